@@ -1,0 +1,1 @@
+"""Operational metadata for data platforms."""
