@@ -1,0 +1,324 @@
+"""Install, upgrade and remove the database side of OMD.
+
+``sql/install.sql`` is the only list of what is installed, in which order. psql runs it as it is;
+this module reads it and does the same in one transaction, but only what is needed: a migration
+once, a repeatable file (routine, view, trigger, reference rows, grants) whenever it has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import re
+import time
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.rows import tuple_row
+
+from omd.errors import MigrationChanged, OmdError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+logger = logging.getLogger("omd.install")
+
+MANIFEST = "sql/install.sql"
+UNINSTALL = "sql/uninstall.sql"
+
+_ATTEMPTS = 8
+_NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
+
+
+class InstallError(OmdError):
+    """The installer cannot go on; ``hint`` says what to do about it."""
+
+
+class Kind(str, Enum):
+    """What a line of the manifest stands for."""
+
+    SETUP = "setup"
+    MIGRATION = "migration"
+    REPEATABLE = "repeatable"
+
+
+class Action(str, Enum):
+    """What the installer does about a file."""
+
+    RUN = "run"
+    APPLY = "apply"
+    REAPPLY = "re-apply"
+    KEEP = "keep"
+    FORGET = "forget"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One SQL file of the manifest; ``path`` is relative to the root."""
+
+    path: str
+    kind: Kind
+    checksum: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What happens to one file, and why. ``entry`` is None for a file that is only forgotten."""
+
+    action: Action
+    path: str
+    kind: Kind
+    reason: str
+    entry: Entry | None = None
+
+
+def sql_root() -> Path:
+    """Return the folder that holds ``migrations``, ``procedures`` and ``sql``."""
+    here = Path(__file__).resolve().parent
+    for root in (here / "_sql", here.parents[1]):
+        if (root / MANIFEST).is_file():
+            return root
+    raise InstallError(
+        f"{MANIFEST} is missing from this installation of omd.",
+        hint="Install the package again: pip install --force-reinstall omd",
+    )
+
+
+def product_version() -> str:
+    """Return the version of this package."""
+    from importlib.metadata import version
+
+    return version("omd")
+
+
+_NOISE = re.compile(r"\s*(--.*)?$|BEGIN;|COMMIT;|\\set ON_ERROR_STOP |\\if |\\endif|\\echo ")
+_SET = re.compile(r"\\set (?P<name>checksum|migration) '(?P<value>[^']*)'\s*$")
+_INCLUDE = re.compile(r"\\ir (?P<path>[\w./-]+)\s*(--.*)?$")
+
+
+def read_manifest(root: Path | None = None) -> list[Entry]:
+    """Read the manifest and every SQL file it names.
+
+    Raises:
+        InstallError: the manifest has a line this reader does not know, or names a missing file.
+        MigrationChanged: a migration does not have the checksum the manifest gives.
+    """
+    root = (root or sql_root()).resolve()
+    manifest = root / MANIFEST
+    entries: list[Entry] = []
+    variables: dict[str, str] = {}
+    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
+        if found := _SET.match(line):
+            variables[found["name"]] = found["value"]
+        elif found := _INCLUDE.match(line):
+            if found["path"].endswith(".psql"):
+                continue
+            file = (manifest.parent / found["path"]).resolve()
+            if not file.is_file() or root not in file.parents:
+                raise InstallError(f"{MANIFEST}, line {number}: no file {found['path']}.")
+            entries.append(_entry(file, file.relative_to(root).as_posix(), variables))
+        elif not _NOISE.match(line):
+            raise InstallError(f"{MANIFEST}, line {number} is not understood: {line}")
+    return entries
+
+
+def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
+    content = file.read_bytes()
+    checksum = hashlib.sha256(content).hexdigest()
+    kind = Kind.REPEATABLE
+    if path.startswith("sql/install/"):
+        kind = Kind.SETUP
+    elif path.startswith("migrations/"):
+        kind = Kind.MIGRATION
+        released = variables.pop("checksum", None)
+        if variables.pop("migration", None) != file.stem or released is None:
+            raise InstallError(f"{MANIFEST} does not announce {path} with its name and checksum.")
+        if released != checksum:
+            raise MigrationChanged(
+                f"{path} was changed after its release: its checksum is {checksum}, "
+                f"the manifest says {released}.",
+                hint=_NEW_MIGRATION,
+            )
+    return Entry(path, kind, checksum, content.decode("utf-8"))
+
+
+def is_installed(conn: psycopg.Connection[Any]) -> bool:
+    """Tell whether OMD is in this database, in whatever version."""
+    with conn.cursor(row_factory=tuple_row) as cur:
+        row = cur.execute("SELECT to_regclass('omd.installed_file') IS NOT NULL").fetchone()
+    return bool(row and row[0])
+
+
+def installed_version(conn: psycopg.Connection[Any]) -> str | None:
+    """Return the version of OMD that last changed this database; None where it is not installed."""
+    if not is_installed(conn):
+        return None
+    with conn.cursor(row_factory=tuple_row) as cur:
+        row = cur.execute(
+            "SELECT product_version FROM omd.installed_file ORDER BY applied_at DESC, path LIMIT 1"
+        ).fetchone()
+    return row[0] if row else None
+
+
+def needs_install(conn: psycopg.Connection[Any], root: Path | None = None) -> bool:
+    """Tell whether ``install`` would change this database."""
+    return any(step.action not in (Action.RUN, Action.KEEP) for step in plan(conn, root))
+
+
+def plan(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Step]:
+    """Return what ``install`` would do, in order. Changes nothing."""
+    return list(_plan(_recorded(conn), read_manifest(root)))
+
+
+def _recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
+    if not is_installed(conn):
+        return {}
+    with conn.cursor(row_factory=tuple_row) as cur:
+        return dict(cur.execute("SELECT path, checksum FROM omd.installed_file").fetchall())
+
+
+def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
+    migrated = False
+    for entry in entries:
+        known = recorded.get(entry.path)
+        action, reason = Action.KEEP, "unchanged"
+        if entry.kind is Kind.SETUP:
+            action, reason = Action.RUN, "always"
+        elif known is None:
+            action, reason = Action.APPLY, "new"
+            migrated |= entry.kind is Kind.MIGRATION
+        elif entry.kind is Kind.MIGRATION:
+            if known != entry.checksum:
+                raise MigrationChanged(
+                    f"{entry.path} was changed after it was applied to this database: its checksum "
+                    f"is {entry.checksum}, the one applied had {known}.",
+                    hint=_NEW_MIGRATION,
+                )
+        elif known != entry.checksum:
+            action, reason = Action.REAPPLY, "changed"
+        elif migrated:
+            action, reason = Action.REAPPLY, "the tables changed"
+        yield Step(action, entry.path, entry.kind, reason, entry)
+
+    listed = {entry.path for entry in entries}
+    for path in sorted(recorded.keys() - listed):
+        if path.startswith("migrations/"):
+            raise InstallError(
+                f"This database has {path}, which this version of omd does not know.",
+                hint="The database is newer than the package: upgrade omd.",
+            )
+        yield Step(Action.FORGET, path, Kind.REPEATABLE, "no longer listed")
+
+
+def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Step]:
+    """Bring this database to the present version, in one transaction. Returns what was done.
+
+    Safe to repeat, and safe when several start at once: the others wait and find nothing to do.
+
+    Raises:
+        InstallError: a file failed (the message names file and line), the database is newer than
+            this package, or ``conn`` is in a transaction.
+        MigrationChanged: a migration is not what it was when it was applied.
+    """
+    _require_idle(conn)
+    entries = read_manifest(root)
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            with conn.transaction():
+                return _apply(conn, entries)
+        except InstallError as error:
+            if attempt == _ATTEMPTS or not _lost_a_race(error):
+                raise
+            logger.info("another installer was quicker, starting again: %s", error)
+            time.sleep(random.uniform(0.05, 0.2) * attempt)  # noqa: S311 - no secret
+
+
+def _lost_a_race(error: InstallError) -> bool:
+    """Tell whether an installer in another database of this server was quicker.
+
+    The two meet in the catalogues of roles, which no advisory lock covers. The loser starts again
+    and finds the roles in place.
+    """
+    cause = error.__cause__
+    if isinstance(cause, psycopg.errors.UniqueViolation):
+        return cause.diag.schema_name == "pg_catalog"
+    if isinstance(cause, psycopg.errors.InternalError_):
+        return "concurrently" in str(cause)
+    return isinstance(cause, (psycopg.errors.DuplicateObject, psycopg.errors.DeadlockDetected))
+
+
+def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
+    # The setup comes first and takes the lock; only then is what is recorded worth reading.
+    for entry in entries:
+        if entry.kind is Kind.SETUP:
+            _execute(conn, entry.path, entry.text)
+    steps = list(_plan(_recorded(conn), entries))
+    with conn.cursor() as cur:
+        for step in steps:
+            if step.action is Action.FORGET:
+                cur.execute("DELETE FROM omd.installed_file WHERE path = %s", [step.path])
+            elif step.entry is not None and step.action in (Action.APPLY, Action.REAPPLY):
+                _execute(conn, step.path, step.entry.text)
+                cur.execute(
+                    """
+                    INSERT INTO omd.installed_file AS f
+                           (path, kind, checksum, applied_at, applied_by, product_version)
+                    VALUES (%s, %s, %s, clock_timestamp(), session_user, %s)
+                    ON CONFLICT (path) DO UPDATE
+                       SET checksum = excluded.checksum,
+                           applied_at = excluded.applied_at,
+                           applied_by = excluded.applied_by,
+                           product_version = excluded.product_version
+                    """,
+                    [step.path, step.kind.value, step.entry.checksum, product_version()],
+                )
+                logger.info("%s %s", step.action.value, step.path)
+    return steps
+
+
+def uninstall(conn: psycopg.Connection[Any], root: Path | None = None) -> None:
+    """Remove OMD and everything it recorded from this database, in one transaction."""
+    _require_idle(conn)
+    file = (root or sql_root()) / UNINSTALL
+    with conn.transaction():
+        _execute(conn, UNINSTALL, file.read_text(encoding="utf-8"))
+
+
+def _require_idle(conn: psycopg.Connection[Any]) -> None:
+    if conn.info.transaction_status is not TransactionStatus.IDLE:
+        raise InstallError(
+            "The connection is in a transaction.", hint="Commit or roll back, then try again."
+        )
+
+
+def _execute(conn: psycopg.Connection[Any], path: str, text: str) -> None:
+    try:
+        conn.execute(text)
+    except psycopg.Error as error:
+        if error.sqlstate is None:  # the connection is gone: not the file's fault
+            raise
+        hint = error.diag.message_hint
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            hint = "Install as a superuser."
+        failure = InstallError(_where(error, path, text), hint=hint)
+        failure.sqlstate = error.sqlstate
+        raise failure from error
+
+
+def _where(error: psycopg.Error, path: str, text: str) -> str:
+    diag = error.diag
+    if diag.statement_position:
+        # The position counts characters from 1; what is before it holds the line breaks.
+        line = text.count("\n", 0, int(diag.statement_position) - 1) + 1
+        path = f"{path}, line {line}"
+    context = f" ({diag.context.splitlines()[0]})" if diag.context else ""
+    return f"{path}: {diag.message_primary or error}{context}"
