@@ -1,0 +1,1 @@
+"""The command ``omd``: one module per room, found by ``omd.cli.main``."""

@@ -1,0 +1,201 @@
+"""What every command shares: the connection, the output, the exit codes, the errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import psycopg
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+Row = Mapping[str, Any]
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command."""
+
+    OK = 0
+    FAILURE = 1
+    USAGE = 2
+    SKIPPED = 3
+    ABORTED = 4
+    NEEDS_INSTALL = 5
+    NO_CONNECTION = 6
+
+
+def dsn_option(command: F) -> F:
+    """Add ``--dsn``; the command gets the connection string to use as ``dsn``."""
+    return click.option(
+        "--dsn",
+        metavar="CONNINFO",
+        callback=lambda _context, _parameter, value: resolve_dsn(value),
+        help="Where the database is; see omd --help for what is used otherwise.",
+    )(command)
+
+
+def output_option(command: F) -> F:
+    """Add ``--output``; the command gets it as ``output`` and hands it to `render`."""
+    return click.option(
+        "--output",
+        type=click.Choice(["table", "json", "csv"]),
+        default="table",
+        show_default=True,
+        help="Format of what is printed to stdout.",
+    )(command)
+
+
+_LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE")
+
+
+def resolve_dsn(dsn: str | None = None) -> str:
+    """Return the connection string to use; empty where libpq's own settings decide.
+
+    In this order: ``dsn``, OMD_DSN, DATABASE_URL, libpq's variables when any is set, the embedded
+    server when it runs, libpq's defaults.
+    """
+    given = dsn or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL")
+    if given or any(os.environ.get(name) for name in _LIBPQ):
+        return given or ""
+    from omd import embedded
+
+    try:
+        return embedded.status().dsn or ""
+    except embedded.EmbeddedError:  # another user's: not for us
+        return ""
+
+
+def connect(dsn: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """Open an autocommit connection, for what needs no `omd.Control`."""
+    import psycopg
+
+    return psycopg.connect(dsn, autocommit=True, application_name="omd", connect_timeout=10)
+
+
+def render(rows: Iterable[Row], columns: Sequence[str], output: str) -> None:
+    """Print rows to stdout: as an aligned table, a JSON array of objects, or CSV with a header."""
+    if output == "json":
+        objects = [{column: row[column] for column in columns} for row in rows]
+        click.echo(json.dumps(objects, default=_json, indent=2, ensure_ascii=False))
+    elif output == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_cell(row[column]) for column in columns] for row in rows)
+    else:
+        _table(list(rows), columns)
+
+
+def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    numeric = [
+        all(isinstance(row[column], (int, float, type(None))) for row in rows) for column in columns
+    ]
+    lines = [list(columns), *([_cell(row[column]) for column in columns] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    for number, line in enumerate(lines):
+        cells = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        ]
+        click.echo("  ".join(cells).rstrip())
+        if number == 0:
+            click.echo("  ".join("-" * width for width in widths))
+    if not rows:
+        click.echo("(none)", err=True)
+
+
+def _cell(value: object) -> str:
+    """Write a value for people and for CSV: on one line, NULL as nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    if isinstance(value, timedelta):
+        return str(timedelta(seconds=round(value.total_seconds())))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_cell(item) for item in value)
+    if isinstance(value, Mapping):
+        return json.dumps(value, default=_json, ensure_ascii=False)
+    return " ".join(str(value).split("\n"))
+
+
+def _json(value: object) -> object:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return str(value)
+
+
+def report_error(error: Exception) -> ExitCode:
+    """Print an error to stderr: MESSAGE, HINT, SQLSTATE. Returns the exit code it stands for."""
+    import psycopg
+
+    from omd import errors
+
+    if isinstance(error, (errors.ModuleSkipped, errors.BatchSkipped)):
+        click.echo(str(error), err=True)
+        return ExitCode.SKIPPED
+    if isinstance(error, (errors.ModuleAborted, errors.BatchAborted)):
+        click.echo(str(error), err=True)
+        return ExitCode.ABORTED
+    if not isinstance(error, psycopg.Error):
+        _complain(f"{type(error).__name__}: {error}", "omd --debug shows where it comes from.")
+        return ExitCode.FAILURE
+
+    message = error.diag.message_primary or str(error).strip()
+    hint = getattr(error, "hint", None) or error.diag.message_hint
+    if _needs_install(error):
+        _complain(message, hint or "omd install", error.sqlstate)
+        return ExitCode.NEEDS_INSTALL
+    if _no_connection(error):
+        _complain(message, hint or "omd doctor", error.sqlstate)
+        return ExitCode.NO_CONNECTION
+    _complain(message, hint, error.sqlstate)
+    return ExitCode.FAILURE
+
+
+def _complain(message: str, hint: str | None = None, sqlstate: str | None = None) -> None:
+    click.echo(f"{click.style('Error:', fg='red')} {message}", err=True)
+    if hint:
+        click.echo(f"Hint: {hint}", err=True)
+    if sqlstate:
+        click.echo(f"SQLSTATE: {sqlstate}", err=True)
+
+
+def _needs_install(error: psycopg.Error) -> bool:
+    from psycopg import errors as pg
+
+    from omd import errors
+
+    missing = (pg.UndefinedTable, pg.UndefinedFunction, pg.UndefinedColumn, pg.InvalidSchemaName)
+    return isinstance(error, errors.NotInstalled) or (
+        # What a routine or a user's own SQL misses is not ours to install.
+        isinstance(error, missing) and not error.diag.context and "omd" in str(error)
+    )
+
+
+def _no_connection(error: psycopg.Error) -> bool:
+    import psycopg
+
+    from omd import errors
+
+    if isinstance(error, errors.OmdError):
+        return isinstance(error, errors.ConnectionFailed)
+    # Before there is a connection there is no SQLSTATE; later 08 and 57P0x say that it is lost.
+    lost = error.sqlstate is None or error.sqlstate.startswith(("08", "57P0", "28", "3D"))
+    return isinstance(error, psycopg.OperationalError) and lost

