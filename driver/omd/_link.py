@@ -1,0 +1,272 @@
+"""The control connection: autocommit, short statements, and back again when it breaks."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import select
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from omd._types import rows_of
+from omd.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import timedelta
+
+T = TypeVar("T")
+
+_log = logging.getLogger("omd.connection")
+_server_log = logging.getLogger("omd.server")
+
+_LEVELS = {
+    "DEBUG": logging.DEBUG,
+    "LOG": logging.INFO,
+    "INFO": logging.INFO,
+    "NOTICE": logging.INFO,
+    "WARNING": logging.WARNING,
+}
+
+# One parameter name means one type in every routine, so one table casts them all.
+_CASTS = {
+    "p_batch_id": "integer",
+    "p_batch_instance_id": "bigint",
+    "p_business_key_columns": "text[]",
+    "p_companion_module_codes": "text[]",
+    "p_continue_on_failure": "boolean",
+    "p_end_id": "bigint",
+    "p_end_value": "timestamptz",
+    "p_error_bitmap": "bigint",
+    "p_event_type_code": "integer",
+    "p_execution_context": "jsonb",
+    "p_force": "boolean",
+    "p_lease": "interval",
+    "p_module_id": "integer",
+    "p_module_instance_id": "bigint",
+    "p_parent_batch_instance_id": "bigint",
+    "p_rows_deleted": "bigint",
+    "p_rows_discarded": "bigint",
+    "p_rows_input": "bigint",
+    "p_rows_inserted": "bigint",
+    "p_rows_rejected": "bigint",
+    "p_rows_updated": "bigint",
+    "p_sequence": "integer",
+}
+
+
+def resolve_conninfo(conninfo: str | None) -> str:
+    """The argument, else OMD_DSN, else DATABASE_URL, else nothing: libpq's own settings."""
+    return conninfo or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or ""
+
+
+def routine_arguments(arguments: Mapping[str, Any]) -> tuple[sql.Composed, dict[str, Any]]:
+    """``p_x => %(p_x)s::type`` for every argument that is not None, and their values."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    named = sql.SQL(", ").join(
+        sql.SQL("{} => {}::{}").format(
+            sql.Identifier(name), sql.Placeholder(name), sql.SQL(_CASTS.get(name, "text"))
+        )
+        for name in given
+    )
+    return named, given
+
+
+class Link:
+    """One connection that several threads may share, one statement at a time.
+
+    Args:
+        conninfo: a complete libpq connection string.
+        application_name: as seen in pg_stat_activity.
+        patience: how long to try to come back before giving up.
+    """
+
+    def __init__(
+        self, conninfo: str, *, application_name: str, patience: timedelta, **options: str
+    ) -> None:
+        defaults = {"connect_timeout": "10", "keepalives_idle": "30"}
+        ours = {**options, "application_name": application_name, "client_encoding": "utf8"}
+        self._conninfo = make_conninfo("", **{**defaults, **conninfo_to_dict(conninfo), **ours})
+        self._patience = patience.total_seconds()
+        self._lock = threading.RLock()
+        self._connection: psycopg.Connection[Any] | None = None
+        self._closed = False
+        self._in_transaction = False
+
+    @property
+    def dsn(self) -> str:
+        """A complete connection string: other processes need no service file or environment."""
+        with self._lock:
+            info = self._ready(time.monotonic()).info
+            told = {
+                name: value
+                for name, value in info.get_parameters().items()
+                if name not in ("application_name", "client_encoding", "passfile", "service")
+            }
+            return make_conninfo(
+                "", **told, **({"password": info.password} if info.password else {})
+            )
+
+    def open(self) -> None:
+        """Connect once, without patience: a wrong address should be told at once."""
+        with self._lock:
+            try:
+                self._connection = self._connect()
+            except psycopg.OperationalError as error:
+                raise ConnectionFailed(
+                    f"no connection to the database: {_text(error)}",
+                    hint="Name the database: --dsn, OMD_DSN, DATABASE_URL or PGHOST, PGSERVICE.",
+                ) from error
+
+    def close(self) -> None:
+        """Close for good."""
+        self._closed = True
+        if self._connection is not None:
+            self._connection.close()
+
+    def execute(
+        self,
+        query: sql.Composed,
+        arguments: Mapping[str, Any],
+        row: type[T],
+        *,
+        repeatable: bool,
+        settled: Callable[[StateError], bool] | None = None,
+    ) -> list[T]:
+        """Execute one statement and answer its rows.
+
+        A statement that is not repeatable is sent once: when the connection breaks under it nobody
+        knows whether it was executed. A connection found broken *before* sending is replaced in
+        either case. `settled` recognises, in the refusal of a statement that was sent again, that
+        the first one had its effect.
+
+        Raises:
+            ConnectionFailed: no connection within the patience.
+            AnswerLost: the connection broke under a statement that may not be repeated.
+            NotInstalled: the routine or view does not exist.
+        """
+        with self._lock:
+            deadline = time.monotonic() + self._patience
+            sent_again = False
+            while True:
+                connection = self._ready(deadline)
+                try:
+                    with connection.cursor(row_factory=rows_of(row)) as cursor:
+                        cursor.execute(query, arguments)
+                        return cursor.fetchall() if cursor.description else []
+                except StateError as error:
+                    if sent_again and settled is not None and settled(error):
+                        return []
+                    raise
+                except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                    if not _is_lost(connection, error):
+                        raise
+                    connection.close()
+                    if not repeatable or self._in_transaction or time.monotonic() >= deadline:
+                        raise AnswerLost(
+                            f"the connection was lost during {_name_of(query)}: {_text(error)}"
+                        ) from error
+                    _log.warning("connection lost during %s, trying again", _name_of(query))
+                    sent_again = True
+                except psycopg.ProgrammingError as error:
+                    if _is_missing(error):
+                        raise NotInstalled(
+                            f"the database lacks this version of OMD: {error.diag.message_primary}",
+                            hint="Run: omd install",
+                        ) from error
+                    raise
+
+    @contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        """What is executed inside is one transaction; a lost connection ends it."""
+        with self._lock:
+            connection = self._ready(time.monotonic() + self._patience)
+            with connection.transaction():
+                self._in_transaction = True
+                try:
+                    yield connection
+                finally:
+                    self._in_transaction = False
+
+    def _ready(self, deadline: float) -> psycopg.Connection[Any]:
+        if self._closed:
+            raise ConnectionFailed("the control connection is closed")
+        if self._connection is not None and (self._in_transaction or _is_alive(self._connection)):
+            return self._connection
+        pause = 0.1
+        while True:
+            try:
+                self._connection = self._connect()
+            except psycopg.OperationalError as error:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise ConnectionFailed(
+                        f"no connection to the database: {_text(error)}"
+                    ) from error
+                _log.warning("no connection, trying again: %s", _text(error))
+            else:
+                return self._connection
+            # Full jitter: a restarted server must not meet all its drivers at once.
+            time.sleep(min(left, pause * (0.5 + random.random())))  # noqa: S311
+            pause = min(pause * 2, 5.0)
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        connection = psycopg.connect(self._conninfo, autocommit=True)
+        connection.add_notice_handler(_forward_notice)
+        return connection
+
+
+def _text(error: psycopg.Error) -> str:
+    return str(error).strip()
+
+
+def _name_of(query: sql.Composed) -> str:
+    """The routine or view of a statement, for messages."""
+    return query.as_string(None).split("(")[0].replace('"', "")
+
+
+def _is_alive(connection: psycopg.Connection[Any]) -> bool:
+    """Whether an idle connection still stands; reads what the server said since."""
+    if connection.closed:
+        return False
+    pgconn = connection.pgconn
+    try:
+        poll = select.poll()
+        poll.register(pgconn.socket, select.POLLIN)
+        while poll.poll(0):
+            pgconn.consume_input()
+            pgconn.is_busy()  # parses what came, so that notices reach their handler
+    except (psycopg.Error, OSError, ValueError):
+        connection.close()
+        return False
+    return True
+
+
+def _is_lost(connection: psycopg.Connection[Any], error: psycopg.Error) -> bool:
+    state = error.sqlstate or ""
+    return (
+        connection.closed or state.startswith("08") or state in ("57P01", "57P02", "57P03", "57P05")
+    )
+
+
+def _is_missing(error: psycopg.Error) -> bool:
+    # An error from inside a routine has a context; only our own statement has none.
+    return error.diag.context is None and isinstance(
+        error,
+        psycopg.errors.UndefinedFunction
+        | psycopg.errors.UndefinedTable
+        | psycopg.errors.UndefinedColumn
+        | psycopg.errors.InvalidSchemaName,
+    )
+
+
+def _forward_notice(diagnostic: psycopg.errors.Diagnostic) -> None:
+    level = _LEVELS.get(diagnostic.severity_nonlocalized or "", logging.INFO)
+    _server_log.log(level, "%s", diagnostic.message_primary)

@@ -1,0 +1,88 @@
+"""SIGTERM as an exception while a block is open (spark-data-path.md section 1).
+
+Python handles signals in the main thread only; blocks in other threads change nothing. What the
+database must hear whole (a begin, an end) is held: a SIGTERM meanwhile is raised after it.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Terminated"]
+
+
+class Terminated(SystemExit):
+    """SIGTERM arrived. Like Ctrl-C no ``except Exception`` stops it; the exit code is 143."""
+
+    def __init__(self) -> None:
+        super().__init__(128 + signal.SIGTERM)
+
+    def __str__(self) -> str:
+        return "terminated by SIGTERM"
+
+
+class _State:
+    depth = 0  # open blocks in the main thread
+    held = 0
+    pending = False
+    previous: Any = None
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _handle(_signal: int, _frame: object) -> None:
+    _State.pending = True
+    deliver()
+
+
+def enter() -> None:
+    """A block opens: take the signal over, unless the process ignores it or C code handles it."""
+    if not _in_main_thread():
+        return
+    if _State.depth == 0:
+        _State.previous = signal.getsignal(signal.SIGTERM)
+        if _State.previous not in (None, signal.SIG_IGN):
+            signal.signal(signal.SIGTERM, _handle)
+    _State.depth += 1
+
+
+def leave() -> None:
+    """A block closes: the last one gives the signal back, and one not raised yet with it."""
+    if not _in_main_thread():
+        return
+    _State.depth -= 1
+    if _State.depth > 0:
+        return
+    if signal.getsignal(signal.SIGTERM) is _handle:
+        signal.signal(signal.SIGTERM, _State.previous)
+    if _State.pending:
+        _State.pending = False
+        signal.raise_signal(signal.SIGTERM)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """No SIGTERM inside; the caller calls `deliver` where it may be raised."""
+    if not _in_main_thread():
+        yield
+        return
+    _State.held += 1
+    try:
+        yield
+    finally:
+        _State.held -= 1
+
+
+def deliver() -> None:
+    """Raise the SIGTERM that came while it was held."""
+    if _State.pending and _State.held == 0 and _State.depth > 0 and _in_main_thread():
+        _State.pending = False
+        raise Terminated

@@ -1,0 +1,369 @@
+"""The typed answers of the database: codes and rows, without any rule about them.
+
+Codes: process-control.md section 1. Rows: sections 3 and 10.
+"""
+# ruff: noqa: TC002, TC003 - the types of fields are looked up at run time
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_type_hints
+
+from psycopg.rows import BaseRowFactory
+
+from omd.errors import NotStarted
+
+T = TypeVar("T")
+
+
+class _Code(str, enum.Enum):
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class ExecutionStatus(_Code):
+    """Where an instance stands."""
+
+    EXECUTING = "E"
+    SUCCEEDED = "S"
+    FAILED = "F"
+    ABORTED = "A"
+    CANCELLED = "C"
+
+
+class ProcessingIndicator(_Code):
+    """What the evaluation tells an instance to do."""
+
+    PROCEED = "P"
+    ABORT = "A"
+    CANCEL = "C"
+    ROLLBACK = "R"
+
+
+class NextRunIndicator(_Code):
+    """What an instance tells the next run; an administrator may change it."""
+
+    PROCEED = "P"
+    ROLLBACK = "R"
+    CANCEL = "C"
+
+
+@functools.cache
+def _codes_of(row: type) -> dict[str, type[_Code]]:
+    """Which fields of a row class hold a code."""
+    found = {}
+    for name, hint in get_type_hints(row).items():
+        for candidate in (hint, *get_args(hint)):
+            if isinstance(candidate, type) and issubclass(candidate, _Code):
+                found[name] = candidate
+    return found
+
+
+def rows_of(row: type[T]) -> BaseRowFactory[T]:
+    """Like psycopg's `class_row`; drops the ``p_`` of OUT parameters and makes enums of codes."""
+    codes = _codes_of(row)  # type: ignore[arg-type, unused-ignore]
+
+    def factory(cursor: Any) -> Callable[[Sequence[Any]], T]:
+        names = [column.name.removeprefix("p_") for column in cursor.description or ()]
+
+        def make(values: Sequence[Any]) -> T:
+            fields = dict(zip(names, values, strict=True))
+            for name, code in codes.items():
+                if fields.get(name) is not None:
+                    fields[name] = code(fields[name])
+            return row(**fields)
+
+        return make
+
+    return factory
+
+
+# Answers of procedures and functions ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BatchBegun:
+    """Answer of begin_batch."""
+
+    batch_instance_id: int
+    processing_indicator: ProcessingIndicator
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleBegun:
+    """Answer of begin_module; the array holds what was or has to be rolled back."""
+
+    module_instance_id: int
+    processing_indicator: ProcessingIndicator
+    instance_array: list[int]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEvaluation:
+    """Answer of evaluate_batch."""
+
+    processing_indicator: ProcessingIndicator
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleEvaluation:
+    """Answer of evaluate_module; the array holds what was or has to be rolled back."""
+
+    processing_indicator: ProcessingIndicator
+    instance_array: list[int]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRan:
+    """Answer of run_batch."""
+
+    batch_instance_id: int
+    execution_status_code: ExecutionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRan:
+    """Answer of run_module."""
+
+    module_instance_id: int
+    execution_status_code: ExecutionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class LoadWindowStart:
+    """Answer of create_load_window: where the window starts, exclusive."""
+
+    start_value: datetime | None
+    start_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackStatement:
+    """A row of build_rollback_sql."""
+
+    step: int
+    platform_code: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleDefinition:
+    """A Module as registered."""
+
+    module_id: int
+    module_code: str
+    area_code: str
+    table_code: str
+    table_type_code: str
+    platform_code: str
+    business_key_columns: list[str] | None
+    effective_date_column: str | None
+    expiry_date_column: str | None
+    current_indicator_column: str | None
+    insert_instance_column: str
+    update_instance_column: str | None
+    executable: str | None
+    inactive_indicator: str
+
+
+# Rows of the views in omd_report ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """A Batch and its last instance."""
+
+    view: ClassVar[str] = "batch_list"
+
+    batch_id: int
+    batch_code: str
+    batch_description: str | None
+    frequency_code: str
+    inactive_indicator: str
+    continue_on_failure: bool
+    module_count: int
+    last_batch_instance_id: int | None
+    last_execution_status_code: ExecutionStatus | None
+    last_start_datetime: datetime | None
+    last_end_datetime: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRow:
+    """A Module, its last instance and what its next begin rolls back."""
+
+    view: ClassVar[str] = "module_list"
+
+    module_id: int
+    module_code: str
+    module_description: str | None
+    area_code: str
+    table_code: str
+    table_type_code: str
+    platform_code: str
+    inactive_indicator: str
+    batch_codes: list[str]
+    last_module_instance_id: int | None
+    last_execution_status_code: ExecutionStatus | None
+    last_start_datetime: datetime | None
+    last_end_datetime: datetime | None
+    pending_rollback: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchModuleRow:
+    """A Module's or a child Batch's place in a Batch."""
+
+    view: ClassVar[str] = "batch_module_list"
+
+    batch_code: str
+    sequence: int
+    module_code: str | None
+    child_batch_code: str | None
+    inactive_indicator: str
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentRow:
+    """An executing instance."""
+
+    view: ClassVar[str] = "current_processing"
+
+    instance_type: str
+    instance_id: int
+    code: str
+    batch_instance_id: int
+    start_datetime: datetime
+    running_for: timedelta
+    processing_indicator: ProcessingIndicator
+    lease_expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchExecutionRow:
+    """A Batch Instance."""
+
+    view: ClassVar[str] = "batch_execution_log"
+
+    batch_instance_id: int
+    batch_code: str
+    parent_batch_instance_id: int | None
+    execution_status_code: ExecutionStatus
+    processing_indicator: ProcessingIndicator
+    next_run_indicator: NextRunIndicator
+    reason_code: str | None
+    start_datetime: datetime
+    end_datetime: datetime | None
+    duration: timedelta | None
+    execution_context: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleExecutionRow:
+    """A Module Instance."""
+
+    view: ClassVar[str] = "module_execution_log"
+
+    module_instance_id: int
+    module_code: str
+    batch_instance_id: int
+    batch_code: str | None
+    execution_status_code: ExecutionStatus
+    processing_indicator: ProcessingIndicator
+    next_run_indicator: NextRunIndicator
+    reason_code: str | None
+    start_datetime: datetime
+    end_datetime: datetime | None
+    duration: timedelta | None
+    rows_input: int
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    rows_discarded: int
+    rows_rejected: int
+    rollback_instance_array: list[int] | None
+    rolled_back_by_module_instance_id: int | None
+    execution_context: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """An entry of the event log."""
+
+    view: ClassVar[str] = "event_log"
+
+    event_id: int
+    event_datetime: datetime
+    event_type_code: int
+    event_type_description: str
+    batch_code: str | None
+    module_code: str | None
+    batch_instance_id: int
+    module_instance_id: int
+    event_return_code_details: str | None
+    event_detail: str | None
+    error_bitmap: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveRow:
+    """A next run indicator C or R that no run has consumed yet."""
+
+    view: ClassVar[str] = "directives"
+
+    instance_type: str
+    instance_id: int
+    code: str
+    next_run_indicator: NextRunIndicator
+    execution_status_code: ExecutionStatus
+    end_datetime: datetime
+
+
+# What a driver run ended with -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """How `run` or a decorated job ended (spark-data-path.md section 1).
+
+    Attributes:
+        code: the Module's or Batch's code.
+        instance_id: its instance.
+        status: S, F, C or A.
+        indicator: P, C or A: what the evaluation answered in the end.
+        reason: the reason code of a skip or an abort.
+        value: what the job returned.
+        error: what the job raised; `NotStarted` when it was not called.
+    """
+
+    code: str
+    instance_id: int
+    status: ExecutionStatus
+    indicator: ProcessingIndicator
+    reason: str | None = None
+    value: T | None = None
+    error: BaseException | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the job ran to its end."""
+        return self.status is ExecutionStatus.SUCCEEDED
+
+    @property
+    def not_started(self) -> bool:
+        """Whether the job was not called at all."""
+        return isinstance(self.error, NotStarted)
+
+    def result(self) -> T:
+        """What the job returned; raises what the job raised, or `NotStarted`."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
