@@ -1,0 +1,273 @@
+"""The installer: from nothing, from an older release, several at once, and back to nothing."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from omd import errors, install
+from omd.install import Action, Kind
+
+FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"
+MIGRATION = "migrations/V001__process_control.sql"
+REPEATABLE = "procedures/omd/begin_module.sql"
+
+
+@pytest.fixture
+def empty(empty_dsn):
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        yield conn
+
+
+@pytest.fixture
+def installed(dsn):
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        yield conn
+
+
+def changes(steps):
+    return {s.path: s.action for s in steps if s.action not in (Action.KEEP, Action.RUN)}
+
+
+def recorded(conn):
+    return dict(conn.execute("SELECT path, checksum FROM omd.installed_file").fetchall())
+
+
+def test_an_empty_database_gets_every_file_and_the_second_time_nothing(empty):
+    assert not install.is_installed(empty)
+    assert install.installed_version(empty) is None
+    assert install.needs_install(empty)
+
+    first = changes(install.install(empty))
+    applied_at = "SELECT max(applied_at) FROM omd.installed_file"
+    before = empty.execute(applied_at).fetchone()
+    second = changes(install.install(empty))
+
+    assert set(first.values()) == {Action.APPLY}
+    assert first.keys() == recorded(empty).keys()
+    assert second == {}
+    assert empty.execute(applied_at).fetchone() == before
+    assert install.is_installed(empty)
+    assert not install.needs_install(empty)
+    assert install.installed_version(empty) == install.product_version()
+
+
+def test_everything_belongs_to_the_owner_role(installed):
+    foreign = installed.execute(
+        """
+        SELECT c.oid::regclass::text FROM pg_class c
+         WHERE c.relnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)
+           AND c.relowner <> 'omd_owner'::regrole
+        UNION ALL
+        SELECT p.oid::regprocedure::text FROM pg_proc p
+         WHERE p.pronamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)
+           AND p.proowner <> 'omd_owner'::regrole
+        """
+    ).fetchall()
+    assert foreign == []
+
+
+def test_ten_commands_at_once_install_once(empty_dsn, omd_command):
+    with ThreadPoolExecutor(10) as pool:
+        done = list(pool.map(lambda _: omd_command("install", dsn=empty_dsn), range(10)))
+
+    assert [d.returncode for d in done] == [0] * 10, [d.stderr for d in done]
+    assert sorted(d.stderr.split()[0] for d in done) == ["Installed"] + ["Nothing"] * 9
+
+
+def test_ten_databases_of_a_new_server_install_at_once(empty_databases):
+    def run(dsn):
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            return changes(install.install(conn))
+
+    with ThreadPoolExecutor(10) as pool:
+        done = list(pool.map(run, empty_databases))
+
+    assert all(set(actions.values()) == {Action.APPLY} for actions in done)
+
+
+def test_an_older_release_is_upgraded_to_the_same_as_a_new_installation(empty, tree, dsn, dump):
+    tree.add_repeatable("procedures/omd/added.sql", FUNCTION.format(1))
+    manifest = tree.manifest.read_text()
+    line = f"\\ir ../{REPEATABLE}\n"
+    assert line in manifest
+    tree.manifest.write_text(manifest.replace(line, ""))
+    install.install(empty, tree.root)
+    # The manifest forgets files; dropping what was in them is a migration's work.
+    empty.execute("DROP FUNCTION omd.added()")
+
+    steps = changes(install.install(empty))
+
+    assert steps == {REPEATABLE: Action.APPLY, "procedures/omd/added.sql": Action.FORGET}
+    assert dump(empty.info.dsn) == dump(dsn)
+
+
+def test_a_new_migration_runs_once_and_every_repeatable_again(installed, tree):
+    repeatables = {path for path in recorded(installed) if not path.startswith("migrations/")}
+    tree.add_migration("V999__more", "CREATE TABLE omd.more (i integer);")
+
+    steps = changes(install.install(installed, tree.root))
+
+    assert steps.pop("migrations/V999__more.sql") == Action.APPLY
+    assert steps == dict.fromkeys(repeatables, Action.REAPPLY)
+    assert installed.execute("SELECT count(*) FROM omd.more").fetchone() == (0,)
+    assert changes(install.install(installed, tree.root)) == {}
+
+
+def test_a_changed_repeatable_is_applied_again_and_nothing_else(installed, tree):
+    tree.add_repeatable("procedures/omd/added.sql", FUNCTION.format(1))
+    install.install(installed, tree.root)
+    (tree.root / "procedures/omd/added.sql").write_text(FUNCTION.format(2))
+    assert install.needs_install(installed, tree.root)
+
+    steps = changes(install.install(installed, tree.root))
+
+    assert steps == {"procedures/omd/added.sql": Action.REAPPLY}
+    assert installed.execute("SELECT omd.added()").fetchone() == (2,)
+
+
+def test_a_migration_edited_after_its_release_is_refused(installed, tree):
+    tree.append(MIGRATION, "SELECT 1;\n")
+    with pytest.raises(errors.MigrationChanged, match=MIGRATION) as caught:
+        install.install(installed, tree.root)
+    assert caught.value.sqlstate == "OM901"
+    assert "new migration" in caught.value.hint
+
+
+def test_a_migration_changed_after_it_was_applied_is_refused(installed, tree, dump):
+    before = dump(installed.info.dsn), recorded(installed)
+    tree.append(MIGRATION, "SELECT 1;\n")
+    tree.release(MIGRATION)
+    tree.append(REPEATABLE, "-- changed\n")
+    for refused in (install.install, install.plan, install.needs_install):
+        with pytest.raises(errors.MigrationChanged, match="after it was applied"):
+            refused(installed, tree.root)
+    assert (dump(installed.info.dsn), recorded(installed)) == before
+
+
+def test_a_database_newer_than_the_package_is_refused(installed, tree):
+    tree.add_migration("V999__more", "CREATE TABLE omd.more (i integer);")
+    install.install(installed, tree.root)
+    with pytest.raises(install.InstallError, match="V999__more") as caught:
+        install.install(installed)
+    assert "upgrade omd" in caught.value.hint
+
+
+def test_a_failing_file_is_named_with_its_line_and_leaves_nothing_behind(empty, tree, dump):
+    before = dump(empty.info.dsn)
+    tree.add_repeatable("procedures/omd/bad.sql", "-- é\nSELECT 1;\nSELECT no_such_column;\n")
+    with pytest.raises(install.InstallError, match=r"procedures/omd/bad\.sql, line 3: ") as caught:
+        install.install(empty, tree.root)
+    assert caught.value.sqlstate == "42703"
+    assert dump(empty.info.dsn) == before
+
+
+def test_a_manifest_with_an_unknown_line_is_refused(tree):
+    tree.manifest.write_text(tree.manifest.read_text() + "DROP TABLE omd.batch;\n")
+    with pytest.raises(install.InstallError, match=r"line \d+ is not understood: DROP"):
+        install.read_manifest(tree.root)
+
+
+def test_a_manifest_that_names_a_missing_file_is_refused(tree):
+    (tree.root / REPEATABLE).unlink()
+    with pytest.raises(install.InstallError, match=r"line \d+: no file .*begin_module"):
+        install.read_manifest(tree.root)
+
+
+def test_a_connection_in_a_transaction_is_refused(empty):
+    with empty.transaction():
+        empty.execute("SELECT 1")
+        with pytest.raises(install.InstallError, match="in a transaction"):
+            install.install(empty)
+
+
+def test_the_plan_says_what_an_installation_does_and_changes_nothing(empty, dump):
+    before = dump(empty.info.dsn)
+    planned = changes(install.plan(empty))
+    assert dump(empty.info.dsn) == before
+    assert planned == changes(install.install(empty))
+
+
+def test_uninstall_leaves_nothing_behind(empty, dump):
+    before = dump(empty.info.dsn)
+    install.install(empty)
+    assert dump(empty.info.dsn) != before
+    install.uninstall(empty)
+    assert dump(empty.info.dsn) == before
+    assert not install.is_installed(empty)
+
+
+def test_the_last_database_to_uninstall_takes_the_roles_with_it(fresh_server, empty_databases):
+    from_server = "SELECT count(*) FROM pg_roles WHERE rolname LIKE 'omd\\_%'"
+    with psycopg.connect(fresh_server, autocommit=True) as conn:
+        first, second = (psycopg.connect(d, autocommit=True) for d in empty_databases[:2])
+        with first, second:
+            install.install(first)
+            install.install(second)
+            assert conn.execute(from_server).fetchone() == (4,)
+            install.uninstall(first)
+            assert conn.execute(from_server).fetchone() == (4,)
+            install.uninstall(second)
+            assert conn.execute(from_server).fetchone() == (0,)
+
+
+def test_it_can_be_installed_again_after_uninstall(empty, dump):
+    install.install(empty)
+    first = dump(empty.info.dsn)
+    install.uninstall(empty)
+    install.install(empty)
+    assert dump(empty.info.dsn) == first
+
+
+def test_the_manifest_lists_every_file_once():
+    root = install.sql_root()
+    listed = [e.path for e in install.read_manifest() if e.kind is not Kind.SETUP]
+    folders = ["migrations", "procedures", *(f"sql/{f}" for f in ("views", "triggers"))]
+    folders += ["sql/reference", "sql/grants"]
+    there = [p.relative_to(root).as_posix() for f in folders for p in (root / f).rglob("*.sql")]
+    assert sorted(listed) == sorted(there)
+
+
+def test_psql_installs_the_same(empty_dsn, dsn, psql, dump):
+    done = psql(empty_dsn, install.sql_root() / install.MANIFEST)
+    assert done.returncode == 0, done.stderr
+    assert dump(empty_dsn) == dump(dsn)
+
+
+def test_psql_and_the_command_take_turns(empty, psql, dump):
+    manifest = install.sql_root() / install.MANIFEST
+    install.install(empty)
+    first = dump(empty.info.dsn)
+    done = psql(empty.info.dsn, manifest)
+    assert done.returncode == 0, done.stderr
+    # psql knows no checksums: what it applied is applied once more.
+    assert set(changes(install.install(empty)).values()) == {Action.APPLY}
+    assert changes(install.install(empty)) == {}
+    assert dump(empty.info.dsn) == first
+
+
+def test_psql_refuses_a_changed_migration(installed, tree, psql, dump):
+    before = dump(installed.info.dsn), recorded(installed)
+    tree.append(MIGRATION, "SELECT 1;\n")
+    tree.release(MIGRATION)
+    done = psql(installed.info.dsn, tree.manifest)
+    assert done.returncode == 3
+    assert "changed" in done.stderr
+    assert (dump(installed.info.dsn), recorded(installed)) == before
+
+
+def test_psql_uninstalls_the_same(empty, psql, dump):
+    before = dump(empty.info.dsn)
+    install.install(empty)
+    done = psql(empty.info.dsn, install.sql_root() / install.UNINSTALL)
+    assert done.returncode == 0, done.stderr
+    assert dump(empty.info.dsn) == before
+
+
+def test_the_package_folder_is_found_from_a_checkout():
+    root = install.sql_root()
+    assert (root / install.MANIFEST).is_file()
+    assert root == Path(__file__).resolve().parents[2]
