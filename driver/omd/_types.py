@@ -146,6 +146,32 @@ class LoadWindowStart:
 
 
 @dataclass(frozen=True, slots=True)
+class PreviousBatchInstance:
+    """Answer of previous_batch_instance: the last real run."""
+
+    batch_instance_id: int
+    start_datetime: datetime
+    end_datetime: datetime
+    execution_status_code: ExecutionStatus
+    processing_indicator: ProcessingIndicator
+    next_run_indicator: NextRunIndicator
+
+
+@dataclass(frozen=True, slots=True)
+class PreviousModuleInstance:
+    """Answer of previous_module_instance; the array is what a begin would roll back now."""
+
+    module_instance_id: int
+    batch_instance_id: int
+    start_datetime: datetime
+    end_datetime: datetime
+    execution_status_code: ExecutionStatus
+    processing_indicator: ProcessingIndicator
+    next_run_indicator: NextRunIndicator
+    instance_array: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class RollbackStatement:
     """A row of build_rollback_sql."""
 
@@ -325,6 +351,18 @@ class DirectiveRow:
     next_run_indicator: NextRunIndicator
     execution_status_code: ExecutionStatus
     end_datetime: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """A parameter's value for a Batch or a Module."""
+
+    view: ClassVar[str] = "parameter_list"
+
+    parameter_code: str
+    batch_code: str | None
+    module_code: str | None
+    parameter_value: str | None
 
 
 # What a driver run ended with -------------------------------------------------------------------

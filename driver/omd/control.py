@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg import sql
+from psycopg.pq import TransactionStatus
 from psycopg.types.json import Jsonb
 
 from omd._link import Link, resolve_conninfo, routine_arguments
@@ -31,9 +32,11 @@ from omd._types import (
     ModuleRan,
     NextRunIndicator,
     Outcome,
+    PreviousBatchInstance,
+    PreviousModuleInstance,
     RollbackStatement,
 )
-from omd.errors import AnswerLost, OmdError, StateError
+from omd.errors import AnswerLost, CallerError, OmdError, StateError
 from omd.run import BATCH_VARIABLE, Batch, ModuleRun, call_job, make_decorator, with_checksum
 
 if TYPE_CHECKING:
@@ -147,6 +150,17 @@ class Control:
         """Make the calls inside one transaction; for registration, never around a run."""
         with self._link.transaction() as connection:
             yield connection
+
+    def execute_script(self, script: str) -> None:
+        """Execute a SQL file, such as one of CALL omd.register_…, in one transaction.
+
+        Raises:
+            CallerError: the script ended its transaction itself.
+        """
+        with self.transaction() as connection:
+            connection.execute(script.encode())
+            if connection.info.transaction_status is not TransactionStatus.INTRANS:
+                raise CallerError("the script must not end its transaction: no COMMIT, no ROLLBACK")
 
     # Runs ---------------------------------------------------------------------------------------
 
@@ -358,12 +372,12 @@ class Control:
     def set_parameter(
         self,
         parameter_code: str,
-        parameter_value: str | None,
+        parameter_value: str,
         *,
         batch_code: str | None = None,
         module_code: str | None = None,
     ) -> None:
-        """Set a parameter: for everything, for a Batch or for a Module."""
+        """Set a parameter of a Batch or of a Module; name one of the two."""
         self._call(
             "set_parameter",
             p_parameter_code=parameter_code,
@@ -379,7 +393,7 @@ class Control:
         module_instance_id: int | None = None,
         batch_instance_id: int | None = None,
     ) -> str | None:
-        """The value a run sees: the Module's, else the Batch's, else the general one."""
+        """The value a run sees: the Module's, else the Batch's, else none (section 2)."""
         value: str | None = self._value(
             "parameter_value",
             p_parameter_code=parameter_code,
@@ -474,6 +488,11 @@ class Control:
         return str(
             self._value("batch_active_instance_control", p_batch_instance_id=batch_instance_id)
         )
+
+    def previous_batch_instance(self, batch_code: str) -> PreviousBatchInstance | None:
+        """The last real run: the newest instance that succeeded or failed."""
+        rows = self._rows("previous_batch_instance", PreviousBatchInstance, p_batch_code=batch_code)
+        return rows[0] if rows else None
 
     # Module Instances ---------------------------------------------------------------------------
 
@@ -583,6 +602,13 @@ class Control:
         return str(
             self._value("module_active_instance_control", p_module_instance_id=module_instance_id)
         )
+
+    def previous_module_instance(self, module_code: str) -> PreviousModuleInstance | None:
+        """The last real run, with what a begin would roll back now."""
+        rows = self._rows(
+            "previous_module_instance", PreviousModuleInstance, p_module_code=module_code
+        )
+        return rows[0] if rows else None
 
     def create_load_window(
         self,
