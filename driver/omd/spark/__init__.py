@@ -1,0 +1,16 @@
+"""The data path: Spark jobs that read and write PostgreSQL under the control of OMD.
+
+Needs the extra ``spark``.
+
+Examples:
+    spark = omd.spark.session()
+    with control.module("m_hstg_flights") as run:
+        df = run.read(spark, "stg.flights")
+        run.write(df)
+"""
+
+from omd.spark.job import WriteResult, read, stamp, write
+from omd.spark.session import register, session
+from omd.spark.source import OmdDataSource
+
+__all__ = ["OmdDataSource", "WriteResult", "read", "register", "session", "stamp", "write"]

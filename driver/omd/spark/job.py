@@ -1,0 +1,136 @@
+"""What a job does with its run: read, stamp, write (spark-data-path.md sections 1 and 2)."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.errors import CallerError, InternalError
+from omd.spark.session import register
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from omd.run import ModuleRun
+
+__all__ = ["WriteResult", "read", "stamp", "write"]
+
+INSERT_DATETIME = "omd_insert_datetime"
+RECORD_SOURCE = "omd_record_source"
+EVENT_DATETIME = "omd_event_datetime"
+END_OF_TIME = date(9999, 12, 31)
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    """What a write did: the rows of all its partitions, as committed."""
+
+    rows: int
+
+
+def read(
+    run: ModuleRun,
+    spark: SparkSession,
+    table: str | None = None,
+    *,
+    query: str | None = None,
+    **options: object,
+) -> DataFrame:
+    """A table, or a query, of the run's database as a DataFrame.
+
+    Args:
+        run: the run that reads.
+        spark: the session.
+        table: ``schema.table``.
+        query: a SELECT instead of a table.
+        options: of the data source ``omd``, such as ``partitionColumn`` and ``numPartitions``.
+    """
+    given = {"url": run.dsn, "table": table, "query": query, **options}
+    told = {name: str(value) for name, value in given.items() if value is not None}
+    return register(spark).read.format("omd").options(**told).load()
+
+
+def stamp(
+    run: ModuleRun,
+    df: DataFrame,
+    *,
+    record_source: str | None = None,
+    event_datetime: Column | datetime | None = None,
+    effective_date: Column | date | datetime | None = None,
+) -> DataFrame:
+    """The DataFrame with the audit columns of this run.
+
+    Instance id and insert datetime are always this run's; a record source that the rows bring along
+    stays.
+
+    Args:
+        run: the run that writes the rows.
+        df: the rows.
+        record_source: where they come from; default: what they bring along, else the Module's code.
+        event_datetime: when what a row tells happened, where known.
+        effective_date: for a target with history: the start of the validity. Adds the open end and
+            the current indicator.
+    """
+    module = run.module
+    columns = {
+        module.insert_instance_column: F.lit(run.module_instance_id).cast("bigint"),
+        INSERT_DATETIME: F.current_timestamp(),
+    }
+    if record_source is not None or RECORD_SOURCE not in df.columns:
+        columns[RECORD_SOURCE] = F.lit(record_source or run.module_code)
+    if event_datetime is not None:
+        columns[EVENT_DATETIME] = F.lit(event_datetime)
+    if effective_date is not None:
+        history = (
+            module.effective_date_column,
+            module.expiry_date_column,
+            module.current_indicator_column,
+        )
+        for name, value in zip(history, (effective_date, END_OF_TIME, "Y"), strict=True):
+            if name is None:
+                raise CallerError(f"module {run.module_code} names no columns for its history")
+            columns[name] = F.lit(value)
+    return df.withColumns(columns)
+
+
+def write(
+    run: ModuleRun,
+    df: DataFrame,
+    table: str | None = None,
+    *,
+    mode: Literal["append", "overwrite"] = "append",
+    **options: object,
+) -> WriteResult:
+    """Stamp the rows, write them, and add their number to the run's inserted rows.
+
+    Args:
+        run: the run that writes.
+        df: the rows, under the column names of the table. Columns that it lacks get their default.
+        table: the target; default: the Module's.
+        mode: ``overwrite`` truncates and loads as one visible change, through one partition.
+        options: of the data source ``omd``.
+
+    Raises:
+        pyspark.errors.AnalysisException: a column does not fit the table; nothing was written. Its
+            message ends with ours.
+    """
+    stamped = stamp(run, df)
+    if mode == "overwrite":
+        stamped = stamped.coalesce(1)
+    register(stamped.sparkSession)
+    with tempfile.TemporaryDirectory(prefix="omd-") as folder:
+        # Spark commits in another process; this is how its count comes back.
+        report = Path(folder) / "rows"
+        given = {"url": run.dsn, "table": table or run.module.table_code, **options}
+        told = {name: str(value) for name, value in given.items()}
+        stamped.write.format("omd").mode(mode).options(**told, report=str(report)).save()
+        if not report.exists():
+            raise InternalError("Spark finished the write without committing it")
+        result = WriteResult(int(report.read_text(encoding="ascii")))
+    run.rows(inserted=result.rows)
+    return result

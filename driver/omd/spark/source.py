@@ -1,0 +1,102 @@
+"""The data source ``omd``: tables of PostgreSQL for Spark, both ways, without a JVM jar.
+
+Examples:
+    spark.read.format("omd").option("table", "stg.flights").load()
+    df.write.format("omd").option("table", "stg.flights").mode("append").save()
+
+Options (case does not matter):
+    url: libpq connection string; default: OMD_DSN, DATABASE_URL, libpq's own settings. Spark hides
+        what an option of this name holds in plans and logs; that is why it is not called dsn.
+    table: schema.table, quoted where an identifier needs it.
+    query: read: a SELECT instead of a table.
+    partitionColumn: read: split by ranges of this integer or date column.
+    numPartitions: read: how many parts; default: one per 16 MB of a table, 8 at most.
+    report: write: a file on the driver's machine that gets the number of rows committed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource
+
+from omd.errors import CallerError
+from omd.spark.reader import Reader
+from omd.spark.relation import Relation
+from omd.spark.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from pyspark.sql.types import StructType
+
+__all__ = ["OmdDataSource"]
+
+_OPTIONS = {
+    "url": "url",
+    "table": "table",
+    "path": "table",  # what load("stg.flights") and save("stg.flights") set
+    "query": "query",
+    "partitioncolumn": "partition_column",
+    "numpartitions": "partitions",
+    "report": "report",
+}
+_HINT = "Its options are url, table, query, partitionColumn, numPartitions and report."
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of one read or write."""
+
+    url: str = ""
+    table: str | None = None
+    query: str | None = None
+    partition_column: str | None = None
+    partitions: int | None = None
+    report: str | None = None
+
+    @classmethod
+    def parse(cls, given: MutableMapping[str, str]) -> Options:
+        """Check the options and turn them into their types."""
+        values: dict[str, str] = {}
+        for name, value in given.items():
+            field = _OPTIONS.get(name.lower())
+            if field is None:
+                raise CallerError(f"the data source omd has no option {name}", hint=_HINT)
+            values[field] = value
+        if ("table" in values) == ("query" in values):
+            raise CallerError("the data source omd needs a table or a query", hint=_HINT)
+        partitions = values.pop("partitions", None)
+        if partitions is not None and (not partitions.isdigit() or int(partitions) < 1):
+            raise CallerError("numPartitions is not a number above 0", hint=_HINT)
+        return cls(**values, partitions=int(partitions) if partitions else None)
+
+
+class OmdDataSource(DataSource):
+    """PostgreSQL for Spark; `omd.spark.register` makes it known to a session."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        self._options = Options.parse(options)
+
+    @classmethod
+    def name(cls) -> str:
+        """Its name: ``format("omd")``."""
+        return "omd"
+
+    def schema(self) -> StructType:
+        """The columns of the table or query, as Spark types."""
+        return self._relation().schema()
+
+    def reader(self, schema: StructType) -> Reader:  # noqa: ARG002 - the server's word counts
+        """A reader of the table or query."""
+        given = self._options
+        return Reader(given.url, self._relation(), given.partition_column, given.partitions)
+
+    def writer(self, schema: StructType, overwrite: bool) -> Writer:
+        """A writer to the table."""
+        given = self._options
+        return Writer(given.url, self._relation(), schema, overwrite, given.report)
+
+    def _relation(self) -> Relation:
+        return Relation.describe(self._options.url, self._options.table, self._options.query)
