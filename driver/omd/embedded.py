@@ -116,10 +116,18 @@ def start(
             hint="Name another one: OMD_HOME=/path/to/folder",
         ) from error
     with _locked(home):
-        if not status(home).running:
-            _start(home, version, {**_SETTINGS, **(settings or {})})
-        _create_database(home)
-    return status(home)
+        # The processes of a server that was killed a moment ago may still hold on to its data.
+        patience = [0.2, 0.5, 1, 2, 4] if (_pgdata(home) / "postmaster.pid").exists() else []
+        while True:
+            try:
+                if not status(home).running:
+                    _start(home, version, {**_SETTINGS, **(settings or {})})
+                _create_database(home)
+                return status(home)
+            except EmbeddedError:
+                if not patience:
+                    raise
+                time.sleep(patience.pop(0))
 
 
 def stop(home: Path | None = None) -> bool:

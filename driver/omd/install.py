@@ -152,8 +152,12 @@ def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
 def is_installed(conn: psycopg.Connection[Any]) -> bool:
     """Tell whether OMD is in this database, in whatever version."""
     with conn.cursor(row_factory=tuple_row) as cur:
-        row = cur.execute("SELECT to_regclass('omd.installed_file') IS NOT NULL").fetchone()
-    return bool(row and row[0])
+        # Not to_regclass: that is refused to a role which may not look into the schema.
+        found = cur.execute(
+            "SELECT FROM pg_catalog.pg_tables"
+            " WHERE schemaname = 'omd' AND tablename = 'installed_file'"
+        )
+        return found.fetchone() is not None
 
 
 def installed_version(conn: psycopg.Connection[Any]) -> str | None:
@@ -185,7 +189,7 @@ def _recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
 
 
 def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
-    migrated = False
+    migrated = any(e.kind is Kind.MIGRATION and e.path not in recorded for e in entries)
     for entry in entries:
         known = recorded.get(entry.path)
         action, reason = Action.KEEP, "unchanged"
@@ -193,7 +197,6 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
             action, reason = Action.RUN, "always"
         elif known is None:
             action, reason = Action.APPLY, "new"
-            migrated |= entry.kind is Kind.MIGRATION
         elif entry.kind is Kind.MIGRATION:
             if known != entry.checksum:
                 raise MigrationChanged(

@@ -38,30 +38,34 @@ class Tree:
     def add_repeatable(self, path: str, text: str) -> None:
         """Add a file, last of the manifest."""
         (self.root / path).write_text(text, encoding="utf-8")
-        self._list(f"\\ir ../{path}\n")
+        before, finish, after = self._manifest().rpartition("\\ir install/finish.psql")
+        assert finish
+        self._write(before + f"\\ir ../{path}\n" + finish + after)
 
     def add_migration(self, name: str, text: str) -> None:
-        """Add a migration, last of the manifest."""
+        """Add a migration, after the others."""
         file = self.root / "migrations" / f"{name}.sql"
         file.write_text(text, encoding="utf-8")
-        self._list(
+        before, endif, after = self._manifest().rpartition("\\endif\n")
+        assert endif
+        self._write(
+            f"{before}{endif}"
             f"\\set checksum '{checksum(file)}'\n\\set migration '{name}'\n"
             f"\\ir install/claim.psql\n\\if :pending\n\\ir ../migrations/{name}.sql\n\\endif\n"
+            f"{after}"
         )
 
     def release(self, path: str) -> None:
         """Give the manifest the present checksum of a migration."""
         before = checksum(install.sql_root() / path)
-        text = self.manifest.read_text(encoding="utf-8")
-        assert before in text
-        self.manifest.write_text(text.replace(before, checksum(self.root / path)), encoding="utf-8")
+        assert before in self._manifest()
+        self._write(self._manifest().replace(before, checksum(self.root / path)))
 
-    def _list(self, lines: str) -> None:
-        before, end, after = self.manifest.read_text(encoding="utf-8").rpartition(
-            "\\ir install/finish.psql"
-        )
-        assert end
-        self.manifest.write_text(before + lines + end + after, encoding="utf-8")
+    def _manifest(self) -> str:
+        return self.manifest.read_text(encoding="utf-8")
+
+    def _write(self, manifest: str) -> None:
+        self.manifest.write_text(manifest, encoding="utf-8")
 
 
 def checksum(file: Path) -> str:

@@ -40,9 +40,21 @@ def dsn_option(command: F) -> F:
     return click.option(
         "--dsn",
         metavar="CONNINFO",
-        callback=lambda _context, _parameter, value: resolve_dsn(value),
+        callback=_checked_dsn,
         help="Where the database is; see omd --help for what is used otherwise.",
     )(command)
+
+
+def _checked_dsn(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    dsn = resolve_dsn(value)
+    try:
+        conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError as error:
+        raise click.UsageError(f"This is no connection string: {str(error).strip()}") from error
+    return dsn
 
 
 def output_option(command: F) -> F:

@@ -159,6 +159,8 @@ def _database(dsn: str) -> Iterator[Finding]:
 
 
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
+    import psycopg
+
     from omd import install as installer
     from omd.errors import OmdError
 
@@ -173,6 +175,8 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
                 f"omd {version}, not up to date",
                 "omd install --plan, then: omd install",
             )
+    except psycopg.errors.InsufficientPrivilege:
+        return Finding("installation", Verdict.OK, "there, but not for this user to look into")
     except OmdError as error:
         return Finding("installation", Verdict.BAD, error.message, error.hint or "")
     return Finding("installation", Verdict.OK, f"omd {version}")
