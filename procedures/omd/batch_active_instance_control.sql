@@ -1,0 +1,39 @@
+-- The multiple-instance check: may this Batch Instance go on? Errors: OM003, OM005. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.batch_active_instance_control(
+    p_batch_instance_id bigint
+)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $batch_active_instance_control$
+DECLARE
+    v_batch_id integer;
+BEGIN
+    SELECT bi.batch_id INTO v_batch_id
+    FROM omd.batch_instance AS bi
+    WHERE bi.batch_instance_id = p_batch_instance_id;
+    IF v_batch_id IS NULL THEN
+        PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id));
+    END IF;
+
+    RETURN CASE
+        WHEN EXISTS (
+            SELECT FROM omd.batch_instance AS o
+            WHERE o.batch_id = v_batch_id
+                AND o.execution_status_code = 'E'
+                AND o.batch_instance_id < p_batch_instance_id
+        ) THEN 'Abort'
+        ELSE 'Process'
+    END;
+END
+$batch_active_instance_control$;
+
+COMMENT ON FUNCTION omd.batch_active_instance_control IS
+'The multiple-instance check: Abort when another executing instance of the same Batch has a '
+'lower id, else Process. Changes nothing. Errors: OM003. Locks: none. DIRECT, "Implementation '
+'Guidelines".';
+REVOKE ALL ON FUNCTION omd.batch_active_instance_control FROM PUBLIC;

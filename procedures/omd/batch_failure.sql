@@ -1,0 +1,23 @@
+-- Ends a Batch Instance with F and writes one event row.
+-- Errors: OM003, OM005, OM101. Locks: the instance row.
+
+CREATE OR REPLACE PROCEDURE omd.batch_failure(
+    p_batch_instance_id bigint,
+    p_event_detail text DEFAULT NULL,
+    p_event_return_code_details text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $batch_failure$
+BEGIN
+    PERFORM omd.fail_batch_instance(p_batch_instance_id, p_event_detail, p_event_return_code_details);
+END
+$batch_failure$;
+
+COMMENT ON PROCEDURE omd.batch_failure IS
+'Ends a Batch Instance with status F; the next run is a partial restart. Writes one row to the '
+'event log: p_event_detail (text of any length), p_event_return_code_details (an error code). '
+'Accepted from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch '
+'Failure event".';
+REVOKE ALL ON PROCEDURE omd.batch_failure FROM PUBLIC;

@@ -1,0 +1,40 @@
+-- Answers what a Batch runs, in order: its Modules by sequence, then its child Batches by sequence.
+-- Errors: OM001, OM005. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.batch_members(
+    p_batch_code text
+)
+RETURNS TABLE (
+    member_type text,
+    member_code text,
+    sequence integer,
+    inactive_indicator text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $batch_members$
+DECLARE
+    v_batch_id integer := omd.require_batch(p_batch_code);
+BEGIN
+    RETURN QUERY
+    SELECT 'MODULE', m.module_code, bm.sequence, bm.inactive_indicator
+    FROM omd.batch_module AS bm
+    INNER JOIN omd.module AS m USING (module_id)
+    WHERE bm.batch_id = v_batch_id
+    ORDER BY bm.sequence, m.module_code;
+    RETURN QUERY
+    SELECT 'BATCH', b.batch_code, bh.sequence, bh.inactive_indicator
+    FROM omd.batch_hierarchy AS bh
+    INNER JOIN omd.batch AS b USING (batch_id)
+    WHERE bh.parent_batch_id = v_batch_id
+    ORDER BY bh.sequence, b.batch_code;
+END
+$batch_members$;
+
+COMMENT ON FUNCTION omd.batch_members IS
+'What the Batch p_batch_code runs, in order: Modules by sequence, then child Batches by '
+'sequence. member_type: MODULE or BATCH. Errors: OM001, OM005. Locks: none.';
+REVOKE ALL ON FUNCTION omd.batch_members FROM PUBLIC;

@@ -1,0 +1,53 @@
+-- Ends a Batch Instance with S. Refused while one of its Modules or child Batches executes or has
+-- failed. Errors: OM003, OM005, OM101, OM102, OM104. Locks: the instance row.
+
+CREATE OR REPLACE PROCEDURE omd.batch_success(
+    p_batch_instance_id bigint
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $batch_success$
+DECLARE
+    v_modules bigint[];
+    v_batches bigint[];
+BEGIN
+    -- First the lock: begin_module takes the same row FOR SHARE, so no Module can begin behind our
+    -- back.
+    PERFORM omd.close_batch_instance(p_batch_instance_id, 'S');
+
+    SELECT array_agg(mi.module_instance_id ORDER BY mi.module_instance_id) INTO v_modules
+    FROM omd.module_instance AS mi
+    WHERE mi.batch_instance_id = p_batch_instance_id
+        AND mi.batch_instance_id <> 0
+        AND mi.execution_status_code IN ('E', 'F');
+    SELECT array_agg(bi.batch_instance_id ORDER BY bi.batch_instance_id) INTO v_batches
+    FROM omd.batch_instance AS bi
+    WHERE bi.parent_batch_instance_id = p_batch_instance_id
+        AND bi.parent_batch_instance_id <> 0
+        AND bi.execution_status_code IN ('E', 'F');
+
+    IF v_modules IS NOT NULL OR v_batches IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM104',
+            jsonb_build_object(
+                'batch_instance_id', p_batch_instance_id,
+                'module_instance_ids', coalesce(v_modules, '{}'),
+                'batch_instance_ids', coalesce(v_batches, '{}')
+            )
+        );
+    END IF;
+
+    -- The skips of a partial restart were for reruns of a failed Batch; this one has succeeded.
+    UPDATE omd.module_instance AS mi SET next_run_indicator = 'P', next_run_batch_id = NULL
+    WHERE mi.next_run_batch_id = (
+        SELECT bi.batch_id FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = p_batch_instance_id
+    );
+END
+$batch_success$;
+
+COMMENT ON PROCEDURE omd.batch_success IS
+'Ends a Batch Instance with status S. Accepted from E with indicator P, and only when none of '
+'its Module Instances and child Batch Instances executes or has failed. Errors: OM003, OM005, '
+'OM101, OM102, OM104. Locks: the instance row. DIRECT, "Batch Success event".';
+REVOKE ALL ON PROCEDURE omd.batch_success FROM PUBLIC;

@@ -1,0 +1,35 @@
+-- Creates and evaluates a Batch Instance in one transaction. Of many at once exactly one proceeds.
+-- Errors: OM001, OM003, OM005, OM011. Locks: the Batch row.
+
+CREATE OR REPLACE PROCEDURE omd.begin_batch(
+    p_batch_code text,
+    p_parent_batch_instance_id bigint DEFAULT NULL,
+    p_execution_context jsonb DEFAULT NULL,
+    p_lease interval DEFAULT NULL,
+    p_force boolean DEFAULT FALSE,
+    INOUT p_batch_instance_id bigint DEFAULT NULL,
+    INOUT p_processing_indicator text DEFAULT NULL,
+    INOUT p_reason text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $begin_batch$
+BEGIN
+    p_batch_instance_id := omd.insert_batch_instance(
+        p_batch_code, p_parent_batch_instance_id, p_execution_context, p_lease, FALSE
+    );
+    SELECT d.p_processing_indicator, d.p_reason
+    INTO p_processing_indicator, p_reason
+    FROM omd.decide_batch(p_batch_instance_id, p_force) AS d;
+END
+$begin_batch$;
+
+COMMENT ON PROCEDURE omd.begin_batch IS
+'Creates and evaluates an instance of the Batch p_batch_code. Answers p_batch_instance_id, '
+'p_processing_indicator (P proceed, A abort, C skip) and p_reason. p_parent_batch_instance_id: '
+'the instance that calls, NULL or 0 for none. p_execution_context: JSON about where it runs. '
+'p_lease: how long the run lives without heartbeat_batch; NULL: for ever. p_force: the frequency '
+'does not count. Errors: OM001, OM003, OM005, OM011. Locks: the Batch row. DIRECT, "Batch '
+'Processing".';
+REVOKE ALL ON PROCEDURE omd.begin_batch FROM PUBLIC;

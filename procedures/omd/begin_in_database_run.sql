@@ -1,0 +1,62 @@
+-- Begins a run of a Module whose executable is SQL, bound to this session. Does not commit. Errors:
+-- OM002, OM003, OM005, OM201, OM202, OM203, OM204. Locks: the Module row; the session's advisory
+-- lock.
+
+CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(
+    p_module_code text,
+    p_batch_instance_id bigint,
+    INOUT p_executable text,
+    INOUT p_module_instance_id bigint DEFAULT NULL,
+    INOUT p_processing_indicator text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $begin_in_database_run$
+DECLARE
+    v_module record;
+    v_array bigint[];
+    v_reason text;
+BEGIN
+    SELECT d.module_code, d.platform_code, d.executable INTO v_module
+    FROM omd.module_definition(p_module_code) AS d;
+    p_executable := coalesce(p_executable, v_module.executable);
+    IF v_module.platform_code <> 'POSTGRES' THEN
+        PERFORM omd.raise_error(
+            'OM204',
+            jsonb_build_object(
+                'module_code', p_module_code,
+                'platform_code', v_module.platform_code,
+                'expected', 'POSTGRES',
+                'next_command', format('CALL omd.begin_module(%L);', p_module_code)
+            )
+        );
+    ELSIF p_executable IS NULL OR btrim(p_executable) = '' THEN
+        PERFORM omd.raise_error('OM203', jsonb_build_object('module_code', p_module_code));
+    END IF;
+
+    p_module_instance_id := omd.insert_module_instance(
+        p_module_code,
+        p_batch_instance_id,
+        jsonb_build_object(
+            'platform', 'POSTGRES',
+            'pid', pg_backend_pid(),
+            'application', current_setting('application_name'),
+            'code_checksum', md5(p_executable)
+        ),
+        NULL,
+        TRUE
+    );
+    CALL omd.evaluate_module(p_module_instance_id, p_processing_indicator, v_array, v_reason);
+    IF p_processing_indicator = 'P' THEN
+        PERFORM omd.bind_session('MODULE', p_module_instance_id);
+    END IF;
+END
+$begin_in_database_run$;
+
+COMMENT ON PROCEDURE omd.begin_in_database_run IS
+'Begins a run of the Module p_module_code in this session: answers its id, the Processing '
+'Indicator and the SQL to execute (p_executable, else the registered one). Does not commit. '
+'Errors: OM002, OM003, OM005, OM201, OM202, OM203, OM204. Locks: the Module row, the session''s '
+'advisory lock.';
+REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;

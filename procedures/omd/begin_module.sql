@@ -1,0 +1,35 @@
+-- Creates and evaluates a Module Instance in one transaction. Of many at once exactly one proceeds.
+-- Errors: OM002, OM003, OM005, OM011, OM201, OM202. Locks: the Module row; the target rows a
+-- rollback touches.
+
+CREATE OR REPLACE PROCEDURE omd.begin_module(
+    p_module_code text,
+    p_batch_instance_id bigint DEFAULT NULL,
+    p_execution_context jsonb DEFAULT NULL,
+    p_lease interval DEFAULT NULL,
+    INOUT p_module_instance_id bigint DEFAULT NULL,
+    INOUT p_processing_indicator text DEFAULT NULL,
+    INOUT p_instance_array bigint[] DEFAULT NULL,
+    INOUT p_reason text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $begin_module$
+BEGIN
+    p_module_instance_id := omd.insert_module_instance(
+        p_module_code, p_batch_instance_id, p_execution_context, p_lease, FALSE
+    );
+    CALL omd.evaluate_module(p_module_instance_id, p_processing_indicator, p_instance_array, p_reason);
+END
+$begin_module$;
+
+COMMENT ON PROCEDURE omd.begin_module IS
+'Creates and evaluates an instance of the Module p_module_code. Answers p_module_instance_id '
+'(stamp it on every row), p_processing_indicator (P proceed, A abort, C skip, R roll back first, '
+'then confirm_rollback), p_instance_array (what was or is to be rolled back) and p_reason. '
+'p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
+'p_execution_context: JSON about where it runs. p_lease: how long the run lives without '
+'heartbeat; NULL: for ever. Errors: OM002, OM003, OM005, OM011, OM201, OM202. Locks: the Module '
+'row. DIRECT, "Module Processing".';
+REVOKE ALL ON PROCEDURE omd.begin_module FROM PUBLIC;

@@ -1,0 +1,20 @@
+-- Binds an instance to this session: it lives as long as the session holds the advisory lock.
+
+CREATE OR REPLACE FUNCTION omd.bind_session(
+    p_instance_type text,
+    p_instance_id bigint
+)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+SELECT pg_advisory_lock(omd.session_lock_key(p_instance_type, p_instance_id));
+END;
+
+COMMENT ON FUNCTION omd.bind_session IS
+'Takes the session-level advisory lock of an in-database run. p_instance_type: BATCH or MODULE. '
+'Locks: that advisory lock, until the session ends.';
+REVOKE ALL ON FUNCTION omd.bind_session FROM PUBLIC;

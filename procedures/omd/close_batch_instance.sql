@@ -1,0 +1,48 @@
+-- Ends a Batch Instance: the single place where its status becomes final.
+-- Accepted from E only, a success only with indicator P. Errors: OM003, OM005, OM101, OM102.
+-- Locks: the instance row.
+
+CREATE OR REPLACE FUNCTION omd.close_batch_instance(
+    p_batch_instance_id bigint,
+    p_execution_status_code text,
+    p_reason text DEFAULT NULL
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $close_batch_instance$
+BEGIN
+    UPDATE omd.batch_instance AS bi SET
+        execution_status_code = p_execution_status_code,
+        processing_indicator = CASE
+            WHEN p_execution_status_code IN ('A', 'C') THEN p_execution_status_code
+            ELSE bi.processing_indicator
+        END,
+        end_datetime = clock_timestamp(),
+        reason_code = p_reason
+    WHERE bi.batch_instance_id = p_batch_instance_id
+        AND bi.execution_status_code = 'E'
+        AND (p_execution_status_code <> 'S' OR bi.processing_indicator = 'P');
+
+    IF NOT FOUND THEN
+        PERFORM omd.raise_batch_instance_state(
+            p_batch_instance_id,
+            CASE p_execution_status_code
+                WHEN 'S' THEN 'succeed'
+                WHEN 'F' THEN 'fail'
+                WHEN 'A' THEN 'be aborted'
+                ELSE 'be skipped'
+            END
+        );
+    END IF;
+END
+$close_batch_instance$;
+
+COMMENT ON FUNCTION omd.close_batch_instance IS
+'Ends a Batch Instance with the status S, F, A or C. Accepted from E only, S only with indicator '
+'P. An administrator''s next_run_indicator stays. Errors: OM003, OM005, OM101, OM102. Locks: the '
+'instance row.';
+REVOKE ALL ON FUNCTION omd.close_batch_instance FROM PUBLIC;

@@ -1,0 +1,46 @@
+-- Closes a rollback whose statements were executed: marks the instances undone, takes their load
+-- windows back and sets the indicator to P. Errors: OM004, OM005, OM101, OM103. Locks: the
+-- instances undone, in ID order.
+
+CREATE OR REPLACE PROCEDURE omd.confirm_rollback(
+    p_module_instance_id bigint
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $confirm_rollback$
+DECLARE
+    v_array bigint[];
+    v_batch_instance_id bigint;
+BEGIN
+    PERFORM omd.require_rollback(p_module_instance_id, NULL);
+
+    UPDATE omd.module_instance AS mi SET processing_indicator = 'P'
+    WHERE mi.module_instance_id = p_module_instance_id
+    RETURNING mi.rollback_instance_array, mi.batch_instance_id INTO v_array, v_batch_instance_id;
+
+    PERFORM FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = ANY(v_array)
+    ORDER BY mi.module_instance_id
+    FOR NO KEY UPDATE;
+    UPDATE omd.module_instance AS mi SET rolled_back_by_module_instance_id = p_module_instance_id
+    WHERE mi.module_instance_id = ANY(v_array);
+    UPDATE omd.source_control AS sc SET is_taken_back = TRUE
+    WHERE sc.module_instance_id = ANY(v_array);
+
+    PERFORM omd.write_event(
+        p_module_instance_id,
+        v_batch_instance_id,
+        5,
+        'ROLLBACK',
+        format('rolled back Module Instances %s', array_to_string(v_array, ', '))
+    );
+END
+$confirm_rollback$;
+
+COMMENT ON PROCEDURE omd.confirm_rollback IS
+'Tells that the statements of build_rollback_sql were executed: marks the instances undone, '
+'takes their load windows back and sets the indicator to P. Accepted from status E with '
+'indicator R only. Errors: OM004, OM005, OM101, OM103. Locks: the instances undone. DIRECT, '
+'"Rollback Procedures".';
+REVOKE ALL ON PROCEDURE omd.confirm_rollback FROM PUBLIC;

@@ -1,0 +1,27 @@
+-- Creates a Batch Instance: E, A, P. It may not proceed before evaluate_batch says so.
+-- Errors: OM001, OM003, OM005. Locks: the Batch row.
+
+CREATE OR REPLACE PROCEDURE omd.create_batch_instance(
+    p_batch_code text,
+    p_parent_batch_instance_id bigint DEFAULT NULL,
+    p_execution_context jsonb DEFAULT NULL,
+    INOUT p_batch_instance_id bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $create_batch_instance$
+BEGIN
+    p_batch_instance_id := omd.insert_batch_instance(
+        p_batch_code, p_parent_batch_instance_id, p_execution_context, NULL, FALSE
+    );
+END
+$create_batch_instance$;
+
+COMMENT ON PROCEDURE omd.create_batch_instance IS
+'Creates an instance of the Batch p_batch_code (E, A, P) and answers its id; evaluate_batch '
+'comes next. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
+'p_execution_context: JSON about where it runs. Instances of the Batch that are dead are given '
+'up first. Errors: OM001, OM003, OM005. Locks: the Batch row. DIRECT, "Batch Create Instance '
+'event".';
+REVOKE ALL ON PROCEDURE omd.create_batch_instance FROM PUBLIC;

@@ -1,0 +1,88 @@
+-- Records the load window of a Module Instance: it starts where the newest window that counts has
+-- ended. Errors: OM004, OM005, OM010, OM101, OM102, OM105. Locks: the Module row.
+
+CREATE OR REPLACE PROCEDURE omd.create_load_window(
+    p_module_instance_id bigint,
+    p_end_value timestamptz DEFAULT NULL,
+    p_end_id bigint DEFAULT NULL,
+    INOUT p_start_value timestamptz DEFAULT NULL,
+    INOUT p_start_id bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $create_load_window$
+DECLARE
+    v_instance omd.module_instance;
+    v_window omd.source_control;
+BEGIN
+    SELECT mi.* INTO v_instance
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = p_module_instance_id
+    FOR NO KEY UPDATE;
+    IF v_instance.execution_status_code IS DISTINCT FROM 'E' OR v_instance.processing_indicator <> 'P' THEN
+        PERFORM omd.raise_module_instance_state(p_module_instance_id, 'take a load window');
+    END IF;
+
+    SELECT sc.* INTO v_window FROM omd.source_control AS sc WHERE sc.module_instance_id = p_module_instance_id;
+    IF FOUND THEN
+        IF (v_window.end_value, v_window.end_id) IS DISTINCT FROM (p_end_value, p_end_id) THEN
+            PERFORM omd.raise_error(
+                'OM105',
+                jsonb_build_object(
+                    'module_instance_id', p_module_instance_id,
+                    'end_value', v_window.end_value,
+                    'end_id', v_window.end_id
+                )
+            );
+        END IF;
+        p_start_value := v_window.start_value;
+        p_start_id := v_window.start_id;
+        RETURN;
+    END IF;
+
+    -- A window counts when its run has succeeded and was not taken back.
+    SELECT sc.* INTO v_window
+    FROM omd.source_control AS sc
+    INNER JOIN omd.module_instance AS mi USING (module_instance_id)
+    WHERE sc.module_id = v_instance.module_id
+        AND NOT sc.is_taken_back
+        AND mi.execution_status_code = 'S'
+    ORDER BY sc.module_instance_id DESC
+    LIMIT 1;
+    IF FOUND THEN
+        p_start_value := v_window.end_value;
+        p_start_id := v_window.end_id;
+    ELSE
+        p_start_value := '-infinity';
+        p_start_id := CASE WHEN p_end_id IS NOT NULL THEN -9223372036854775808 END;
+    END IF;
+
+    IF (p_end_value IS NULL AND p_end_id IS NULL)
+        OR p_end_value < p_start_value
+        OR (p_end_id < p_start_id AND (p_end_value IS NULL OR p_end_value = p_start_value))
+    THEN
+        PERFORM omd.raise_error(
+            'OM010',
+            jsonb_build_object(
+                'module_instance_id', p_module_instance_id,
+                'start_value', p_start_value,
+                'start_id', p_start_id,
+                'end_value', p_end_value,
+                'end_id', p_end_id
+            )
+        );
+    END IF;
+
+    INSERT INTO omd.source_control (module_instance_id, module_id, start_value, start_id, end_value, end_id)
+    VALUES (p_module_instance_id, v_instance.module_id, p_start_value, p_start_id, p_end_value, p_end_id);
+END
+$create_load_window$;
+
+COMMENT ON PROCEDURE omd.create_load_window IS
+'Records the load window (start, end] of a Module Instance and answers its start: the end of the '
+'newest window of the Module whose run succeeded and was not rolled back, or -infinity (as an '
+'id: the least bigint) for the first. p_end_value (timestamptz) and p_end_id (bigint): end, '
+'either may be NULL. A second call with the same end repeats the answer. Errors: OM004, OM005, '
+'OM010, OM101, OM102, OM105. Locks: the instance row.';
+REVOKE ALL ON PROCEDURE omd.create_load_window FROM PUBLIC;

@@ -1,0 +1,27 @@
+-- Creates a Module Instance: E, A, P. It may not proceed before evaluate_module says so.
+-- Errors: OM002, OM003, OM005. Locks: the Module row.
+
+CREATE OR REPLACE PROCEDURE omd.create_module_instance(
+    p_module_code text,
+    p_batch_instance_id bigint DEFAULT NULL,
+    p_execution_context jsonb DEFAULT NULL,
+    INOUT p_module_instance_id bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $create_module_instance$
+BEGIN
+    p_module_instance_id := omd.insert_module_instance(
+        p_module_code, p_batch_instance_id, p_execution_context, NULL, FALSE
+    );
+END
+$create_module_instance$;
+
+COMMENT ON PROCEDURE omd.create_module_instance IS
+'Creates an instance of the Module p_module_code (E, A, P) and answers its id; evaluate_module '
+'comes next. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
+'p_execution_context: JSON about where it runs. Instances of the Module that are dead are given '
+'up first. Errors: OM002, OM003, OM005. Locks: the Module row. DIRECT, "Module Create Instance '
+'event".';
+REVOKE ALL ON PROCEDURE omd.create_module_instance FROM PUBLIC;

@@ -1,0 +1,25 @@
+-- Tells a created Batch Instance whether it may run. A and C close the instance.
+-- Errors: OM003, OM005, OM101. Locks: the Batch row.
+
+CREATE OR REPLACE PROCEDURE omd.evaluate_batch(
+    p_batch_instance_id bigint,
+    INOUT p_processing_indicator text DEFAULT NULL,
+    INOUT p_reason text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $evaluate_batch$
+BEGIN
+    SELECT d.p_processing_indicator, d.p_reason
+    INTO p_processing_indicator, p_reason
+    FROM omd.decide_batch(p_batch_instance_id, FALSE) AS d;
+END
+$evaluate_batch$;
+
+COMMENT ON PROCEDURE omd.evaluate_batch IS
+'Tells a Batch Instance whether it may run. p_processing_indicator: P proceed, A abort, C skip; '
+'A and C close it, with p_reason RUNNING, BATCH_NOT_PROCEEDING, INACTIVE, DIRECTIVE or '
+'FREQUENCY. Accepted from status E only. Errors: OM003, OM005, OM101. Locks: the Batch row. '
+'DIRECT, "Batch Evaluation event".';
+REVOKE ALL ON PROCEDURE omd.evaluate_batch FROM PUBLIC;

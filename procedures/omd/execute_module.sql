@@ -1,0 +1,77 @@
+-- Executes the SQL of a Module Instance that may proceed, and ends the instance: the data and the
+-- success are one commit, and so is the failure. Controls transactions, so it can pin no
+-- search_path: every name is qualified. Locks: what the executable takes.
+
+CREATE OR REPLACE PROCEDURE omd.execute_module(
+    p_module_instance_id bigint,
+    p_executable text,
+    INOUT p_execution_status_code text DEFAULT NULL,
+    INOUT p_is_cancelled boolean DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+AS $execute_module$
+DECLARE
+    v_verb text := pg_catalog.lower(
+        (pg_catalog.regexp_match(p_executable, '^(?:\s|--[^\n]*\n|/\*.*?\*/)*([a-z]+)', 'i'))[1]
+    );
+    v_rows bigint;
+    v_sqlstate text;
+    v_message text;
+    v_detail text;
+    v_hint text;
+    v_context text;
+BEGIN
+    p_is_cancelled := FALSE;
+    PERFORM pg_catalog.set_config('omd.module_instance_id', p_module_instance_id::text, FALSE);
+    BEGIN
+        EXECUTE p_executable;
+        GET DIAGNOSTICS v_rows = ROW_COUNT;
+        -- A deferred constraint would fail at the commit, where nobody could record it.
+        SET CONSTRAINTS ALL IMMEDIATE;
+        CALL omd.module_success(
+            p_module_instance_id,
+            p_rows_inserted => CASE WHEN v_verb NOT IN ('update', 'delete') THEN v_rows END,
+            p_rows_updated => CASE WHEN v_verb = 'update' THEN v_rows END,
+            p_rows_deleted => CASE WHEN v_verb = 'delete' THEN v_rows END
+        );
+        p_execution_status_code := 'S';
+    EXCEPTION
+        WHEN query_canceled OR OTHERS THEN
+            GET STACKED DIAGNOSTICS
+                v_sqlstate = RETURNED_SQLSTATE,
+                v_message = MESSAGE_TEXT,
+                v_detail = PG_EXCEPTION_DETAIL,
+                v_hint = PG_EXCEPTION_HINT,
+                v_context = PG_EXCEPTION_CONTEXT;
+            p_execution_status_code := 'F';
+            p_is_cancelled := v_sqlstate = '57014';
+    END;
+
+    IF p_execution_status_code = 'F' THEN
+        BEGIN
+            CALL omd.module_failure(
+                p_module_instance_id,
+                pg_catalog.concat_ws(
+                    E'\n', v_message, nullif(v_detail, ''), nullif(v_hint, ''), nullif(v_context, '')
+                ),
+                v_sqlstate
+            );
+        EXCEPTION
+            -- The instance was ended by somebody else meanwhile; its event row is written already.
+            WHEN SQLSTATE 'OM101' THEN
+                NULL;
+        END;
+    END IF;
+    PERFORM pg_catalog.set_config('omd.module_instance_id', '', FALSE);
+    COMMIT;
+    PERFORM omd.release_session('MODULE', p_module_instance_id);
+END
+$execute_module$;
+
+COMMENT ON PROCEDURE omd.execute_module IS
+'Executes the SQL p_executable for a Module Instance that may proceed and ends the instance with '
+'S and its row count, or with F and one event row; commits. The SQL reads '
+'current_setting(''omd.module_instance_id''). p_is_cancelled: the statement was cancelled. '
+'Locks: what the executable takes.';
+REVOKE ALL ON PROCEDURE omd.execute_module FROM PUBLIC;

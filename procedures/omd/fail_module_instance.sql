@@ -1,0 +1,33 @@
+-- Ends a Module Instance with F and R and writes its one event row: the ordinary failure event,
+-- also for a run that is given up. Errors: OM004, OM005, OM101. Locks: the instance row.
+
+CREATE OR REPLACE FUNCTION omd.fail_module_instance(
+    p_module_instance_id bigint,
+    p_event_detail text,
+    p_event_return_code_details text
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $fail_module_instance$
+BEGIN
+    PERFORM omd.close_module_instance(p_module_instance_id, 'F');
+    PERFORM omd.write_event(
+        p_module_instance_id,
+        mi.batch_instance_id,
+        2,
+        p_event_return_code_details,
+        p_event_detail
+    )
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = p_module_instance_id;
+END
+$fail_module_instance$;
+
+COMMENT ON FUNCTION omd.fail_module_instance IS
+'Ends a Module Instance with status F and next_run_indicator R and writes one event row. '
+'Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row.';
+REVOKE ALL ON FUNCTION omd.fail_module_instance FROM PUBLIC;

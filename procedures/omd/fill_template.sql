@@ -1,0 +1,25 @@
+-- Fills {key} in a text with values from a JSON object, in one pass: a value that contains {key}
+-- itself stays as it is, so a hostile name can't reach another placeholder. Unknown keys stay as
+-- they are.
+
+CREATE OR REPLACE FUNCTION omd.fill_template(
+    p_template text,
+    p_values jsonb
+)
+RETURNS text
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+SELECT
+    coalesce(
+        string_agg(coalesce(p_values ->> piece.m[1], piece.m[2], '{' || piece.m[1] || '}'), '' ORDER BY piece.n),
+        ''
+    )
+FROM regexp_matches(p_template, '\{([a-z_]+)\}|([^{]+|\{)', 'g') WITH ORDINALITY AS piece (m, n);
+END;
+
+COMMENT ON FUNCTION omd.fill_template IS
+'Fills {key} in p_template with the values of the JSON object p_values, in one pass. Unknown '
+'keys stay. No locks.';
+REVOKE ALL ON FUNCTION omd.fill_template FROM PUBLIC;

@@ -1,0 +1,52 @@
+-- Renews the lease of a Module Instance, and of the Batch Instance it runs in.
+-- Errors: OM004, OM005, OM011, OM101, OM107. Locks: the two instance rows.
+
+CREATE OR REPLACE PROCEDURE omd.heartbeat(
+    p_module_instance_id bigint,
+    p_lease interval
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $heartbeat$
+DECLARE
+    v_batch_instance_id bigint;
+BEGIN
+    IF p_lease IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_lease'));
+    END IF;
+    PERFORM omd.require_lease(p_lease);
+
+    UPDATE omd.module_instance AS mi SET lease_expires_at = clock_timestamp() + p_lease
+    WHERE mi.module_instance_id = p_module_instance_id
+        AND mi.execution_status_code = 'E'
+        AND coalesce(mi.lease_expires_at, 'infinity') >= clock_timestamp()
+    RETURNING mi.batch_instance_id INTO v_batch_instance_id;
+
+    IF NOT FOUND THEN
+        IF EXISTS (
+            SELECT FROM omd.module_instance AS mi
+            WHERE mi.module_instance_id = p_module_instance_id AND mi.execution_status_code = 'E'
+        ) THEN
+            PERFORM omd.raise_error(
+                'OM107',
+                jsonb_build_object('instance_type', 'Module Instance', 'instance_id', p_module_instance_id)
+            );
+        END IF;
+        PERFORM omd.raise_module_instance_state(p_module_instance_id, 'renew its lease');
+    END IF;
+
+    -- A Batch lives as long as one of its Modules does.
+    UPDATE omd.batch_instance AS bi SET lease_expires_at = greatest(bi.lease_expires_at, clock_timestamp() + p_lease)
+    WHERE bi.batch_instance_id = v_batch_instance_id
+        AND bi.execution_status_code = 'E'
+        AND bi.lease_expires_at IS NOT NULL
+        AND v_batch_instance_id <> 0;
+END
+$heartbeat$;
+
+COMMENT ON PROCEDURE omd.heartbeat IS
+'Renews the lease of a Module Instance to p_lease (an interval) from now, and that of its Batch '
+'Instance. A lease that has passed is lost: stop the work. Errors: OM004, OM005, OM011, OM101 '
+'(given up or ended), OM107 (the lease has passed). Locks: the two instance rows.';
+REVOKE ALL ON PROCEDURE omd.heartbeat FROM PUBLIC;

@@ -1,0 +1,42 @@
+-- Renews the lease of a Batch Instance, for the time between its Modules.
+-- Errors: OM003, OM005, OM011, OM101, OM107. Locks: the instance row.
+
+CREATE OR REPLACE PROCEDURE omd.heartbeat_batch(
+    p_batch_instance_id bigint,
+    p_lease interval
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $heartbeat_batch$
+BEGIN
+    IF p_lease IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_lease'));
+    END IF;
+    PERFORM omd.require_lease(p_lease);
+
+    UPDATE omd.batch_instance AS bi SET lease_expires_at = clock_timestamp() + p_lease
+    WHERE bi.batch_instance_id = p_batch_instance_id
+        AND bi.execution_status_code = 'E'
+        AND coalesce(bi.lease_expires_at, 'infinity') >= clock_timestamp();
+
+    IF NOT FOUND THEN
+        IF EXISTS (
+            SELECT FROM omd.batch_instance AS bi
+            WHERE bi.batch_instance_id = p_batch_instance_id AND bi.execution_status_code = 'E'
+        ) THEN
+            PERFORM omd.raise_error(
+                'OM107',
+                jsonb_build_object('instance_type', 'Batch Instance', 'instance_id', p_batch_instance_id)
+            );
+        END IF;
+        PERFORM omd.raise_batch_instance_state(p_batch_instance_id, 'renew its lease');
+    END IF;
+END
+$heartbeat_batch$;
+
+COMMENT ON PROCEDURE omd.heartbeat_batch IS
+'Renews the lease of a Batch Instance to p_lease (an interval) from now. A lease that has passed '
+'is lost. Errors: OM003, OM005, OM011, OM101 (given up or ended), OM107 (the lease has passed). '
+'Locks: the instance row.';
+REVOKE ALL ON PROCEDURE omd.heartbeat_batch FROM PUBLIC;

@@ -1,0 +1,66 @@
+-- Inserts a Batch Instance that executes and is not evaluated yet, after giving up dead ones of the
+-- Batch. The single place where Batch Instances are made; create_batch_instance and begin_batch
+-- call it. Errors: OM001, OM003, OM005, OM011. Locks: the Batch row, until the transaction ends.
+
+CREATE OR REPLACE FUNCTION omd.insert_batch_instance(
+    p_batch_code text,
+    p_parent_batch_instance_id bigint,
+    p_execution_context jsonb,
+    p_lease interval,
+    p_is_session_bound boolean
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $insert_batch_instance$
+DECLARE
+    v_batch_id integer;
+    v_batch_instance_id bigint;
+BEGIN
+    PERFORM omd.require_lease(p_lease);
+
+    SELECT b.batch_id INTO v_batch_id
+    FROM omd.batch AS b
+    WHERE b.batch_code = p_batch_code
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        v_batch_id := omd.require_batch(p_batch_code);
+    END IF;
+
+    IF p_parent_batch_instance_id <> 0 THEN
+        PERFORM FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = p_parent_batch_instance_id;
+        IF NOT FOUND THEN
+            PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_parent_batch_instance_id));
+        END IF;
+    END IF;
+
+    PERFORM omd.give_up_batch_instances(v_batch_id);
+
+    INSERT INTO omd.batch_instance (
+        batch_id, parent_batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
+        processing_indicator, next_run_indicator, is_session_bound, execution_context
+    )
+    VALUES (
+        v_batch_id,
+        coalesce(p_parent_batch_instance_id, 0),
+        clock_timestamp(),
+        clock_timestamp() + p_lease,
+        'E',
+        'A',
+        'P',
+        p_is_session_bound,
+        p_execution_context
+    )
+    RETURNING batch_instance_id INTO v_batch_instance_id;
+    RETURN v_batch_instance_id;
+END
+$insert_batch_instance$;
+
+COMMENT ON FUNCTION omd.insert_batch_instance IS
+'Inserts a Batch Instance (E, A, P) and answers its id. p_lease: how long it lives without a '
+'heartbeat, NULL for ever. p_is_session_bound: it lives as long as the session that calls '
+'bind_session before it commits. Errors: OM001, OM003, OM005, OM011. Locks: the Batch row.';
+REVOKE ALL ON FUNCTION omd.insert_batch_instance FROM PUBLIC;

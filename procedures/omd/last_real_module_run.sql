@@ -1,0 +1,27 @@
+-- The last real run of a Module: its newest instance with status S or F. Aborted and skipped ones
+-- decide nothing. Two index probes, however many aborted instances came after. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.last_real_module_run(
+    p_module_id integer
+)
+RETURNS bigint
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+SELECT greatest(
+    (
+        SELECT max(mi.module_instance_id) FROM omd.module_instance AS mi
+        WHERE mi.module_id = p_module_id AND mi.execution_status_code = 'S'
+    ),
+    (
+        SELECT max(mi.module_instance_id) FROM omd.module_instance AS mi
+        WHERE mi.module_id = p_module_id AND mi.execution_status_code = 'F'
+    )
+);
+END;
+
+COMMENT ON FUNCTION omd.last_real_module_run IS
+'The newest instance of the Module p_module_id with status S or F; NULL when it has none. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd.last_real_module_run FROM PUBLIC;

@@ -1,0 +1,56 @@
+-- Writes an event of a run to the event log. Errors: OM003, OM004, OM005, OM006. Locks: none.
+
+CREATE OR REPLACE PROCEDURE omd.log_event(
+    p_event_detail text,
+    p_module_instance_id bigint DEFAULT NULL,
+    p_batch_instance_id bigint DEFAULT NULL,
+    p_event_type_code integer DEFAULT 3,
+    p_event_return_code_details text DEFAULT NULL,
+    p_error_bitmap bigint DEFAULT 0
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $log_event$
+DECLARE
+    v_batch_instance_id bigint;
+BEGIN
+    IF p_event_detail IS NULL AND p_event_return_code_details IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_event_detail'));
+    END IF;
+    PERFORM omd.require_code('event type', p_event_type_code::text);
+
+    IF p_module_instance_id IS NOT NULL THEN
+        SELECT mi.batch_instance_id INTO v_batch_instance_id
+        FROM omd.module_instance AS mi
+        WHERE mi.module_instance_id = p_module_instance_id;
+        IF NOT FOUND THEN
+            PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', p_module_instance_id));
+        END IF;
+    END IF;
+    IF p_batch_instance_id IS NOT NULL THEN
+        PERFORM FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = p_batch_instance_id;
+        IF NOT FOUND THEN
+            PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id));
+        END IF;
+        v_batch_instance_id := p_batch_instance_id;
+    END IF;
+
+    PERFORM omd.write_event(
+        coalesce(p_module_instance_id, 0),
+        coalesce(v_batch_instance_id, 0),
+        coalesce(p_event_type_code, 3),
+        p_event_return_code_details,
+        p_event_detail,
+        coalesce(p_error_bitmap, 0)
+    );
+END
+$log_event$;
+
+COMMENT ON PROCEDURE omd.log_event IS
+'Writes one row to the event log. p_event_detail: text of any length. p_event_type_code: 1 '
+'infrastructure, 2 process, 3 the run''s own (default), 6 information. '
+'p_event_return_code_details: a code. p_error_bitmap: bits of a data quality check. The Batch '
+'Instance defaults to that of the Module Instance. Errors: OM003, OM004, OM005, OM006. Locks: '
+'none. DIRECT, "Implementation Guidelines".';
+REVOKE ALL ON PROCEDURE omd.log_event FROM PUBLIC;

@@ -1,0 +1,39 @@
+-- The multiple-instance check: may this Module Instance go on? Errors: OM004. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.module_active_instance_control(
+    p_module_instance_id bigint
+)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $module_active_instance_control$
+DECLARE
+    v_module_id integer;
+BEGIN
+    SELECT mi.module_id INTO v_module_id
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = p_module_instance_id;
+    IF v_module_id IS NULL THEN
+        PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', p_module_instance_id));
+    END IF;
+
+    RETURN CASE
+        WHEN EXISTS (
+            SELECT FROM omd.module_instance AS o
+            WHERE o.module_id = v_module_id
+                AND o.execution_status_code = 'E'
+                AND o.module_instance_id < p_module_instance_id
+        ) THEN 'Abort'
+        ELSE 'Process'
+    END;
+END
+$module_active_instance_control$;
+
+COMMENT ON FUNCTION omd.module_active_instance_control IS
+'The multiple-instance check: Abort when another executing instance of the same Module, from '
+'whatever Batch, has a lower id, else Process. Changes nothing. Errors: OM004. Locks: none. '
+'DIRECT, "Implementation Guidelines".';
+REVOKE ALL ON FUNCTION omd.module_active_instance_control FROM PUBLIC;

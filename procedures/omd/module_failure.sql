@@ -1,0 +1,23 @@
+-- Ends a Module Instance with F and R and writes one event row.
+-- Errors: OM004, OM005, OM101. Locks: the instance row.
+
+CREATE OR REPLACE PROCEDURE omd.module_failure(
+    p_module_instance_id bigint,
+    p_event_detail text DEFAULT NULL,
+    p_event_return_code_details text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $module_failure$
+BEGIN
+    PERFORM omd.fail_module_instance(p_module_instance_id, p_event_detail, p_event_return_code_details);
+END
+$module_failure$;
+
+COMMENT ON PROCEDURE omd.module_failure IS
+'Ends a Module Instance with status F and next_run_indicator R: the next begin of the Module '
+'rolls its rows back. Writes one row to the event log: p_event_detail (text of any length), '
+'p_event_return_code_details (an error code). Accepted from E only. Errors: OM004, OM005, OM101. '
+'Locks: the instance row. DIRECT, "Module Failure event".';
+REVOKE ALL ON PROCEDURE omd.module_failure FROM PUBLIC;

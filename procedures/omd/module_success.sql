@@ -1,0 +1,54 @@
+-- Ends a Module Instance with S and its row counts.
+-- Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row.
+
+CREATE OR REPLACE PROCEDURE omd.module_success(
+    p_module_instance_id bigint,
+    p_rows_input bigint DEFAULT NULL,
+    p_rows_inserted bigint DEFAULT NULL,
+    p_rows_updated bigint DEFAULT NULL,
+    p_rows_deleted bigint DEFAULT NULL,
+    p_rows_discarded bigint DEFAULT NULL,
+    p_rows_rejected bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $module_success$
+BEGIN
+    IF least(
+        p_rows_input, p_rows_inserted, p_rows_updated, p_rows_deleted, p_rows_discarded, p_rows_rejected
+    ) < 0 THEN
+        PERFORM omd.raise_error(
+            'OM007',
+            jsonb_build_object(
+                'module_instance_id', p_module_instance_id,
+                'rows_input', p_rows_input,
+                'rows_inserted', p_rows_inserted,
+                'rows_updated', p_rows_updated,
+                'rows_deleted', p_rows_deleted,
+                'rows_discarded', p_rows_discarded,
+                'rows_rejected', p_rows_rejected
+            )
+        );
+    END IF;
+
+    PERFORM omd.close_module_instance(
+        p_module_instance_id,
+        'S',
+        NULL,
+        coalesce(p_rows_input, 0),
+        coalesce(p_rows_inserted, 0),
+        coalesce(p_rows_updated, 0),
+        coalesce(p_rows_deleted, 0),
+        coalesce(p_rows_discarded, 0),
+        coalesce(p_rows_rejected, 0)
+    );
+END
+$module_success$;
+
+COMMENT ON PROCEDURE omd.module_success IS
+'Ends a Module Instance with status S. The row counts are numbers of rows, NULL counts as 0. '
+'Accepted from E with indicator P only: a run that was given up can''t report success later. '
+'Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row. DIRECT, "Module Success '
+'event".';
+REVOKE ALL ON PROCEDURE omd.module_success FROM PUBLIC;

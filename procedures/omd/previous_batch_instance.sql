@@ -1,0 +1,37 @@
+-- Answers the last real run of a Batch (status S or F), or no row. Errors: OM001, OM005. Locks:
+-- none.
+
+CREATE OR REPLACE FUNCTION omd.previous_batch_instance(
+    p_batch_code text
+)
+RETURNS TABLE (
+    batch_instance_id bigint,
+    start_datetime timestamptz,
+    end_datetime timestamptz,
+    execution_status_code text,
+    processing_indicator text,
+    next_run_indicator text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $previous_batch_instance$
+DECLARE
+    v_batch_id integer := omd.require_batch(p_batch_code);
+BEGIN
+    RETURN QUERY
+    SELECT
+        bi.batch_instance_id, bi.start_datetime, bi.end_datetime,
+        bi.execution_status_code, bi.processing_indicator, bi.next_run_indicator
+    FROM omd.batch_instance AS bi
+    WHERE bi.batch_instance_id = omd.last_real_batch_run(v_batch_id);
+END
+$previous_batch_instance$;
+
+COMMENT ON FUNCTION omd.previous_batch_instance IS
+'The last real run of the Batch p_batch_code (status S or F, newest by id) with its codes; no '
+'row when it has never run. Aborted and skipped instances decide nothing. Errors: OM001, OM005. '
+'Locks: none. DIRECT, "Implementation Guidelines".';
+REVOKE ALL ON FUNCTION omd.previous_batch_instance FROM PUBLIC;

@@ -1,0 +1,41 @@
+-- Answers the last real run of a Module (status S or F) and what a begin would roll back now, or no
+-- row. Errors: OM002, OM005. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.previous_module_instance(
+    p_module_code text
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    batch_instance_id bigint,
+    start_datetime timestamptz,
+    end_datetime timestamptz,
+    execution_status_code text,
+    processing_indicator text,
+    next_run_indicator text,
+    instance_array bigint[]
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $previous_module_instance$
+DECLARE
+    v_module_id integer := omd.require_module(p_module_code);
+BEGIN
+    RETURN QUERY
+    SELECT
+        mi.module_instance_id, mi.batch_instance_id, mi.start_datetime, mi.end_datetime,
+        mi.execution_status_code, mi.processing_indicator, mi.next_run_indicator,
+        omd.pending_rollback(v_module_id)
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = omd.last_real_module_run(v_module_id);
+END
+$previous_module_instance$;
+
+COMMENT ON FUNCTION omd.previous_module_instance IS
+'The last real run of the Module p_module_code (status S or F, newest by id) with its codes, and '
+'instance_array: what a begin would roll back now. No row when it has never run. Aborted and '
+'skipped instances decide nothing. Errors: OM002, OM005. Locks: none. DIRECT, "Implementation '
+'Guidelines".';
+REVOKE ALL ON FUNCTION omd.previous_module_instance FROM PUBLIC;

@@ -1,0 +1,46 @@
+-- Answers a table code with each part quoted as it must be, or NULL when it is no name of one to
+-- three parts. An upper-case letter without quotes folds to lower case, as in SQL.
+
+CREATE OR REPLACE FUNCTION omd.quote_table(
+    p_table_code text,
+    p_platform_code text
+)
+RETURNS text
+LANGUAGE plpgsql
+IMMUTABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $quote_table$
+DECLARE
+    v_parts text[];
+BEGIN
+    BEGIN
+        v_parts := parse_ident(p_table_code);
+    EXCEPTION
+        WHEN invalid_parameter_value THEN
+            RETURN NULL;
+    END;
+
+    IF p_platform_code = 'POSTGRES' THEN
+        IF cardinality(v_parts) <> 2 THEN
+            RETURN NULL;
+        END IF;
+        RETURN format('%I.%I', v_parts[1], v_parts[2]);
+    END IF;
+
+    IF cardinality(v_parts) > 3 THEN
+        RETURN NULL;
+    END IF;
+    RETURN (
+        SELECT string_agg('`' || replace(part, '`', '``') || '`', '.' ORDER BY n)
+        FROM unnest(v_parts) WITH ORDINALITY AS p (part, n)
+    );
+END
+$quote_table$;
+
+COMMENT ON FUNCTION omd.quote_table IS
+'The table code p_table_code quoted for the dialect of p_platform_code: "schema"."table" in '
+'PostgreSQL, back-quoted parts in Spark SQL. NULL when it is not a name of the form the platform '
+'takes. No locks.';
+REVOKE ALL ON FUNCTION omd.quote_table FROM PUBLIC;

@@ -1,0 +1,43 @@
+-- Raises an error of the catalogue: the only place where OMD raises one. MESSAGE and HINT come from
+-- omd.error_catalogue, filled from p_detail ({key_literal}: the value as an SQL literal, for
+-- commands to copy); DETAIL is p_detail itself.
+
+CREATE OR REPLACE FUNCTION omd.raise_error(
+    p_sqlstate text,
+    p_detail jsonb
+)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $raise_error$
+DECLARE
+    v_error omd.error_catalogue;
+    v_literals jsonb;
+BEGIN
+    SELECT * INTO v_error FROM omd.error_catalogue AS e WHERE e.sqlstate_code = p_sqlstate;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'OM902',
+            MESSAGE = format('error %s is not in the catalogue', p_sqlstate),
+            DETAIL = p_detail::text,
+            HINT = 'Run omd install, or psql -f sql/install.sql.';
+    END IF;
+
+    SELECT jsonb_object_agg(d.key || '_literal', quote_nullable(d.value)) INTO v_literals
+    FROM jsonb_each_text(p_detail) AS d;
+
+    RAISE EXCEPTION USING
+        ERRCODE = p_sqlstate,
+        MESSAGE = omd.fill_template(v_error.message_template, p_detail),
+        DETAIL = p_detail::text,
+        HINT = omd.fill_template(v_error.hint_template, p_detail || v_literals);
+END
+$raise_error$;
+
+COMMENT ON FUNCTION omd.raise_error IS
+'Raises the error p_sqlstate of omd.error_catalogue. p_detail (a JSON object) fills its message '
+'and hint and becomes the DETAIL. No locks.';
+REVOKE ALL ON FUNCTION omd.raise_error FROM PUBLIC;

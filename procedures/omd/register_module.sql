@@ -1,0 +1,112 @@
+-- Inserts or updates a Module by its code. A NULL argument keeps the present value.
+-- A target that does not exist yet is a warning: it may be created later, but a rollback needs it.
+-- Errors: OM002 (companion), OM005, OM006, OM009, OM013. Locks: the Module row.
+
+CREATE OR REPLACE PROCEDURE omd.register_module(
+    p_module_code text,
+    p_area_code text DEFAULT NULL,
+    p_table_code text DEFAULT NULL,
+    p_table_type_code text DEFAULT NULL,
+    p_platform_code text DEFAULT NULL,
+    p_executable text DEFAULT NULL,
+    p_module_description text DEFAULT NULL,
+    p_business_key_columns text[] DEFAULT NULL,
+    p_effective_date_column text DEFAULT NULL,
+    p_expiry_date_column text DEFAULT NULL,
+    p_current_indicator_column text DEFAULT NULL,
+    p_insert_instance_column text DEFAULT NULL,
+    p_update_instance_column text DEFAULT NULL,
+    p_companion_module_codes text[] DEFAULT NULL,
+    p_inactive_indicator text DEFAULT NULL,
+    INOUT p_module_id integer DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $register_module$
+DECLARE
+    v_area_code text := omd.require_code('area', p_area_code);
+    v_table_type_code text := omd.require_code('table type', p_table_type_code);
+    v_platform_code text := omd.require_code('platform', p_platform_code);
+    v_inactive_indicator text := omd.require_code('inactive indicator', p_inactive_indicator);
+    v_old omd.module;
+    v_new omd.module;
+    v_table text;
+BEGIN
+    PERFORM omd.require_name('p_module_code', p_module_code);
+    SELECT * INTO v_old FROM omd.module AS m WHERE m.module_code = p_module_code FOR NO KEY UPDATE;
+
+    v_new.area_code := coalesce(v_area_code, v_old.area_code);
+    v_new.table_code := coalesce(p_table_code, v_old.table_code);
+    v_new.platform_code := coalesce(v_platform_code, v_old.platform_code, 'POSTGRES');
+    PERFORM omd.require_name('p_area_code', v_new.area_code);
+    PERFORM omd.require_name('p_table_code', v_new.table_code);
+    v_table := omd.quote_table(v_new.table_code, v_new.platform_code);
+    IF v_table IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM009', jsonb_build_object('table_code', v_new.table_code, 'platform_code', v_new.platform_code)
+        );
+    END IF;
+
+    INSERT INTO omd.module AS m (
+        module_code, module_description, area_code, table_code, table_type_code, platform_code, executable,
+        business_key_columns, effective_date_column, expiry_date_column, current_indicator_column,
+        insert_instance_column, update_instance_column, inactive_indicator
+    )
+    VALUES (
+        p_module_code,
+        p_module_description,
+        v_new.area_code,
+        v_new.table_code,
+        v_table_type_code,
+        v_new.platform_code,
+        p_executable,
+        p_business_key_columns,
+        coalesce(p_effective_date_column, 'omd_effective_date'),
+        coalesce(p_expiry_date_column, 'omd_expiry_date'),
+        coalesce(p_current_indicator_column, 'omd_current_record_indicator'),
+        coalesce(p_insert_instance_column, 'omd_insert_module_instance_id'),
+        coalesce(p_update_instance_column, 'omd_update_module_instance_id'),
+        coalesce(v_inactive_indicator, 'N')
+    )
+    ON CONFLICT (module_code) DO UPDATE SET
+        module_description = coalesce(p_module_description, m.module_description),
+        area_code = coalesce(v_area_code, m.area_code),
+        table_code = coalesce(p_table_code, m.table_code),
+        table_type_code = coalesce(v_table_type_code, m.table_type_code),
+        platform_code = coalesce(v_platform_code, m.platform_code),
+        executable = coalesce(p_executable, m.executable),
+        business_key_columns = coalesce(p_business_key_columns, m.business_key_columns),
+        effective_date_column = coalesce(p_effective_date_column, m.effective_date_column),
+        expiry_date_column = coalesce(p_expiry_date_column, m.expiry_date_column),
+        current_indicator_column = coalesce(p_current_indicator_column, m.current_indicator_column),
+        insert_instance_column = coalesce(p_insert_instance_column, m.insert_instance_column),
+        update_instance_column = coalesce(p_update_instance_column, m.update_instance_column),
+        inactive_indicator = coalesce(v_inactive_indicator, m.inactive_indicator)
+    RETURNING m.module_id INTO p_module_id;
+
+    IF p_companion_module_codes IS NOT NULL THEN
+        DELETE FROM omd.module_companion AS c WHERE c.module_id = p_module_id;
+        INSERT INTO omd.module_companion (module_id, companion_module_id)
+        SELECT DISTINCT p_module_id, omd.require_module(c.module_code)
+        FROM unnest(p_companion_module_codes) AS c (module_code);
+    END IF;
+
+    IF v_new.platform_code = 'POSTGRES' AND NOT omd.target_exists(v_new.table_code) THEN
+        RAISE WARNING USING
+            MESSAGE = format('the target %s of Module "%s" does not exist yet', v_table, p_module_code),
+            HINT = 'Create it before the first run: a failed run can only be rolled back in a table that exists.';
+    END IF;
+END
+$register_module$;
+
+COMMENT ON PROCEDURE omd.register_module IS
+'Inserts or updates the Module p_module_code; a NULL argument keeps the present value. A new '
+'Module needs p_area_code (STG, HSTG, INT, PRES, HELPER, or one you added) and p_table_code '
+'(schema.table). p_platform_code: POSTGRES (the default) or SPARK. p_executable: SQL for '
+'run_module. p_business_key_columns, p_effective_date_column, p_expiry_date_column, '
+'p_current_indicator_column: of a satellite. p_insert_instance_column, p_update_instance_column: '
+'audit columns where their names differ from the standard. p_companion_module_codes replaces the '
+'companions. Answers p_module_id. Errors: OM002, OM005, OM006, OM009, OM013. Locks: the Module '
+'row. DIRECT, "Module Processing".';
+REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;

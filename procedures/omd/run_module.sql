@@ -1,0 +1,47 @@
+-- Runs a Module whose executable is SQL, from begin to end, visible while it runs. Commits, so it
+-- can't be called inside a transaction block and can pin no search_path: every name is qualified.
+-- Errors: OM002, OM003, OM005, OM201, OM202, OM203, OM204; 57014 when it was cancelled, after the
+-- failure is recorded.
+
+CREATE OR REPLACE PROCEDURE omd.run_module(
+    p_module_code text,
+    p_batch_instance_id bigint DEFAULT NULL,
+    p_executable text DEFAULT NULL,
+    INOUT p_module_instance_id bigint DEFAULT NULL,
+    INOUT p_execution_status_code text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+AS $run_module$
+DECLARE
+    v_executable text := p_executable;
+    v_indicator text;
+    v_is_cancelled boolean;
+BEGIN
+    CALL omd.begin_in_database_run(
+        p_module_code, p_batch_instance_id, v_executable, p_module_instance_id, v_indicator
+    );
+    COMMIT;
+
+    p_execution_status_code := v_indicator;
+    IF v_indicator = 'P' THEN
+        CALL omd.execute_module(p_module_instance_id, v_executable, p_execution_status_code, v_is_cancelled);
+    END IF;
+    IF v_is_cancelled THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'query_canceled',
+            MESSAGE = pg_catalog.format('Module Instance %s was cancelled', p_module_instance_id),
+            DETAIL = pg_catalog.jsonb_build_object('module_instance_id', p_module_instance_id)::text,
+            HINT = pg_catalog.format('The failure is recorded. CALL omd.run_module(%L);', p_module_code);
+    END IF;
+END
+$run_module$;
+
+COMMENT ON PROCEDURE omd.run_module IS
+'Runs the Module p_module_code in the database: begins it, executes p_executable (else the '
+'registered SQL), ends it. Answers p_module_instance_id and p_execution_status_code: S, F (the '
+'error is in the event log), A or C. The executable reads '
+'current_setting(''omd.module_instance_id''). Commits: call it outside a transaction block. The '
+'run lives as long as its session. Errors: OM002, OM003, OM005, OM201, OM202, OM203, OM204, '
+'57014. Locks: the Module row while it begins.';
+REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;

@@ -1,0 +1,76 @@
+-- Who may do what. Nothing is granted to PUBLIC; omd_owner owns all of it.
+
+GRANT USAGE ON SCHEMA omd, omd_report TO omd_reader;
+
+-- omd_reader: look at everything.
+GRANT SELECT ON ALL TABLES IN SCHEMA omd, omd_report TO omd_reader;
+GRANT EXECUTE ON FUNCTION
+omd.previous_batch_instance,
+omd.previous_module_instance,
+omd.batch_active_instance_control,
+omd.module_active_instance_control,
+omd.build_rollback_sql,
+omd.pending_rollback,
+omd.module_definition,
+omd.batch_members,
+omd.parameter_value
+TO omd_reader;
+
+-- omd_runner: run, and nothing else. The routines after the empty line are steps of those before
+-- it, which run with the rights of the caller so that a rollback does.
+GRANT EXECUTE ON PROCEDURE
+omd.create_batch_instance,
+omd.evaluate_batch,
+omd.begin_batch,
+omd.batch_success,
+omd.batch_failure,
+omd.batch_skip,
+omd.batch_abort,
+omd.create_module_instance,
+omd.evaluate_module,
+omd.begin_module,
+omd.module_success,
+omd.module_failure,
+omd.module_skip,
+omd.module_abort,
+omd.create_load_window,
+omd.rollback_module,
+omd.confirm_rollback,
+omd.heartbeat,
+omd.heartbeat_batch,
+omd.reap_expired_instances,
+omd.log_event,
+omd.run_module,
+omd.run_batch,
+
+omd.begin_in_database_run,
+omd.execute_module
+TO omd_runner;
+GRANT EXECUTE ON FUNCTION
+omd.insert_batch_instance,
+omd.decide_batch,
+omd.insert_module_instance,
+omd.decide_module,
+omd.require_rollback,
+omd.bind_session,
+omd.release_session,
+omd.raise_error
+TO omd_runner;
+
+-- omd_admin: register, and direct what runs.
+GRANT EXECUTE ON PROCEDURE
+omd.register_batch,
+omd.register_module,
+omd.add_module_to_batch,
+omd.add_batch_to_parent_batch,
+omd.set_parameter,
+omd.set_next_run_indicator,
+omd.reap_expired_instances,
+omd.log_event
+TO omd_admin;
+GRANT EXECUTE ON FUNCTION omd.require_code, omd.raise_error TO omd_admin;
+GRANT UPDATE (next_run_indicator) ON omd.batch_instance, omd.module_instance TO omd_admin;
+GRANT UPDATE (inactive_indicator) ON omd.batch, omd.module, omd.batch_module, omd.batch_hierarchy TO omd_admin;
+GRANT UPDATE (continue_on_failure) ON omd.batch TO omd_admin;
+GRANT INSERT, UPDATE, DELETE ON omd.parameter, omd.batch_parameter, omd.module_parameter TO omd_admin;
+GRANT INSERT, UPDATE, DELETE ON omd.rollback_template TO omd_admin;

@@ -1,0 +1,123 @@
+-- The one list of what is installed, in order. psql -f sql/install.sql, omd install, the tests and the wheel use it.
+-- A migration is applied once; the checksum before it is the SHA-256 of the released file. The rest is applied whenever it
+-- changes. Run it as a superuser, or as a role with CREATEROLE that owns the database. One transaction.
+
+\set ON_ERROR_STOP on
+BEGIN;
+\ir install/begin.sql
+
+\set checksum '80c68c421debd2221182eb3f9f9a27149a5af851cbed48583316e3053748415f'
+\set migration 'V001__process_control'
+\ir install/claim.psql
+\if :pending
+\ir ../migrations/V001__process_control.sql
+\endif
+
+-- Reference rows
+\ir reference/codes.sql
+\ir reference/rollback_templates.sql
+\ir reference/error_catalogue.sql
+
+-- Helpers
+\ir ../procedures/omd/fill_template.sql
+\ir ../procedures/omd/raise_error.sql
+\ir ../procedures/omd/session_lock_key.sql
+\ir ../procedures/omd/bind_session.sql
+\ir ../procedures/omd/release_session.sql
+\ir ../procedures/omd/session_lives.sql
+\ir ../procedures/omd/quote_table.sql
+\ir ../procedures/omd/quote_column.sql
+\ir ../procedures/omd/target_exists.sql
+\ir ../procedures/omd/write_event.sql
+\ir ../procedures/omd/require_code.sql
+\ir ../procedures/omd/require_name.sql
+\ir ../procedures/omd/require_batch.sql
+\ir ../procedures/omd/require_module.sql
+\ir ../procedures/omd/require_lease.sql
+\ir ../procedures/omd/raise_batch_instance_state.sql
+\ir ../procedures/omd/raise_module_instance_state.sql
+\ir ../procedures/omd/module_has_newer_failure.sql
+\ir ../procedures/omd/failed_chains.sql
+\ir ../procedures/omd/last_real_batch_run.sql
+\ir ../procedures/omd/last_real_module_run.sql
+\ir ../procedures/omd/pending_rollback.sql
+\ir ../procedures/omd/batch_rollback_is_pending.sql
+
+-- Registration and parameters
+\ir ../procedures/omd/register_batch.sql
+\ir ../procedures/omd/register_module.sql
+\ir ../procedures/omd/add_module_to_batch.sql
+\ir ../procedures/omd/add_batch_to_parent_batch.sql
+\ir ../procedures/omd/set_parameter.sql
+\ir ../procedures/omd/parameter_value.sql
+\ir ../procedures/omd/module_definition.sql
+\ir ../procedures/omd/batch_members.sql
+
+-- Batches
+\ir ../procedures/omd/close_batch_instance.sql
+\ir ../procedures/omd/fail_batch_instance.sql
+\ir ../procedures/omd/give_up_batch_instances.sql
+\ir ../procedures/omd/insert_batch_instance.sql
+\ir ../procedures/omd/direct_modules_of_batch.sql
+\ir ../procedures/omd/decide_batch.sql
+\ir ../procedures/omd/create_batch_instance.sql
+\ir ../procedures/omd/evaluate_batch.sql
+\ir ../procedures/omd/begin_batch.sql
+\ir ../procedures/omd/batch_success.sql
+\ir ../procedures/omd/batch_failure.sql
+\ir ../procedures/omd/batch_skip.sql
+\ir ../procedures/omd/batch_abort.sql
+\ir ../procedures/omd/batch_active_instance_control.sql
+\ir ../procedures/omd/previous_batch_instance.sql
+\ir ../procedures/omd/heartbeat_batch.sql
+
+-- Modules
+\ir ../procedures/omd/close_module_instance.sql
+\ir ../procedures/omd/fail_module_instance.sql
+\ir ../procedures/omd/give_up_module_instances.sql
+\ir ../procedures/omd/insert_module_instance.sql
+\ir ../procedures/omd/decide_module.sql
+\ir ../procedures/omd/build_rollback_sql.sql
+\ir ../procedures/omd/require_rollback.sql
+\ir ../procedures/omd/confirm_rollback.sql
+\ir ../procedures/omd/rollback_module.sql
+\ir ../procedures/omd/create_module_instance.sql
+\ir ../procedures/omd/evaluate_module.sql
+\ir ../procedures/omd/begin_module.sql
+\ir ../procedures/omd/module_success.sql
+\ir ../procedures/omd/module_failure.sql
+\ir ../procedures/omd/module_skip.sql
+\ir ../procedures/omd/module_abort.sql
+\ir ../procedures/omd/module_active_instance_control.sql
+\ir ../procedures/omd/previous_module_instance.sql
+\ir ../procedures/omd/create_load_window.sql
+\ir ../procedures/omd/heartbeat.sql
+\ir ../procedures/omd/reap_expired_instances.sql
+\ir ../procedures/omd/log_event.sql
+\ir ../procedures/omd/set_next_run_indicator.sql
+
+-- In-database runs
+\ir ../procedures/omd/begin_in_database_run.sql
+\ir ../procedures/omd/execute_module.sql
+\ir ../procedures/omd/run_module.sql
+\ir ../procedures/omd/run_batch.sql
+\ir ../procedures/omd/guard_instance_edit.sql
+
+-- Triggers
+\ir triggers/instance_edit.sql
+
+-- Reporting views
+\ir views/batch_list.sql
+\ir views/module_list.sql
+\ir views/batch_module_list.sql
+\ir views/current_processing.sql
+\ir views/batch_execution_log.sql
+\ir views/module_execution_log.sql
+\ir views/event_log.sql
+\ir views/directives.sql
+
+-- Grants
+\ir grants/omd.sql
+
+\ir install/finish.psql
+COMMIT;

@@ -1,0 +1,24 @@
+-- Removes OMD from this database: its schemas with everything in them, and its roles where no other
+-- database of the server uses them. The tables that your Modules loaded are yours and stay. One
+-- transaction.
+
+DROP SCHEMA IF EXISTS omd_report CASCADE;
+DROP SCHEMA IF EXISTS omd CASCADE;
+
+DO $do$
+DECLARE
+    v_role text;
+BEGIN
+    FOREACH v_role IN ARRAY ARRAY['omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'] LOOP
+        BEGIN
+            IF to_regrole(v_role) IS NOT NULL THEN
+                EXECUTE format('DROP OWNED BY %I', v_role);
+                EXECUTE format('DROP ROLE %I', v_role);
+            END IF;
+        EXCEPTION
+            WHEN dependent_objects_still_exist THEN
+                RAISE NOTICE 'role % is used by another database and stays', v_role;
+        END;
+    END LOOP;
+END
+$do$;

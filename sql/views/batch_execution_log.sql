@@ -1,0 +1,32 @@
+-- Every Batch Instance with its duration.
+
+CREATE OR REPLACE VIEW omd_report.batch_execution_log AS
+SELECT
+    bi.batch_instance_id,
+    b.batch_code,
+    bi.parent_batch_instance_id,
+    bi.execution_status_code,
+    bi.processing_indicator,
+    bi.next_run_indicator,
+    bi.reason_code,
+    bi.start_datetime,
+    bi.end_datetime,
+    coalesce(bi.end_datetime, clock_timestamp()) - bi.start_datetime AS duration,
+    bi.execution_context
+FROM omd.batch_instance AS bi
+INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id;
+
+COMMENT ON VIEW omd_report.batch_execution_log IS 'Every Batch Instance, with its duration so far.';
+COMMENT ON COLUMN omd_report.batch_execution_log.batch_instance_id IS 'The instance.';
+COMMENT ON COLUMN omd_report.batch_execution_log.batch_code IS 'The Batch.';
+COMMENT ON COLUMN omd_report.batch_execution_log.parent_batch_instance_id IS
+'The instance that called; 0 when none did.';
+COMMENT ON COLUMN omd_report.batch_execution_log.execution_status_code IS 'E, S, F, A or C.';
+COMMENT ON COLUMN omd_report.batch_execution_log.processing_indicator IS 'P, A or C.';
+COMMENT ON COLUMN omd_report.batch_execution_log.next_run_indicator IS 'P, R or C.';
+COMMENT ON COLUMN omd_report.batch_execution_log.reason_code IS 'Why it was aborted or skipped.';
+COMMENT ON COLUMN omd_report.batch_execution_log.start_datetime IS 'When it started.';
+COMMENT ON COLUMN omd_report.batch_execution_log.end_datetime IS 'When it ended.';
+COMMENT ON COLUMN omd_report.batch_execution_log.duration IS
+'How long it ran, or has been running.';
+COMMENT ON COLUMN omd_report.batch_execution_log.execution_context IS 'Where and by what it ran.';

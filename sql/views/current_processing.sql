@@ -1,0 +1,41 @@
+-- What executes now.
+
+CREATE OR REPLACE VIEW omd_report.current_processing AS
+SELECT
+    'BATCH'::text AS instance_type,
+    bi.batch_instance_id AS instance_id,
+    b.batch_code AS code,
+    bi.parent_batch_instance_id AS batch_instance_id,
+    bi.start_datetime,
+    clock_timestamp() - bi.start_datetime AS running_for,
+    bi.processing_indicator,
+    bi.lease_expires_at
+FROM omd.batch_instance AS bi
+INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
+WHERE bi.execution_status_code = 'E'
+UNION ALL
+SELECT
+    'MODULE' AS instance_type,
+    mi.module_instance_id AS instance_id,
+    m.module_code AS code,
+    mi.batch_instance_id,
+    mi.start_datetime,
+    clock_timestamp() - mi.start_datetime AS running_for,
+    mi.processing_indicator,
+    mi.lease_expires_at
+FROM omd.module_instance AS mi
+INNER JOIN omd.module AS m ON mi.module_id = m.module_id
+WHERE mi.execution_status_code = 'E';
+
+COMMENT ON VIEW omd_report.current_processing IS 'Batch and Module Instances that execute now.';
+COMMENT ON COLUMN omd_report.current_processing.instance_type IS 'BATCH or MODULE.';
+COMMENT ON COLUMN omd_report.current_processing.instance_id IS 'The instance.';
+COMMENT ON COLUMN omd_report.current_processing.code IS 'Code of the Batch or Module.';
+COMMENT ON COLUMN omd_report.current_processing.batch_instance_id IS
+'The Batch Instance that called; 0 when none did.';
+COMMENT ON COLUMN omd_report.current_processing.start_datetime IS 'When it started.';
+COMMENT ON COLUMN omd_report.current_processing.running_for IS 'How long it has been running.';
+COMMENT ON COLUMN omd_report.current_processing.processing_indicator IS
+'P runs; R rolls back; A is not evaluated yet.';
+COMMENT ON COLUMN omd_report.current_processing.lease_expires_at IS
+'When its lease ends; NULL: it has none.';

@@ -1,0 +1,56 @@
+-- Modules with their newest instance and what a begin would roll back now.
+
+CREATE OR REPLACE VIEW omd_report.module_list AS
+SELECT
+    m.module_id,
+    m.module_code,
+    m.module_description,
+    m.area_code,
+    m.table_code,
+    m.table_type_code,
+    m.platform_code,
+    m.inactive_indicator,
+    ARRAY(
+        SELECT b.batch_code
+        FROM omd.batch_module AS bm
+        INNER JOIN omd.batch AS b ON bm.batch_id = b.batch_id
+        WHERE bm.module_id = m.module_id
+        ORDER BY b.batch_code
+    ) AS batch_codes,
+    last_run.module_instance_id AS last_module_instance_id,
+    last_run.execution_status_code AS last_execution_status_code,
+    last_run.start_datetime AS last_start_datetime,
+    last_run.end_datetime AS last_end_datetime,
+    omd.pending_rollback(m.module_id) AS pending_rollback
+FROM omd.module AS m
+LEFT JOIN LATERAL (
+    SELECT
+        mi.module_instance_id,
+        mi.execution_status_code,
+        mi.start_datetime,
+        mi.end_datetime
+    FROM omd.module_instance AS mi
+    WHERE mi.module_id = m.module_id
+    ORDER BY mi.module_instance_id DESC
+    LIMIT 1
+) AS last_run ON TRUE;
+
+COMMENT ON VIEW omd_report.module_list IS
+'Modules, each with its newest instance and its pending rollback.';
+COMMENT ON COLUMN omd_report.module_list.module_id IS 'Surrogate key of the Module.';
+COMMENT ON COLUMN omd_report.module_list.module_code IS 'The Module.';
+COMMENT ON COLUMN omd_report.module_list.module_description IS 'What the Module loads.';
+COMMENT ON COLUMN omd_report.module_list.area_code IS 'Area of its target.';
+COMMENT ON COLUMN omd_report.module_list.table_code IS 'Its target.';
+COMMENT ON COLUMN omd_report.module_list.table_type_code IS 'Type of its target.';
+COMMENT ON COLUMN omd_report.module_list.platform_code IS 'Where its target lives.';
+COMMENT ON COLUMN omd_report.module_list.inactive_indicator IS 'Y: skipped.';
+COMMENT ON COLUMN omd_report.module_list.batch_codes IS 'Batches that it belongs to.';
+COMMENT ON COLUMN omd_report.module_list.last_module_instance_id IS
+'Its newest instance, whatever its status.';
+COMMENT ON COLUMN omd_report.module_list.last_execution_status_code IS
+'Status of the newest instance.';
+COMMENT ON COLUMN omd_report.module_list.last_start_datetime IS 'Start of the newest instance.';
+COMMENT ON COLUMN omd_report.module_list.last_end_datetime IS 'End of the newest instance.';
+COMMENT ON COLUMN omd_report.module_list.pending_rollback IS
+'Instances that a begin would roll back now.';
