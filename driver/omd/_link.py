@@ -93,7 +93,11 @@ class Link:
     ) -> None:
         defaults = {"connect_timeout": "10", "keepalives_idle": "30"}
         ours = {**options, "application_name": application_name, "client_encoding": "utf8"}
-        self._conninfo = make_conninfo("", **{**defaults, **conninfo_to_dict(conninfo), **ours})
+        try:
+            given = conninfo_to_dict(conninfo)
+        except psycopg.ProgrammingError as error:
+            raise ConnectionFailed(f"no connection string: {_text(error)}") from None
+        self._conninfo = make_conninfo("", **{**defaults, **given, **ours})
         self._patience = patience.total_seconds()
         self._lock = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import json
@@ -581,7 +582,7 @@ def _tell_events(control: Control, **instance: int) -> None:
 
 # omd log ----------------------------------------------------------------------------------------
 
-_STATUSES = click.Choice(["E", "S", "F", "A", "C"], case_sensitive=False)
+_STATUSES = click.Choice(["E", "S", "F", "A", "C"])
 
 
 @click.command()
@@ -627,7 +628,10 @@ def log(
         if not follow:
             _show(read(control, limit, **equal), columns, output)
             return
-        _follow(lambda: read(control, max(limit, 200), **equal), columns, output, limit, interval)
+        with contextlib.suppress(KeyboardInterrupt):
+            _follow(
+                lambda: read(control, max(limit, 200), **equal), columns, output, limit, interval
+            )
 
 
 def _follow(
@@ -678,7 +682,7 @@ def _line(row: Any, columns: Mapping[str, str], output: str, *, header: bool) ->
 
 
 @click.command("set-next-run")
-@click.argument("indicator", type=click.Choice(["P", "R", "C"], case_sensitive=False))
+@click.argument("indicator", type=click.Choice(["P", "R", "C"]))
 @dsn_option
 @click.option("--batch-instance", "batch_instance_id", type=int, metavar="ID")
 @click.option("--module-instance", "module_instance_id", type=int, metavar="ID")

@@ -1,0 +1,335 @@
+"""The commands of process control, run as a person runs them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+import omd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+REGISTERED = """
+modules:
+  m_stg:
+    area_code: STG
+    table_code: dwh.stg
+    table_type_code: HUB
+    platform_code: POSTGRES
+    executable: INSERT INTO dwh.stg VALUES (1), (2)
+  m_int:
+    area_code: INT
+    table_code: dwh.int
+    table_type_code: HUB
+    platform_code: POSTGRES
+    business_key_columns: [a, b]
+    executable: INSERT INTO dwh.int SELECT 1/n FROM dwh.divisor
+    parameters: {retention: 30}
+batches:
+  b_day:
+    frequency_code: Adhoc
+    batch_description: One day
+    modules:
+      - m_stg
+      - m_int: {sequence: 15, inactive_indicator: no}
+    batches: [b_child]
+    parameters: {region: EU}
+  b_child:
+    frequency_code: Daily
+"""
+
+
+@pytest.fixture
+def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
+    """The command ``omd`` on a database whose Module m_int fails while dwh.divisor holds a 0."""
+    with psycopg.connect(dsn) as conn:
+        conn.execute(
+            "CREATE SCHEMA dwh;"
+            "CREATE TABLE dwh.stg (omd_insert_module_instance_id bigint);"
+            "CREATE TABLE dwh.int (omd_insert_module_instance_id bigint);"
+            "CREATE TABLE dwh.divisor (n bigint); INSERT INTO dwh.divisor VALUES (0);"
+            "GRANT USAGE ON SCHEMA dwh TO omd_owner;"
+            "GRANT ALL ON ALL TABLES IN SCHEMA dwh TO omd_owner;"
+        )
+    return lambda *arguments, **options: omd_command(*arguments, dsn=dsn, **options)
+
+
+@pytest.fixture
+def registered(omd_: Command, tmp_path: Path) -> Command:
+    (tmp_path / "dwh.yaml").write_text(REGISTERED)
+    done = omd_("register", "-f", str(tmp_path / "dwh.yaml"))
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "2 modules and 2 batches" in done.stderr
+    return omd_
+
+
+def repair(dsn: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        conn.execute("UPDATE dwh.divisor SET n = 1")
+
+
+def rows(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+# register ---------------------------------------------------------------------------------------
+
+
+def test_a_yaml_file_registers_all_it_names(registered: Command, dsn: str) -> None:
+    modules = {
+        row["module_code"]: row for row in rows(registered("module", "list", "--output", "json"))
+    }
+    assert modules["m_int"]["batch_codes"] == ["b_day"]
+    batches = rows(registered("batch", "list", "--output", "json"))
+    assert {row["batch_code"]: row["module_count"] for row in batches} == {"b_day": 2, "b_child": 0}
+    with psycopg.connect(dsn) as conn:
+        places = conn.execute(
+            "SELECT sequence, coalesce(module_code, child_batch_code), inactive_indicator"
+            " FROM omd_report.batch_module_list WHERE batch_code = 'b_day'"
+        ).fetchall()
+    assert set(places) == {(10, "m_stg", "N"), (15, "m_int", "N"), (10, "b_child", "N")}
+
+
+def test_a_file_keeps_what_it_does_not_say(registered: Command, tmp_path: Path) -> None:
+    (tmp_path / "more.yml").write_text("batches: {b_day: {batch_description: Changed}}")
+    assert registered("register", "-f", str(tmp_path / "more.yml")).returncode == 0
+    [day] = [
+        row
+        for row in rows(registered("batch", "list", "--output", "json"))
+        if row["batch_code"] == "b_day"
+    ]
+    assert (day["batch_description"], day["frequency_code"]) == ("Changed", "Adhoc")
+
+
+def test_a_yaml_file_counts_whole_or_not_at_all(omd_: Command, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(
+        "batches: {b_new: {frequency_code: Daily, modules: [m_nowhere]}}"
+    )
+    done = omd_("register", "-f", str(tmp_path / "bad.yaml"))
+    assert done.returncode == 1
+    assert "m_nowhere" in done.stderr
+    assert "OM002" in done.stderr
+    assert rows(omd_("batch", "list", "--output", "json")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("batches: {b: {frequency: Daily}}", "frequency is not known"),
+        ("jobs: {}", "jobs is not known"),
+        ("batches: [b]", "a mapping is expected"),
+        ("batches: {b: {modules: m}}", "must be a list"),
+        ("batches: {b: {modules: [[m]]}}", "must hold codes"),
+        ("batches: {b: {frequency_code: Daily, modules: [m: {order: 1}]}}", "order is not known"),
+        ("batches: {", "expected"),
+    ],
+)
+def test_a_yaml_file_that_says_nothing_sensible_is_wrong_usage(
+    omd_: Command, tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / "bad.yaml").write_text(text)
+    done = omd_("register", "-f", str(tmp_path / "bad.yaml"))
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+
+
+def test_a_sql_file_counts_whole_or_not_at_all(omd_: Command, tmp_path: Path) -> None:
+    good = "CALL omd.register_batch('b_%', 'Daily');"
+    (tmp_path / "bad.sql").write_text(good + "CALL omd.add_module_to_batch('b_%', 'm_no', 1);")
+    assert omd_("register", "-f", str(tmp_path / "bad.sql")).returncode == 1
+    assert rows(omd_("batch", "list", "--output", "json")) == []
+    (tmp_path / "good.sql").write_text(good)
+    assert omd_("register", "-f", str(tmp_path / "good.sql")).returncode == 0
+    assert rows(omd_("batch", "list", "--output", "json"))[0]["batch_code"] == "b_%"
+
+
+def test_registering_by_flags(omd_: Command) -> None:
+    for arguments in (
+        ("batch", "b", "--frequency-code", "Hourly", "--continue-on-failure"),
+        ("batch", "b_top", "--frequency-code", "Daily", "--inactive"),
+        (
+            "module", "m", "--area-code", "INT", "--table-code", "dwh.int",
+            "--table-type-code", "HUB", "--platform-code", "POSTGRES",
+            "--business-key-column", "a", "--business-key-column", "b",
+        ),
+        ("batch-module", "b", "m", "--sequence", "7"),
+        ("parent", "b", "b_top", "--sequence", "1"),
+    ):  # fmt: skip
+        done = omd_("register", *arguments)
+        assert done.returncode == 0, done.stderr
+    shown = omd_("module", "show", "m").stdout
+    assert "a, b" in shown
+    assert "dwh.int" in shown
+    shown = omd_("batch", "show", "b").stdout
+    assert "Hourly" in shown
+    assert "m" in shown
+    done = omd_("register", "parent", "b_top", "b", "--sequence", "1")
+    assert done.returncode == 1
+    assert "OM008" in done.stderr
+
+
+def test_a_file_of_another_kind_is_wrong_usage(omd_: Command, tmp_path: Path) -> None:
+    (tmp_path / "dwh.json").write_text("{}")
+    assert omd_("register", "-f", str(tmp_path / "dwh.json")).returncode == 2
+
+
+# run --------------------------------------------------------------------------------------------
+
+
+def test_run_tells_by_its_exit_code_how_it_went(registered: Command, dsn: str) -> None:
+    failed = registered("run", "batch", "b_day")
+    assert failed.returncode == 1
+    assert "division by zero" in failed.stderr
+    repair(dsn)
+    done = registered("run", "batch", "b_day")
+    assert done.returncode == 0, done.stderr
+    assert "ALREADY_SUCCEEDED" in done.stdout
+    assert registered("run", "batch", "b_child").returncode == 3
+    with omd.connect(dsn) as control, control.module("m_stg"):
+        assert registered("run", "module", "m_stg").returncode == 4
+    ran = registered("run", "module", "m_stg", "--output", "json")
+    assert rows(ran)[0]["rows_inserted"] == 2
+
+
+def test_running_the_unknown_is_an_error_with_a_hint(omd_: Command) -> None:
+    done = omd_("run", "module", "nowhere")
+    assert done.returncode == 1
+    assert "Hint: " in done.stderr
+    assert "SQLSTATE: OM002" in done.stderr
+
+
+# status, list, show, log ------------------------------------------------------------------------
+
+
+def test_status_fits_a_hundred_columns(registered: Command, dsn: str) -> None:
+    registered("run", "batch", "b_day")
+    with omd.connect(dsn) as control, control.batch("b_child"):
+        done = registered("status")
+    assert done.returncode == 0, done.stderr
+    for title in ("Running now", "Last Batch Instances", "Rolled back by the next begin"):
+        assert title in done.stdout
+    assert "b_child" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100, done.stdout
+
+
+def test_status_as_json(registered: Command) -> None:
+    registered("run", "batch", "b_day")
+    found = rows(registered("status", "--output", "json"))
+    assert found["rolled_back_by_the_next_begin"][0]["module_code"] == "m_int"
+    assert found["running_now"] == []
+    assert found["last_events"]
+
+
+def test_status_of_an_empty_database(omd_: Command) -> None:
+    done = omd_("status")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_showing_the_unknown_is_an_error(omd_: Command) -> None:
+    for kind in ("batch", "module"):
+        done = omd_(kind, "show", "nowhere")
+        assert done.returncode == 1
+        assert "nowhere" in done.stderr
+
+
+def test_the_log_and_its_filters(registered: Command) -> None:
+    registered("run", "batch", "b_day")
+    assert [row["module_code"] for row in rows(registered("log", "--output", "json"))] == [
+        "m_stg",
+        "m_int",
+    ]
+    [failed] = rows(registered("log", "--status", "F", "--output", "json"))
+    assert failed["module_code"] == "m_int"
+    assert len(rows(registered("log", "--module", "m_stg", "--output", "json"))) == 1
+    instance = str(failed["batch_instance_id"])
+    assert len(rows(registered("log", "--batch-instance", instance, "--output", "json"))) == 2
+    events = registered("log", "events", "--output", "csv", "--module", "m_int")
+    [event] = csv.DictReader(io.StringIO(events.stdout))
+    assert "division by zero" in event["event_detail"]
+    assert "b_day" in registered("log", "batches").stdout
+    assert registered("log", "events", "--status", "F").returncode == 2
+
+
+def test_the_log_can_be_followed(registered: Command, dsn: str) -> None:
+    program = Path(sys.executable).with_name("omd")
+    follow = subprocess.Popen(
+        [program, "log", "--follow", "--interval", "0.05", "--output", "json", "--dsn", dsn],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert follow.stdout is not None
+    with omd.connect(dsn) as control:
+        with control.module("m_stg") as run:
+            began = json.loads(follow.stdout.readline())
+        ended = json.loads(follow.stdout.readline())
+    follow.send_signal(signal.SIGINT)
+    assert follow.wait(timeout=30) == 0
+    follow.stdout.close()
+    assert began["module_instance_id"] == ended["module_instance_id"] == run.module_instance_id
+    assert (began["execution_status_code"], ended["execution_status_code"]) == ("E", "S")
+
+
+# Administration ---------------------------------------------------------------------------------
+
+
+def test_setting_the_next_run_indicator(registered: Command, dsn: str) -> None:
+    assert registered("set-next-run", "C", "--module", "m_stg").returncode == 2  # has not run yet
+    registered("run", "module", "m_stg")
+    assert registered("set-next-run", "C", "--module", "m_stg").returncode == 0
+    assert "DIRECTIVE" in registered("run", "module", "m_stg").stdout
+    instance = str(
+        rows(registered("log", "--status", "S", "--output", "json"))[0]["module_instance_id"]
+    )
+    assert registered("set-next-run", "R", "--module-instance", instance).returncode == 0
+    with psycopg.connect(dsn) as conn:
+        found = conn.execute("SELECT next_run_indicator FROM omd_report.directives").fetchall()
+    assert found == [("R",)]
+    assert registered("set-next-run", "X", "--module-instance", instance).returncode == 2
+    assert registered("set-next-run", "C").returncode == 2
+    assert registered("set-next-run", "C", "--module-instance", "999").returncode == 1
+
+
+def test_parameters(registered: Command) -> None:
+    assert registered("parameter", "set", "region", "US", "--module", "m_stg").returncode == 0
+    assert registered("parameter", "set", "region", "US").returncode == 2
+    found = {
+        (row["parameter_code"], row["batch_code"], row["module_code"]): row["parameter_value"]
+        for row in rows(registered("parameter", "list", "--output", "json"))
+    }
+    assert found == {
+        ("region", "b_day", None): "EU",
+        ("region", None, "m_stg"): "US",
+        ("retention", None, "m_int"): "30",
+    }
+
+
+def test_reaping(registered: Command, dsn: str) -> None:
+    with omd.connect(dsn) as control:
+        begun = control.begin_module("m_stg", lease=timedelta(milliseconds=1))
+    done = registered("reap")
+    assert (done.returncode, done.stdout) == (0, f"{begun.module_instance_id}\n")
+    assert registered("reap").stdout == ""
+
+
+def test_a_database_without_omd_needs_an_install(omd_command: Command, empty_dsn: str) -> None:
+    done = omd_command("status", dsn=empty_dsn)
+    assert done.returncode == 5
+    assert "omd install" in done.stderr
+
+
+def test_no_server_is_no_connection(omd_command: Command) -> None:
+    assert omd_command("status", dsn="host=/nowhere").returncode == 6

@@ -1,0 +1,195 @@
+"""Registered Batches and Modules, and a real network between the driver and the server."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import tempfile
+import threading
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+import omd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@pytest.fixture
+def control(dsn: str) -> Iterator[omd.Control]:
+    """A control without lease; there is a Batch b of two Modules, and a Module m_alone."""
+    with omd.connect(dsn, lease=None) as control:
+        setup(control)
+        yield control
+
+
+def setup(control: omd.Control) -> None:
+    control.execute_script(
+        "CREATE SCHEMA dwh; CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)"
+    )
+    control.register_batch("b", frequency_code="Adhoc")
+    for sequence, code in enumerate(("m_1", "m_2", "m_alone")):
+        control.register_module(
+            code,
+            area_code="INT",
+            table_code="dwh.t",
+            table_type_code="HUB",
+            platform_code="POSTGRES",
+        )
+        if code != "m_alone":
+            control.add_module_to_batch("b", code, sequence=sequence)
+
+
+@pytest.fixture
+def module_row(conn: psycopg.Connection[dict[str, Any]]) -> Callable[[int], dict[str, Any]]:
+    """A function that reads a Module Instance as the database has it."""
+
+    def read(instance_id: int) -> dict[str, Any]:
+        row = conn.execute(
+            "SELECT * FROM omd.module_instance WHERE module_instance_id = %s", [instance_id]
+        ).fetchone()
+        assert row is not None
+        return row
+
+    return read
+
+
+@pytest.fixture
+def batch_row(conn: psycopg.Connection[dict[str, Any]]) -> Callable[[int], dict[str, Any]]:
+    """A function that reads a Batch Instance as the database has it."""
+
+    def read(instance_id: int) -> dict[str, Any]:
+        row = conn.execute(
+            "SELECT * FROM omd.batch_instance WHERE batch_instance_id = %s", [instance_id]
+        ).fetchone()
+        assert row is not None
+        return row
+
+    return read
+
+
+@pytest.fixture
+def events(conn: psycopg.Connection[dict[str, Any]]) -> Callable[..., list[dict[str, Any]]]:
+    """A function that reads the failure events of an instance."""
+
+    def read(*, module: int = 0, batch: int = 0) -> list[dict[str, Any]]:
+        return conn.execute(
+            """SELECT * FROM omd.event_log
+               WHERE (%(module)s > 0 AND module_instance_id = %(module)s)
+                  OR (%(batch)s > 0 AND module_instance_id = 0 AND batch_instance_id = %(batch)s)
+               ORDER BY event_id""",
+            {"module": module, "batch": batch},
+        ).fetchall()
+
+    return read
+
+
+class Wire:
+    """A real connection between driver and server that a test can cut.
+
+    It forwards bytes between two Unix or TCP sockets; nothing about PostgreSQL is imitated.
+    """
+
+    def __init__(self, dsn: str) -> None:
+        with psycopg.connect(dsn) as conn:
+            self._host, self._port = conn.info.host, conn.info.port
+        self._folder = tempfile.TemporaryDirectory(prefix="omd-wire-")
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(Path(self._folder.name) / ".s.PGSQL.5432"))
+        self._listener.listen()
+        given = {
+            k: v for k, v in conninfo_to_dict(dsn).items() if k not in ("host", "hostaddr", "port")
+        }
+        self.dsn = make_conninfo("", **given, host=self._folder.name, port="5432")
+        self.connections = 0
+        self.refusing = False
+        self.swallow_answer_to: bytes | None = None
+        self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._forward)
+        self._thread.start()
+
+    def _server(self) -> socket.socket:
+        if self._host.startswith("/"):
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(f"{self._host}/.s.PGSQL.{self._port}")
+            return server
+        return socket.create_connection((self._host, self._port))
+
+    def _forward(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._listener, selectors.EVENT_READ)
+            doomed: set[socket.socket] = set()  # servers whose next answer is swallowed
+            other: dict[socket.socket, socket.socket] = {}
+
+            def drop(end: socket.socket) -> None:
+                for one in (end, other.get(end)):
+                    if one is not None and one in other:
+                        selector.unregister(one)
+                        del other[one]
+                        one.close()
+
+            while not self._stop.is_set():
+                if self.refusing:
+                    for end in list(other):
+                        drop(end)
+                for key, _ in selector.select(timeout=0.02):
+                    if key.fileobj is self._listener:
+                        client, _ = self._listener.accept()
+                        if self.refusing:
+                            client.close()
+                            continue
+                        self.connections += 1
+                        server = self._server()
+                        other[client], other[server] = server, client
+                        self._clients = getattr(self, "_clients", set()) | {client}
+                        for end in (client, server):
+                            selector.register(end, selectors.EVENT_READ)
+                        continue
+                    end = key.fileobj
+                    assert isinstance(end, socket.socket)
+                    if end not in other:
+                        continue
+                    try:
+                        data = end.recv(65536)
+                        if not data:
+                            drop(end)
+                        elif end in doomed:
+                            doomed.discard(end)
+                            drop(end)
+                        else:
+                            word = self.swallow_answer_to
+                            if end in self._clients and word is not None and word in data:
+                                self.swallow_answer_to = None
+                                doomed.add(other[end])
+                            other[end].sendall(data)
+                    except OSError:
+                        drop(end)
+            for end in list(other):
+                drop(end)
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._listener.close()
+        self._folder.cleanup()
+
+
+@pytest.fixture
+def wire(dsn: str) -> Iterator[Wire]:
+    """A cuttable connection to the database of ``dsn``."""
+    with contextlib.closing(Wire(dsn)) as wire:
+        yield wire
+
+
+@pytest.fixture
+def wired(control: omd.Control, wire: Wire) -> Iterator[omd.Control]:
+    """A control over the wire, on the same database as ``control``."""
+    with omd.connect(wire.dsn, lease=None, patience=timedelta(seconds=20)) as wired:
+        yield wired

@@ -1,0 +1,155 @@
+"""Leases: kept while the job runs, lost when the database says so or can't be reached."""
+# ruff: noqa: PT012, SIM117 - what happens in a block, and in which, is what is tested
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import omd
+from omd import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import psycopg
+    from tests.driver.conftest import Wire
+
+    Connection = psycopg.Connection[dict[str, Any]]
+    Row = Callable[[int], dict[str, Any]]
+
+SHORT = timedelta(seconds=1)
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def test_a_lease_is_renewed_on_a_connection_of_its_own(
+    control: omd.Control, conn: Connection, module_row: Row
+) -> None:
+    with control.module("m_alone", lease=SHORT) as run:
+        first = module_row(run.module_instance_id)["lease_expires_at"]
+        wait_until(lambda: module_row(run.module_instance_id)["lease_expires_at"] > first + SHORT)
+        found = conn.execute(
+            "SELECT FROM pg_stat_activity WHERE application_name = 'omd-heartbeat'"
+            " AND datname = current_database()"
+        )
+        assert found.rowcount == 1
+    assert module_row(run.module_instance_id)["execution_status_code"] == "S"
+    assert not [t for t in threading.enumerate() if t.name.startswith("omd-")]
+
+
+def test_a_batch_lease_is_renewed(control: omd.Control, batch_row: Row) -> None:
+    with control.batch("b", lease=SHORT) as batch:
+        first = batch_row(batch.batch_instance_id)["lease_expires_at"]
+        wait_until(lambda: batch_row(batch.batch_instance_id)["lease_expires_at"] > first + SHORT)
+    assert batch_row(batch.batch_instance_id)["execution_status_code"] == "S"
+
+
+def test_without_a_lease_there_is_no_thread(control: omd.Control, module_row: Row) -> None:
+    with control.module("m_alone") as run:
+        assert module_row(run.module_instance_id)["lease_expires_at"] is None
+        assert not [t for t in threading.enumerate() if t.name.startswith("omd-")]
+
+
+def test_a_run_given_up_is_told_and_raises_lease_lost(
+    control: omd.Control, conn: Connection, module_row: Row
+) -> None:
+    with pytest.raises(errors.LeaseLost) as caught, control.module("m_alone", lease=SHORT) as run:
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
+        wait_until(lambda: run.lost)
+        with pytest.raises(errors.LeaseLost):
+            run.check()
+    assert caught.value.__cause__ is None
+    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+
+
+def test_the_job_s_own_exception_is_the_cause_of_a_lost_lease(
+    control: omd.Control, conn: Connection
+) -> None:
+    error = ValueError("cancelled under me")
+    with pytest.raises(errors.LeaseLost) as caught, control.module("m_alone", lease=SHORT) as run:
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
+        wait_until(lambda: run.lost)
+        raise error
+    assert caught.value.__cause__ is error
+
+
+def test_ctrl_c_stays_ctrl_c_when_the_lease_is_lost(control: omd.Control, conn: Connection) -> None:
+    with pytest.raises(KeyboardInterrupt), control.module("m_alone", lease=SHORT) as run:
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
+        wait_until(lambda: run.lost)
+        raise KeyboardInterrupt
+
+
+def test_a_run_that_can_not_reach_the_database_stops_before_its_lease_ends(
+    control: omd.Control, wire: Wire, module_row: Row
+) -> None:
+    lease = timedelta(seconds=2)
+    with omd.connect(wire.dsn, lease=lease, patience=timedelta(0)) as cut:
+        with pytest.raises(errors.LeaseLost), cut.module("m_alone") as run:
+            wait_until(lambda: wire.connections >= 2)  # the heartbeat's own connection
+            wire.refusing = True
+            before = time.monotonic()
+            wait_until(lambda: run.lost)
+            assert time.monotonic() - before < lease.total_seconds()
+            wire.refusing = False
+    # Known to be lost, it is recorded as failed at once, not when somebody reaps it.
+    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+
+
+def test_a_short_interruption_does_not_cost_the_lease(control: omd.Control, wire: Wire) -> None:
+    with omd.connect(wire.dsn, lease=timedelta(seconds=3)) as cut:
+        with cut.module("m_alone") as run:
+            wait_until(lambda: wire.connections >= 2)
+            wire.refusing = True
+            time.sleep(1.0)  # a real outage has a length
+            wire.refusing = False
+            seen = wire.connections
+            wait_until(lambda: wire.connections > seen)
+        assert not run.lost
+
+
+def test_a_hanging_database_costs_the_lease_in_time(
+    control: omd.Control, connect: Callable[..., Connection]
+) -> None:
+    blocker = connect(autocommit=False)
+    with pytest.raises(errors.LeaseLost), control.module("m_alone", lease=SHORT) as run:
+        blocker.execute(
+            "SELECT FROM omd.module_instance WHERE module_instance_id = %s FOR UPDATE",
+            [run.module_instance_id],
+        )
+        wait_until(lambda: run.lost)
+        blocker.rollback()
+
+
+def test_a_lost_batch_takes_its_modules_with_it(
+    control: omd.Control, conn: Connection, module_row: Row
+) -> None:
+    with pytest.raises(errors.LeaseLost), control.batch("b", lease=SHORT) as batch:
+        with batch.module("m_1", lease=None) as run:
+            conn.execute("CALL omd.batch_failure(%s, 'given up')", [batch.batch_instance_id])
+            wait_until(lambda: run.lost)
+    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+
+
+def test_another_begin_takes_over_from_a_driver_that_died(
+    control: omd.Control, module_row: Row
+) -> None:
+    begun = control.begin_module("m_alone", lease=timedelta(milliseconds=1))  # nobody renews it
+    with control.module("m_alone") as run:
+        assert run.instance_array == [begun.module_instance_id]
+    assert module_row(begun.module_instance_id)["execution_status_code"] == "F"
+
+
+def test_an_impossible_lease_is_refused(control: omd.Control) -> None:
+    with pytest.raises(errors.InvalidLease), control.module("m_alone", lease=timedelta(0)):
+        pass
