@@ -5,7 +5,7 @@
 CREATE SCHEMA omd_report;
 COMMENT ON SCHEMA omd_report IS 'Read-only views over the rooms of OMD.';
 
--- Reference tables ----------------------------------------------------------------------------------
+-- Reference tables
 
 CREATE TABLE omd.execution_status (
     execution_status_code text NOT NULL,
@@ -140,7 +140,7 @@ COMMENT ON COLUMN omd.error_catalogue.hint_template IS
 'HINT: the next command; {key} stands for a value of the DETAIL, {key_literal} for the same as '
 'an SQL literal.';
 
--- Batches and Modules -------------------------------------------------------------------------------
+-- Batches and Modules
 
 CREATE TABLE omd.batch (
     batch_id integer GENERATED ALWAYS AS IDENTITY,
@@ -151,7 +151,9 @@ CREATE TABLE omd.batch (
     inactive_indicator text NOT NULL DEFAULT 'N',
     CONSTRAINT pk_batch PRIMARY KEY (batch_id),
     CONSTRAINT uq_batch_code UNIQUE (batch_code),
-    CONSTRAINT fk_batch_frequency FOREIGN KEY (frequency_code) REFERENCES omd.frequency (frequency_code),
+    CONSTRAINT fk_batch_frequency FOREIGN KEY (frequency_code) REFERENCES omd.frequency (
+        frequency_code
+    ),
     CONSTRAINT ck_batch_code CHECK (btrim(batch_code) <> ''),
     CONSTRAINT ck_batch_inactive CHECK (inactive_indicator IN ('Y', 'N'))
 );
@@ -184,8 +186,12 @@ CREATE TABLE omd.module (
     CONSTRAINT pk_module PRIMARY KEY (module_id),
     CONSTRAINT uq_module_code UNIQUE (module_code),
     CONSTRAINT fk_module_area FOREIGN KEY (area_code) REFERENCES omd.area (area_code),
-    CONSTRAINT fk_module_table_type FOREIGN KEY (table_type_code) REFERENCES omd.table_type (table_type_code),
-    CONSTRAINT fk_module_platform FOREIGN KEY (platform_code) REFERENCES omd.platform (platform_code),
+    CONSTRAINT fk_module_table_type FOREIGN KEY (table_type_code) REFERENCES omd.table_type (
+        table_type_code
+    ),
+    CONSTRAINT fk_module_platform FOREIGN KEY (platform_code) REFERENCES omd.platform (
+        platform_code
+    ),
     CONSTRAINT ck_module_code CHECK (btrim(module_code) <> ''),
     CONSTRAINT ck_module_table_code CHECK (btrim(table_code) <> ''),
     CONSTRAINT ck_module_inactive CHECK (inactive_indicator IN ('Y', 'N'))
@@ -221,7 +227,9 @@ CREATE TABLE omd.module_companion (
     companion_module_id integer NOT NULL,
     CONSTRAINT pk_module_companion PRIMARY KEY (module_id, companion_module_id),
     CONSTRAINT fk_module_companion_module FOREIGN KEY (module_id) REFERENCES omd.module (module_id),
-    CONSTRAINT fk_module_companion_companion FOREIGN KEY (companion_module_id) REFERENCES omd.module (module_id),
+    CONSTRAINT fk_module_companion_companion FOREIGN KEY (
+        companion_module_id
+    ) REFERENCES omd.module (module_id),
     CONSTRAINT ck_module_companion_other CHECK (module_id <> companion_module_id)
 );
 CREATE INDEX ix_module_companion_companion ON omd.module_companion (companion_module_id);
@@ -256,7 +264,9 @@ CREATE TABLE omd.batch_hierarchy (
     inactive_indicator text NOT NULL DEFAULT 'N',
     CONSTRAINT pk_batch_hierarchy PRIMARY KEY (parent_batch_id, batch_id),
     CONSTRAINT fk_batch_hierarchy_batch FOREIGN KEY (batch_id) REFERENCES omd.batch (batch_id),
-    CONSTRAINT fk_batch_hierarchy_parent FOREIGN KEY (parent_batch_id) REFERENCES omd.batch (batch_id),
+    CONSTRAINT fk_batch_hierarchy_parent FOREIGN KEY (parent_batch_id) REFERENCES omd.batch (
+        batch_id
+    ),
     CONSTRAINT ck_batch_hierarchy_other CHECK (batch_id <> parent_batch_id),
     CONSTRAINT ck_batch_hierarchy_inactive CHECK (inactive_indicator IN ('Y', 'N'))
 );
@@ -288,7 +298,9 @@ CREATE TABLE omd.batch_parameter (
     parameter_value text,
     CONSTRAINT pk_batch_parameter PRIMARY KEY (batch_id, parameter_id),
     CONSTRAINT fk_batch_parameter_batch FOREIGN KEY (batch_id) REFERENCES omd.batch (batch_id),
-    CONSTRAINT fk_batch_parameter_parameter FOREIGN KEY (parameter_id) REFERENCES omd.parameter (parameter_id)
+    CONSTRAINT fk_batch_parameter_parameter FOREIGN KEY (parameter_id) REFERENCES omd.parameter (
+        parameter_id
+    )
 );
 CREATE INDEX ix_batch_parameter_parameter ON omd.batch_parameter (parameter_id);
 COMMENT ON TABLE omd.batch_parameter IS
@@ -303,7 +315,9 @@ CREATE TABLE omd.module_parameter (
     parameter_value text,
     CONSTRAINT pk_module_parameter PRIMARY KEY (module_id, parameter_id),
     CONSTRAINT fk_module_parameter_module FOREIGN KEY (module_id) REFERENCES omd.module (module_id),
-    CONSTRAINT fk_module_parameter_parameter FOREIGN KEY (parameter_id) REFERENCES omd.parameter (parameter_id)
+    CONSTRAINT fk_module_parameter_parameter FOREIGN KEY (parameter_id) REFERENCES omd.parameter (
+        parameter_id
+    )
 );
 CREATE INDEX ix_module_parameter_parameter ON omd.module_parameter (parameter_id);
 COMMENT ON TABLE omd.module_parameter IS
@@ -327,14 +341,25 @@ CREATE TABLE omd.rollback_template (
     CONSTRAINT fk_rollback_template_area FOREIGN KEY (area_code) REFERENCES omd.area (area_code),
     CONSTRAINT fk_rollback_template_table_type FOREIGN KEY (table_type_code)
     REFERENCES omd.table_type (table_type_code),
-    CONSTRAINT fk_rollback_template_platform FOREIGN KEY (platform_code) REFERENCES omd.platform (platform_code),
-    CONSTRAINT fk_rollback_template_module FOREIGN KEY (module_id) REFERENCES omd.module (module_id),
+    CONSTRAINT fk_rollback_template_platform FOREIGN KEY (platform_code) REFERENCES omd.platform (
+        platform_code
+    ),
+    CONSTRAINT fk_rollback_template_module FOREIGN KEY (module_id) REFERENCES omd.module (
+        module_id
+    ),
     CONSTRAINT ck_rollback_template_owner CHECK (
-        (module_id IS NOT NULL AND area_code IS NULL AND table_type_code IS NULL AND platform_code IS NULL)
+        (
+            module_id IS NOT NULL
+            AND area_code IS NULL
+            AND table_type_code IS NULL
+            AND platform_code IS NULL
+        )
         OR (module_id IS NULL AND area_code IS NOT NULL AND platform_code IS NOT NULL)
     )
 );
-CREATE INDEX ix_rollback_template_module ON omd.rollback_template (module_id) WHERE module_id IS NOT NULL;
+CREATE INDEX ix_rollback_template_module ON omd.rollback_template (
+    module_id
+) WHERE module_id IS NOT NULL;
 COMMENT ON TABLE omd.rollback_template IS
 'The statements that undo runs of a Module: by area, table type and platform, or for one Module, '
 'which then counts alone.';
@@ -351,7 +376,7 @@ COMMENT ON COLUMN omd.rollback_template.statement_template IS
 'One statement. {table}, {insert_instance_column}, {update_instance_column}, {instance_array}, '
 '{instance_list} are filled in, quoted.';
 
--- Instances -----------------------------------------------------------------------------------------
+-- Instances
 
 CREATE TABLE omd.batch_instance (
     batch_instance_id bigint GENERATED ALWAYS AS IDENTITY,
@@ -373,7 +398,9 @@ CREATE TABLE omd.batch_instance (
     CONSTRAINT ck_batch_instance_processing CHECK (processing_indicator IN ('P', 'A', 'C')),
     CONSTRAINT ck_batch_instance_next_run CHECK (next_run_indicator IN ('P', 'R', 'C')),
     CONSTRAINT ck_batch_instance_end CHECK ((execution_status_code = 'E') = (end_datetime IS NULL))
-) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+) WITH (
+    fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
+);
 -- the multiple-instance check, and giving up the dead
 CREATE INDEX ix_batch_instance_executing ON omd.batch_instance (batch_id, batch_instance_id)
 WHERE execution_status_code = 'E';
@@ -440,15 +467,22 @@ CREATE TABLE omd.module_instance (
     execution_context jsonb,
     CONSTRAINT pk_module_instance PRIMARY KEY (module_instance_id),
     CONSTRAINT fk_module_instance_module FOREIGN KEY (module_id) REFERENCES omd.module (module_id),
-    CONSTRAINT ck_module_instance_placeholder CHECK (module_id IS NOT NULL OR module_instance_id = 0),
+    CONSTRAINT ck_module_instance_placeholder CHECK (
+        module_id IS NOT NULL OR module_instance_id = 0
+    ),
     CONSTRAINT ck_module_instance_status CHECK (execution_status_code IN ('E', 'S', 'F', 'A', 'C')),
     CONSTRAINT ck_module_instance_processing CHECK (processing_indicator IN ('P', 'A', 'C', 'R')),
     CONSTRAINT ck_module_instance_next_run CHECK (next_run_indicator IN ('P', 'R', 'C')),
-    CONSTRAINT ck_module_instance_end CHECK ((execution_status_code = 'E') = (end_datetime IS NULL)),
+    CONSTRAINT ck_module_instance_end CHECK (
+        (execution_status_code = 'E') = (end_datetime IS NULL)
+    ),
     CONSTRAINT ck_module_instance_rows CHECK (
-        least(rows_input, rows_inserted, rows_updated, rows_deleted, rows_discarded, rows_rejected) >= 0
+        least(rows_input, rows_inserted, rows_updated, rows_deleted, rows_discarded, rows_rejected)
+        >= 0
     )
-) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+) WITH (
+    fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
+);
 -- the multiple-instance check, and giving up the dead
 CREATE INDEX ix_module_instance_executing ON omd.module_instance (module_id, module_instance_id)
 WHERE execution_status_code = 'E';
@@ -459,7 +493,8 @@ CREATE INDEX ix_module_instance_failure ON omd.module_instance (module_id, modul
 WHERE execution_status_code = 'F';
 -- rollback pending
 CREATE INDEX ix_module_instance_pending ON omd.module_instance (module_id, module_instance_id)
-WHERE (execution_status_code = 'F' OR next_run_indicator = 'R') AND rolled_back_by_module_instance_id IS NULL;
+WHERE (execution_status_code = 'F' OR next_run_indicator = 'R')
+AND rolled_back_by_module_instance_id IS NULL;
 -- unconsumed skips, an administrator's and a partial restart's
 CREATE INDEX ix_module_instance_skip ON omd.module_instance (module_id, next_run_batch_id)
 WHERE next_run_indicator = 'C';
@@ -553,10 +588,18 @@ CREATE TABLE omd.event_log (
     event_return_code_details text,
     event_detail text,
     CONSTRAINT pk_event_log PRIMARY KEY (event_id),
-    CONSTRAINT fk_event_log_event_type FOREIGN KEY (event_type_code) REFERENCES omd.event_type (event_type_code)
+    CONSTRAINT fk_event_log_event_type FOREIGN KEY (event_type_code) REFERENCES omd.event_type (
+        event_type_code
+    )
 );
-CREATE INDEX ix_event_log_batch_instance ON omd.event_log (batch_instance_id) WHERE batch_instance_id <> 0;
-CREATE INDEX ix_event_log_module_instance ON omd.event_log (module_instance_id) WHERE module_instance_id <> 0;
+CREATE INDEX ix_event_log_batch_instance ON omd.event_log (
+    batch_instance_id
+) WHERE batch_instance_id
+<> 0;
+CREATE INDEX ix_event_log_module_instance ON omd.event_log (
+    module_instance_id
+) WHERE module_instance_id
+<> 0;
 CREATE INDEX ix_event_log_datetime ON omd.event_log USING brin (event_datetime);
 COMMENT ON TABLE omd.event_log IS
 'What happened: one row per failure, per edit by an administrator, per rollback, and whatever a '

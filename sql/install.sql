@@ -1,12 +1,13 @@
--- The one list of what is installed, in order. psql -f sql/install.sql, omd install, the tests and the wheel use it.
--- A migration is applied once; the checksum before it is the SHA-256 of the released file. The rest is applied whenever it
--- changes. Run it as a superuser, or as a role with CREATEROLE that owns the database. One transaction.
+-- The one list of what is installed, in order: psql -f sql/install.sql, omd install, the tests and
+-- the wheel use it. A migration is applied once; the checksum before it is the SHA-256 of the
+-- released file. The rest is applied whenever it changes. Run it as a superuser, or as a role with
+-- CREATEROLE that may create schemas. One transaction.
 
 \set ON_ERROR_STOP on
 BEGIN;
 \ir install/begin.sql
 
-\set checksum '80c68c421debd2221182eb3f9f9a27149a5af851cbed48583316e3053748415f'
+\set checksum 'c66084934d5b8dc8059c41528481708e557c78cd0d7f9e91442c50905bd0e3da'
 \set migration 'V001__process_control'
 \ir install/claim.psql
 \if :pending

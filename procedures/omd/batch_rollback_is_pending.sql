@@ -9,21 +9,25 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-SELECT
-    EXISTS (
-        SELECT FROM omd.batch_instance AS bi
-        WHERE bi.batch_id = p_batch_id AND bi.next_run_indicator = 'R' AND bi.execution_status_code <> 'E'
-    )
-    OR EXISTS (
-        SELECT FROM omd.batch_module AS bm
-        INNER JOIN omd.module_instance AS mi ON bm.module_id = mi.module_id
-        INNER JOIN omd.batch_instance AS bi ON mi.batch_instance_id = bi.batch_instance_id
-        WHERE bm.batch_id = p_batch_id
-            AND bi.batch_id = p_batch_id
-            AND (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-            AND mi.rolled_back_by_module_instance_id IS NULL
-            AND mi.execution_status_code <> 'E'
-    );
+    SELECT
+        EXISTS (
+            SELECT FROM omd.batch_instance AS bi
+            WHERE
+                bi.batch_id = p_batch_id
+                AND bi.next_run_indicator = 'R'
+                AND bi.execution_status_code <> 'E'
+        )
+        OR EXISTS (
+            SELECT FROM omd.batch_module AS bm
+            INNER JOIN omd.module_instance AS mi ON bm.module_id = mi.module_id
+            INNER JOIN omd.batch_instance AS bi ON mi.batch_instance_id = bi.batch_instance_id
+            WHERE
+                bm.batch_id = p_batch_id
+                AND bi.batch_id = p_batch_id
+                AND (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
+                AND mi.rolled_back_by_module_instance_id IS NULL
+                AND mi.execution_status_code <> 'E'
+        );
 END;
 
 COMMENT ON FUNCTION omd.batch_rollback_is_pending IS

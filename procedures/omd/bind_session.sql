@@ -11,7 +11,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-SELECT pg_advisory_lock(omd.session_lock_key(p_instance_type, p_instance_id));
+    SELECT pg_advisory_lock(omd.session_lock_key(p_instance_type, p_instance_id));
 END;
 
 COMMENT ON FUNCTION omd.bind_session IS

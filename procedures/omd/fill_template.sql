@@ -11,12 +11,16 @@ LANGUAGE sql
 IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-SELECT
-    coalesce(
-        string_agg(coalesce(p_values ->> piece.m[1], piece.m[2], '{' || piece.m[1] || '}'), '' ORDER BY piece.n),
-        ''
-    )
-FROM regexp_matches(p_template, '\{([a-z_]+)\}|([^{]+|\{)', 'g') WITH ORDINALITY AS piece (m, n);
+    SELECT
+        coalesce(
+            string_agg(
+                coalesce(p_values ->> piece.m[1], piece.m[2], '{' || piece.m[1] || '}'),
+                '' ORDER BY piece.n
+            ),
+            ''
+        )
+    FROM
+        regexp_matches(p_template, '\{([a-z_]+)\}|([^{]+|\{)', 'g') WITH ORDINALITY AS piece (m, n);
 END;
 
 COMMENT ON FUNCTION omd.fill_template IS

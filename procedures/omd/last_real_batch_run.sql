@@ -9,16 +9,16 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-SELECT greatest(
-    (
-        SELECT max(bi.batch_instance_id) FROM omd.batch_instance AS bi
-        WHERE bi.batch_id = p_batch_id AND bi.execution_status_code = 'S'
-    ),
-    (
-        SELECT max(bi.batch_instance_id) FROM omd.batch_instance AS bi
-        WHERE bi.batch_id = p_batch_id AND bi.execution_status_code = 'F'
-    )
-);
+    SELECT greatest(
+        (
+            SELECT max(bi.batch_instance_id) FROM omd.batch_instance AS bi
+            WHERE bi.batch_id = p_batch_id AND bi.execution_status_code = 'S'
+        ),
+        (
+            SELECT max(bi.batch_instance_id) FROM omd.batch_instance AS bi
+            WHERE bi.batch_id = p_batch_id AND bi.execution_status_code = 'F'
+        )
+    );
 END;
 
 COMMENT ON FUNCTION omd.last_real_batch_run IS

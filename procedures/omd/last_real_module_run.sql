@@ -9,16 +9,16 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-SELECT greatest(
-    (
-        SELECT max(mi.module_instance_id) FROM omd.module_instance AS mi
-        WHERE mi.module_id = p_module_id AND mi.execution_status_code = 'S'
-    ),
-    (
-        SELECT max(mi.module_instance_id) FROM omd.module_instance AS mi
-        WHERE mi.module_id = p_module_id AND mi.execution_status_code = 'F'
-    )
-);
+    SELECT greatest(
+        (
+            SELECT max(mi.module_instance_id) FROM omd.module_instance AS mi
+            WHERE mi.module_id = p_module_id AND mi.execution_status_code = 'S'
+        ),
+        (
+            SELECT max(mi.module_instance_id) FROM omd.module_instance AS mi
+            WHERE mi.module_id = p_module_id AND mi.execution_status_code = 'F'
+        )
+    );
 END;
 
 COMMENT ON FUNCTION omd.last_real_module_run IS

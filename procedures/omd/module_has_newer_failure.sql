@@ -9,12 +9,13 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-SELECT EXISTS (
-    SELECT FROM omd.module_instance AS f
-    WHERE f.module_id = p_module_id
-        AND f.module_instance_id > p_module_instance_id
-        AND f.execution_status_code = 'F'
-);
+    SELECT EXISTS(
+        SELECT FROM omd.module_instance AS f
+        WHERE
+            f.module_id = p_module_id
+            AND f.module_instance_id > p_module_instance_id
+            AND f.execution_status_code = 'F'
+    );
 END;
 
 COMMENT ON FUNCTION omd.module_has_newer_failure IS

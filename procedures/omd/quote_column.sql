@@ -9,11 +9,11 @@ LANGUAGE sql
 IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-SELECT
-    CASE p_platform_code
-        WHEN 'POSTGRES' THEN quote_ident(p_column)
-        ELSE '`' || replace(p_column, '`', '``') || '`'
-    END;
+    SELECT
+        CASE p_platform_code
+            WHEN 'POSTGRES' THEN quote_ident(p_column)
+            ELSE '`' || replace(p_column, '`', '``') || '`'
+        END;
 END;
 
 COMMENT ON FUNCTION omd.quote_column IS

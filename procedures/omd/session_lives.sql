@@ -9,15 +9,17 @@ LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
-SELECT EXISTS (
-    SELECT FROM pg_locks AS l
-    WHERE l.locktype = 'advisory'
-        AND l.granted
-        AND l.objsubid = 1
-        AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
-        AND l.classid::bigint * 4294967296 + l.objid::bigint
-        = omd.session_lock_key(p_instance_type, p_instance_id)
-);
+    SELECT EXISTS(
+        SELECT FROM pg_locks AS l
+        WHERE
+            l.locktype = 'advisory'
+            AND l.granted
+            AND l.objsubid = 1
+            AND l.database
+            = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+            AND l.classid::bigint * 4294967296 + l.objid::bigint
+            = omd.session_lock_key(p_instance_type, p_instance_id)
+    );
 END;
 
 COMMENT ON FUNCTION omd.session_lives IS

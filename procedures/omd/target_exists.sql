@@ -9,11 +9,11 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-SELECT EXISTS (
-    SELECT FROM pg_class AS c
-    INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
-    WHERE ARRAY[n.nspname::text, c.relname::text] = parse_ident(p_table_code)
-);
+    SELECT EXISTS(
+        SELECT FROM pg_class AS c
+        INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+        WHERE ARRAY[n.nspname::text, c.relname::text] = parse_ident(p_table_code)
+    );
 END;
 
 COMMENT ON FUNCTION omd.target_exists IS

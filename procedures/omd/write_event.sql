@@ -13,14 +13,14 @@ LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
-INSERT INTO omd.event_log (
-    module_instance_id, batch_instance_id, event_datetime, event_type_code,
-    event_return_code_details, event_detail, error_bitmap
-)
-VALUES (
-    p_module_instance_id, p_batch_instance_id, clock_timestamp(), p_event_type_code,
-    p_event_return_code_details, p_event_detail, p_error_bitmap
-);
+    INSERT INTO omd.event_log (
+        module_instance_id, batch_instance_id, event_datetime, event_type_code,
+        event_return_code_details, event_detail, error_bitmap
+    )
+    VALUES (
+        p_module_instance_id, p_batch_instance_id, clock_timestamp(), p_event_type_code,
+        p_event_return_code_details, p_event_detail, p_error_bitmap
+    );
 END;
 
 COMMENT ON FUNCTION omd.write_event IS 'Writes one row to omd.event_log, dated now. Locks: none.';

@@ -70,7 +70,14 @@ omd.log_event
 TO omd_admin;
 GRANT EXECUTE ON FUNCTION omd.require_code, omd.raise_error TO omd_admin;
 GRANT UPDATE (next_run_indicator) ON omd.batch_instance, omd.module_instance TO omd_admin;
-GRANT UPDATE (inactive_indicator) ON omd.batch, omd.module, omd.batch_module, omd.batch_hierarchy TO omd_admin;
+GRANT UPDATE (inactive_indicator) ON omd.batch,
+omd.module,
+omd.batch_module,
+omd.batch_hierarchy TO omd_admin;
 GRANT UPDATE (continue_on_failure) ON omd.batch TO omd_admin;
-GRANT INSERT, UPDATE, DELETE ON omd.parameter, omd.batch_parameter, omd.module_parameter TO omd_admin;
+GRANT INSERT,
+UPDATE,
+DELETE ON omd.parameter,
+omd.batch_parameter,
+omd.module_parameter TO omd_admin;
 GRANT INSERT, UPDATE, DELETE ON omd.rollback_template TO omd_admin;

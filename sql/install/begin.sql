@@ -4,7 +4,12 @@
 
 SET LOCAL client_min_messages = warning;
 
-DO 'BEGIN PERFORM pg_advisory_xact_lock(7302500, 0); END';
+DO $do$
+BEGIN
+    PERFORM pg_advisory_xact_lock(7302500, 0);
+    PERFORM set_config('plpgsql.extra_errors', 'all', TRUE);
+END
+$do$;
 
 -- Roles belong to the whole server: another database's installer may create them at this very
 -- moment.
@@ -49,7 +54,6 @@ CREATE SCHEMA IF NOT EXISTS omd AUTHORIZATION omd_owner;
 -- Everything from here on belongs to omd_owner, whoever installs.
 SET LOCAL ROLE omd_owner;
 SET LOCAL search_path = pg_catalog, pg_temp;
-SET LOCAL plpgsql.extra_errors = 'all';
 
 CREATE TABLE IF NOT EXISTS omd.installed_file (
     path text NOT NULL,

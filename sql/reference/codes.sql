@@ -8,7 +8,7 @@ VALUES
 ('A', 'Aborted: the instance was not let in; nothing was run.'),
 ('C', 'Cancelled / skipped: it was not necessary to run; nothing was run.')
 ON CONFLICT (execution_status_code) DO UPDATE
-SET execution_status_description = excluded.execution_status_description;
+    SET execution_status_description = excluded.execution_status_description;
 
 INSERT INTO omd.processing_indicator (processing_indicator, processing_indicator_description)
 VALUES
@@ -17,7 +17,7 @@ VALUES
 ('C', 'Cancel / skip: the instance need not run.'),
 ('R', 'Rollback: earlier instances must be undone before the instance may run.')
 ON CONFLICT (processing_indicator) DO UPDATE
-SET processing_indicator_description = excluded.processing_indicator_description;
+    SET processing_indicator_description = excluded.processing_indicator_description;
 
 INSERT INTO omd.next_run_indicator (next_run_indicator, next_run_indicator_description)
 VALUES
@@ -25,12 +25,15 @@ VALUES
 ('R', 'Rollback: the next run undoes this instance first.'),
 ('C', 'Cancel / skip: the next run is skipped once.')
 ON CONFLICT (next_run_indicator) DO UPDATE
-SET next_run_indicator_description = excluded.next_run_indicator_description;
+    SET next_run_indicator_description = excluded.next_run_indicator_description;
 
 INSERT INTO omd.reason (reason_code, reason_description)
 VALUES
 ('RUNNING', 'Another instance of the same Batch or Module executes.'),
-('BATCH_NOT_PROCEEDING', 'The calling Batch Instance does not execute, or was not told to proceed.'),
+(
+    'BATCH_NOT_PROCEEDING',
+    'The calling Batch Instance does not execute, or was not told to proceed.'
+),
 ('NOT_REGISTERED', 'The Module is not registered in the calling Batch.'),
 ('INACTIVE', 'The Batch or Module is inactive, or the Batch is inactive under its parent.'),
 ('INACTIVE_IN_BATCH', 'The Module is inactive in the calling Batch.'),
@@ -54,7 +57,7 @@ VALUES
 ('PRES', 'Presentation', 'Presentation: dimensions, facts, marts.'),
 ('HELPER', 'Integration', 'Helper tables of other areas.')
 ON CONFLICT (area_code) DO UPDATE
-SET layer_code = excluded.layer_code, area_description = excluded.area_description;
+    SET layer_code = excluded.layer_code, area_description = excluded.area_description;
 
 INSERT INTO omd.frequency (frequency_code, frequency_interval, frequency_description)
 VALUES
@@ -66,7 +69,9 @@ VALUES
 ('Fortnightly', interval '14 days', 'At most once in two weeks.'),
 ('Monthly', interval '1 month', 'At most once a month.')
 ON CONFLICT (frequency_code) DO UPDATE
-SET frequency_interval = excluded.frequency_interval, frequency_description = excluded.frequency_description;
+    SET
+        frequency_interval = excluded.frequency_interval,
+        frequency_description = excluded.frequency_description;
 
 INSERT INTO omd.table_type (table_type_code, table_type_description)
 VALUES
@@ -80,7 +85,8 @@ VALUES
 ('DIM', 'Dimension.'),
 ('FACT', 'Fact table.'),
 ('HELPER', 'Helper table.')
-ON CONFLICT (table_type_code) DO UPDATE SET table_type_description = excluded.table_type_description;
+ON CONFLICT (table_type_code) DO UPDATE
+    SET table_type_description = excluded.table_type_description;
 
 INSERT INTO omd.platform (platform_code, platform_description)
 VALUES
@@ -96,7 +102,8 @@ VALUES
 (4, 'Edit by an administrator.'),
 (5, 'Rollback.'),
 (6, 'Information.')
-ON CONFLICT (event_type_code) DO UPDATE SET event_type_description = excluded.event_type_description;
+ON CONFLICT (event_type_code) DO UPDATE
+    SET event_type_description = excluded.event_type_description;
 
 -- "No Batch" and "no Module": the rows that 0 refers to.
 INSERT INTO omd.batch_instance (

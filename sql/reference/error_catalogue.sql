@@ -4,11 +4,13 @@ INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hi
 VALUES
 (
     'OM001', 'UnknownBatch', 'Batch "{batch_code}" is not registered',
-    'SELECT batch_code FROM omd_report.batch_list; or CALL omd.register_batch({batch_code_literal});'
+    'SELECT batch_code FROM omd_report.batch_list; or CALL '
+    'omd.register_batch({batch_code_literal});'
 ),
 (
     'OM002', 'UnknownModule', 'Module "{module_code}" is not registered',
-    'SELECT module_code FROM omd_report.module_list; or CALL omd.register_module({module_code_literal}, ''STG'', ''schema.table'');'
+    'SELECT module_code FROM omd_report.module_list; or CALL '
+    'omd.register_module({module_code_literal}, ''STG'', ''schema.table'');'
 ),
 (
     'OM003', 'UnknownBatchInstance', 'Batch Instance {batch_instance_id} does not exist',
@@ -31,16 +33,21 @@ VALUES
     'CALL omd.module_success({module_instance_id}, …); with counts of 0 or more.'
 ),
 (
-    'OM008', 'CyclicHierarchy', 'Batch "{batch_code}" can''t be placed under "{parent_batch_code}": it contains it',
+    'OM008',
+    'CyclicHierarchy',
+    'Batch "{batch_code}" can''t be placed under "{parent_batch_code}": it contains it',
     'SELECT * FROM omd_report.batch_module_list WHERE child_batch_code IS NOT NULL;'
 ),
 (
-    'OM009', 'InvalidTableCode', '"{table_code}" is not a table name that the platform {platform_code} takes',
+    'OM009',
+    'InvalidTableCode',
+    '"{table_code}" is not a table name that the platform {platform_code} takes',
     'Give schema.table, with double quotes where a name needs them: "My schema"."My table".'
 ),
 (
     'OM010', 'InvalidLoadWindow',
-    'Module Instance {module_instance_id} asked for a load window that has no end, or ends before its start',
+    'Module Instance {module_instance_id} asked for a load window that has no end, or ends '
+    'before its start',
     'The window starts at ({start_value}, {start_id}); give an end that is not before it.'
 ),
 (
@@ -57,28 +64,33 @@ VALUES
 ),
 (
     'OM101', 'InstanceNotExecuting',
-    '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status {execution_status_code}',
+    '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '
+    '{execution_status_code}',
     'Start a new run: {next_command}'
 ),
 (
     'OM102', 'NotProceeding',
-    '{instance_type} {instance_id} of "{code}" can''t {action}: its Processing Indicator is {processing_indicator}, not P',
+    '{instance_type} {instance_id} of "{code}" can''t {action}: its Processing Indicator is '
+    '{processing_indicator}, not P',
     'Run first: {next_command}'
 ),
 (
     'OM103', 'NoRollbackPending',
-    'Module Instance {module_instance_id} of "{module_code}" has no rollback to do: its Processing Indicator is '
-    '{processing_indicator}, not R',
+    'Module Instance {module_instance_id} of "{module_code}" has no rollback to do: its '
+    'Processing Indicator is {processing_indicator}, not R',
     'SELECT * FROM omd.previous_module_instance({module_code_literal});'
 ),
 (
     'OM104', 'BatchNotComplete',
-    'Batch Instance {batch_instance_id} can''t succeed: Module Instances {module_instance_ids} and Batch Instances '
-    '{batch_instance_ids} in it execute or have failed',
+    'Batch Instance {batch_instance_id} can''t succeed: Module Instances '
+    '{module_instance_ids} and Batch Instances {batch_instance_ids} in it execute or have '
+    'failed',
     'End what executes, or CALL omd.batch_failure({batch_instance_id});'
 ),
 (
-    'OM105', 'LoadWindowExists', 'Module Instance {module_instance_id} has a load window with another end',
+    'OM105',
+    'LoadWindowExists',
+    'Module Instance {module_instance_id} has a load window with another end',
     'SELECT * FROM omd.source_control WHERE module_instance_id = {module_instance_id};'
 ),
 (
@@ -91,21 +103,28 @@ VALUES
 ),
 (
     'OM201', 'NoRollbackTemplate',
-    'Module "{module_code}" has instances {pending} to roll back, but no template for area {area_code}, table type '
-    '{table_type_code}, platform {platform_code}',
-    'INSERT INTO omd.rollback_template (module_id, step, statement_template) SELECT module_id, 1, ''DELETE FROM {table} WHERE '
-    '{insert_instance_column} = ANY ({instance_array})'' FROM omd.module WHERE module_code = {module_code_literal};'
+    'Module "{module_code}" has instances {pending} to roll back, but no template for area '
+    '{area_code}, table type {table_type_code}, platform {platform_code}',
+    'INSERT INTO omd.rollback_template (module_id, step, statement_template) SELECT '
+    'module_id, 1, ''DELETE FROM {table} WHERE {insert_instance_column} = ANY '
+    '({instance_array})'' FROM omd.module WHERE module_code = {module_code_literal};'
 ),
 (
-    'OM202', 'TargetNotFound', 'the target {table_code} of Module "{module_code}" does not exist, so nothing can be rolled back in it',
-    'Create the table, or CALL omd.register_module({module_code_literal}, p_table_code => ''schema.table'');'
+    'OM202',
+    'TargetNotFound',
+    'the target {table_code} of Module "{module_code}" does not exist, so nothing can be '
+    'rolled back in it',
+    'Create the table, or CALL omd.register_module({module_code_literal}, p_table_code => '
+    '''schema.table'');'
 ),
 (
     'OM203', 'NoExecutable', 'Module "{module_code}" has no SQL to run in the database',
     'CALL omd.register_module({module_code_literal}, p_executable => ''INSERT …'');'
 ),
 (
-    'OM204', 'WrongPlatform', 'the target of Module "{module_code}" lives on {platform_code}, not on {expected}',
+    'OM204',
+    'WrongPlatform',
+    'the target of Module "{module_code}" lives on {platform_code}, not on {expected}',
     'Run its statements there, then {next_command}'
 ),
 (
