@@ -20,7 +20,9 @@ AS $decide_module$
 DECLARE
     v_instance omd.module_instance;
     v_module omd.module;
-    v_batch record;
+    v_batch_id integer;
+    v_batch_may_run boolean;
+    v_place omd.batch_module;
 BEGIN
     p_instance_array := '{}';
 
@@ -59,22 +61,22 @@ BEGIN
     -- 2. and 3. The Batch that calls, the Module's place in it, the Module itself.
     IF p_reason IS NULL AND v_instance.batch_instance_id <> 0 THEN
         -- FOR SHARE: the Batch can't succeed between this look and our commit.
-        SELECT
-            bi.batch_id, bi.execution_status_code, bi.processing_indicator,
-            bm.module_id, bm.inactive_indicator
-        INTO v_batch
+        SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
+        INTO v_batch_id, v_batch_may_run
         FROM omd.batch_instance AS bi
-        LEFT JOIN omd.batch_module AS bm ON bi.batch_id = bm.batch_id AND bm.module_id = v_module.module_id
         WHERE bi.batch_instance_id = v_instance.batch_instance_id
-        FOR SHARE OF bi;
+        FOR SHARE;
+        SELECT bm.* INTO v_place
+        FROM omd.batch_module AS bm
+        WHERE bm.batch_id = v_batch_id AND bm.module_id = v_module.module_id;
 
-        IF v_batch.execution_status_code <> 'E' OR v_batch.processing_indicator <> 'P' THEN
+        IF NOT v_batch_may_run THEN
             p_processing_indicator := 'A';
             p_reason := 'BATCH_NOT_PROCEEDING';
-        ELSIF v_batch.module_id IS NULL THEN
+        ELSIF v_place.module_id IS NULL THEN
             p_processing_indicator := 'A';
             p_reason := 'NOT_REGISTERED';
-        ELSIF v_batch.inactive_indicator = 'Y' THEN
+        ELSIF v_place.inactive_indicator = 'Y' THEN
             p_processing_indicator := 'C';
             p_reason := 'INACTIVE_IN_BATCH';
         END IF;
@@ -99,11 +101,11 @@ BEGIN
         IF FOUND THEN
             p_processing_indicator := 'C';
             p_reason := 'DIRECTIVE';
-        ELSIF v_instance.batch_instance_id <> 0 AND EXISTS (
+        ELSIF EXISTS (
             SELECT FROM omd.module_instance AS mi
             WHERE mi.module_id = v_module.module_id
                 AND mi.next_run_indicator = 'C'
-                AND mi.next_run_batch_id = v_batch.batch_id
+                AND mi.next_run_batch_id = v_batch_id
                 AND NOT omd.module_has_newer_failure(v_module.module_id, mi.module_instance_id)
         ) THEN
             p_processing_indicator := 'C';
