@@ -35,6 +35,7 @@ BEGIN;
 \ir ../procedures/omd/require_batch.sql
 \ir ../procedures/omd/require_module.sql
 \ir ../procedures/omd/require_lease.sql
+\ir ../procedures/omd/require_batch_instance.sql
 \ir ../procedures/omd/raise_batch_instance_state.sql
 \ir ../procedures/omd/raise_module_instance_state.sql
 \ir ../procedures/omd/module_has_newer_failure.sql
@@ -76,12 +77,16 @@ BEGIN;
 \ir ../procedures/omd/close_module_instance.sql
 \ir ../procedures/omd/fail_module_instance.sql
 \ir ../procedures/omd/give_up_module_instances.sql
+\ir ../procedures/omd/lock_module.sql
 \ir ../procedures/omd/insert_module_instance.sql
 \ir ../procedures/omd/decide_module.sql
+\ir ../procedures/omd/open_module_instance.sql
+\ir ../procedures/omd/answer_module.sql
 \ir ../procedures/omd/build_rollback_sql.sql
 \ir ../procedures/omd/require_rollback.sql
 \ir ../procedures/omd/confirm_rollback.sql
 \ir ../procedures/omd/rollback_module.sql
+\ir ../procedures/omd/settle_rollback.sql
 \ir ../procedures/omd/create_module_instance.sql
 \ir ../procedures/omd/evaluate_module.sql
 \ir ../procedures/omd/begin_module.sql

@@ -15,8 +15,6 @@ SET search_path = pg_catalog, pg_temp
 AS $begin_in_database_run$
 DECLARE
     v_module record;
-    v_array bigint[];
-    v_reason text;
 BEGIN
     SELECT d.module_code, d.platform_code, d.executable INTO v_module
     FROM omd.module_definition(p_module_code) AS d;
@@ -35,7 +33,9 @@ BEGIN
         PERFORM omd.raise_error('OM203', jsonb_build_object('module_code', p_module_code));
     END IF;
 
-    p_module_instance_id := omd.insert_module_instance(
+    SELECT o.p_module_instance_id, o.p_processing_indicator
+    INTO p_module_instance_id, p_processing_indicator
+    FROM omd.open_module_instance(
         p_module_code,
         p_batch_instance_id,
         jsonb_build_object(
@@ -46,8 +46,10 @@ BEGIN
         ),
         NULL,
         TRUE
-    );
-    CALL omd.evaluate_module(p_module_instance_id, p_processing_indicator, v_array, v_reason);
+    ) AS o;
+    IF p_processing_indicator = 'R' THEN
+        CALL omd.settle_rollback(p_module_instance_id, 'POSTGRES', p_processing_indicator);
+    END IF;
     IF p_processing_indicator = 'P' THEN
         PERFORM omd.bind_session('MODULE', p_module_instance_id);
     END IF;

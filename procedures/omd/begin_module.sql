@@ -1,6 +1,6 @@
 -- Creates and evaluates a Module Instance in one transaction. Of many at once exactly one proceeds.
--- Errors: OM002, OM003, OM005, OM011, OM201, OM202. Locks: the Module row; the target rows a
--- rollback touches.
+-- Errors: OM002, OM003, OM005, OM011, OM201, OM202. Locks: the Module row; the target rows of a
+-- rollback.
 
 CREATE OR REPLACE PROCEDURE omd.begin_module(
     p_module_code text,
@@ -16,11 +16,20 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $begin_module$
+DECLARE
+    v_platform_code text;
 BEGIN
-    p_module_instance_id := omd.insert_module_instance(
+    SELECT
+        o.p_module_instance_id, o.p_processing_indicator, o.p_instance_array, o.p_reason,
+        o.p_platform_code
+    INTO
+        p_module_instance_id, p_processing_indicator, p_instance_array, p_reason, v_platform_code
+    FROM omd.open_module_instance(
         p_module_code, p_batch_instance_id, p_execution_context, p_lease, FALSE
-    );
-    CALL omd.evaluate_module(p_module_instance_id, p_processing_indicator, p_instance_array, p_reason);
+    ) AS o;
+    IF p_processing_indicator = 'R' THEN
+        CALL omd.settle_rollback(p_module_instance_id, v_platform_code, p_processing_indicator);
+    END IF;
 END
 $begin_module$;
 
@@ -30,6 +39,6 @@ COMMENT ON PROCEDURE omd.begin_module IS
 'then confirm_rollback), p_instance_array (what was or is to be rolled back) and p_reason. '
 'p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
 'p_execution_context: JSON about where it runs. p_lease: how long the run lives without '
-'heartbeat; NULL: for ever. Errors: OM002, OM003, OM005, OM011, OM201, OM202. Locks: the Module '
-'row. DIRECT, "Module Processing".';
+'heartbeat; NULL: for ever. Instances of the Module that are dead are given up first. Errors: '
+'OM002, OM003, OM005, OM011, OM201, OM202. Locks: the Module row. DIRECT, "Module Processing".';
 REVOKE ALL ON PROCEDURE omd.begin_module FROM PUBLIC;

@@ -11,9 +11,14 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $create_module_instance$
+DECLARE
+    v_module omd.module := omd.lock_module(p_module_code);
 BEGIN
+    IF p_batch_instance_id <> 0 THEN
+        PERFORM omd.require_batch_instance(p_batch_instance_id);
+    END IF;
     p_module_instance_id := omd.insert_module_instance(
-        p_module_code, p_batch_instance_id, p_execution_context, NULL, FALSE
+        v_module.module_id, p_batch_instance_id, p_execution_context, NULL, FALSE, 'A', '{}'
     );
 END
 $create_module_instance$;
@@ -21,7 +26,6 @@ $create_module_instance$;
 COMMENT ON PROCEDURE omd.create_module_instance IS
 'Creates an instance of the Module p_module_code (E, A, P) and answers its id; evaluate_module '
 'comes next. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
-'p_execution_context: JSON about where it runs. Instances of the Module that are dead are given '
-'up first. Errors: OM002, OM003, OM005. Locks: the Module row. DIRECT, "Module Create Instance '
-'event".';
+'p_execution_context: JSON about where it runs. Errors: OM002, OM003, OM005. Locks: the Module '
+'row. DIRECT, "Module Create Instance event".';
 REVOKE ALL ON PROCEDURE omd.create_module_instance FROM PUBLIC;

@@ -21,6 +21,7 @@ DECLARE
     v_parent record;
     v_last omd.batch_instance;
     v_interval interval;
+    v_is_running boolean;
 BEGIN
     SELECT b.* INTO v_batch
     FROM omd.batch AS b
@@ -41,13 +42,18 @@ BEGIN
         RETURN;
     END IF;
 
-    -- 1. Another instance came first; and a caller that may not run has no children.
-    IF EXISTS (
-        SELECT FROM omd.batch_instance AS o
-        WHERE o.batch_id = v_batch.batch_id
-            AND o.execution_status_code = 'E'
-            AND o.batch_instance_id < p_batch_instance_id
-    ) THEN
+    -- 1. Another instance came first, and is not dead; and a caller that may not run has no
+    --    children.
+    LOOP
+        v_is_running := EXISTS (
+            SELECT FROM omd.batch_instance AS o
+            WHERE o.batch_id = v_batch.batch_id
+                AND o.execution_status_code = 'E'
+                AND o.batch_instance_id < p_batch_instance_id
+        );
+        EXIT WHEN NOT v_is_running OR omd.give_up_batch_instances(v_batch.batch_id) = '{}';
+    END LOOP;
+    IF v_is_running THEN
         p_processing_indicator := 'A';
         p_reason := 'RUNNING';
     END IF;

@@ -1,7 +1,6 @@
 -- Tells a created Module Instance whether it may run. A and C close the instance. For a POSTGRES
 -- target a pending rollback is done here, with the rights of the caller, in the same transaction.
--- Errors: OM004, OM005, OM101, OM201, OM202. Locks: the Module row; the target rows a rollback
--- touches.
+-- Errors: OM004, OM005, OM101, OM201, OM202. Locks: the Module row; the target rows of a rollback.
 
 CREATE OR REPLACE PROCEDURE omd.evaluate_module(
     p_module_instance_id bigint,
@@ -16,16 +15,11 @@ AS $evaluate_module$
 DECLARE
     v_platform_code text;
 BEGIN
-    SELECT d.p_processing_indicator, d.p_instance_array, d.p_reason, d.p_platform_code
+    SELECT a.p_processing_indicator, a.p_instance_array, a.p_reason, a.p_platform_code
     INTO p_processing_indicator, p_instance_array, p_reason, v_platform_code
-    FROM omd.decide_module(p_module_instance_id) AS d;
-
-    IF p_processing_indicator = 'R' AND v_platform_code = 'POSTGRES' THEN
-        CALL omd.rollback_module(p_module_instance_id);
-        p_processing_indicator := 'P';
-    ELSIF p_processing_indicator = 'R' THEN
-        -- Show now, not after the run has ended, that a template is missing.
-        PERFORM FROM omd.build_rollback_sql(p_module_instance_id);
+    FROM omd.answer_module(p_module_instance_id) AS a;
+    IF p_processing_indicator = 'R' THEN
+        CALL omd.settle_rollback(p_module_instance_id, v_platform_code, p_processing_indicator);
     END IF;
 END
 $evaluate_module$;

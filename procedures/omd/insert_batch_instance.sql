@@ -1,6 +1,6 @@
--- Inserts a Batch Instance that executes and is not evaluated yet, after giving up dead ones of the
--- Batch. The single place where Batch Instances are made; create_batch_instance and begin_batch
--- call it. Errors: OM001, OM003, OM005, OM011. Locks: the Batch row, until the transaction ends.
+-- Inserts a Batch Instance that executes and is not evaluated yet. The single place where Batch
+-- Instances are made; create_batch_instance, begin_batch and run_batch call it.
+-- Errors: OM001, OM003, OM005, OM011. Locks: the Batch row, until the transaction ends.
 
 CREATE OR REPLACE FUNCTION omd.insert_batch_instance(
     p_batch_code text,
@@ -31,13 +31,8 @@ BEGIN
     END IF;
 
     IF p_parent_batch_instance_id <> 0 THEN
-        PERFORM FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = p_parent_batch_instance_id;
-        IF NOT FOUND THEN
-            PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_parent_batch_instance_id));
-        END IF;
+        PERFORM omd.require_batch_instance(p_parent_batch_instance_id);
     END IF;
-
-    PERFORM omd.give_up_batch_instances(v_batch_id);
 
     INSERT INTO omd.batch_instance (
         batch_id, parent_batch_instance_id, start_datetime, lease_expires_at, execution_status_code,

@@ -1,14 +1,14 @@
--- Inserts a Module Instance that executes and is not evaluated yet, after giving up dead ones of
--- the Module. The single place where Module Instances are made; create_module_instance and
--- begin_module call it. Errors: OM002, OM003, OM005, OM011. Locks: the Module row, until the
--- transaction ends.
+-- Inserts a Module Instance that executes: the single place where Module Instances are made.
+-- Errors: OM011. Locks: none; the caller holds the Module row.
 
 CREATE OR REPLACE FUNCTION omd.insert_module_instance(
-    p_module_code text,
+    p_module_id integer,
     p_batch_instance_id bigint,
     p_execution_context jsonb,
     p_lease interval,
-    p_is_session_bound boolean
+    p_is_session_bound boolean,
+    p_processing_indicator text,
+    p_rollback_instance_array bigint[]
 )
 RETURNS bigint
 LANGUAGE plpgsql
@@ -18,41 +18,25 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $insert_module_instance$
 DECLARE
-    v_module_id integer;
+    v_now timestamptz := clock_timestamp();
     v_module_instance_id bigint;
 BEGIN
     PERFORM omd.require_lease(p_lease);
-
-    SELECT m.module_id INTO v_module_id
-    FROM omd.module AS m
-    WHERE m.module_code = p_module_code
-    FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        v_module_id := omd.require_module(p_module_code);
-    END IF;
-
-    IF p_batch_instance_id <> 0 THEN
-        PERFORM FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = p_batch_instance_id;
-        IF NOT FOUND THEN
-            PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id));
-        END IF;
-    END IF;
-
-    PERFORM omd.give_up_module_instances(v_module_id);
-
     INSERT INTO omd.module_instance (
         module_id, batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
-        processing_indicator, next_run_indicator, is_session_bound, execution_context
+        processing_indicator, next_run_indicator, is_session_bound, rollback_instance_array,
+        execution_context
     )
     VALUES (
-        v_module_id,
+        p_module_id,
         coalesce(p_batch_instance_id, 0),
-        clock_timestamp(),
-        clock_timestamp() + p_lease,
+        v_now,
+        v_now + p_lease,
         'E',
-        'A',
+        p_processing_indicator,
         'P',
         p_is_session_bound,
+        p_rollback_instance_array,
         p_execution_context
     )
     RETURNING module_instance_id INTO v_module_instance_id;
@@ -61,7 +45,8 @@ END
 $insert_module_instance$;
 
 COMMENT ON FUNCTION omd.insert_module_instance IS
-'Inserts a Module Instance (E, A, P) and answers its id. p_lease: how long it lives without a '
-'heartbeat, NULL for ever. p_is_session_bound: it lives as long as the session that calls '
-'bind_session before it commits. Errors: OM002, OM003, OM005, OM011. Locks: the Module row.';
+'Inserts an executing instance of the Module p_module_id and answers its id. p_lease: how long '
+'it lives without a heartbeat, NULL for ever. p_is_session_bound: it lives as long as the '
+'session that calls bind_session before it commits. p_processing_indicator: A when it is not '
+'evaluated yet, else the answer, P or R, with the array to undo. Errors: OM011. Locks: none.';
 REVOKE ALL ON FUNCTION omd.insert_module_instance FROM PUBLIC;

@@ -29,10 +29,7 @@ BEGIN
         END IF;
     END IF;
     IF p_batch_instance_id IS NOT NULL THEN
-        PERFORM FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = p_batch_instance_id;
-        IF NOT FOUND THEN
-            PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id));
-        END IF;
+        PERFORM omd.require_batch_instance(p_batch_instance_id);
         v_batch_instance_id := p_batch_instance_id;
     END IF;
 

@@ -40,10 +40,7 @@ BEGIN
         END IF;
     END IF;
     IF v_batch_instance_id <> 0 THEN
-        PERFORM FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = v_batch_instance_id;
-        IF NOT FOUND THEN
-            PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', v_batch_instance_id));
-        END IF;
+        PERFORM omd.require_batch_instance(v_batch_instance_id);
     END IF;
 
     SELECT mp.parameter_value INTO v_value

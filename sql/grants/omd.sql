@@ -43,14 +43,15 @@ omd.log_event,
 omd.run_module,
 omd.run_batch,
 
+omd.settle_rollback,
 omd.begin_in_database_run,
 omd.execute_module
 TO omd_runner;
 GRANT EXECUTE ON FUNCTION
 omd.insert_batch_instance,
 omd.decide_batch,
-omd.insert_module_instance,
-omd.decide_module,
+omd.open_module_instance,
+omd.answer_module,
 omd.require_rollback,
 omd.bind_session,
 omd.release_session,
