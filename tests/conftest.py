@@ -70,19 +70,33 @@ def pytest_report_header() -> str:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def new_home() -> Iterator[Callable[[], Path]]:
+    """A function that makes a data folder; its embedded server is stopped and it is removed.
+
+    Not under tmp_path: each start of pytest closes that to others, the user of PostgreSQL too.
+    """
+    homes: list[Path] = []
+
+    def make() -> Path:
+        homes.append(Path(tempfile.mkdtemp(prefix="omd-test-")))
+        return homes[-1]
+
+    yield make
+    for home in homes:
+        embedded.stop(home)
+        shutil.rmtree(home)
+
+
+@pytest.fixture(scope="session")
+def server(new_home: Callable[[], Path]) -> Iterator[str]:
     """The connection string of the server's database postgres, as a superuser."""
     if GIVEN_DSN:
         with _roles_as_found(GIVEN_DSN):
             yield GIVEN_DSN
         return
-    home = Path(tempfile.mkdtemp(prefix="omd-test-"))
-    try:
-        embedded.start(home, version=VERSION, settings=SETTINGS)
-        yield embedded.dsn(home, "postgres")
-    finally:
-        embedded.stop(home)
-        shutil.rmtree(home)
+    home = new_home()
+    embedded.start(home, version=VERSION, settings=SETTINGS)
+    yield embedded.dsn(home, "postgres")
 
 
 @contextlib.contextmanager

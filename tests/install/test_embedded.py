@@ -20,9 +20,10 @@ FAST = {"fsync": "off"}
 
 
 @pytest.fixture
-def home(tmp_path):
-    yield tmp_path / "home"
-    embedded.stop(tmp_path / "home")
+def home(new_home):
+    home = new_home()
+    yield home
+    embedded.stop(home)
 
 
 def query(dsn, text):
@@ -83,8 +84,8 @@ def test_it_listens_on_a_socket_for_its_user_only(home):
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_long_path_to_the_data_works(tmp_path):
-    home = tmp_path / ("long" * 25) / "home"
+def test_a_long_path_to_the_data_works(home):
+    home = home / ("long" * 25) / "home"
     dsn = embedded.start(home, settings=FAST).dsn
     try:
         assert query(dsn, "SELECT 1") == 1

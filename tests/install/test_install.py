@@ -14,6 +14,9 @@ from omd.install import Action, Kind
 FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"
 MIGRATION = "migrations/V001__process_control.sql"
 REPEATABLE = "procedures/omd/begin_module.sql"
+VIEW = "sql/views/directives.sql"
+GRANTS = "sql/grants/omd.sql"
+ADDED = "procedures/omd/added.sql"
 
 
 @pytest.fixture
@@ -90,9 +93,9 @@ def test_ten_databases_of_a_new_server_install_at_once(empty_databases):
 
 
 def test_an_older_release_is_upgraded_to_the_same_as_a_new_installation(empty, tree, dsn, dump):
-    tree.add_repeatable("procedures/omd/added.sql", FUNCTION.format(1))
+    tree.add_repeatable(ADDED, FUNCTION.format(1))
     manifest = tree.manifest.read_text()
-    line = f"\\ir ../{REPEATABLE}\n"
+    line = "\\ir views/directives.sql\n"
     assert line in manifest
     tree.manifest.write_text(manifest.replace(line, ""))
     install.install(empty, tree.root)
@@ -101,7 +104,8 @@ def test_an_older_release_is_upgraded_to_the_same_as_a_new_installation(empty, t
 
     steps = changes(install.install(empty))
 
-    assert steps == {REPEATABLE: Action.APPLY, "procedures/omd/added.sql": Action.FORGET}
+    # The grants are unchanged, but the new view has none of them yet.
+    assert steps == {VIEW: Action.APPLY, GRANTS: Action.REAPPLY, ADDED: Action.FORGET}
     assert dump(empty.info.dsn) == dump(dsn)
 
 
@@ -117,15 +121,15 @@ def test_a_new_migration_runs_once_and_every_repeatable_again(installed, tree):
     assert changes(install.install(installed, tree.root)) == {}
 
 
-def test_a_changed_repeatable_is_applied_again_and_nothing_else(installed, tree):
-    tree.add_repeatable("procedures/omd/added.sql", FUNCTION.format(1))
+def test_a_changed_repeatable_is_applied_again_and_then_the_grants(installed, tree):
+    tree.add_repeatable(ADDED, FUNCTION.format(1))
     install.install(installed, tree.root)
-    (tree.root / "procedures/omd/added.sql").write_text(FUNCTION.format(2))
+    (tree.root / ADDED).write_text(FUNCTION.format(2))
     assert install.needs_install(installed, tree.root)
 
     steps = changes(install.install(installed, tree.root))
 
-    assert steps == {"procedures/omd/added.sql": Action.REAPPLY}
+    assert steps == {ADDED: Action.REAPPLY, GRANTS: Action.REAPPLY}
     assert installed.execute("SELECT omd.added()").fetchone() == (2,)
 
 

@@ -1,0 +1,77 @@
+# Each target does its own set-up; what is there already is used again.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
+    "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+SQL := migrations procedures sql
+
+export OMD_HOME ?= $(CURDIR)/.omd
+export SPARK_LOCAL_IP ?= 127.0.0.1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test bench lint setup java clean
+
+help:
+	@echo 'make demo    a year of real flights, loaded by Spark under the control of PostgreSQL'
+	@echo 'make test    the test suite (ARGS="-k lease": a part of it; OMD_TEST_PG=15|16|18: the server)'
+	@echo 'make bench   the benchmarks'
+	@echo 'make lint    sqlfluff, ruff, mypy'
+	@echo 'make setup   only what the others need first: packages and Java'
+	@echo 'make clean   stop the embedded server; remove its data and all else that make has made'
+	@echo
+	@echo 'OMD_DSN (demo) and OMD_TEST_DSN (test, bench) name a running server to use instead of an'
+	@echo 'embedded one.'
+
+demo: $(VENV)/.demo java
+	@dsn="$${OMD_DSN:-$$($(BIN)/omd embedded start)}" && \
+	    export OMD_DSN="$$dsn" && $(BIN)/omd install && $(BIN)/omd demo $(ARGS)
+
+test: $(VENV)/.dev java
+	$(BIN)/python -m pytest tests -q $(ARGS)
+
+bench: $(VENV)/.dev java
+	$(BIN)/python -m pytest tests/benchmarks -q -s -o norecursedirs= $(ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/sqlfluff lint --nocolor --disable-progress-bar $(SQL)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+setup: $(VENV)/.dev java
+
+clean:
+	@[ ! -x $(BIN)/omd ] || $(BIN)/omd embedded stop --home .omd
+	rm -rf $(VENV) .omd build dist .mypy_cache .pytest_cache .ruff_cache artifacts spark-warehouse
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+# Installs Debian packages, where that needs no password; otherwise says what to do.
+apt = { \
+    command -v apt-get >/dev/null || { echo 'Please install: $(1)' >&2; exit 1; }; \
+    if [ "$$(id -u)" = 0 ]; then as_root=env; \
+    elif sudo -n true 2>/dev/null; then as_root='sudo env'; \
+    else echo 'Please run: sudo apt-get install $(1)' >&2; exit 1; fi; \
+    echo 'Installing $(1) ...'; \
+    $$as_root apt-get -qq update && \
+    $$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(1) >/dev/null; }
+
+$(VENV)/bin/pip:
+	@[ -n '$(PYTHON)' ] || { echo 'Python 3.10 or newer is needed.' >&2; exit 1; }
+	@# Debian ships venv without ensurepip, which is in a package of its own.
+	@'$(PYTHON)' -c 'import ensurepip' 2>/dev/null || $(call apt,$(notdir $(PYTHON))-venv)
+	'$(PYTHON)' -m venv $(VENV)
+
+$(VENV)/.demo $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/pip
+	@echo 'Installing the packages of omd[$*]; the first time this takes a few minutes ...'
+	$(BIN)/pip install -q -e '.[$*]'
+	@touch $@
+
+java_17 = "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | \
+    sed -n 's/.* version "\([0-9]*\).*/\1/p' | grep -qE '^(1[7-9]|[2-9][0-9])$$'
+
+java:
+	@$(java_17) || $(call apt,openjdk-17-jre-headless) 2>/dev/null || $(call apt,default-jre-headless)
+	@$(java_17) || { echo 'Spark needs Java 17 or newer. Install it, or name it in JAVA_HOME.' >&2; exit 1; }

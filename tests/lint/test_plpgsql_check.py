@@ -1,0 +1,59 @@
+"""plpgsql_check finds nothing, with all its warnings, in any routine of OMD."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+# Executing SQL that an administrator registered, with the rights of the caller, is what they are for.
+EXECUTE_REGISTERED_SQL = {
+    "omd.execute_module(bigint,text,text,boolean)",
+    "omd.rollback_module(bigint)",
+}
+
+ROUTINES = """
+    SELECT p.oid, p.oid::regprocedure::text AS name, coalesce(t.tgrelid, 0) AS relation
+      FROM pg_proc p
+      JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
+      LEFT JOIN pg_trigger t ON t.tgfoid = p.oid
+     WHERE p.pronamespace::regnamespace::text ~ '^omd'
+     ORDER BY name
+"""
+CHECK = """
+    SELECT lineno, level, sqlstate, message, detail, hint
+      FROM plpgsql_check_function_tb(%s::regprocedure, %s::regclass,
+                                     fatal_errors => false, all_warnings => true)
+"""
+
+
+@pytest.fixture
+def checker(conn):
+    # In a schema of its own, so that it is no part of what is checked.
+    found = conn.execute("SELECT FROM pg_available_extensions WHERE name = 'plpgsql_check'")
+    if not found.fetchall() and not os.environ.get("OMD_REQUIRE_PLPGSQL_CHECK"):
+        pytest.skip("this server has no plpgsql_check (Debian: postgresql-15-plpgsql-check)")
+    conn.execute("CREATE EXTENSION plpgsql_check SCHEMA public")
+    return conn
+
+
+def test_no_routine_has_a_warning(checker):
+    routines = checker.execute(ROUTINES).fetchall()
+    assert len(routines) > 30
+    findings = []
+    for routine in routines:
+        rows = checker.execute(CHECK, [routine["oid"], routine["relation"]]).fetchall()
+        for row in rows:
+            if row["level"] == "security" and routine["name"] in EXECUTE_REGISTERED_SQL:
+                continue
+            says = f"{row['level']}: {row['message']} {row['detail'] or ''} {row['hint'] or ''}"
+            findings.append(f"{routine['name']}, line {row['lineno']}: {says.strip()}")
+    assert not findings, "\n".join(findings)
+
+
+def test_the_check_finds_an_unused_variable(checker):
+    checker.execute(
+        "CREATE PROCEDURE omd.bad() LANGUAGE plpgsql AS 'DECLARE v int; BEGIN NULL; END'"
+    )
+    rows = checker.execute(CHECK, ["omd.bad()", 0]).fetchall()
+    assert [row["message"] for row in rows] == ['unused variable "v"']
