@@ -9,11 +9,13 @@ import select
 import threading
 import time
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.datetime import TimestamptzLoader
 
 from omd._types import rows_of
 from omd.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
@@ -21,6 +23,8 @@ from omd.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import timedelta
+
+    from psycopg.abc import Buffer
 
 T = TypeVar("T")
 
@@ -224,7 +228,20 @@ class Link:
     def _connect(self) -> psycopg.Connection[Any]:
         connection = psycopg.connect(self._conninfo, autocommit=True)
         connection.add_notice_handler(_forward_notice)
+        connection.adapters.register_loader("timestamptz", _InstantLoader)
         return connection
+
+
+class _InstantLoader(TimestamptzLoader):
+    """Reads -infinity, where the first load window starts, as the smallest instant of Python."""
+
+    def load(self, data: Buffer) -> datetime:
+        told = bytes(data)
+        if told == b"-infinity":
+            return datetime.min.replace(tzinfo=timezone.utc)
+        if told == b"infinity":
+            return datetime.max.replace(tzinfo=timezone.utc)
+        return super().load(data)
 
 
 def _text(error: psycopg.Error) -> str:

@@ -36,7 +36,7 @@ from omd._types import (
     PreviousModuleInstance,
     RollbackStatement,
 )
-from omd.errors import AnswerLost, CallerError, OmdError, StateError
+from omd.errors import AnswerLost, CallerError, MissingArgument, OmdError, StateError
 from omd.run import BATCH_VARIABLE, Batch, ModuleRun, call_job, make_decorator, with_checksum
 
 if TYPE_CHECKING:
@@ -617,8 +617,11 @@ class Control:
         end_value: datetime | None = None,
         end_id: int | None = None,
     ) -> LoadWindowStart:
-        """Record the slice of the source this run reads, up to the end given; answers its start."""
-        return self._call_once(
+        """Record the slice of the source this run reads, up to the end given; answers its start.
+
+        The start is exclusive. The very first window has no start: `datetime.min`, in UTC.
+        """
+        return self._call(
             "create_load_window",
             LoadWindowStart,
             p_module_instance_id=module_instance_id,
@@ -667,7 +670,7 @@ class Control:
         self._send(
             "heartbeat",
             _Nothing,
-            {"p_module_instance_id": module_instance_id, "p_lease": lease or self.lease},
+            {"p_module_instance_id": module_instance_id, "p_lease": self._lease(lease)},
             repeatable=True,
             link=link,
         )
@@ -683,13 +686,16 @@ class Control:
         self._send(
             "heartbeat_batch",
             _Nothing,
-            {"p_batch_instance_id": batch_instance_id, "p_lease": lease or self.lease},
+            {"p_batch_instance_id": batch_instance_id, "p_lease": self._lease(lease)},
             repeatable=True,
             link=link,
         )
 
     def reap_expired_instances(self) -> list[int]:
-        """Give up every instance whose lease has passed or whose session is gone."""
+        """Give up every instance whose lease has passed or whose session is gone.
+
+        Answers the Module Instances; Batch Instances are given up too.
+        """
         return self._call_once("reap_expired_instances", _Reaped).reaped or []
 
     # Administration and events ------------------------------------------------------------------
@@ -818,6 +824,12 @@ class Control:
         if limit is not None:
             query += sql.SQL(" LIMIT {}").format(limit)
         return self._link.execute(query, values, row, repeatable=True)
+
+    def _lease(self, lease: timedelta | None) -> timedelta:
+        found = self.lease if lease is None else lease
+        if found is None:
+            raise MissingArgument("a lease is needed: this control has none")
+        return found
 
     # How a call is made -------------------------------------------------------------------------
 

@@ -116,11 +116,13 @@ def test_parameters(control: omd.Control) -> None:
 def test_a_load_window(control: omd.Control) -> None:
     first = control.begin_module("m_alone").module_instance_id
     end = datetime(2013, 2, 1, tzinfo=timezone.utc)
-    control.create_load_window(first, end_value=end)
+    window = control.create_load_window(first, end_value=end, end_id=9)
+    assert window == t.LoadWindowStart(datetime.min.replace(tzinfo=timezone.utc), -(2**63))
+    assert control.create_load_window(first, end_value=end, end_id=9) == window
     control.module_success(first)
     second = control.begin_module("m_alone").module_instance_id
     window = control.create_load_window(second, end_value=end + timedelta(days=1))
-    assert window.start_value == end
+    assert window == t.LoadWindowStart(end, 9)
 
 
 def test_the_definition_of_a_module(control: omd.Control) -> None:
@@ -156,6 +158,11 @@ def test_reaping_what_was_left(control: omd.Control, conn: Connection) -> None:
     assert control.reap_expired_instances() == [begun.module_instance_id]
     with pytest.raises(errors.InstanceNotExecuting):
         control.heartbeat(begun.module_instance_id, timedelta(minutes=1))
+
+
+def test_a_heartbeat_needs_a_lease(control: omd.Control) -> None:
+    with pytest.raises(errors.MissingArgument):
+        control.heartbeat(control.begin_module("m_alone").module_instance_id)
 
 
 def test_every_report_has_the_columns_of_its_class(control: omd.Control) -> None:

@@ -45,7 +45,7 @@ def _show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
     found = [_dict(row) for row in rows]
     if output == "table":
         titled = [{title: _short(row[name]) for title, name in columns.items()} for row in found]
-        render(titled, list(columns), output)
+        render(_fit(titled), list(columns), output)
     else:
         render(found, list(found[0]) if found else list(columns.values()), output)
 
@@ -56,10 +56,27 @@ def _short(value: Any) -> Any:
         return f"{value.astimezone():%Y-%m-%d %H:%M:%S}"
     if isinstance(value, (list, tuple)) and len(value) > 4:
         return f"{', '.join(map(str, value[:3]))}, … ({len(value)})"
-    if isinstance(value, str):
-        line = " ".join(value.split())
-        return line if len(line) <= 60 else f"{line[:59]}…"
-    return value
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
+    """Cut the widest text until a table of these rows is as wide as allowed."""
+    if not rows:
+        return rows
+    widths = {t: max(len(t), *(len(_cell(row[t])) for row in rows)) for t in rows[0]}
+    too_much = sum(widths.values()) + 2 * (len(widths) - 1) - width
+    while too_much > 0:
+        widest = max(widths, key=lambda title: widths[title])
+        if widths[widest] <= 20:
+            break  # many narrow columns: rather a wide table than an unreadable one
+        room = max(20, widths[widest] - too_much)
+        too_much -= widths[widest] - room
+        widths[widest] = room
+        for row in rows:
+            text = _cell(row[widest])
+            if len(text) > room:
+                row[widest] = f"{text[: room - 1]}…"
+    return rows
 
 
 # omd status -------------------------------------------------------------------------------------
@@ -777,13 +794,14 @@ def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: s
 def reap(dsn: str) -> None:
     """Give up every run whose lease has passed or whose session is gone.
 
-    Every begin does this for its own Batch or Module. Prints the Instance IDs.
+    Every begin does this for its own Batch or Module. Prints the Module Instance IDs; Batch
+    Instances are given up too.
     """
     with _connect(dsn) as control:
         reaped = control.reap_expired_instances()
         for instance in reaped:
             click.echo(instance)
-        click.echo(f"{len(reaped)} given up.", err=True)
+        click.echo(f"{len(reaped)} Module Instances given up.", err=True)
 
 
 commands: list[click.Command] = [

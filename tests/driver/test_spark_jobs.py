@@ -1,0 +1,126 @@
+"""Spark jobs of a run: tagged, and cancelled when the run has to stop."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import omd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Row = Callable[[int], dict[str, Any]]
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    from omd.spark import session
+
+    spark = session()
+    yield spark
+    spark.stop()
+
+
+def sleep_on_executors(spark: Any) -> None:
+    spark.sparkContext.parallelize(range(2), 2).map(lambda _: time.sleep(60)).collect()
+
+
+def add_up(spark: Any) -> None:
+    spark.range(10**15).selectExpr("sum(sqrt(id) % 7)").collect()
+
+
+@pytest.mark.parametrize("job", [sleep_on_executors, add_up])
+def test_a_lost_lease_cancels_the_jobs_of_the_run(
+    control: omd.Control, conn: Any, spark: Any, job: Callable[[Any], None]
+) -> None:
+    def load(run: omd.ModuleRun) -> None:
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
+        job(spark)
+
+    started = time.monotonic()
+    outcome = control.run("m_alone", load, spark=spark, lease=timedelta(seconds=2))
+    assert time.monotonic() - started < 30
+    assert isinstance(outcome.error, omd.LeaseLost)
+    cause = outcome.error.__cause__
+    assert cause is not None
+    assert f"omd-{outcome.instance_id}" in str(cause)
+
+
+def test_the_tag_is_gone_after_the_block_and_the_application_is_recorded(
+    control: omd.Control, spark: Any, module_row: Row
+) -> None:
+    with control.module("m_alone", spark=spark) as run:
+        assert spark.sparkContext.getJobTags() == {run.tag}
+        assert spark.range(3).count() == 3
+    assert spark.sparkContext.getJobTags() == set()
+    context = module_row(run.module_instance_id)["execution_context"]
+    assert context["platform"] == "spark"
+    assert context["application_id"] == spark.sparkContext.applicationId
+
+
+def test_the_active_session_is_found(control: omd.Control, spark: Any) -> None:
+    with control.module("m_alone") as run:
+        assert run.spark is spark
+        assert spark.sparkContext.getJobTags() == {run.tag}
+
+
+def test_a_rollback_on_spark_is_executed_by_the_session(
+    control: omd.Control, spark: Any, module_row: Row, tmp_path: Any
+) -> None:
+    spark.sql("CREATE DATABASE IF NOT EXISTS lake")
+    spark.sql(
+        "CREATE TABLE lake.t (n BIGINT, omd_insert_module_instance_id BIGINT) USING parquet"
+        f" PARTITIONED BY (omd_insert_module_instance_id) LOCATION '{tmp_path}'"
+    )
+    try:
+        control.register_module("m_alone", platform_code="SPARK", table_code="lake.t")
+
+        def load(run: omd.ModuleRun, *, fail: bool) -> None:
+            spark.sql(f"INSERT INTO lake.t VALUES (1, {run.module_instance_id})")
+            if fail:
+                raise ValueError
+
+        failed = control.run("m_alone", lambda run: load(run, fail=True), spark=spark)
+        assert failed.status == "F"
+        done = control.run("m_alone", lambda run: load(run, fail=False), spark=spark)
+        assert done.succeeded, done.error
+        found = spark.sql("SELECT omd_insert_module_instance_id FROM lake.t").collect()
+        assert [row[0] for row in found] == [done.instance_id]
+    finally:
+        spark.sql("DROP DATABASE lake CASCADE")
+
+
+def test_sigterm_stops_a_driver_that_waits_for_spark(
+    control: omd.Control, dsn: str, module_row: Row
+) -> None:
+    program = textwrap.dedent(f"""
+        import omd, time
+        from omd.spark import session
+        spark = session()
+        with omd.connect({dsn!r}, spark=spark) as control:
+            with control.module("m_alone") as run:
+                def announce(_):
+                    time.sleep(120)
+                print(run.module_instance_id, flush=True)
+                spark.sparkContext.parallelize(range(2), 2).map(announce).collect()
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    module = int(process.stdout.readline())
+    time.sleep(3)  # into the wait for Spark; too early is as good a moment for a SIGTERM
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 143, said
+    assert module_row(module)["execution_status_code"] == "F"
