@@ -22,7 +22,7 @@ help:
 	@echo 'make setup   only what the others need first: packages and Java'
 	@echo 'make clean   stop the embedded server; remove its data and all else that make has made'
 	@echo
-	@echo 'OMD_DSN (demo) and OMD_TEST_DSN (test, bench) name a running server to use instead of an'
+	@echo 'OMD_DSN (demo) and OMD_TEST_DSN (test) name a running server to use instead of an'
 	@echo 'embedded one.'
 
 demo: $(VENV)/.demo java
@@ -33,7 +33,8 @@ test: $(VENV)/.dev java
 	$(BIN)/python -m pytest tests -q $(ARGS)
 
 bench: $(VENV)/.dev java
-	$(BIN)/python -m pytest tests/benchmarks -q -s -o norecursedirs= $(ARGS)
+	@set -e; for script in tests/benchmarks/[a-z]*.py; do \
+	    echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
 
 lint: $(VENV)/.dev
 	$(BIN)/sqlfluff lint --nocolor --disable-progress-bar $(SQL)

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-# Executing SQL that an administrator registered, with the rights of the caller, is what they are for.
+# They are for executing SQL that an administrator registered, with the rights of the caller.
 EXECUTE_REGISTERED_SQL = {
     "omd.execute_module(bigint,text,text,boolean)",
     "omd.rollback_module(bigint)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import logging
 import os
 import sys
@@ -72,7 +71,6 @@ class Manual(click.Group):
         return {
             title: list(importlib.import_module(module).commands)
             for title, module in _SECTIONS.items()
-            if importlib.util.find_spec(module)  # TODO: until both modules are there
         }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
