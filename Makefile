@@ -49,15 +49,19 @@ clean:
 	rm -rf $(VENV) .omd build dist .mypy_cache .pytest_cache .ruff_cache artifacts spark-warehouse
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
-# Installs Debian packages, where that needs no password; otherwise says what to do.
+# Installs the first Debian package of a list that there is, where that needs no password; otherwise
+# says what to do.
 apt = { \
-    command -v apt-get >/dev/null || { echo 'Please install: $(1)' >&2; exit 1; }; \
-    if [ "$$(id -u)" = 0 ]; then as_root=env; \
+    if ! command -v apt-get >/dev/null; then echo 'Please install: $(firstword $(1))' >&2; exit 1; \
+    elif [ "$$(id -u)" = 0 ]; then as_root=env; \
     elif sudo -n true 2>/dev/null; then as_root='sudo env'; \
-    else echo 'Please run: sudo apt-get install $(1)' >&2; exit 1; fi; \
-    echo 'Installing $(1) ...'; \
-    $$as_root apt-get -qq update && \
-    $$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(1) >/dev/null; }
+    else echo 'Please run: sudo apt-get install $(firstword $(1))' >&2; exit 1; fi; \
+    $$as_root apt-get -qq update; \
+    for package in $(1); do \
+        echo "Installing $$package ..."; \
+        $$as_root DEBIAN_FRONTEND=noninteractive \
+            apt-get -qq install -y --no-install-recommends $$package >/dev/null && break; \
+    done; }
 
 $(VENV)/bin/pip:
 	@[ -n '$(PYTHON)' ] || { echo 'Python 3.10 or newer is needed.' >&2; exit 1; }
@@ -74,5 +78,5 @@ java_17 = "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | \
     sed -n 's/.* version "\([0-9]*\).*/\1/p' | grep -qE '^(1[7-9]|[2-9][0-9])$$'
 
 java:
-	@$(java_17) || $(call apt,openjdk-17-jre-headless) 2>/dev/null || $(call apt,default-jre-headless)
+	@$(java_17) || $(call apt,openjdk-17-jre-headless default-jre-headless)
 	@$(java_17) || { echo 'Spark needs Java 17 or newer. Install it, or name it in JAVA_HOME.' >&2; exit 1; }
