@@ -9,10 +9,10 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["Terminated"]
 
@@ -28,7 +28,8 @@ class Terminated(SystemExit):
 
 
 class _State:
-    depth = 0  # open blocks in the main thread
+    # For each open block of the main thread: what to do before the exception is raised.
+    open: ClassVar[list[Callable[[], None]]] = []
     held = 0
     pending = False
     previous: Any = None
@@ -43,23 +44,23 @@ def _handle(_signal: int, _frame: object) -> None:
     deliver()
 
 
-def enter() -> None:
+def enter(interrupted: Callable[[], None]) -> None:
     """A block opens: take the signal over, unless the process ignores it or C code handles it."""
     if not _in_main_thread():
         return
-    if _State.depth == 0:
+    if not _State.open:
         _State.previous = signal.getsignal(signal.SIGTERM)
         if _State.previous not in (None, signal.SIG_IGN):
             signal.signal(signal.SIGTERM, _handle)
-    _State.depth += 1
+    _State.open.append(interrupted)
 
 
 def leave() -> None:
     """A block closes: the last one gives the signal back, and one not raised yet with it."""
     if not _in_main_thread():
         return
-    _State.depth -= 1
-    if _State.depth > 0:
+    _State.open.pop()
+    if _State.open:
         return
     if signal.getsignal(signal.SIGTERM) is _handle:
         signal.signal(signal.SIGTERM, _State.previous)
@@ -83,6 +84,8 @@ def held() -> Iterator[None]:
 
 def deliver() -> None:
     """Raise the SIGTERM that came while it was held."""
-    if _State.pending and _State.held == 0 and _State.depth > 0 and _in_main_thread():
+    if _State.pending and _State.held == 0 and _State.open and _in_main_thread():
         _State.pending = False
+        for interrupted in _State.open:
+            interrupted()
         raise Terminated

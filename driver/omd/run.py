@@ -19,6 +19,7 @@ import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from datetime import timedelta
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -92,7 +93,7 @@ class _Block(ABC):
         return self._lost is not None
 
     def __enter__(self: B) -> B:
-        _signals.enter()
+        _signals.enter(self._interrupted)
         try:
             with _signals.held():
                 self._begin()
@@ -153,6 +154,8 @@ class _Block(ABC):
         if self._heartbeat is not None:
             self._heartbeat.stop()
         if error is not None:
+            if not isinstance(error, Exception):
+                self._interrupted()
             self.cancel()
         try:
             if self._lost is None and error is None:
@@ -216,6 +219,9 @@ class _Block(ABC):
     @abstractmethod
     def cancel(self) -> None:
         """Cancel the Spark jobs of this run; it does not end the block."""
+
+    def _interrupted(self) -> None:  # noqa: B027 - nothing is a fine default
+        """A signal has ended the job, wherever it was."""
 
     @abstractmethod
     def _succeed(self) -> None: ...
@@ -580,6 +586,10 @@ class ModuleRun(_Block):
             execute(statement.statement)
         self.control.confirm_rollback(self.module_instance_id)
 
+    def _interrupted(self) -> None:
+        for spark in self._sessions:
+            _forget_call(spark)
+
     def _renew(self, link: Link) -> None:
         self.control.heartbeat(self.module_instance_id, self._lease, link=link)
 
@@ -720,6 +730,16 @@ def _untag(spark: Any, tag: str) -> None:
             spark.removeTag(tag)
     except Exception as error:  # noqa: BLE001 - the session may be gone
         _log.debug("tag %s not removed: %s", tag, error)
+
+
+def _forget_call(spark: Any) -> None:
+    """Close this thread's connection to the JVM; the next call opens another.
+
+    A signal may have come while the thread waited for an answer on it. That answer is still to
+    come, and would be taken for the next call's.
+    """
+    with suppress(Exception):  # Spark Connect has none; without pinned threads none is the thread's
+        spark.sparkContext._gateway._gateway_client.get_thread_connection().close()
 
 
 def _active_session() -> Any:

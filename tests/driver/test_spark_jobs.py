@@ -60,9 +60,9 @@ def test_the_tag_is_gone_after_the_block_and_the_application_is_recorded(
     control: omd.Control, spark: Any, module_row: Row
 ) -> None:
     with control.module("m_alone", spark=spark) as run:
-        assert spark.sparkContext.getJobTags() == {run.tag}
+        assert set(spark.sparkContext.getJobTags()) == {run.tag}
         assert spark.range(3).count() == 3
-    assert spark.sparkContext.getJobTags() == set()
+    assert set(spark.sparkContext.getJobTags()) == set()
     context = module_row(run.module_instance_id)["execution_context"]
     assert context["platform"] == "spark"
     assert context["application_id"] == spark.sparkContext.applicationId
@@ -71,22 +71,21 @@ def test_the_tag_is_gone_after_the_block_and_the_application_is_recorded(
 def test_the_active_session_is_found(control: omd.Control, spark: Any) -> None:
     with control.module("m_alone") as run:
         assert run.spark is spark
-        assert spark.sparkContext.getJobTags() == {run.tag}
+        assert set(spark.sparkContext.getJobTags()) == {run.tag}
 
 
 def test_a_rollback_on_spark_is_executed_by_the_session(
     control: omd.Control, spark: Any, module_row: Row, tmp_path: Any
 ) -> None:
-    spark.sql("CREATE DATABASE IF NOT EXISTS lake")
-    spark.sql(
-        "CREATE TABLE lake.t (n BIGINT, omd_insert_module_instance_id BIGINT) USING parquet"
-        f" PARTITIONED BY (omd_insert_module_instance_id) LOCATION '{tmp_path}'"
-    )
+    spark.sql(f"CREATE DATABASE lake LOCATION '{tmp_path}'")
+    spark.sql("CREATE TABLE lake.t (omd_insert_module_instance_id BIGINT) USING parquet")
     try:
-        control.register_module("m_alone", platform_code="SPARK", table_code="lake.t")
+        control.register_module(
+            "m_alone", platform_code="SPARK", area_code="STG", table_code="lake.t"
+        )
 
         def load(run: omd.ModuleRun, *, fail: bool) -> None:
-            spark.sql(f"INSERT INTO lake.t VALUES (1, {run.module_instance_id})")
+            spark.sql(f"INSERT INTO lake.t VALUES ({run.module_instance_id})")
             if fail:
                 raise ValueError
 
@@ -109,10 +108,11 @@ def test_sigterm_stops_a_driver_that_waits_for_spark(
         spark = session()
         with omd.connect({dsn!r}, spark=spark) as control:
             with control.module("m_alone") as run:
-                def announce(_):
-                    time.sleep(120)
                 print(run.module_instance_id, flush=True)
-                spark.sparkContext.parallelize(range(2), 2).map(announce).collect()
+                try:
+                    spark.sparkContext.parallelize([1], 1).map(lambda _: time.sleep(120)).collect()
+                finally:
+                    print(spark.range(3).count(), flush=True)
     """)
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
