@@ -154,7 +154,7 @@ CREATE TABLE omd.batch (
     CONSTRAINT fk_batch_frequency FOREIGN KEY (frequency_code) REFERENCES omd.frequency (
         frequency_code
     ),
-    CONSTRAINT ck_batch_code CHECK (btrim(batch_code) <> ''),
+    CONSTRAINT ck_batch_code CHECK (batch_code ~ '\S'),
     CONSTRAINT ck_batch_inactive CHECK (inactive_indicator IN ('Y', 'N'))
 );
 COMMENT ON TABLE omd.batch IS 'Batches: series of Modules (and of other Batches) run together.';
@@ -192,8 +192,8 @@ CREATE TABLE omd.module (
     CONSTRAINT fk_module_platform FOREIGN KEY (platform_code) REFERENCES omd.platform (
         platform_code
     ),
-    CONSTRAINT ck_module_code CHECK (btrim(module_code) <> ''),
-    CONSTRAINT ck_module_table_code CHECK (btrim(table_code) <> ''),
+    CONSTRAINT ck_module_code CHECK (module_code ~ '\S'),
+    CONSTRAINT ck_module_table_code CHECK (table_code ~ '\S'),
     CONSTRAINT ck_module_inactive CHECK (inactive_indicator IN ('Y', 'N'))
 );
 COMMENT ON TABLE omd.module IS 'Modules: the smallest unit of work; each loads one target table.';
@@ -285,7 +285,7 @@ CREATE TABLE omd.parameter (
     parameter_description text,
     CONSTRAINT pk_parameter PRIMARY KEY (parameter_id),
     CONSTRAINT uq_parameter_code UNIQUE (parameter_code),
-    CONSTRAINT ck_parameter_code CHECK (btrim(parameter_code) <> '')
+    CONSTRAINT ck_parameter_code CHECK (parameter_code ~ '\S')
 );
 COMMENT ON TABLE omd.parameter IS 'Parameters that a run can read with omd.parameter_value.';
 COMMENT ON COLUMN omd.parameter.parameter_id IS 'Surrogate key.';
@@ -404,6 +404,9 @@ CREATE TABLE omd.batch_instance (
 -- the multiple-instance check, and giving up the dead
 CREATE INDEX ix_batch_instance_executing ON omd.batch_instance (batch_id, batch_instance_id)
 WHERE execution_status_code = 'E';
+-- at most one instance of a Batch proceeds, whatever the callers do
+CREATE UNIQUE INDEX uq_batch_instance_proceeding ON omd.batch_instance (batch_id)
+WHERE execution_status_code = 'E' AND processing_indicator = 'P';
 -- the last real run, the last success and the failures since
 CREATE INDEX ix_batch_instance_success ON omd.batch_instance (batch_id, batch_instance_id)
 WHERE execution_status_code = 'S';
@@ -486,6 +489,9 @@ CREATE TABLE omd.module_instance (
 -- the multiple-instance check, and giving up the dead
 CREATE INDEX ix_module_instance_executing ON omd.module_instance (module_id, module_instance_id)
 WHERE execution_status_code = 'E';
+-- at most one instance of a Module proceeds, whatever the callers do
+CREATE UNIQUE INDEX uq_module_instance_proceeding ON omd.module_instance (module_id)
+WHERE execution_status_code = 'E' AND processing_indicator IN ('P', 'R');
 -- the last real run, the successes that follow a marked one, newer failures
 CREATE INDEX ix_module_instance_success ON omd.module_instance (module_id, module_instance_id)
 WHERE execution_status_code = 'S';

@@ -7,7 +7,7 @@
 BEGIN;
 \ir install/begin.sql
 
-\set checksum 'c66084934d5b8dc8059c41528481708e557c78cd0d7f9e91442c50905bd0e3da'
+\set checksum '412e350dd125b9beb39c16391c2218a9d65646cc02f9c2b1327fd5e0a587e926'
 \set migration 'V001__process_control'
 \ir install/claim.psql
 \if :pending
@@ -35,6 +35,7 @@ BEGIN;
 \ir ../procedures/omd/require_batch.sql
 \ir ../procedures/omd/require_module.sql
 \ir ../procedures/omd/require_lease.sql
+\ir ../procedures/omd/require_read_committed.sql
 \ir ../procedures/omd/require_batch_instance.sql
 \ir ../procedures/omd/raise_batch_instance_state.sql
 \ir ../procedures/omd/raise_module_instance_state.sql

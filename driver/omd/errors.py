@@ -60,6 +60,7 @@ __all__ = [
     "UnknownModule",
     "UnknownModuleInstance",
     "UnknownParameter",
+    "WrongIsolationLevel",
     "WrongPlatform",
 ]
 
@@ -157,6 +158,10 @@ class UnknownParameter(CallerError, code="OM012"):
 
 class InvalidArgument(CallerError, code="OM013"):
     """A value outside what the argument allows."""
+
+
+class WrongIsolationLevel(CallerError, code="OM014"):
+    """A decision asked for in a transaction that is not READ COMMITTED."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):

@@ -1,6 +1,6 @@
 -- Puts a Batch under a parent Batch, or changes its place there. A NULL argument keeps the present
--- value. Errors: OM001, OM005, OM006, OM008. Locks: the hierarchy table against other writers, so
--- that two sessions can't close a cycle together.
+-- value. Errors: OM001, OM005, OM006, OM008, OM014. Locks: the hierarchy table against other
+-- writers, so that two sessions can't close a cycle together.
 
 CREATE OR REPLACE PROCEDURE omd.add_batch_to_parent_batch(
     p_batch_code text,
@@ -18,6 +18,7 @@ DECLARE
     v_inactive_indicator text := omd.require_code('inactive indicator', p_inactive_indicator);
     v_is_cycle boolean;
 BEGIN
+    PERFORM omd.require_read_committed();
     LOCK TABLE omd.batch_hierarchy IN SHARE ROW EXCLUSIVE MODE;
 
     WITH RECURSIVE ancestor (batch_id) AS (
@@ -57,5 +58,5 @@ COMMENT ON PROCEDURE omd.add_batch_to_parent_batch IS
 'Puts the Batch p_batch_code under p_parent_batch_code, or changes its place; a NULL argument '
 'keeps the present value. p_sequence: order, lowest first (a new child goes last). '
 'p_inactive_indicator: Y skips the child under this parent. Errors: OM001, OM005, OM006, OM008 '
-'(cycle). Locks: batch_hierarchy against other writers.';
+'(cycle), OM014. Locks: batch_hierarchy against other writers.';
 REVOKE ALL ON PROCEDURE omd.add_batch_to_parent_batch FROM PUBLIC;

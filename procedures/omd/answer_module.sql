@@ -1,5 +1,5 @@
 -- Evaluates a Module Instance that was created before, without executing a rollback.
--- Errors: OM004, OM005, OM101. Locks: the Module row.
+-- Errors: OM004, OM005, OM014, OM101. Locks: the Module row.
 
 CREATE OR REPLACE FUNCTION omd.answer_module(
     p_module_instance_id bigint,
@@ -19,6 +19,7 @@ DECLARE
     v_module omd.module;
     v_instance omd.module_instance;
 BEGIN
+    PERFORM omd.require_read_committed();
     SELECT m.* INTO v_module
     FROM omd.module AS m
     WHERE m.module_id = (
@@ -58,5 +59,6 @@ $answer_module$;
 COMMENT ON FUNCTION omd.answer_module IS
 'Evaluates a Module Instance and records the answer: P, A, C or R with the array to undo, the '
 'reason, and the platform of the target; A and C close the instance. A second call on an '
-'instance told P or R repeats the answer. Errors: OM004, OM005, OM101. Locks: the Module row.';
+'instance told P or R repeats the answer. Errors: OM004, OM005, OM014, OM101. Locks: the Module '
+'row.';
 REVOKE ALL ON FUNCTION omd.answer_module FROM PUBLIC;

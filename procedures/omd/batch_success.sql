@@ -1,5 +1,5 @@
 -- Ends a Batch Instance with S. Refused while one of its Modules or child Batches executes or has
--- failed. Errors: OM003, OM005, OM101, OM102, OM104. Locks: the instance row.
+-- failed. Errors: OM003, OM005, OM014, OM101, OM102, OM104. Locks: the instance row.
 
 CREATE OR REPLACE PROCEDURE omd.batch_success(
     p_batch_instance_id bigint
@@ -12,6 +12,7 @@ DECLARE
     v_modules bigint[];
     v_batches bigint[];
 BEGIN
+    PERFORM omd.require_read_committed();
     -- First the lock: begin_module takes the same row FOR SHARE, so no Module can begin behind our
     -- back.
     PERFORM omd.close_batch_instance(p_batch_instance_id, 'S');

@@ -1,5 +1,5 @@
 -- Creates and evaluates a Batch Instance in one transaction. Of many at once exactly one proceeds.
--- Errors: OM001, OM003, OM005, OM011. Locks: the Batch row.
+-- Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch row.
 
 CREATE OR REPLACE PROCEDURE omd.begin_batch(
     p_batch_code text,
@@ -30,6 +30,6 @@ COMMENT ON PROCEDURE omd.begin_batch IS
 'p_processing_indicator (P proceed, A abort, C skip) and p_reason. p_parent_batch_instance_id: '
 'the instance that calls, NULL or 0 for none. p_execution_context: JSON about where it runs. '
 'p_lease: how long the run lives without heartbeat_batch; NULL: for ever. p_force: the frequency '
-'does not count. Errors: OM001, OM003, OM005, OM011. Locks: the Batch row. DIRECT, "Batch '
+'does not count. Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch row. DIRECT, "Batch '
 'Processing".';
 REVOKE ALL ON PROCEDURE omd.begin_batch FROM PUBLIC;

@@ -1,5 +1,5 @@
 -- Creates a Module Instance: E, A, P. It may not proceed before evaluate_module says so.
--- Errors: OM002, OM003, OM005. Locks: the Module row.
+-- Errors: OM002, OM003, OM005, OM014. Locks: the Module row.
 
 CREATE OR REPLACE PROCEDURE omd.create_module_instance(
     p_module_code text,
@@ -26,6 +26,6 @@ $create_module_instance$;
 COMMENT ON PROCEDURE omd.create_module_instance IS
 'Creates an instance of the Module p_module_code (E, A, P) and answers its id; evaluate_module '
 'comes next. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
-'p_execution_context: JSON about where it runs. Errors: OM002, OM003, OM005. Locks: the Module '
-'row. DIRECT, "Module Create Instance event".';
+'p_execution_context: JSON about where it runs. Errors: OM002, OM003, OM005, OM014. Locks: the '
+'Module row. DIRECT, "Module Create Instance event".';
 REVOKE ALL ON PROCEDURE omd.create_module_instance FROM PUBLIC;

@@ -1,6 +1,6 @@
 -- Evaluates a Batch Instance, by the rules of process control section 4, in their order. The single
--- place of these rules; evaluate_batch and begin_batch call it. Errors: OM003, OM005, OM101. Locks:
--- the Batch row, then instances of it whose directive is consumed.
+-- place of these rules; evaluate_batch and begin_batch call it. Errors: OM003, OM005, OM014, OM101.
+-- Locks: the Batch row, then instances of it whose directive is consumed.
 
 CREATE OR REPLACE FUNCTION omd.decide_batch(
     p_batch_instance_id bigint,
@@ -23,6 +23,7 @@ DECLARE
     v_interval interval;
     v_is_running boolean;
 BEGIN
+    PERFORM omd.require_read_committed();
     SELECT b.* INTO v_batch
     FROM omd.batch AS b
     WHERE b.batch_id = (
@@ -131,5 +132,5 @@ $decide_batch$;
 COMMENT ON FUNCTION omd.decide_batch IS
 'Evaluates a Batch Instance by the rules of section 4 and answers P, A or C with the reason; A '
 'and C close the instance. p_force: the frequency does not count. A second call on an instance '
-'told to proceed answers P again. Errors: OM003, OM005, OM101. Locks: the Batch row.';
+'told to proceed answers P again. Errors: OM003, OM005, OM014, OM101. Locks: the Batch row.';
 REVOKE ALL ON FUNCTION omd.decide_batch FROM PUBLIC;

@@ -25,7 +25,7 @@ BEGIN
     v_chain := omd.failed_chains(p_batch_id, ARRAY[9223372036854775807]);
 
     -- 5. An administrator's wish to undo a whole Batch Instance: with it goes the chain of failures
-    --    that it ended or    belongs to, since a partial restart leaves part of the work there, and
+    --    that it ended or belongs to, since a partial restart leaves part of the work there, and
     --    so do the children of all of them.
     WITH marked AS (
         UPDATE omd.batch_instance AS bi SET next_run_indicator = 'P'

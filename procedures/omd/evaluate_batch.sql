@@ -1,5 +1,5 @@
 -- Tells a created Batch Instance whether it may run. A and C close the instance.
--- Errors: OM003, OM005, OM101. Locks: the Batch row.
+-- Errors: OM003, OM005, OM014, OM101. Locks: the Batch row.
 
 CREATE OR REPLACE PROCEDURE omd.evaluate_batch(
     p_batch_instance_id bigint,
@@ -20,6 +20,6 @@ $evaluate_batch$;
 COMMENT ON PROCEDURE omd.evaluate_batch IS
 'Tells a Batch Instance whether it may run. p_processing_indicator: P proceed, A abort, C skip; '
 'A and C close it, with p_reason RUNNING, BATCH_NOT_PROCEEDING, INACTIVE, DIRECTIVE or '
-'FREQUENCY. Accepted from status E only. Errors: OM003, OM005, OM101. Locks: the Batch row. '
-'DIRECT, "Batch Evaluation event".';
+'FREQUENCY. Accepted from status E only. Errors: OM003, OM005, OM014, OM101. Locks: the Batch '
+'row. DIRECT, "Batch Evaluation event".';
 REVOKE ALL ON PROCEDURE omd.evaluate_batch FROM PUBLIC;

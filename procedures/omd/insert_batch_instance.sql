@@ -1,6 +1,6 @@
 -- Inserts a Batch Instance that executes and is not evaluated yet. The single place where Batch
 -- Instances are made; create_batch_instance, begin_batch and run_batch call it.
--- Errors: OM001, OM003, OM005, OM011. Locks: the Batch row, until the transaction ends.
+-- Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch row, until the transaction ends.
 
 CREATE OR REPLACE FUNCTION omd.insert_batch_instance(
     p_batch_code text,
@@ -20,6 +20,7 @@ DECLARE
     v_batch_id integer;
     v_batch_instance_id bigint;
 BEGIN
+    PERFORM omd.require_read_committed();
     PERFORM omd.require_lease(p_lease);
 
     SELECT b.batch_id INTO v_batch_id
@@ -57,5 +58,6 @@ $insert_batch_instance$;
 COMMENT ON FUNCTION omd.insert_batch_instance IS
 'Inserts a Batch Instance (E, A, P) and answers its id. p_lease: how long it lives without a '
 'heartbeat, NULL for ever. p_is_session_bound: it lives as long as the session that calls '
-'bind_session before it commits. Errors: OM001, OM003, OM005, OM011. Locks: the Batch row.';
+'bind_session before it commits. Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch '
+'row.';
 REVOKE ALL ON FUNCTION omd.insert_batch_instance FROM PUBLIC;

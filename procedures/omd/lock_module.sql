@@ -1,6 +1,6 @@
 -- Locks a Module against other begins and answers its row. Of N sessions that begin the same Module
 -- at once, each waits here for the one before it to commit.
--- Errors: OM002, OM005. Locks: the Module row, until the transaction ends.
+-- Errors: OM002, OM005, OM014. Locks: the Module row, until the transaction ends.
 
 CREATE OR REPLACE FUNCTION omd.lock_module(
     p_module_code text
@@ -15,6 +15,7 @@ AS $lock_module$
 DECLARE
     v_module omd.module;
 BEGIN
+    PERFORM omd.require_read_committed();
     SELECT m.* INTO v_module
     FROM omd.module AS m
     WHERE m.module_code = p_module_code
@@ -27,6 +28,6 @@ END
 $lock_module$;
 
 COMMENT ON FUNCTION omd.lock_module IS
-'Locks the Module p_module_code against other begins and answers its row. Errors: OM002, OM005. '
-'Locks: the Module row.';
+'Locks the Module p_module_code against other begins and answers its row. Errors: OM002, OM005, '
+'OM014. Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd.lock_module FROM PUBLIC;

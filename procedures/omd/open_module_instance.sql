@@ -1,5 +1,5 @@
 -- Creates and evaluates a Module Instance, without executing a rollback: begin_module and
--- run_module call it. Errors: OM002, OM003, OM005, OM011. Locks: the Module row.
+-- run_module call it. Errors: OM002, OM003, OM005, OM011, OM014. Locks: the Module row.
 
 CREATE OR REPLACE FUNCTION omd.open_module_instance(
     p_module_code text,
@@ -45,5 +45,5 @@ $open_module_instance$;
 COMMENT ON FUNCTION omd.open_module_instance IS
 'Creates and evaluates an instance of the Module p_module_code; a rollback that is due is left '
 'to the caller. Parameters as begin_module; p_is_session_bound: see insert_module_instance. '
-'Errors: OM002, OM003, OM005, OM011. Locks: the Module row.';
+'Errors: OM002, OM003, OM005, OM011, OM014. Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd.open_module_instance FROM PUBLIC;

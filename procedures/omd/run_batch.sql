@@ -1,8 +1,8 @@
 -- Runs a Batch whose Modules are SQL: its Modules by sequence, then its child Batches, each visible
 -- while it runs. A failing member fails the Batch; the rest is attempted only when the Batch says
 -- continue_on_failure. Commits, so it can't be called inside a transaction block and can pin no
--- search_path: every name is qualified. Errors: OM001, OM003, OM005; 57014 when it was cancelled,
--- after the failure is recorded.
+-- search_path: every name is qualified. Errors: OM001, OM003, OM005, OM014; 57014 when it was
+-- cancelled, after the failure is recorded.
 
 CREATE OR REPLACE PROCEDURE omd.run_batch(
     p_batch_code text,
@@ -116,5 +116,5 @@ COMMENT ON PROCEDURE omd.run_batch IS
 'Answers p_batch_instance_id and p_execution_status_code: S, F (the event log names the failing '
 'members), A or C. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
 'Commits: call it outside a transaction block. The run lives as long as its session. Errors: '
-'OM001, OM003, OM005, 57014. Locks: the Batch row while it begins.';
+'OM001, OM003, OM005, OM014, 57014. Locks: the Batch row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_batch FROM PUBLIC;

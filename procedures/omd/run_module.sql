@@ -1,7 +1,7 @@
 -- Runs a Module whose executable is SQL, from begin to end, visible while it runs. Commits, so it
 -- can't be called inside a transaction block and can pin no search_path: every name is qualified.
--- Errors: OM002, OM003, OM005, OM201, OM202, OM203, OM204; 57014 when it was cancelled, after the
--- failure is recorded.
+-- Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, OM204; 57014 when it was cancelled,
+-- after the failure is recorded.
 
 CREATE OR REPLACE PROCEDURE omd.run_module(
     p_module_code text,
@@ -42,6 +42,6 @@ COMMENT ON PROCEDURE omd.run_module IS
 'registered SQL), ends it. Answers p_module_instance_id and p_execution_status_code: S, F (the '
 'error is in the event log), A or C. The executable reads '
 'current_setting(''omd.module_instance_id''). Commits: call it outside a transaction block. The '
-'run lives as long as its session. Errors: OM002, OM003, OM005, OM201, OM202, OM203, OM204, '
-'57014. Locks: the Module row while it begins.';
+'run lives as long as its session. Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, '
+'OM204, 57014. Locks: the Module row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;

@@ -63,6 +63,11 @@ VALUES
     'Call again; \df+ in psql shows what each parameter takes.'
 ),
 (
+    'OM014', 'WrongIsolationLevel',
+    'process control can''t decide in a transaction with isolation level {isolation_level}',
+    'SET default_transaction_isolation = ''read committed''; or begin the transaction so.'
+),
+(
     'OM101', 'InstanceNotExecuting',
     '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '
     '{execution_status_code}',

@@ -1,0 +1,24 @@
+-- Refuses a transaction whose snapshot is older than its locks: it would wait for another begin and
+-- then not see what that one has done. Errors: OM014. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.require_read_committed()
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $require_read_committed$
+BEGIN
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        PERFORM omd.raise_error(
+            'OM014',
+            jsonb_build_object('isolation_level', current_setting('transaction_isolation'))
+        );
+    END IF;
+END
+$require_read_committed$;
+
+COMMENT ON FUNCTION omd.require_read_committed IS
+'Raises OM014 unless the transaction is READ COMMITTED. Locks: none.';
+REVOKE ALL ON FUNCTION omd.require_read_committed FROM PUBLIC;
