@@ -429,3 +429,20 @@ def test_a_confirmation_whose_answer_is_lost_is_done(
     wire.swallow_answer_to = b"confirm_rollback"
     wired.confirm_rollback(begun.module_instance_id)
     wired.module_success(begun.module_instance_id)
+
+
+# Rights -----------------------------------------------------------------------------------------
+
+
+def test_a_runner_needs_no_other_role(control: omd.Control, dsn: str, pending: int) -> None:
+    restricted = psycopg.conninfo.make_conninfo(dsn, options="-c role=omd_runner")
+    with omd.connect(restricted, lease=timedelta(milliseconds=500)) as runner:
+        with runner.batch("b") as batch:
+            with batch.module("m_1") as run:
+                assert run.module.table_code == "dwh.t"
+                runner.heartbeat(run.module_instance_id)
+            assert batch.run("m_2", lambda run: run.rows(inserted=1)).succeeded
+        executed: list[str] = []
+        with runner.module("m_alone", rollback_executor=executed.append) as run:
+            assert run.instance_array == [pending]
+        assert runner.run("m_alone", failing).status == "F"
