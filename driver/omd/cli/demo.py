@@ -102,7 +102,7 @@ def demo(dsn: str | None, quick: bool) -> int:
         holds = story.play(named or embedded.dsn(), Path(folder), _Terminal(), quick=quick)
     click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
     for command, about in _next(dsn, embedded=not named):
-        click.echo(f"  {command:<48} {about}")
+        click.echo(f"  {command:<66} {about}")
     return ExitCode.OK if holds else ExitCode.FAILURE
 
 
@@ -110,16 +110,20 @@ def _next(dsn: str | None, *, embedded: bool) -> Iterator[tuple[str, str]]:
     program = "omd"
     if shutil.which("omd") is None:  # in an environment that is not activated
         program = os.path.relpath(Path(sys.executable).with_name("omd"))
-    query = "TABLE omd_report.module_execution_log"
-    psql = (
-        f"{program} embedded psql"
-        if embedded
-        else f"psql {shlex.quote(dsn) if dsn else '$OMD_DSN'}"
-    )
-    yield f'{psql} -c "{query}"', "every run, in SQL"
-    option = f" --dsn {shlex.quote(dsn)}" if dsn else ""
-    yield f"{program} status{option}", "what runs, what failed, what is pending"
+    where = shlex.quote(_without_password(dsn)) if dsn else ""
+    psql = f"{program} embedded psql"
+    if not embedded:
+        psql = f"psql {where or ('$OMD_DSN' if os.environ.get('OMD_DSN') else '$DATABASE_URL')}"
+    yield f"{psql} -c 'TABLE omd_report.module_execution_log'", "every run, in SQL"
+    yield f"{program} status {f'--dsn {where}' if where else ''}", "what runs, failed, is pending"
     yield "docs/tutorial.md", "this demo, explained step by step"
+
+
+def _without_password(dsn: str) -> str:
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    given = conninfo_to_dict(dsn)
+    return make_conninfo("", **{**given, "password": None}) if given.get("password") else dsn
 
 
 commands = [demo]

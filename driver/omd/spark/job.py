@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -126,8 +127,14 @@ def write(
     with tempfile.TemporaryDirectory(prefix="omd-") as folder:
         # Spark commits in another process; this is how its count comes back.
         report = Path(folder) / "rows"
-        given = {"url": run.dsn, "table": table or run.module.table_code, **options}
-        told = {name: str(value) for name, value in given.items()}
+        given = {
+            "url": run.dsn,
+            "table": table or run.module.table_code,
+            "moduleInstance": run.module_instance_id,
+            "lease": None if run._lease is None else math.ceil(run._lease.total_seconds()),
+            **options,
+        }
+        told = {name: str(value) for name, value in given.items() if value is not None}
         stamped.write.format("omd").mode(mode).options(**told, report=str(report)).save()
         if not report.exists():
             raise InternalError("Spark finished the write without committing it")

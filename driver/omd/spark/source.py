@@ -11,20 +11,22 @@ Options (case does not matter):
     query: read: a SELECT instead of a table.
     partitionColumn: read: split by ranges of this integer or date column.
     numPartitions: read: how many parts; default: one per 16 MB of a table, 8 at most.
+    moduleInstance: write: the run that writes; a partition is committed only while it executes.
+    lease: write: seconds by which a partition renews the lease of that run.
     report: write: a file on the driver's machine that gets the number of rows committed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource
 
 from omd.errors import CallerError
 from omd.spark.reader import Reader
 from omd.spark.relation import Relation
-from omd.spark.writer import Writer
+from omd.spark.writer import Fence, Writer
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -40,9 +42,15 @@ _OPTIONS = {
     "query": "query",
     "partitioncolumn": "partition_column",
     "numpartitions": "partitions",
+    "moduleinstance": "module_instance",
+    "lease": "lease",
     "report": "report",
 }
-_HINT = "Its options are url, table, query, partitionColumn, numPartitions and report."
+_NUMBERS = {"partitions": "numPartitions", "module_instance": "moduleInstance", "lease": "lease"}
+_HINT = (
+    "Its options are url, table, query, partitionColumn, numPartitions,"
+    " moduleInstance, lease and report."
+)
 
 
 @dataclass(frozen=True)
@@ -54,23 +62,27 @@ class Options:
     query: str | None = None
     partition_column: str | None = None
     partitions: int | None = None
+    module_instance: int | None = None
+    lease: int | None = None
     report: str | None = None
 
     @classmethod
     def parse(cls, given: MutableMapping[str, str]) -> Options:
         """Check the options and turn them into their types."""
-        values: dict[str, str] = {}
+        values: dict[str, Any] = {}
         for name, value in given.items():
             field = _OPTIONS.get(name.lower())
             if field is None:
                 raise CallerError(f"the data source omd has no option {name}", hint=_HINT)
-            values[field] = value
+            if field in _NUMBERS:
+                if not value.isdigit() or int(value) < 1:
+                    raise CallerError(f"{_NUMBERS[field]} is not a number above 0", hint=_HINT)
+                values[field] = int(value)
+            else:
+                values[field] = value
         if ("table" in values) == ("query" in values):
             raise CallerError("the data source omd needs a table or a query", hint=_HINT)
-        partitions = values.pop("partitions", None)
-        if partitions is not None and (not partitions.isdigit() or int(partitions) < 1):
-            raise CallerError("numPartitions is not a number above 0", hint=_HINT)
-        return cls(**values, partitions=int(partitions) if partitions else None)
+        return cls(**values)
 
 
 class OmdDataSource(DataSource):
@@ -96,7 +108,8 @@ class OmdDataSource(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> Writer:
         """A writer to the table."""
         given = self._options
-        return Writer(given.url, self._relation(), schema, overwrite, given.report)
+        fence = Fence(given.module_instance, given.lease) if given.module_instance else None
+        return Writer(given.url, self._relation(), schema, overwrite, fence, given.report)
 
     def _relation(self) -> Relation:
         return Relation.describe(self._options.url, self._options.table, self._options.query)

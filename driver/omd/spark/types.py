@@ -183,6 +183,7 @@ def write_array(array: pa.Array, column: ColumnType) -> pa.Array:
     """What Spark sent, in the layout that COPY takes; fails where a value does not fit."""
     if column.encode is not None:
         return column.encode(array)
-    if pa.types.is_decimal(column.arrow) and pa.types.is_decimal(array.type):
-        return array  # the server rounds to the column's scale, as it does for an INSERT
+    if pa.types.is_decimal(column.arrow):
+        # The server checks the precision and rounds to the scale, as it does for an INSERT.
+        return array if pa.types.is_decimal(array.type) else array.cast(pa.decimal128(19, 0))
     return array if array.type == column.arrow else array.cast(column.arrow)

@@ -22,11 +22,36 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-__all__ = ["Writer", "Written"]
+__all__ = ["Fence", "Writer", "Written"]
 
 
 class InputIncomplete(OmdError):  # noqa: N818 - named like the other errors of OMD
     """The rows of a partition stopped coming before their end: its task failed or was killed."""
+
+
+@dataclass(frozen=True)
+class Fence:
+    """Keeps out the tasks of a run that has ended: one that was given up, or failed elsewhere.
+
+    Spark does not wait for the other tasks of a job that failed. Without the fence one of them
+    could commit its rows behind the rollback.
+    """
+
+    module_instance_id: int
+    lease: int | None
+
+    def take(self, cursor: Any) -> None:
+        """Hold the run from now to the end of the transaction: it can't end in between.
+
+        Raises:
+            adbc_driver_manager.Error: it has ended (OM101), or its lease has passed (OM107).
+        """
+        # A run without a lease gets one that does not end.
+        lease = f"{self.lease} seconds" if self.lease else "100 years"
+        call = sql.SQL("CALL omd.heartbeat(p_module_instance_id => {}, p_lease => {})").format(
+            self.module_instance_id, lease
+        )
+        cursor.execute(call.as_string(None))
 
 
 @dataclass
@@ -44,7 +69,13 @@ class Writer(DataSourceArrowWriter):
     """
 
     def __init__(
-        self, url: str, target: Relation, schema: StructType, overwrite: bool, report: str | None
+        self,
+        url: str,
+        target: Relation,
+        schema: StructType,
+        overwrite: bool,
+        fence: Fence | None,
+        report: str | None,
     ) -> None:
         if target.table_name is None:
             raise CallerError("a query can't be written to", hint="Name a table.")
@@ -65,10 +96,11 @@ class Writer(DataSourceArrowWriter):
         self.target = target
         self.columns = {field.name: target.columns[field.name] for field in schema}
         self.overwrite = overwrite
+        self.fence = fence
         self.report = report
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """One partition, on an executor: COPY, check, commit."""
+        """One partition, on an executor: COPY, fence, commit."""
         counted = 0
 
         def batches() -> Iterator[pa.RecordBatch]:
@@ -98,7 +130,9 @@ class Writer(DataSourceArrowWriter):
                         db_schema_name=self.target.schema_name,
                     )
                 _require_whole_input()
-                # Here, inside the transaction, the fence is taken and the ledger written.
+                if self.fence is not None:
+                    self.fence.take(cursor)
+                # Here, inside the transaction, comes the ledger of partitions.
             connection.commit()
         finally:
             connection.close()  # what is not committed is gone

@@ -1,0 +1,71 @@
+"""One Spark session for all tests here; a Module with a target table per test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psycopg.conninfo import make_conninfo
+
+import omd
+import omd.spark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import SparkSession
+
+SECRET = "hunter2-do-not-show"
+AUDIT = (
+    "omd_insert_module_instance_id bigint NOT NULL,"
+    "omd_insert_datetime timestamptz NOT NULL,"
+    "omd_record_source text NOT NULL"
+)
+
+
+@pytest.fixture(scope="session")
+def event_log(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The folder where Spark writes what its user interface and history show."""
+    return tmp_path_factory.mktemp("events")
+
+
+@pytest.fixture(scope="session")
+def spark(event_log: Any) -> Iterator[SparkSession]:
+    session = omd.spark.session(
+        "local[2]",
+        {
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.log.level": "OFF",
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.dir": event_log.as_uri(),
+            "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
+        },
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def control(dsn: str) -> Iterator[omd.Control]:
+    # The test server trusts everybody, so a password can be there to be looked for.
+    with omd.connect(make_conninfo(dsn, password=SECRET)) as control:
+        yield control
+
+
+@pytest.fixture
+def target(conn: Any, control: omd.Control) -> Callable[..., str]:
+    """A function that makes the table t.target with these columns and registers the Module m_t."""
+
+    def make(columns: str, **registered: Any) -> str:
+        conn.execute("CREATE SCHEMA IF NOT EXISTS t")
+        conn.execute(f"CREATE TABLE t.target ({columns}, {AUDIT})")
+        control.register_module(
+            "m_t",
+            **{"area_code": "HSTG", "table_type_code": "HSTG", **registered},
+            table_code="t.target",
+            platform_code="POSTGRES",
+        )
+        return "m_t"
+
+    return make
