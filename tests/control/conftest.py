@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -333,22 +332,16 @@ def background() -> Iterator[Callable[..., Future[Any]]]:
 
 
 @pytest.fixture
-def until_waiting(control_dsn: str) -> Iterator[Callable[..., None]]:
-    """A function that returns once the sessions of these connections wait for a lock."""
-    with contextlib.closing(
-        psycopg.connect(control_dsn, autocommit=True, row_factory=dict_row)
-    ) as watch:
+def until_settled(control_dsn: str) -> Iterator[Callable[[Flow, Future[Any]], None]]:
+    """A function that returns once a call in the background waits for a lock, or is done."""
+    with psycopg.connect(control_dsn, autocommit=True, row_factory=dict_row) as watch:
 
-        def until_waiting(*flows: Flow) -> None:
-            pids = [each.conn.info.backend_pid for each in flows]
+        def until_settled(flow: Flow, call: Future[Any]) -> None:
+            pid = flow.conn.info.backend_pid
             for _ in range(20_000):
-                waiting = watch.execute(
-                    "SELECT count(*) AS n FROM unnest(%s::int[]) AS pid"
-                    " WHERE cardinality(pg_blocking_pids(pid)) > 0",
-                    [pids],
-                ).fetchone()
-                if waiting == {"n": len(pids)}:
+                query = "SELECT cardinality(pg_blocking_pids(%s)) > 0 AS waits"
+                if call.done() or watch.execute(query, [pid]).fetchone() == {"waits": True}:
                     return
-            pytest.fail("the other sessions did not come to wait for a lock")
+            pytest.fail("the call neither waits for a lock nor ends")
 
-        yield until_waiting
+        yield until_settled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 if TYPE_CHECKING:
@@ -272,8 +273,6 @@ def test_a_directive_on_an_executing_instance_is_refused_or_kept(
     flow: Flow, kind: str, indicator: str
 ) -> None:
     """Evaluation looks at ended instances only; the end must not lose the wish in silence."""
-    import psycopg
-
     if kind == "batch":
         id = flow.begin_batch("x").id
         module = flow.run_module("m1", batch=id)
