@@ -122,6 +122,7 @@ BEGIN;
 \ir views/module_execution_log.sql
 \ir views/event_log.sql
 \ir views/directives.sql
+\ir views/parameter_list.sql
 
 -- Grants
 \ir grants/omd.sql

@@ -172,6 +172,14 @@ class PreviousModuleInstance:
 
 
 @dataclass(frozen=True, slots=True)
+class Reaped:
+    """What `Control.reap_expired_instances` gave up: Module Instances and Batch Instances."""
+
+    reaped: list[int]
+    reaped_batches: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class RollbackStatement:
     """A row of build_rollback_sql."""
 

@@ -34,6 +34,7 @@ from omd._types import (
     Outcome,
     PreviousBatchInstance,
     PreviousModuleInstance,
+    Reaped,
     RollbackStatement,
 )
 from omd.errors import AnswerLost, CallerError, MissingArgument, OmdError, StateError
@@ -691,12 +692,9 @@ class Control:
             link=link,
         )
 
-    def reap_expired_instances(self) -> list[int]:
-        """Give up every instance whose lease has passed or whose session is gone.
-
-        Answers the Module Instances; Batch Instances are given up too.
-        """
-        return self._call_once("reap_expired_instances", _Reaped).reaped or []
+    def reap_expired_instances(self) -> Reaped:
+        """Give up every instance whose lease has passed or whose session is gone."""
+        return self._call_once("reap_expired_instances", Reaped)
 
     # Administration and events ------------------------------------------------------------------
 
@@ -923,11 +921,6 @@ class _BatchInstanceId:
 @dataclass(frozen=True, slots=True)
 class _ModuleInstanceId:
     module_instance_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Reaped:
-    reaped: list[int] | None
 
 
 def _environment_batch() -> int | None:

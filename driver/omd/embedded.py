@@ -180,7 +180,7 @@ def psql(home: Path | None = None, arguments: Sequence[str] = ()) -> NoReturn:
     home = _home(home)
     program = binaries(_data_version(home) or DEFAULT_VERSION) / "psql"
     connection = dsn(home)
-    os.execv(program, [str(program), connection, *arguments])  # noqa: S606
+    os.execv(program, [str(program), connection, "-v", "SHOW_CONTEXT=never", *arguments])  # noqa: S606
 
 
 def binaries(version: int = DEFAULT_VERSION) -> Path:

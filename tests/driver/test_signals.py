@@ -84,7 +84,7 @@ def test_a_killed_driver_leaves_nothing_to_clean_up_by_hand(
     module = int(process.stdout.readline())
     process.kill()
     process.communicate(timeout=60)
-    while control.reap_expired_instances() != [module]:
+    while control.reap_expired_instances().reaped != [module]:
         pass
     with control.module("m_alone") as run:
         assert run.instance_array == [module]

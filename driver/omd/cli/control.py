@@ -794,14 +794,15 @@ def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: s
 def reap(dsn: str) -> None:
     """Give up every run whose lease has passed or whose session is gone.
 
-    Every begin does this for its own Batch or Module. Prints the Module Instance IDs; Batch
-    Instances are given up too.
+    Every begin does this for its own Batch or Module. Prints what was given up, one a line.
     """
     with _connect(dsn) as control:
-        reaped = control.reap_expired_instances()
-        for instance in reaped:
-            click.echo(instance)
-        click.echo(f"{len(reaped)} Module Instances given up.", err=True)
+        answer = control.reap_expired_instances()
+    for instance in answer.reaped:
+        click.echo(f"Module Instance {instance}")
+    for instance in answer.reaped_batches:
+        click.echo(f"Batch Instance {instance}")
+    click.echo(f"{len(answer.reaped) + len(answer.reaped_batches)} instances given up.", err=True)
 
 
 commands: list[click.Command] = [
