@@ -90,6 +90,7 @@ def environment(dsn: str, folder: Path) -> dict[str, str]:
 
 
 def run(command: list[str], env: dict[str, str], given: str | None = None) -> tuple[int, str]:
+    """What a command prints; a program's own log is told only when it fails."""
     done = subprocess.run(
         command,
         check=False,
@@ -97,11 +98,11 @@ def run(command: list[str], env: dict[str, str], given: str | None = None) -> tu
         env=env,
         input=given,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE if command[0] == sys.executable else subprocess.STDOUT,
         text=True,
         timeout=600,
     )
-    return done.returncode, done.stdout
+    return done.returncode, done.stdout + (done.stderr or "" if done.returncode else "")
 
 
 def pattern(output: str) -> str:
@@ -139,6 +140,7 @@ def play(document: str, dsn: str, folder: Path) -> int:
             )
         elif block.kind == "python run":
             code, actual = run([sys.executable, "-"], env, block.text)
+            assert code == 0, f"{block}\nfails:\n{actual}"
         elif block.kind == "console":
             count += 1
             for command, expected in commands(block.text):
@@ -152,8 +154,8 @@ def play(document: str, dsn: str, folder: Path) -> int:
             continue
         count += 1
         if block.output is None:
-            failed = code != 0 or re.search(r"^(?:ERROR|WARNING): ", actual, re.MULTILINE)
-            assert not failed, f"{block}\nfails:\n{actual}"
+            complaint = re.search(r"^(?:ERROR|WARNING): ", actual, re.MULTILINE)
+            assert not complaint, f"{block}\nfails:\n{actual}"
         elif WRITE and "…" not in block.output and block.span:
             written.append((block.span, "\n".join(clean(actual)) + "\n"))
         else:
