@@ -1,0 +1,203 @@
+"""``omd demo``: what it shows is true, and its proof can fail."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from omd.demo import files, proof
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+MONTHS = (1, 2, 3)
+
+
+@pytest.fixture(scope="module")
+def played(server: str, template: str) -> Iterator[tuple[str, str]]:
+    """A database where the demo was interrupted and then played, and what it told then."""
+    name = f"omd_demo_{os.getpid()}"
+    with psycopg.connect(server, autocommit=True) as conn:
+        conn.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                sql.Identifier(name), sql.Identifier(template)
+            )
+        )
+        dsn = make_conninfo(server, dbname=name)
+        interrupted = demo(dsn, until="m_int_link_flight")
+        assert interrupted.returncode == 1, interrupted.stdout
+        assert "2013-02" not in interrupted.stdout
+        done = demo(dsn)
+        assert done.returncode == 0, done.stdout
+        yield dsn, done.stdout
+        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def demo(dsn: str, until: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Play the demo in a process of its own; Ctrl-C when it has told something."""
+    command = [str(Path(sys.executable).with_name("omd")), "demo", "--quick"]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "OMD_DSN": dsn},
+    )
+    assert process.stdout is not None
+    told = []
+    for line in process.stdout:
+        told.append(line)
+        if until and until in line:
+            process.send_signal(signal.SIGINT)
+            until = None
+    return subprocess.CompletedProcess(command, process.wait(120), "".join(told))
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> files.Source:
+    return files.prepare(tmp_path_factory.mktemp("source"))
+
+
+@pytest.fixture
+def connection(played: tuple[str, str]) -> Iterator[psycopg.Connection[Any]]:
+    """A transaction in the demo's database that is undone after the test."""
+    with psycopg.connect(played[0]) as connection:
+        yield connection
+        connection.rollback()
+
+
+def test_it_tells_what_happened(played: tuple[str, str]) -> None:
+    told = played[1]
+    for what in (
+        "of an earlier demo failed; it is undone",
+        "is aborted, RUNNING",
+        "SET next_run_indicator = 'C'",
+        "is skipped, DIRECTIVE",
+        "failed inside its Spark job",
+        "skipped: ALREADY_SUCCEEDED",
+        "rows after the rollback of",
+        "dep_time 8,255",
+        "Each of 80,789 flights is there exactly once",
+        "docs/tutorial.md",
+    ):
+        assert what in told
+    assert "\033" not in told  # not a terminal: plain lines
+
+
+def test_it_shows_a_half_written_load_and_its_rollback(
+    connection: psycopg.Connection[Any],
+) -> None:
+    failed, rolled_back = connection.execute(
+        """
+        SELECT f.module_instance_id, r.rollback_instance_array
+          FROM omd_report.module_execution_log AS f
+          JOIN omd_report.module_execution_log AS r
+            ON r.module_instance_id = f.rolled_back_by_module_instance_id
+         WHERE f.module_code = 'm_hstg_flights' AND f.execution_status_code = 'F'
+         ORDER BY f.module_instance_id DESC LIMIT 1
+        """
+    ).fetchone() or (None, None)
+    assert rolled_back == [failed]
+    skipped = connection.execute(
+        "SELECT count(*) FROM omd_report.module_execution_log"
+        " WHERE reason_code = 'ALREADY_SUCCEEDED'"
+    ).fetchone()
+    assert skipped == (5,)
+
+
+def test_the_targets_hold_what_the_files_say(
+    connection: psycopg.Connection[Any], source: files.Source
+) -> None:
+    checks = proof.prove(connection, source, MONTHS)
+    assert [check.problem for check in checks] == [None] * 11
+    flights = next(check for check in checks if check.found.table_code == "hstg.flights")
+    assert flights.found.rows == 27_004 + 24_951 + 28_834
+
+
+FIRST = "ctid = (SELECT min(ctid) FROM hstg.flights WHERE dep_time IS NULL)"
+FAILED = (
+    "SELECT max(module_instance_id) FROM omd_report.module_execution_log"
+    " WHERE execution_status_code = 'F'"
+)
+OPENED = "SET omd_expiry_date = '9999-12-31' WHERE omd_current_record_indicator = 'N'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "table", "problem"),
+    [
+        (f"DELETE FROM hstg.flights WHERE {FIRST}", "hstg.flights", "1 rows too few"),
+        (
+            f"UPDATE hstg.flights SET dep_time = 0 WHERE {FIRST}",
+            "hstg.flights",
+            "a value has changed",
+        ),
+        (
+            "INSERT INTO hstg.weather SELECT * FROM hstg.weather LIMIT 3",
+            "hstg.weather",
+            "3 rows are there twice",
+        ),
+        (
+            "UPDATE int.link_flight SET arr_delay = arr_delay + 1 WHERE tailnum = 'N14228'",
+            "int.link_flight",
+            "a value has changed",
+        ),
+        (
+            f"UPDATE int.hub_carrier SET omd_insert_module_instance_id = ({FAILED})",
+            "int.hub_carrier",
+            "16 rows of no succeeded run",
+        ),
+        (f"UPDATE int.sat_aircraft {OPENED}", "int.sat_aircraft", "a value has changed"),
+        ("TRUNCATE pres.carrier_month", "pres.carrier_month", "46 rows too few"),
+    ],
+)
+def test_the_proof_fails_when_a_target_is_wrong(
+    connection: psycopg.Connection[Any],
+    source: files.Source,
+    statement: str,
+    table: str,
+    problem: str,
+) -> None:
+    connection.execute(statement.encode())
+    failed = {
+        check.expected.table_code: check.problem
+        for check in proof.prove(connection, source, MONTHS)
+        if not check.holds
+    }
+    assert failed == {table: problem}
+
+
+def test_the_business_key_of_a_flight_is_a_key(source: files.Source) -> None:
+    flights = list(source.rows("flights"))
+    keys = {tuple(row[i] for i in (0, 1, 2, 9, 10, 12, 4)) for row in flights}
+    assert len(flights) == len(keys) == 336_776
+
+
+def test_every_gap_is_told(source: files.Source) -> None:
+    names = [gap.column for gap in source.gaps if gap.table == "flights"]
+    assert names == ["dep_time", "dep_delay", "arr_time", "arr_delay", "tailnum", "air_time"]
+    columns = zip(*source.rows("flights"), strict=True)
+    assert [gap.missing for gap in source.gaps if gap.table == "flights"] == [
+        missing for column in columns if (missing := column.count("NA"))
+    ]
+
+
+def test_it_does_not_touch_a_schema_that_is_not_its_own(
+    dsn: str, conn: Any, omd_command: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    conn.execute("CREATE SCHEMA stg; CREATE TABLE stg.flights (mine text)")
+    done = omd_command("demo", "--quick", dsn=dsn)
+    assert done.returncode == 1
+    assert "The schema stg exists and is not the demo's." in done.stderr
+    assert conn.execute("SELECT count(mine) n FROM stg.flights").fetchone() == {"n": 0}
+    assert conn.execute("SELECT to_regnamespace('hstg') AS made").fetchone() == {"made": None}
