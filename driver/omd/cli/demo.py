@@ -94,16 +94,25 @@ def demo(dsn: str | None, quick: bool) -> int:
         raise OmdError(f"{error.name} is not installed.", hint="pip install 'omd[demo]'") from error
 
     start = time.monotonic()
-    named = dsn or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL")
+    named = dsn or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or None
     with tempfile.TemporaryDirectory(prefix="omd-demo-") as folder:
         if not named:
             click.echo(f"Starting the embedded server in {embedded.default_home()}.", err=True)
             embedded.start()
         holds = story.play(named or embedded.dsn(), Path(folder), _Terminal(), quick=quick)
     click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
-    for command, about in _next(dsn, embedded=not named):
+    for command, about in _next(dsn, embedded=_is_embedded(named)):
         click.echo(f"  {command:<66} {about}")
     return ExitCode.OK if holds else ExitCode.FAILURE
+
+
+def _is_embedded(named: str | None) -> bool:
+    """Whether this is the embedded server, also when it was named, as `make demo` does."""
+    from omd import embedded
+
+    with contextlib.suppress(embedded.EmbeddedError):
+        return named in (None, embedded.status().dsn)
+    return False
 
 
 def _next(dsn: str | None, *, embedded: bool) -> Iterator[tuple[str, str]]:

@@ -1,9 +1,12 @@
--- What is in the demo's targets: rows, distinct business keys, rows that do not carry a succeeded run of the Module that
--- loads the table, and a checksum. The checksum is the sum of a hash of each row's values, so it does not depend on their
--- order, and a row that is missing, there twice or changed changes it. `omd demo` computes the same from the source files.
+-- What is in the demo's targets: rows, distinct business keys, rows that do not carry a succeeded
+-- run of the Module that loads the table, and a checksum. The checksum is the sum of a hash of each
+-- row's values: their order does not matter, and a row that is missing, there twice or changed
+-- changes it. `omd demo` computes the same from the source files.
 
 WITH succeeded AS MATERIALIZED (
-    SELECT l.module_instance_id, m.table_code
+    SELECT
+        l.module_instance_id,
+        m.table_code
     FROM omd_report.module_execution_log AS l
     INNER JOIN omd_report.module_list AS m ON l.module_code = m.module_code
     WHERE l.execution_status_code = 'S'
@@ -11,17 +14,23 @@ WITH succeeded AS MATERIALIZED (
 
 target (table_code, business_key, instance_id, line) AS (
     SELECT
-        'stg.airlines', s.carrier, s.omd_insert_module_instance_id,
+        'stg.airlines',
+        s.carrier,
+        s.omd_insert_module_instance_id,
         concat_ws('|', s.carrier, s.name)
     FROM stg.airlines AS s
     UNION ALL
     SELECT
-        'stg.airports', s.faa, s.omd_insert_module_instance_id,
+        'stg.airports',
+        s.faa,
+        s.omd_insert_module_instance_id,
         concat_ws('|', s.faa, s.name, s.lat, s.lon, s.alt, s.tz, s.dst, coalesce(s.tzone, 'NA'))
     FROM stg.airports AS s
     UNION ALL
     SELECT
-        'stg.planes', s.tailnum, s.omd_insert_module_instance_id,
+        'stg.planes',
+        s.tailnum,
+        s.omd_insert_module_instance_id,
         concat_ws(
             '|', s.tailnum, coalesce(s.year::text, 'NA'), s.type, s.manufacturer, s.model,
             s.engines, s.seats, coalesce(s.speed::text, 'NA'), s.engine
@@ -54,13 +63,25 @@ target (table_code, business_key, instance_id, line) AS (
         )
     FROM hstg.weather AS h
     UNION ALL
-    SELECT 'int.hub_carrier', h.carrier_code, h.omd_insert_module_instance_id, h.carrier_code
+    SELECT
+        'int.hub_carrier',
+        h.carrier_code,
+        h.omd_insert_module_instance_id,
+        concat(h.carrier_code)
     FROM int.hub_carrier AS h
     UNION ALL
-    SELECT 'int.hub_airport', h.airport_code, h.omd_insert_module_instance_id, h.airport_code
+    SELECT
+        'int.hub_airport',
+        h.airport_code,
+        h.omd_insert_module_instance_id,
+        concat(h.airport_code)
     FROM int.hub_airport AS h
     UNION ALL
-    SELECT 'int.hub_aircraft', h.tailnum, h.omd_insert_module_instance_id, h.tailnum
+    SELECT
+        'int.hub_aircraft',
+        h.tailnum,
+        h.omd_insert_module_instance_id,
+        concat(h.tailnum)
     FROM int.hub_aircraft AS h
     UNION ALL
     SELECT

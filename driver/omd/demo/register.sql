@@ -1,4 +1,4 @@
--- What OMD has to know of the demo. Any of it may be repeated: everything is inserted or updated by its code.
+-- What OMD has to know of the demo. It may be repeated: all is inserted or updated by its code.
 
 CALL omd.register_batch('b_flights', 'Adhoc', 'The flights from New York, one month a run');
 
@@ -35,8 +35,8 @@ CALL omd.add_module_to_batch('b_flights', 'm_int_link_flight', 110);
 CALL omd.add_module_to_batch('b_flights', 'm_int_sat_aircraft', 120);
 CALL omd.add_module_to_batch('b_flights', 'm_pres_carrier_month', 130);
 
--- How to undo what has no standard way: a presentation table by its instance id; the satellite by its instance id and then
--- with its history put together again.
+-- How to undo what has no standard way: a presentation table by its instance id; the satellite by
+-- its instance id, and then with its history put together again.
 INSERT INTO omd.rollback_template (module_id, step, statement_template)
 SELECT
     m.module_id,
@@ -57,10 +57,12 @@ INNER JOIN (
         'm_int_sat_aircraft', 2,
         'UPDATE {table} AS s
          SET omd_expiry_date = coalesce(n.next_date, ''9999-12-31''),
-             omd_current_record_indicator = CASE WHEN n.next_date IS NULL THEN ''Y'' ELSE ''N'' END
+             omd_current_record_indicator = CASE WHEN n.next_date IS NULL THEN ''Y'' ELSE ''N'' END,
+             omd_update_module_instance_id = NULL
          FROM (
              SELECT a.tailnum, a.omd_effective_date,
-                 lead(a.omd_effective_date) OVER (PARTITION BY a.tailnum ORDER BY a.omd_effective_date) AS next_date
+                 lead(a.omd_effective_date)
+                 OVER (PARTITION BY a.tailnum ORDER BY a.omd_effective_date) AS next_date
              FROM {table} AS a
          ) AS n
          WHERE s.tailnum = n.tailnum AND s.omd_effective_date = n.omd_effective_date
@@ -68,4 +70,4 @@ INNER JOIN (
     )
 ) AS t (module_code, step, statement_template) ON m.module_code = t.module_code
 ON CONFLICT (area_code, table_type_code, platform_code, module_id, step) DO UPDATE
-SET statement_template = excluded.statement_template;
+    SET statement_template = excluded.statement_template;

@@ -1,5 +1,6 @@
--- The demo's target tables, made anew: stg, hstg, int and pres. Only schemas that the demo created itself are touched, and
--- in them only its own tables; where something of yours depends on one of these, PostgreSQL refuses and nothing happens.
+-- The demo's target tables, made anew: stg, hstg, int and pres. Only schemas that the demo created
+-- itself are touched, and in them only its own tables; where something of yours depends on one of
+-- these, PostgreSQL refuses and nothing happens.
 
 DO $demo$
 DECLARE
@@ -9,23 +10,26 @@ BEGIN
         IF to_regnamespace(v_schema) IS NULL THEN
             EXECUTE format('CREATE SCHEMA %I', v_schema);
             EXECUTE format('COMMENT ON SCHEMA %I IS %L', v_schema, 'Created by omd demo');
-        ELSIF obj_description(to_regnamespace(v_schema), 'pg_namespace') IS DISTINCT FROM 'Created by omd demo' THEN
+        ELSIF obj_description(to_regnamespace(v_schema), 'pg_namespace')
+            IS DISTINCT FROM 'Created by omd demo'
+        THEN
             RAISE EXCEPTION USING
                 ERRCODE = 'duplicate_schema',
                 MESSAGE = format('The schema %I exists and is not the demo''s.', v_schema),
-                HINT = 'Run the demo in another database: omd demo --dsn …, or without one on the embedded server.';
+                HINT = 'Run the demo in another database: omd demo --dsn …';
         END IF;
     END LOOP;
 END
 $demo$;
 
-DROP TABLE IF EXISTS
-    stg.flights, stg.airlines, stg.airports, stg.planes, stg.weather,
-    hstg.flights, hstg.weather,
-    int.hub_carrier, int.hub_airport, int.hub_aircraft, int.link_flight, int.sat_aircraft,
-    pres.carrier_month;
+DROP TABLE IF EXISTS stg.flights, stg.airlines, stg.airports, stg.planes, stg.weather;
+DROP TABLE IF EXISTS hstg.flights, hstg.weather;
+DROP TABLE IF EXISTS int.hub_carrier, int.hub_airport, int.hub_aircraft;
+DROP TABLE IF EXISTS int.link_flight, int.sat_aircraft;
+DROP TABLE IF EXISTS pres.carrier_month;
 
--- Staging: what the source delivers. NULL is the source's NA: a flight that never left has no departure time.
+-- Staging: what the source delivers. NULL is the source's NA: a flight that never left has no
+-- departure time.
 
 CREATE TABLE stg.flights (
     year integer NOT NULL,
@@ -115,7 +119,8 @@ CREATE TABLE stg.weather (
 );
 COMMENT ON TABLE stg.weather IS 'The month''s hourly weather at the three airports of departure.';
 
--- History staging: every delivery, insert only. No key on purpose: that each row is there once is shown, not enforced.
+-- History staging: every delivery, insert only. No key on purpose: that each row is there once is
+-- shown, not enforced.
 
 CREATE TABLE hstg.flights (LIKE stg.flights);
 CREATE INDEX ix_flights_instance ON hstg.flights (omd_insert_module_instance_id);
@@ -169,9 +174,12 @@ CREATE TABLE int.link_flight (
     omd_insert_module_instance_id bigint NOT NULL,
     omd_insert_datetime timestamptz NOT NULL,
     omd_record_source text NOT NULL,
-    CONSTRAINT pk_link_flight PRIMARY KEY (flight_date, carrier_code, flight_number, origin_code, sched_dep_time)
+    CONSTRAINT pk_link_flight PRIMARY KEY (
+        flight_date, carrier_code, flight_number, origin_code, sched_dep_time
+    )
 );
-COMMENT ON TABLE int.link_flight IS 'Flights: which carrier flew which aircraft from where to where, and how late.';
+COMMENT ON TABLE int.link_flight IS
+'Flights: which carrier flew which aircraft from where to where, and how late.';
 
 CREATE TABLE int.sat_aircraft (
     tailnum text NOT NULL,
@@ -191,9 +199,9 @@ CREATE TABLE int.sat_aircraft (
     CONSTRAINT ck_sat_aircraft_current CHECK (omd_current_record_indicator IN ('Y', 'N'))
 );
 COMMENT ON TABLE int.sat_aircraft IS
-'Who flies an aircraft, and from where most often, month by month; with its maker where the register knows it.';
+'Who flies an aircraft, and from where most often, month by month; its maker where known.';
 
--- Ends the validity of records that this Module Instance's records follow. Answers how many there were.
+-- Ends the validity of records that this Module Instance's records follow. Answers how many.
 CREATE OR REPLACE PROCEDURE int.end_date_sat_aircraft(
     p_module_instance_id bigint,
     INOUT p_rows_updated bigint DEFAULT NULL
@@ -215,7 +223,8 @@ BEGIN
     GET DIAGNOSTICS p_rows_updated = ROW_COUNT;
 END
 $end_date_sat_aircraft$;
-COMMENT ON PROCEDURE int.end_date_sat_aircraft IS 'Ends the validity of the records that a Module Instance''s records follow.';
+COMMENT ON PROCEDURE int.end_date_sat_aircraft IS
+'Ends the validity of the records that a Module Instance''s records follow.';
 
 -- Presentation.
 
