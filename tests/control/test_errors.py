@@ -1,0 +1,146 @@
+"""The catalogue of errors: each is raised, in the same shape, as the class of the same name."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from omd import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.control.conftest import Flow
+
+PASSED = timedelta(microseconds=1)
+
+
+def spark(flow: Flow) -> int:
+    flow.call("register_module", module_code="m", platform_code="SPARK")
+    flow.run_module("m", "F")
+    return flow.begin_module().id
+
+
+def edited(flow: Flow) -> None:
+    flow.run_module()
+    flow.conn.execute("UPDATE omd.module_instance SET processing_indicator = 'A'")
+
+
+def no_template(flow: Flow) -> None:
+    flow.run_module("m", "F")
+    flow.call("register_module", module_code="m", area_code="PRES")
+    flow.begin_module()
+
+
+def no_target(flow: Flow) -> None:
+    flow.run_module("m", "F")
+    flow.call("register_module", module_code="m", table_code="no.where")
+    flow.begin_module()
+
+
+def other_window(flow: Flow) -> None:
+    id = flow.begin_module().id
+    for end in (1, 2):
+        flow.conn.execute("CALL omd.create_load_window(%s, p_end_id => %s, p_start_value => NULL)", [id, end])
+
+
+def cycle(flow: Flow) -> None:
+    flow.call("add_batch_to_parent_batch", batch_code="b", parent_batch_code="b")
+
+
+def unfinished(flow: Flow) -> None:
+    batch = flow.begin_batch().id
+    flow.begin_module("m", batch)
+    flow.end_batch(batch, "S")
+
+
+def old_snapshot(flow: Flow) -> None:
+    flow.conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    try:
+        flow.begin_module()
+    finally:
+        flow.conn.execute("ROLLBACK")
+
+
+RAISED: dict[str, Callable[[Flow], object]] = {
+    "OM001": lambda flow: flow.begin_batch("nope"),
+    "OM002": lambda flow: flow.begin_module("nope"),
+    "OM003": lambda flow: flow.evaluate_batch(999),
+    "OM004": lambda flow: flow.evaluate_module(999),
+    "OM005": lambda flow: flow.call("begin_batch", batch_code=None),
+    "OM006": lambda flow: flow.call("register_batch", batch_code="b", frequency_code="Sometimes"),
+    "OM007": lambda flow: flow.call(
+        "module_success", module_instance_id=flow.begin_module().id, rows_input=-1
+    ),
+    "OM008": cycle,
+    "OM009": lambda flow: flow.call("register_module", module_code="m", table_code="a..b"),
+    "OM010": lambda flow: flow.call("create_load_window", module_instance_id=flow.begin_module().id),
+    "OM011": lambda flow: flow.begin_module("m", lease=timedelta(0)),
+    "OM012": lambda flow: flow.one("SELECT omd.parameter_value('nope')"),
+    "OM013": lambda flow: flow.call("set_next_run_indicator", next_run_indicator="R"),
+    "OM014": old_snapshot,
+    "OM101": lambda flow: flow.end_module(flow.run_module(), "S"),
+    "OM102": lambda flow: flow.end_module(flow.create_module(), "S"),
+    "OM103": lambda flow: flow.call("confirm_rollback", module_instance_id=flow.begin_module().id),
+    "OM104": unfinished,
+    "OM105": other_window,
+    "OM106": edited,
+    "OM107": lambda flow: flow.call(
+        "heartbeat", module_instance_id=flow.begin_module(lease=PASSED).id, lease="1 minute"
+    ),
+    "OM201": no_template,
+    "OM202": no_target,
+    "OM203": lambda flow: flow.call("run_module", module_code="m"),
+    "OM204": lambda flow: flow.call("rollback_module", module_instance_id=spark(flow)),
+}
+
+
+def test_every_error_of_the_catalogue_is_raised_here(flow: Flow) -> None:
+    catalogue = flow.rows("SELECT sqlstate_code FROM omd.error_catalogue WHERE sqlstate_code < 'OM9'")
+    assert {row["sqlstate_code"] for row in catalogue} == set(RAISED)
+
+
+@pytest.mark.parametrize("sqlstate", RAISED)
+def test_an_error_tells_what_why_and_what_next(flow: Flow, sqlstate: str) -> None:
+    flow.batch("b", "m")
+    with pytest.raises(errors.OmdError) as caught:
+        RAISED[sqlstate](flow)
+    error = caught.value
+    name = flow.one("SELECT error_name FROM omd.error_catalogue WHERE sqlstate_code = %s", sqlstate)
+    assert error.sqlstate == sqlstate
+    assert type(error) is getattr(errors, name)
+    assert isinstance(json.loads(error.diag.message_detail or ""), dict)
+    hint = error.diag.message_hint or ""
+    assert hint.strip()
+    for text in (error.diag.message_primary or "", hint):
+        assert "{" not in text.replace("{table}", "").replace("{insert_instance_column}", "").replace(
+            "{instance_array}", ""
+        ), "a placeholder was left unfilled"
+
+
+def test_the_catalogue_and_the_classes_are_the_same(flow: Flow) -> None:
+    catalogue = {
+        row["sqlstate_code"]: row["error_name"] for row in flow.rows("SELECT * FROM omd.error_catalogue")
+    }
+    for sqlstate, name in catalogue.items():
+        assert getattr(errors, name) is psycopg.errors.lookup(sqlstate)
+    classes = {
+        getattr(errors, name)
+        for name in errors.__all__
+        if getattr(getattr(errors, name), "sqlstate", None) is not None
+    }
+    assert {each.__name__ for each in classes} == set(catalogue.values())
+
+
+@pytest.mark.parametrize("code", ["it's", 'a "b"', "x'); DROP TABLE omd.batch; --", "{batch_code}", "%s"])
+def test_a_hint_quotes_what_the_caller_gave(flow: Flow, code: str) -> None:
+    with pytest.raises(errors.UnknownBatch) as caught:
+        flow.begin_batch(code)
+    literal = flow.one("SELECT quote_literal(%s)", code)
+    assert literal in (caught.value.diag.message_hint or "")
+    assert json.loads(caught.value.diag.message_detail or "") == {"batch_code": code}
+    assert code in (caught.value.diag.message_primary or "")

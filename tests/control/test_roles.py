@@ -1,0 +1,382 @@
+"""Roles: what each may do, that nobody may do more, and that no surroundings do harm (section 9)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.errors import InsufficientPrivilege
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.control.conftest import Flow
+
+    Another = Callable[..., Flow]
+
+ROUTINES = """
+    SELECT p.oid, p.proname AS name, p.prokind AS kind, p.pronargs AS arguments,
+        p.proconfig AS settings, p.prosecdef AS definer, p.prosrc AS source, p.proacl AS acl,
+        p.prorettype = 'trigger'::regtype AS is_trigger
+    FROM pg_proc AS p WHERE p.pronamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)
+    ORDER BY p.proname"""
+# They commit, which PostgreSQL refuses in a procedure with SET.
+TRANSACTION_CONTROL = {"run_module", "run_batch", "execute_module"}
+LOAD = "INSERT INTO dwh.m SELECT 'x', current_setting('omd.module_instance_id')::bigint"
+
+
+@pytest.fixture(autouse=True)
+def scene(flow: Flow) -> None:
+    flow.batch("b", "m")
+    flow.call("register_module", module_code="m", executable=LOAD)
+
+
+@pytest.fixture
+def runner(flow: Flow, another: Another) -> Flow:
+    """A session as omd_runner, with rights on the target and on nothing else."""
+    flow.conn.execute("GRANT USAGE ON SCHEMA dwh TO omd_runner")
+    flow.conn.execute("GRANT SELECT, INSERT, DELETE, TRUNCATE ON dwh.m TO omd_runner")
+    return another(role="omd_runner")
+
+
+@pytest.fixture
+def person(flow: Flow) -> Iterator[str]:
+    """A login without any rights."""
+    flow.conn.execute("CREATE ROLE omd_test_anna LOGIN")
+    yield "omd_test_anna"
+    flow.conn.execute("DROP OWNED BY omd_test_anna")
+    flow.conn.execute("DROP ROLE omd_test_anna")
+
+
+def whole_run(flow: Flow) -> None:
+    batch = flow.begin_batch().id
+    failed = flow.begin_module("m", batch, lease="5 minutes").id
+    flow.call("heartbeat", module_instance_id=failed, lease="5 minutes")
+    flow.call("log_event", event_detail="x", module_instance_id=failed)
+    flow.write(failed)
+    flow.end_module(failed, "F")
+    flow.end_batch(batch, "F")
+    batch = flow.begin_batch().id
+    begun = flow.begin_module("m", batch)
+    assert (begun.pi, begun.array) == ("P", [failed])
+    assert flow.stamps() == {}
+    flow.conn.execute("CALL omd.create_load_window(%s, p_end_id => 1)", [begun.id])
+    flow.end_module(begun.id, "S")
+    flow.end_batch(batch, "S")
+    flow.call("reap_expired_instances")
+    created = flow.create_module()
+    assert flow.evaluate_module(created).pi == "P"
+    flow.end_module(created, "A")
+    assert flow.call("run_module", module_code="m")["execution_status_code"] == "S"
+    assert flow.call("run_module", module_code="m", executable="SELECT 1/0")["execution_status_code"] == "F"
+    assert flow.call("run_batch", batch_code="b")["execution_status_code"] == "S"
+    assert flow.one("SELECT count(*) FROM omd_report.module_execution_log") == 6
+
+
+def test_a_runner_runs_with_rights_on_the_target_only(runner: Flow) -> None:
+    whole_run(runner)
+
+
+def test_a_runner_rolls_back_with_its_own_rights(flow: Flow, runner: Flow) -> None:
+    failed = runner.begin_module().id
+    runner.write(failed)
+    runner.end_module(failed, "F")
+    flow.conn.execute("REVOKE DELETE ON dwh.m FROM omd_runner")
+    with pytest.raises(InsufficientPrivilege):
+        runner.begin_module()
+    assert flow.stamps() == {failed: 2}
+    flow.conn.execute("GRANT DELETE ON dwh.m TO omd_runner")
+    assert runner.begin_module().array == [failed]
+
+
+@pytest.mark.parametrize("role", ["omd_runner", "omd_reader", "omd_admin"])
+def test_nobody_writes_what_the_routines_write(flow: Flow, another: Another, role: str) -> None:
+    flow.run_batch("b", m="S")
+    session = another(role=role)
+    tables = flow.rows(
+        "SELECT relname AS name FROM pg_class WHERE relnamespace = 'omd'::regnamespace AND relkind = 'r'"
+    )
+    owned_by_admin = {"parameter", "batch_parameter", "module_parameter", "rollback_template"}
+    for table in tables:
+        if role == "omd_admin" and table["name"] in owned_by_admin:
+            continue
+        name = sql.Identifier("omd", table["name"])
+        for statement in ("DELETE FROM {}", "TRUNCATE {}", "INSERT INTO {} DEFAULT VALUES"):
+            with pytest.raises(InsufficientPrivilege):
+                session.conn.execute(sql.SQL(statement).format(name))
+    for column in ("execution_status_code", "processing_indicator", "end_datetime", "reason_code"):
+        for kind in ("batch", "module"):
+            with pytest.raises(InsufficientPrivilege):
+                session.conn.execute(f"UPDATE omd.{kind}_instance SET {column} = NULL".encode())
+    if role != "omd_admin":
+        with pytest.raises(InsufficientPrivilege):
+            session.conn.execute("UPDATE omd.module_instance SET next_run_indicator = 'R'")
+        with pytest.raises(InsufficientPrivilege):
+            session.conn.execute("UPDATE omd.module SET inactive_indicator = 'Y'")
+
+
+def test_a_reader_reads_everything(flow: Flow, another: Another) -> None:
+    whole = flow.run_batch("b", m="F")
+    reader = another(role="omd_reader")
+    for relation in flow.rows(
+        "SELECT relnamespace::regnamespace::text AS schema, relname AS name FROM pg_class"
+        " WHERE relnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)"
+        " AND relkind IN ('r', 'v')"
+    ):
+        name = sql.Identifier(relation["schema"], relation["name"])
+        reader.conn.execute(sql.SQL("SELECT count(*) FROM {}").format(name))
+    assert reader.one("SELECT pg_has_role('pg_monitor', 'omd_reader', 'USAGE')")
+    assert reader.rows("SELECT * FROM omd.previous_module_instance('m')")
+    with pytest.raises(InsufficientPrivilege):
+        reader.begin_module()
+    with pytest.raises(InsufficientPrivilege):
+        reader.call("set_next_run_indicator", next_run_indicator="R", batch_instance_id=whole.id)
+
+
+def test_an_administrator_registers(another: Another) -> None:
+    admin = another(role="omd_admin")
+    admin.call("register_batch", batch_code="new", frequency_code="Daily")
+    admin.call("register_module", module_code="m_new", area_code="STG", table_code="stg.t")
+    admin.call("add_module_to_batch", batch_code="new", module_code="m_new")
+    admin.call("add_batch_to_parent_batch", batch_code="new", parent_batch_code="b")
+    admin.call("set_parameter", parameter_code="p", parameter_value="v", batch_code="new")
+
+
+@pytest.mark.parametrize(
+    "routine", ["register_batch", "register_module", "add_module_to_batch", "set_parameter"]
+)
+def test_a_runner_registers_nothing(runner: Flow, routine: str) -> None:
+    with pytest.raises(InsufficientPrivilege):
+        runner.conn.execute(sql.SQL("CALL omd.{}('x', 'y')").format(sql.Identifier(routine)))
+
+
+# An administrator's edits
+
+
+def edits(flow: Flow) -> list[str]:
+    return [
+        row["event_detail"]
+        for row in flow.rows("SELECT event_detail FROM omd.event_log WHERE event_type_code = 4 ORDER BY 1")
+    ]
+
+
+@pytest.mark.parametrize("kind", ["batch", "module"])
+@pytest.mark.parametrize("by", ["update", "procedure"])
+def test_an_edit_is_logged_with_old_new_and_who(
+    flow: Flow, person: str, kind: str, by: str
+) -> None:
+    id = flow.run_batch().id if kind == "batch" else flow.run_module()
+    flow.conn.execute(f"GRANT omd_admin TO {person}".encode())
+    flow.conn.execute(f"SET SESSION AUTHORIZATION {person}".encode())
+    if by == "update":
+        flow.conn.execute(f"UPDATE omd.{kind}_instance SET next_run_indicator = 'R' WHERE {kind}_instance_id = 1".encode())
+    else:
+        flow.call("set_next_run_indicator", next_run_indicator="R", **{f"{kind}_instance_id": id})
+    flow.conn.execute("RESET SESSION AUTHORIZATION")
+    (event,) = flow.rows("SELECT * FROM omd.event_log WHERE event_type_code = 4")
+    assert event[f"{kind}_instance_id"] == id
+    assert "P -> R" in event["event_return_code_details"]
+    for word in ("P", "R", person, "next_run_indicator"):
+        assert word in event["event_detail"]
+
+
+def test_an_edit_of_many_rows_is_logged_row_by_row(flow: Flow, another: Another) -> None:
+    ids = [flow.run_module() for _ in range(3)]
+    admin = another(role="omd_admin")
+    admin.conn.execute("UPDATE omd.module_instance SET next_run_indicator = 'R' WHERE module_instance_id > 0")
+    assert len(edits(flow)) == len(ids)
+    assert flow.begin_module().array == ids
+
+
+def test_an_edit_that_changes_nothing_is_not_logged(flow: Flow) -> None:
+    flow.set_next("P", module=flow.run_module())
+    assert edits(flow) == []
+
+
+def test_what_the_routines_set_is_no_edit(flow: Flow) -> None:
+    flow.batch("b", "m", "n")
+    flow.run_batch("b", m="S", n="F")
+    flow.run_batch("b", m="S", n="S")
+    assert edits(flow) == []
+
+
+def test_an_edit_that_is_rolled_back_leaves_no_line(flow: Flow) -> None:
+    id = flow.run_module()
+    with pytest.raises(ZeroDivisionError), flow.conn.transaction():
+        flow.set_next("R", module=id)
+        raise ZeroDivisionError
+    assert edits(flow) == []
+
+
+@pytest.mark.parametrize("table", ["batch", "module", "batch_module", "batch_hierarchy"])
+def test_an_administrator_may_deactivate(flow: Flow, another: Another, table: str) -> None:
+    flow.batch("child")
+    flow.call("add_batch_to_parent_batch", batch_code="child", parent_batch_code="b")
+    admin = another(role="omd_admin")
+    updated = admin.conn.execute(f"UPDATE omd.{table} SET inactive_indicator = 'Y'".encode())
+    assert updated.rowcount > 0
+    with pytest.raises(psycopg.IntegrityError):
+        admin.conn.execute(f"UPDATE omd.{table} SET inactive_indicator = 'X'".encode())
+
+
+@pytest.mark.parametrize("kind", ["batch", "module"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "execution_status_code = 'F'",
+        "processing_indicator = 'A'",
+        "execution_status_code = 'E', end_datetime = NULL",
+        "processing_indicator = 'A', next_run_indicator = 'R'",
+    ],
+)
+def test_the_outcome_of_a_run_can_not_be_edited_even_by_a_superuser(
+    flow: Flow, kind: str, change: str
+) -> None:
+    id = flow.run_batch().id if kind == "batch" else flow.run_module()
+    with pytest.raises(psycopg.Error) as caught:
+        flow.conn.execute(f"UPDATE omd.{kind}_instance SET {change} WHERE {kind}_instance_id = {id}".encode())
+    assert caught.value.sqlstate == "OM106"
+    assert flow.codes(**{kind: id}) == "S P P"
+
+
+@pytest.mark.parametrize("kind", ["batch", "module"])
+def test_the_placeholder_can_not_be_edited(flow: Flow, kind: str) -> None:
+    with pytest.raises(psycopg.Error) as caught:
+        flow.conn.execute(f"UPDATE omd.{kind}_instance SET next_run_indicator = 'R' WHERE {kind}_instance_id = 0".encode())
+    assert caught.value.sqlstate == "OM106"
+
+
+# Every routine
+
+
+def test_nothing_is_executable_by_everyone(flow: Flow) -> None:
+    public = """
+        SELECT p.proname FROM pg_proc AS p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a
+        WHERE p.pronamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace) AND a.grantee = 0"""
+    assert flow.rows(public) == []
+    relations = """
+        SELECT c.relname FROM pg_class AS c, aclexplode(c.relacl) AS a
+        WHERE c.relnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace) AND a.grantee = 0"""
+    assert flow.rows(relations) == []
+
+
+def test_a_stranger_can_call_nothing(flow: Flow, person: str) -> None:
+    flow.conn.execute(f"GRANT USAGE ON SCHEMA omd, omd_report TO {person}".encode())
+    routines = flow.rows(ROUTINES)
+    flow.conn.execute(f"SET ROLE {person}".encode())
+    called = []
+    for routine in routines:
+        if routine["is_trigger"]:
+            continue
+        call = sql.SQL("CALL omd.{}({})" if routine["kind"] == "p" else "SELECT omd.{}({})").format(
+            sql.Identifier(routine["name"]), sql.SQL(", ").join([sql.NULL] * routine["arguments"])
+        )
+        try:
+            flow.conn.execute(call)
+        except InsufficientPrivilege:
+            continue
+        except psycopg.Error:
+            pass
+        called.append(routine["name"])
+    flow.conn.execute("RESET ROLE")
+    assert called == []
+
+
+def test_every_routine_but_those_that_commit_pins_its_search_path(flow: Flow) -> None:
+    pinned = ["search_path=pg_catalog, pg_temp"]
+    routines = flow.rows(ROUTINES)
+    unpinned = {
+        routine["name"]
+        for routine in routines
+        if not routine["source"] == "" and routine["settings"] != pinned  # BEGIN ATOMIC needs none
+    }
+    assert unpinned == TRANSACTION_CONTROL
+    assert not any(routine["definer"] for routine in routines if routine["name"] in TRANSACTION_CONTROL)
+
+
+# Surroundings
+
+
+def test_an_empty_search_path_does_no_harm(flow: Flow, runner: Flow) -> None:
+    runner.conn.execute("SET search_path = ''")
+    whole_run(runner)
+
+
+def test_tables_and_functions_named_like_ours_do_no_harm(flow: Flow, runner: Flow) -> None:
+    """Temporary tables win over every schema, and the caller's schema comes before pg_catalog."""
+    flow.conn.execute("CREATE SCHEMA evil")
+    flow.conn.execute("CREATE TABLE evil.touched (what text)")
+    for routine in flow.rows(
+        "SELECT p.proname AS name, pg_get_function_identity_arguments(p.oid) AS arguments, p.prokind"
+        " FROM pg_proc AS p WHERE p.pronamespace = 'omd'::regnamespace AND p.prokind = 'f'"
+        " AND p.prorettype <> 'trigger'::regtype"
+    ):
+        arguments = ", ".join(a for a in routine["arguments"].split(", ") if not a.startswith("OUT "))
+        flow.conn.execute(evil(routine["name"], arguments, "text"))
+    for name, arguments, result in (
+        ("now", "", "timestamptz"),
+        ("clock_timestamp", "", "timestamptz"),
+        ("lower", "text", "text"),
+        ("format", "text, VARIADIC text[]", "text"),
+        ("concat_ws", "text, VARIADIC text[]", "text"),
+        ("set_config", "text, text, boolean", "text"),
+        ("current_setting", "text", "text"),
+        ("jsonb_build_object", "VARIADIC text[]", "jsonb"),
+        ("pg_backend_pid", "", "int"),
+        ("regexp_match", "text, text, text", "text[]"),
+        ("md5", "text", "text"),
+    ):
+        flow.conn.execute(evil(name, arguments, result))
+    flow.conn.execute("GRANT USAGE ON SCHEMA evil TO omd_runner")
+    flow.conn.execute("GRANT EXECUTE ON ALL ROUTINES IN SCHEMA evil TO omd_runner")
+    for relation in flow.rows(
+        "SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'v')"
+        " AND relnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)"
+    ):
+        runner.conn.execute(sql.SQL("CREATE TEMP TABLE IF NOT EXISTS {} ()").format(sql.Identifier(relation["name"])))
+    runner.conn.execute("SET search_path = pg_temp, evil, pg_catalog")
+    runner.conn.execute("CREATE TYPE pg_temp.bigint_ AS ENUM ('x')")
+    flow.call("register_module", module_code="m", executable=LOAD.replace("current_", "pg_catalog.current_"))
+    batch = runner.begin_batch().id
+    failed = runner.begin_module("m", batch).id
+    runner.end_module(failed, "F")
+    runner.end_batch(batch, "F")
+    assert runner.call("run_batch", batch_code="b")["execution_status_code"] == "S"
+    assert runner.call("run_module", module_code="m")["execution_status_code"] == "S"
+    failed = runner.call("run_module", module_code="m", executable="SELECT 1/0")
+    assert failed["execution_status_code"] == "F"
+    assert flow.one("SELECT count(*) FROM omd.event_log WHERE event_detail LIKE '%%evil%%'") == 0
+
+
+def evil(name: str, arguments: str, result: str) -> bytes:
+    return (
+        f"CREATE FUNCTION evil.{name}({arguments}) RETURNS {result} LANGUAGE plpgsql"
+        " AS $$ BEGIN RAISE EXCEPTION 'evil'; END $$"
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "DateStyle = 'German'",
+        "IntervalStyle = 'sql_standard'",
+        "TimeZone = 'Pacific/Kiritimati'",
+        "bytea_output = 'escape'",
+        "standard_conforming_strings = off",
+        "transform_null_equals = on",
+        "default_transaction_deferrable = on",
+        "lc_messages = 'C'",
+        "row_security = off",
+        "plpgsql.variable_conflict = 'use_column'",
+        "session_replication_role = 'origin'",
+        "quote_all_identifiers = on",
+        "array_nulls = off",
+        "enable_indexscan = off",
+        "client_encoding = 'LATIN1'",
+    ],
+)
+def test_no_setting_of_a_session_changes_an_answer(flow: Flow, setting: str) -> None:
+    flow.conn.execute(f"SET {setting}".encode())
+    whole_run(flow)
