@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import random
 import re
-import time
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -33,7 +31,6 @@ logger = logging.getLogger("omd.install")
 MANIFEST = "sql/install.sql"
 UNINSTALL = "sql/uninstall.sql"
 
-_ATTEMPTS = 8
 _NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
 
 
@@ -238,31 +235,8 @@ def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Ste
     """
     _require_idle(conn)
     entries = read_manifest(root)
-    attempt = 0
-    while True:
-        attempt += 1
-        try:
-            with conn.transaction():
-                return _apply(conn, entries)
-        except InstallError as error:
-            if attempt == _ATTEMPTS or not _lost_a_race(error):
-                raise
-            logger.info("another installer was quicker, starting again: %s", error)
-            time.sleep(random.uniform(0.05, 0.2) * attempt)  # noqa: S311 - no secret
-
-
-def _lost_a_race(error: InstallError) -> bool:
-    """Tell whether an installer in another database of this server was quicker.
-
-    The two meet in the catalogues of roles, which no advisory lock covers. The loser starts again
-    and finds the roles in place.
-    """
-    cause = error.__cause__
-    if isinstance(cause, psycopg.errors.UniqueViolation):
-        return cause.diag.schema_name == "pg_catalog"
-    if isinstance(cause, psycopg.errors.InternalError_):
-        return "concurrently" in str(cause)
-    return isinstance(cause, (psycopg.errors.DuplicateObject, psycopg.errors.DeadlockDetected))
+    with conn.transaction():
+        return _apply(conn, entries)
 
 
 def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:

@@ -104,7 +104,9 @@ def dump() -> Callable[[str], str]:
         # Comments carry versions, \restrict a new key each time; a conflict burns sequence values.
         noise = ("--", "\\restrict", "\\unrestrict", "SELECT pg_catalog.setval(")
         lines = [line for line in done.stdout.splitlines() if line and not line.startswith(noise)]
-        return "\n".join(lines)
+        # Rows have no order; a second upsert moves them.
+        rows = sorted(line for line in lines if line.startswith("INSERT"))
+        return "\n".join([line for line in lines if not line.startswith("INSERT")] + rows)
 
     return run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -73,12 +74,31 @@ def test_everything_belongs_to_the_owner_role(installed):
     assert foreign == []
 
 
-def test_ten_commands_at_once_install_once(empty_dsn, omd_command):
+def test_ten_commands_at_once_install_once(empty, omd_command):
+    # Hold the installers' lock until all ten have arrived at it, so that they do meet.
+    empty.execute("SELECT pg_advisory_lock(7302500, 0)")
     with ThreadPoolExecutor(10) as pool:
-        done = list(pool.map(lambda _: omd_command("install", dsn=empty_dsn), range(10)))
+        running = [pool.submit(omd_command, "install", dsn=empty.info.dsn) for _ in range(10)]
+        try:
+            wait_for_installers(empty, 10)
+        finally:
+            empty.execute("SELECT pg_advisory_unlock_all()")
+        done = [command.result() for command in running]
 
     assert [d.returncode for d in done] == [0] * 10, [d.stderr for d in done]
     assert sorted(d.stderr.split()[0] for d in done) == ["Installed"] + ["Nothing"] * 9
+
+
+def wait_for_installers(conn, number):
+    waiting = """
+        SELECT count(*) FROM pg_locks
+         WHERE locktype = 'advisory' AND classid = 7302500 AND NOT granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    """
+    deadline = time.monotonic() + 60
+    while conn.execute(waiting).fetchone() != (number,):
+        assert time.monotonic() < deadline, "the installers do not wait for each other"
+        time.sleep(0.02)
 
 
 def test_ten_databases_of_a_new_server_install_at_once(empty_databases):
@@ -133,10 +153,10 @@ def test_a_changed_repeatable_is_applied_again_and_then_the_grants(installed, tr
     assert installed.execute("SELECT omd.added()").fetchone() == (2,)
 
 
-def test_a_migration_edited_after_its_release_is_refused(installed, tree):
+def test_a_migration_edited_after_its_release_is_refused(empty, tree):
     tree.append(MIGRATION, "SELECT 1;\n")
-    with pytest.raises(errors.MigrationChanged, match=MIGRATION) as caught:
-        install.install(installed, tree.root)
+    with pytest.raises(errors.MigrationChanged, match=f"{MIGRATION} .* its release") as caught:
+        install.install(empty, tree.root)
     assert caught.value.sqlstate == "OM901"
     assert "new migration" in caught.value.hint
 
