@@ -10,10 +10,9 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
-
-import omd.install
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,37 +21,55 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
 
 # A database per test would cost more than the tests themselves.
+FORGET = (
+    "RESET SESSION AUTHORIZATION",
+    "RESET ROLE",
+    "RESET ALL",
+    "DISCARD TEMP",
+    "SELECT pg_advisory_unlock_all()",
+)
 EMPTY = """
-    SET LOCAL session_replication_role = replica;
+    SET session_replication_role = replica;
     DO $$
     DECLARE
-        v record;
+        v_name text;
     BEGIN
         PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()
             AND backend_type = 'client backend';
-        FOR v IN
-            SELECT c.oid::regclass AS name, c.relkind FROM pg_class AS c
-            WHERE c.relnamespace = 'omd'::regnamespace AND c.relkind IN ('r', 'S')
-                AND c.relname <> 'installed_file'
-        LOOP
-            IF v.relkind = 'r' THEN
-                EXECUTE format('DELETE FROM %s', v.name);
-            ELSE
-                PERFORM setval(v.name, 1, false);
-            END IF;
-        END LOOP;
-        FOR v IN
+        -- Rows 0 are the placeholders.
+        DELETE FROM omd.module_instance WHERE module_instance_id > 0;
+        DELETE FROM omd.batch_instance WHERE batch_instance_id > 0;
+        DELETE FROM omd.event_log;
+        DELETE FROM omd.source_control;
+        DELETE FROM omd.batch_hierarchy;
+        DELETE FROM omd.batch_module;
+        DELETE FROM omd.batch_parameter;
+        DELETE FROM omd.module_parameter;
+        DELETE FROM omd.module_companion;
+        DELETE FROM omd.parameter;
+        DELETE FROM omd.module;
+        DELETE FROM omd.batch;
+        -- The templates that users add belong to a Module or to the area PRES.
+        DELETE FROM omd.rollback_template WHERE module_id IS NOT NULL OR area_code = 'PRES';
+        PERFORM setval(pg_get_serial_sequence(t, c), 1, false)
+        FROM (VALUES
+            ('omd.batch', 'batch_id'),
+            ('omd.module', 'module_id'),
+            ('omd.batch_instance', 'batch_instance_id'),
+            ('omd.module_instance', 'module_instance_id'),
+            ('omd.event_log', 'event_id')
+        ) AS s (t, c);
+        FOR v_name IN
             SELECT nspname FROM pg_namespace
-            WHERE nspname NOT LIKE 'pg\\_%' AND nspname NOT LIKE 'omd%'
-                AND nspname NOT IN ('information_schema', 'public')
+            WHERE nspname !~ '^(pg_|omd|information_schema$|public$)'
         LOOP
-            EXECUTE format('DROP SCHEMA %I CASCADE', v.nspname);
+            EXECUTE format('DROP SCHEMA %I CASCADE', v_name);
         END LOOP;
+        CREATE SCHEMA dwh;
     END
     $$;
-    CREATE SCHEMA dwh;
-    SET LOCAL session_replication_role = origin;
+    RESET session_replication_role;
 """
 
 
@@ -70,24 +87,37 @@ def control_dsn(server: str, template: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def _cleaner(control_dsn: str) -> Iterator[Callable[[], None]]:
-    reference = omd.install.sql_root() / "sql" / "reference"
-    statements = [EMPTY, *(path.read_text() for path in sorted(reference.glob("*.sql")))]
+def _warm(control_dsn: str) -> Iterator[Callable[[], Connection]]:
+    """A function that empties the database and gives the connection that did it.
 
-    with psycopg.connect(control_dsn, autocommit=True) as conn:
+    A new session compiles every routine again, which takes longer than most tests.
+    """
+    sessions: list[Connection] = []
 
-        def clean() -> None:
-            with conn.transaction():
-                for statement in statements:
-                    conn.execute(statement.encode())
+    def fresh() -> Connection:
+        if sessions and sessions[-1].info.transaction_status != TransactionStatus.UNKNOWN:
+            sessions[-1].rollback()
+        else:
+            sessions.append(psycopg.connect(control_dsn, autocommit=True, row_factory=dict_row))
+        for statement in FORGET:
+            sessions[-1].execute(statement)
+        sessions[-1].execute(EMPTY)
+        return sessions[-1]
 
-        yield clean
+    yield fresh
+    for session in sessions:
+        session.close()
 
 
 @pytest.fixture
-def dsn(control_dsn: str, _cleaner: Callable[[], None]) -> str:
+def conn(_warm: Callable[[], Connection]) -> Connection:
+    """A superuser's connection, used by one test after the other, to an emptied database."""
+    return _warm()
+
+
+@pytest.fixture
+def dsn(conn: Connection, control_dsn: str) -> str:
     """The connection string of a database with OMD, nothing registered, and a schema dwh."""
-    _cleaner()
     return control_dsn
 
 
@@ -160,7 +190,9 @@ class Flow:
 
     # Registration
 
-    def module(self, code: str = "m", /, *, batches: tuple[str, ...] = (), **attributes: Any) -> str:
+    def module(
+        self, code: str = "m", /, *, batches: tuple[str, ...] = (), **attributes: Any
+    ) -> str:
         """A Module, by default a HUB in dwh, with its target table."""
         given = {
             "area_code": "INT",
@@ -263,7 +295,9 @@ class Flow:
         assert changed.rowcount == 1
 
     def deactivate(self, table: str, where: str, value: str = "Y") -> None:
-        self.conn.execute(f"UPDATE omd.{table} SET inactive_indicator = '{value}' WHERE {where}".encode())
+        self.conn.execute(
+            f"UPDATE omd.{table} SET inactive_indicator = '{value}' WHERE {where}".encode()
+        )
 
     # What there is
 

@@ -45,7 +45,12 @@ PARENT_CALLS: dict[str, dict[str, Any]] = {
     "create_batch_instance": {"batch_code": "b"},
     "run_batch": {"batch_code": "b"},
 }
-MEANS_NONE = ("log_event", "begin_module", "create_module_instance", "run_module")  # given a Batch 0
+MEANS_NONE = (
+    "log_event",
+    "begin_module",
+    "create_module_instance",
+    "run_module",
+)  # given a Batch 0
 
 
 @pytest.fixture(autouse=True)
@@ -141,11 +146,17 @@ def test_functions_refuse_what_does_not_exist(flow: Flow, routine: str) -> None:
         flow.rows(f"SELECT * FROM omd.{routine}")
 
 
-@pytest.mark.parametrize("count", ["input", "inserted", "updated", "deleted", "discarded", "rejected"])
+@pytest.mark.parametrize(
+    "count", ["input", "inserted", "updated", "deleted", "discarded", "rejected"]
+)
 @pytest.mark.parametrize("value", [-1, -(2**62)])
-def test_a_negative_count_is_refused_and_the_run_goes_on(flow: Flow, count: str, value: int) -> None:
+def test_a_negative_count_is_refused_and_the_run_goes_on(
+    flow: Flow, count: str, value: int
+) -> None:
     id = flow.begin_module().id
-    detail = flow.refused("OM007", "module_success", module_instance_id=id, **{f"rows_{count}": value})
+    detail = flow.refused(
+        "OM007", "module_success", module_instance_id=id, **{f"rows_{count}": value}
+    )
     assert detail["module_instance_id"] == id
     assert flow.codes(module=id) == "E P P"
     flow.call("module_success", module_instance_id=id, **{f"rows_{count}": 2**63 - 1})
@@ -217,7 +228,9 @@ def test_a_failure_needs_no_words(flow: Flow) -> None:
 @pytest.mark.parametrize("text", ["", "x" * 1_000_000, "'; DROP TABLE omd.module; --", "ünï\n\t🚕"])
 def test_a_failure_keeps_its_words(flow: Flow, text: str) -> None:
     id = flow.begin_module().id
-    flow.call("module_failure", module_instance_id=id, event_detail=text, event_return_code_details=text)
+    flow.call(
+        "module_failure", module_instance_id=id, event_detail=text, event_return_code_details=text
+    )
     (event,) = flow.rows("SELECT * FROM omd.event_log WHERE module_instance_id = %s", id)
     assert event["event_return_code_details"] == text
     assert event["event_detail"] in (text, text or None)

@@ -274,7 +274,9 @@ def test_a_batch_succeeds_when_no_module_failed(flow: Flow, status: str) -> None
 
 
 @pytest.mark.parametrize("status", ["F", "E"])
-def test_a_batch_with_a_module_that_failed_or_executes_can_not_succeed(flow: Flow, status: str) -> None:
+def test_a_batch_with_a_module_that_failed_or_executes_can_not_succeed(
+    flow: Flow, status: str
+) -> None:
     flow.batch("b", "m", "n")
     batch = flow.begin_batch().id
     flow.end_module(flow.begin_module("n", batch).id, "S")

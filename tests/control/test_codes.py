@@ -22,17 +22,30 @@ def scene(flow: Flow) -> None:
 def test_an_instance_is_created_executing_and_not_yet_let_in(flow: Flow, kind: str) -> None:
     id = flow.create_batch() if kind == "batch" else flow.create_module()
     assert flow.codes(**{kind: id}) == "E A P"
-    assert flow.one(f"SELECT end_datetime FROM omd.{kind}_instance WHERE {kind}_instance_id = 1") is None
+    assert (
+        flow.one(f"SELECT end_datetime FROM omd.{kind}_instance WHERE {kind}_instance_id = 1")
+        is None
+    )
 
 
 def test_a_run_without_a_batch_has_batch_instance_0(flow: Flow) -> None:
     id = flow.create_module()
-    assert flow.one("SELECT batch_instance_id FROM omd.module_instance WHERE module_instance_id = %s", id) == 0
+    assert (
+        flow.one(
+            "SELECT batch_instance_id FROM omd.module_instance WHERE module_instance_id = %s", id
+        )
+        == 0
+    )
 
 
 def test_no_batch_instance_means_the_same_as_0(flow: Flow) -> None:
     id = flow.call("begin_module", module_code="m")["module_instance_id"]
-    assert flow.one("SELECT batch_instance_id FROM omd.module_instance WHERE module_instance_id = %s", id) == 0
+    assert (
+        flow.one(
+            "SELECT batch_instance_id FROM omd.module_instance WHERE module_instance_id = %s", id
+        )
+        == 0
+    )
 
 
 def test_evaluation_lets_a_batch_proceed(flow: Flow) -> None:
@@ -134,7 +147,9 @@ def test_success_needs_the_rollback(flow: Flow) -> None:
         "create_load_window",
     ],
 )
-def test_a_module_instance_that_has_ended_stays_as_it_is(flow: Flow, status: str, call: str) -> None:
+def test_a_module_instance_that_has_ended_stays_as_it_is(
+    flow: Flow, status: str, call: str
+) -> None:
     id = flow.end_module(flow.begin_module().id, status)
     before = flow.rows("SELECT * FROM omd.module_instance WHERE module_instance_id > 0")
     events = flow.one("SELECT count(*) FROM omd.event_log")
@@ -148,7 +163,14 @@ def test_a_module_instance_that_has_ended_stays_as_it_is(flow: Flow, status: str
 @pytest.mark.parametrize("status", FINAL)
 @pytest.mark.parametrize(
     "call",
-    ["batch_success", "batch_failure", "batch_skip", "batch_abort", "evaluate_batch", "heartbeat_batch"],
+    [
+        "batch_success",
+        "batch_failure",
+        "batch_skip",
+        "batch_abort",
+        "evaluate_batch",
+        "heartbeat_batch",
+    ],
 )
 def test_a_batch_instance_that_has_ended_stays_as_it_is(flow: Flow, status: str, call: str) -> None:
     id = flow.end_batch(flow.begin_batch().id, status)
@@ -175,7 +197,9 @@ def test_a_batch_instance_that_has_ended_stays_as_it_is(flow: Flow, status: str,
         "next_run_indicator = NULL",
     ],
 )
-def test_the_tables_refuse_impossible_codes_from_anybody(flow: Flow, kind: str, change: str) -> None:
+def test_the_tables_refuse_impossible_codes_from_anybody(
+    flow: Flow, kind: str, change: str
+) -> None:
     flow.begin_batch()
     flow.begin_module()
     with pytest.raises(psycopg.IntegrityError):
@@ -190,7 +214,11 @@ def test_e_can_not_become_an_indicator(flow: Flow, table: str) -> None:
 
 @pytest.mark.parametrize(
     ("table", "codes"),
-    [("execution_status", "ACEFS"), ("processing_indicator", "ACPR"), ("next_run_indicator", "CPR")],
+    [
+        ("execution_status", "ACEFS"),
+        ("processing_indicator", "ACPR"),
+        ("next_run_indicator", "CPR"),
+    ],
 )
 def test_every_code_has_a_description(flow: Flow, table: str, codes: str) -> None:
     rows = flow.conn.execute(f"SELECT * FROM omd.{table} ORDER BY 1".encode()).fetchall()
@@ -228,5 +256,7 @@ def test_the_execution_context_is_kept(flow: Flow) -> None:
     module = flow.begin_module(execution_context=context).id
     batch = flow.begin_batch(execution_context=context).id
     for kind, id in (("module", module), ("batch", batch)):
-        kept = flow.one(f"SELECT execution_context FROM omd.{kind}_instance WHERE {kind}_instance_id = %s", id)
+        kept = flow.one(
+            f"SELECT execution_context FROM omd.{kind}_instance WHERE {kind}_instance_id = %s", id
+        )
         assert kept == context

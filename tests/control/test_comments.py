@@ -49,7 +49,9 @@ def test_a_file_holds_the_routine_of_its_name(file: Path) -> None:
     (kind, name) = created[0]
     assert len(re.findall(r"^CREATE ", text, re.MULTILINE)) == 1
     assert len(re.findall(rf"^COMMENT ON {kind} omd\.{name}\b", text, re.MULTILINE)) == 1
-    assert len(re.findall(rf"^REVOKE ALL ON {kind} omd\.{name} FROM PUBLIC;", text, re.MULTILINE)) == 1
+    assert (
+        len(re.findall(rf"^REVOKE ALL ON {kind} omd\.{name} FROM PUBLIC;", text, re.MULTILINE)) == 1
+    )
 
 
 def test_every_routine_has_its_file(flow: Flow) -> None:

@@ -121,7 +121,9 @@ def test_two_evaluations_at_once_let_the_lowest_id_in(
 
 @pytest.mark.parametrize("kind", ["module", "batch"])
 @pytest.mark.parametrize("isolation", ["REPEATABLE READ", "SERIALIZABLE"])
-def test_an_old_snapshot_lets_nobody_in(flow: Flow, another: Another, kind: str, isolation: str) -> None:
+def test_an_old_snapshot_lets_nobody_in(
+    flow: Flow, another: Another, kind: str, isolation: str
+) -> None:
     late = another()
     late.conn.execute(f"BEGIN ISOLATION LEVEL {isolation}".encode())
     late.conn.execute("SELECT 1 FROM omd.module_instance")
@@ -333,7 +335,9 @@ def test_batches_that_share_modules_in_opposite_orders_never_deadlock(
     calls = [background(rounds, another(), code, seed) for seed, code in enumerate([*orders] * 2)]
     for call in calls:
         call.result(timeout=60)  # a deadlock is an error of one of them
-    assert flow.one("SELECT count(*) FROM omd.module_instance WHERE execution_status_code = 'E'") == 0
+    assert (
+        flow.one("SELECT count(*) FROM omd.module_instance WHERE execution_status_code = 'E'") == 0
+    )
 
 
 def test_opposite_orders_inside_two_transactions_do_not_deadlock_while_ending(

@@ -37,7 +37,12 @@ def test_new_batch_registration(flow: Flow) -> None:
 def test_module_one_off_execution(flow: Flow) -> None:
     id = flow.run_module("m_hub")
     assert flow.codes(module=id) == "S P P"
-    assert flow.one("SELECT batch_instance_id FROM omd.module_instance WHERE module_instance_id = %s", id) == 0
+    assert (
+        flow.one(
+            "SELECT batch_instance_id FROM omd.module_instance WHERE module_instance_id = %s", id
+        )
+        == 0
+    )
 
 
 def test_batch_regular_execution(flow: Flow) -> None:
@@ -110,7 +115,9 @@ def test_batch_inactive(flow: Flow) -> None:
 
 
 def test_batch_module_inactive(flow: Flow) -> None:
-    flow.call("add_module_to_batch", batch_code="b_dummy", module_code="m_hub", inactive_indicator="Y")
+    flow.call(
+        "add_module_to_batch", batch_code="b_dummy", module_code="m_hub", inactive_indicator="Y"
+    )
     run = flow.run_batch("b_dummy", m_stg="S", m_hstg="S", m_hub="S")
     assert run["m_hub"].answer == ("C", "INACTIVE_IN_BATCH")
     assert flow.codes(batch=run.id) == "S P P"
@@ -186,7 +193,12 @@ def test_batch_within_its_frequency(flow: Flow) -> None:
 def test_batch_failure_writes_the_event_log(flow: Flow) -> None:
     batch = flow.begin_batch("b_dummy").id
     module = flow.begin_module("m_hub", batch).id
-    flow.call("module_failure", module_instance_id=module, event_detail="disk full", event_return_code_details="53100")
+    flow.call(
+        "module_failure",
+        module_instance_id=module,
+        event_detail="disk full",
+        event_return_code_details="53100",
+    )
     flow.call("batch_failure", batch_instance_id=batch, event_detail="m_hub failed")
     rows = flow.rows("SELECT * FROM omd_report.event_log ORDER BY event_id")
     assert [(row["module_code"], row["batch_code"], row["event_detail"]) for row in rows] == [

@@ -45,7 +45,9 @@ def no_target(flow: Flow) -> None:
 def other_window(flow: Flow) -> None:
     id = flow.begin_module().id
     for end in (1, 2):
-        flow.conn.execute("CALL omd.create_load_window(%s, p_end_id => %s, p_start_value => NULL)", [id, end])
+        flow.conn.execute(
+            "CALL omd.create_load_window(%s, p_end_id => %s, p_start_value => NULL)", [id, end]
+        )
 
 
 def cycle(flow: Flow) -> None:
@@ -78,7 +80,9 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     ),
     "OM008": cycle,
     "OM009": lambda flow: flow.call("register_module", module_code="m", table_code="a..b"),
-    "OM010": lambda flow: flow.call("create_load_window", module_instance_id=flow.begin_module().id),
+    "OM010": lambda flow: flow.call(
+        "create_load_window", module_instance_id=flow.begin_module().id
+    ),
     "OM011": lambda flow: flow.begin_module("m", lease=timedelta(0)),
     "OM012": lambda flow: flow.one("SELECT omd.parameter_value('nope')"),
     "OM013": lambda flow: flow.call("set_next_run_indicator", next_run_indicator="R"),
@@ -100,7 +104,9 @@ RAISED: dict[str, Callable[[Flow], object]] = {
 
 
 def test_every_error_of_the_catalogue_is_raised_here(flow: Flow) -> None:
-    catalogue = flow.rows("SELECT sqlstate_code FROM omd.error_catalogue WHERE sqlstate_code < 'OM9'")
+    catalogue = flow.rows(
+        "SELECT sqlstate_code FROM omd.error_catalogue WHERE sqlstate_code < 'OM9'"
+    )
     assert {row["sqlstate_code"] for row in catalogue} == set(RAISED)
 
 
@@ -117,14 +123,15 @@ def test_an_error_tells_what_why_and_what_next(flow: Flow, sqlstate: str) -> Non
     hint = error.diag.message_hint or ""
     assert hint.strip()
     for text in (error.diag.message_primary or "", hint):
-        assert "{" not in text.replace("{table}", "").replace("{insert_instance_column}", "").replace(
-            "{instance_array}", ""
-        ), "a placeholder was left unfilled"
+        assert "{" not in text.replace("{table}", "").replace(
+            "{insert_instance_column}", ""
+        ).replace("{instance_array}", ""), "a placeholder was left unfilled"
 
 
 def test_the_catalogue_and_the_classes_are_the_same(flow: Flow) -> None:
     catalogue = {
-        row["sqlstate_code"]: row["error_name"] for row in flow.rows("SELECT * FROM omd.error_catalogue")
+        row["sqlstate_code"]: row["error_name"]
+        for row in flow.rows("SELECT * FROM omd.error_catalogue")
     }
     for sqlstate, name in catalogue.items():
         assert getattr(errors, name) is psycopg.errors.lookup(sqlstate)
@@ -136,7 +143,9 @@ def test_the_catalogue_and_the_classes_are_the_same(flow: Flow) -> None:
     assert {each.__name__ for each in classes} == set(catalogue.values())
 
 
-@pytest.mark.parametrize("code", ["it's", 'a "b"', "x'); DROP TABLE omd.batch; --", "{batch_code}", "%s"])
+@pytest.mark.parametrize(
+    "code", ["it's", 'a "b"', "x'); DROP TABLE omd.batch; --", "{batch_code}", "%s"]
+)
 def test_a_hint_quotes_what_the_caller_gave(flow: Flow, code: str) -> None:
     with pytest.raises(errors.UnknownBatch) as caught:
         flow.begin_batch(code)

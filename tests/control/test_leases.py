@@ -97,14 +97,18 @@ def test_a_heartbeat_prolongs_the_lease_from_now(flow: Flow, kind: str) -> None:
     before = flow.one("SELECT clock_timestamp()")
     flow.call(heartbeat, **{f"{kind}_instance_id": id}, lease=LONG)
     after = flow.one("SELECT clock_timestamp()")
-    lease = flow.one(f"SELECT lease_expires_at FROM omd.{kind}_instance WHERE {kind}_instance_id = 1")
+    lease = flow.one(
+        f"SELECT lease_expires_at FROM omd.{kind}_instance WHERE {kind}_instance_id = 1"
+    )
     assert before + LONG <= lease <= after + LONG
     # a shorter one counts as well
     flow.call(heartbeat, **{f"{kind}_instance_id": id}, lease=PASSED)
     assert begin().answer == ("P", None)
 
 
-@pytest.mark.parametrize(("kind", "routine"), [("batch", "heartbeat_batch"), ("module", "heartbeat")])
+@pytest.mark.parametrize(
+    ("kind", "routine"), [("batch", "heartbeat_batch"), ("module", "heartbeat")]
+)
 def test_a_heartbeat_after_the_lease_is_too_late(flow: Flow, kind: str, routine: str) -> None:
     id = (flow.begin_batch if kind == "batch" else flow.begin_module)(lease=PASSED).id
     flow.refused("OM107", routine, **{f"{kind}_instance_id": id}, lease=LONG)

@@ -8,16 +8,20 @@ import pytest
 from psycopg.types.string import TextLoader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.control.conftest import Flow
 
 LEAST = -(2**63)
 
 
-@pytest.fixture(autouse=True)
-def scene(flow: Flow) -> None:
+@pytest.fixture
+def flow(another: Callable[..., Flow]) -> Flow:
+    flow = another()
     flow.conn.adapters.register_loader("timestamptz", TextLoader)  # Python knows no -infinity
     flow.conn.execute("SET timezone = 'UTC'")
     flow.batch("b", "m")
+    return flow
 
 
 def window(flow: Flow, id: int, **end: Any) -> Any:
@@ -55,7 +59,9 @@ def test_the_next_starts_where_the_last_ended(flow: Flow) -> None:
 def test_an_id_decides_between_equal_times(flow: Flow) -> None:
     loaded(flow, end_value="2013-01-31", end_id=7)
     id = flow.begin_module().id
-    flow.refused("OM010", "create_load_window", module_instance_id=id, end_value="2013-01-31", end_id=6)
+    flow.refused(
+        "OM010", "create_load_window", module_instance_id=id, end_value="2013-01-31", end_id=6
+    )
     assert window(flow, id, end_value="2013-01-31", end_id=8)[1] == 7
 
 

@@ -200,7 +200,9 @@ def test_an_administrator_may_mark_any_ended_run(flow: Flow, status: str) -> Non
 
 
 @pytest.mark.parametrize("indicator", ["P", "C"])
-def test_the_flag_of_a_failed_run_does_not_decide_about_its_rollback(flow: Flow, indicator: str) -> None:
+def test_the_flag_of_a_failed_run_does_not_decide_about_its_rollback(
+    flow: Flow, indicator: str
+) -> None:
     flow.module()
     id = flow.run_module("m", "F")
     flow.set_next(indicator, module=id)
@@ -283,8 +285,12 @@ def test_inactive_in_the_batch_comes_before_inactive(flow: Flow) -> None:
     assert flow.begin_module("m", flow.begin_batch().id).answer == ("C", "INACTIVE_IN_BATCH")
 
 
-@pytest.mark.parametrize(("table", "reason"), [("module", "INACTIVE"), ("batch_module", "INACTIVE_IN_BATCH")])
-def test_inactive_comes_before_a_directive_and_leaves_it(flow: Flow, table: str, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("table", "reason"), [("module", "INACTIVE"), ("batch_module", "INACTIVE_IN_BATCH")]
+)
+def test_inactive_comes_before_a_directive_and_leaves_it(
+    flow: Flow, table: str, reason: str
+) -> None:
     flow.batch("b", "m")
     batch = flow.begin_batch().id
     flow.set_next("C", module=flow.run_module("m", batch=batch))

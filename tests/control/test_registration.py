@@ -55,7 +55,9 @@ def test_registering_again_changes_every_attribute_given(
     flow: Flow, kind: str, attributes: dict[str, tuple[Any, Any]]
 ) -> None:
     code = {f"{kind}_code": "x"}
-    first = flow.call(f"register_{kind}", **code, **{name: old for name, (old, _) in attributes.items()})
+    first = flow.call(
+        f"register_{kind}", **code, **{name: old for name, (old, _) in attributes.items()}
+    )
     for name, (_, new) in attributes.items():
         before = registered(flow, kind, "x")
         again = flow.call(f"register_{kind}", **code, **{name: new})
@@ -134,8 +136,16 @@ def test_registering_a_member_again_changes_its_place(flow: Flow) -> None:
         ("OM001", "run_batch", {"batch_code": "nope"}),
         ("OM002", "run_module", {"module_code": "nope"}),
         ("OM006", "register_batch", {"batch_code": "new", "frequency_code": "Sometimes"}),
-        ("OM006", "register_module", {"module_code": "new", "area_code": "ATTIC", "table_code": "a.b"}),
-        ("OM001", "set_parameter", {"parameter_code": "p", "parameter_value": "v", "batch_code": "nope"}),
+        (
+            "OM006",
+            "register_module",
+            {"module_code": "new", "area_code": "ATTIC", "table_code": "a.b"},
+        ),
+        (
+            "OM001",
+            "set_parameter",
+            {"parameter_code": "p", "parameter_value": "v", "batch_code": "nope"},
+        ),
     ],
 )
 def test_unknown_codes_create_nothing(
@@ -145,7 +155,14 @@ def test_unknown_codes_create_nothing(
     flow.module("m")
 
     def everything() -> list[Any]:
-        tables = ["batch", "module", "batch_module", "batch_hierarchy", "parameter", "batch_parameter"]
+        tables = [
+            "batch",
+            "module",
+            "batch_module",
+            "batch_hierarchy",
+            "parameter",
+            "batch_parameter",
+        ]
         instances = ["batch_instance", "module_instance", "event_log"]
         return [flow.one(f"SELECT count(*) FROM omd.{table}") for table in tables + instances]
 
@@ -194,7 +211,11 @@ def test_a_blank_name_is_refused(flow: Flow, blank: str | None) -> None:
     with pytest.raises(psycopg.Error) as caught:
         flow.call("register_module", module_code="m", area_code="STG", table_code=blank)
     assert caught.value.sqlstate in ("OM005", "OM009", "OM013")
-    assert flow.one("SELECT count(*) FROM omd.batch") == flow.one("SELECT count(*) FROM omd.module") == 0
+    assert (
+        flow.one("SELECT count(*) FROM omd.batch")
+        == flow.one("SELECT count(*) FROM omd.module")
+        == 0
+    )
 
 
 @pytest.mark.parametrize("indicator", ["y ", "X", "", "yes", "true"])
@@ -214,7 +235,19 @@ def test_an_inactive_indicator_is_y_or_n(flow: Flow, indicator: str) -> None:
 
 @pytest.mark.parametrize(
     "table_code",
-    ["", ".", "a.", ".b", "a..b", "a.b.c.d", '"a', 'a."', "a b", "a.b; DROP TABLE omd.batch", "1a.b"],
+    [
+        "",
+        ".",
+        "a.",
+        ".b",
+        "a..b",
+        "a.b.c.d",
+        '"a',
+        'a."',
+        "a b",
+        "a.b; DROP TABLE omd.batch",
+        "1a.b",
+    ],
 )
 def test_what_is_no_table_name_is_refused(flow: Flow, table_code: str) -> None:
     with pytest.raises(psycopg.Error) as caught:
@@ -277,7 +310,9 @@ def test_two_sessions_register_the_same_code_at_once(
 ) -> None:
     one, two = another(), another()
     one.conn.execute("BEGIN")
-    first = one.call("register_batch", batch_code="b", frequency_code="Daily", batch_description="one")
+    first = one.call(
+        "register_batch", batch_code="b", frequency_code="Daily", batch_description="one"
+    )
     second = background(two.call, "register_batch", batch_code="b", batch_description="two")
     until_settled(two, second)
     one.conn.execute("COMMIT")
@@ -294,7 +329,12 @@ def test_the_modules_parameter_wins_over_the_batchs(
     flow: Flow, batch: str | None, module: str | None, value: str | None
 ) -> None:
     flow.batch("b", "m")
-    flow.call("set_parameter", parameter_code="p", parameter_value="of another", batch_code=flow.batch("c"))
+    flow.call(
+        "set_parameter",
+        parameter_code="p",
+        parameter_value="of another",
+        batch_code=flow.batch("c"),
+    )
     if batch:
         flow.call("set_parameter", parameter_code="p", parameter_value=batch, batch_code="b")
     if module:

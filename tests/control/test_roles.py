@@ -70,7 +70,10 @@ def whole_run(flow: Flow) -> None:
     assert flow.evaluate_module(created).pi == "P"
     flow.end_module(created, "A")
     assert flow.call("run_module", module_code="m")["execution_status_code"] == "S"
-    assert flow.call("run_module", module_code="m", executable="SELECT 1/0")["execution_status_code"] == "F"
+    assert (
+        flow.call("run_module", module_code="m", executable="SELECT 1/0")["execution_status_code"]
+        == "F"
+    )
     assert flow.call("run_batch", batch_code="b")["execution_status_code"] == "S"
     assert flow.one("SELECT count(*) FROM omd_report.module_execution_log") == 6
 
@@ -158,7 +161,9 @@ def test_a_runner_registers_nothing(runner: Flow, routine: str) -> None:
 def edits(flow: Flow) -> list[str]:
     return [
         row["event_detail"]
-        for row in flow.rows("SELECT event_detail FROM omd.event_log WHERE event_type_code = 4 ORDER BY 1")
+        for row in flow.rows(
+            "SELECT event_detail FROM omd.event_log WHERE event_type_code = 4 ORDER BY 1"
+        )
     ]
 
 
@@ -171,7 +176,9 @@ def test_an_edit_is_logged_with_old_new_and_who(
     flow.conn.execute(f"GRANT omd_admin TO {person}".encode())
     flow.conn.execute(f"SET SESSION AUTHORIZATION {person}".encode())
     if by == "update":
-        flow.conn.execute(f"UPDATE omd.{kind}_instance SET next_run_indicator = 'R' WHERE {kind}_instance_id = 1".encode())
+        flow.conn.execute(
+            f"UPDATE omd.{kind}_instance SET next_run_indicator = 'R' WHERE {kind}_instance_id = 1".encode()
+        )
     else:
         flow.call("set_next_run_indicator", next_run_indicator="R", **{f"{kind}_instance_id": id})
     flow.conn.execute("RESET SESSION AUTHORIZATION")
@@ -185,7 +192,9 @@ def test_an_edit_is_logged_with_old_new_and_who(
 def test_an_edit_of_many_rows_is_logged_row_by_row(flow: Flow, another: Another) -> None:
     ids = [flow.run_module() for _ in range(3)]
     admin = another(role="omd_admin")
-    admin.conn.execute("UPDATE omd.module_instance SET next_run_indicator = 'R' WHERE module_instance_id > 0")
+    admin.conn.execute(
+        "UPDATE omd.module_instance SET next_run_indicator = 'R' WHERE module_instance_id > 0"
+    )
     assert len(edits(flow)) == len(ids)
     assert flow.begin_module().array == ids
 
@@ -236,7 +245,9 @@ def test_the_outcome_of_a_run_can_not_be_edited_even_by_a_superuser(
 ) -> None:
     id = flow.run_batch().id if kind == "batch" else flow.run_module()
     with pytest.raises(psycopg.Error) as caught:
-        flow.conn.execute(f"UPDATE omd.{kind}_instance SET {change} WHERE {kind}_instance_id = {id}".encode())
+        flow.conn.execute(
+            f"UPDATE omd.{kind}_instance SET {change} WHERE {kind}_instance_id = {id}".encode()
+        )
     assert caught.value.sqlstate == "OM106"
     assert flow.codes(**{kind: id}) == "S P P"
 
@@ -244,7 +255,9 @@ def test_the_outcome_of_a_run_can_not_be_edited_even_by_a_superuser(
 @pytest.mark.parametrize("kind", ["batch", "module"])
 def test_the_placeholder_can_not_be_edited(flow: Flow, kind: str) -> None:
     with pytest.raises(psycopg.Error) as caught:
-        flow.conn.execute(f"UPDATE omd.{kind}_instance SET next_run_indicator = 'R' WHERE {kind}_instance_id = 0".encode())
+        flow.conn.execute(
+            f"UPDATE omd.{kind}_instance SET next_run_indicator = 'R' WHERE {kind}_instance_id = 0".encode()
+        )
     assert caught.value.sqlstate == "OM106"
 
 
@@ -293,7 +306,9 @@ def test_every_routine_but_those_that_commit_pins_its_search_path(flow: Flow) ->
         if not routine["source"] == "" and routine["settings"] != pinned  # BEGIN ATOMIC needs none
     }
     assert unpinned == TRANSACTION_CONTROL
-    assert not any(routine["definer"] for routine in routines if routine["name"] in TRANSACTION_CONTROL)
+    assert not any(
+        routine["definer"] for routine in routines if routine["name"] in TRANSACTION_CONTROL
+    )
 
 
 # Surroundings
@@ -313,7 +328,9 @@ def test_tables_and_functions_named_like_ours_do_no_harm(flow: Flow, runner: Flo
         " FROM pg_proc AS p WHERE p.pronamespace = 'omd'::regnamespace AND p.prokind = 'f'"
         " AND p.prorettype <> 'trigger'::regtype"
     ):
-        arguments = ", ".join(a for a in routine["arguments"].split(", ") if not a.startswith("OUT "))
+        arguments = ", ".join(
+            a for a in routine["arguments"].split(", ") if not a.startswith("OUT ")
+        )
         flow.conn.execute(evil(routine["name"], arguments, "text"))
     for name, arguments, result in (
         ("now", "", "timestamptz"),
@@ -335,10 +352,18 @@ def test_tables_and_functions_named_like_ours_do_no_harm(flow: Flow, runner: Flo
         "SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'v')"
         " AND relnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)"
     ):
-        runner.conn.execute(sql.SQL("CREATE TEMP TABLE IF NOT EXISTS {} ()").format(sql.Identifier(relation["name"])))
+        runner.conn.execute(
+            sql.SQL("CREATE TEMP TABLE IF NOT EXISTS {} ()").format(
+                sql.Identifier(relation["name"])
+            )
+        )
     runner.conn.execute("SET search_path = pg_temp, evil, pg_catalog")
     runner.conn.execute("CREATE TYPE pg_temp.bigint_ AS ENUM ('x')")
-    flow.call("register_module", module_code="m", executable=LOAD.replace("current_", "pg_catalog.current_"))
+    flow.call(
+        "register_module",
+        module_code="m",
+        executable=LOAD.replace("current_", "pg_catalog.current_"),
+    )
     batch = runner.begin_batch().id
     failed = runner.begin_module("m", batch).id
     runner.end_module(failed, "F")
@@ -377,6 +402,7 @@ def evil(name: str, arguments: str, result: str) -> bytes:
         "client_encoding = 'LATIN1'",
     ],
 )
-def test_no_setting_of_a_session_changes_an_answer(flow: Flow, setting: str) -> None:
-    flow.conn.execute(f"SET {setting}".encode())
-    whole_run(flow)
+def test_no_setting_of_a_session_changes_an_answer(another: Another, setting: str) -> None:
+    session = another()
+    session.conn.execute(f"SET {setting}".encode())
+    whole_run(session)

@@ -78,7 +78,9 @@ def test_the_rollback_leaves_a_line_in_the_event_log(flow: Flow) -> None:
     flow.module()
     failed_with_rows(flow)
     id = flow.begin_module().id
-    query = "SELECT count(*) FROM omd.event_log WHERE event_type_code = 5 AND module_instance_id = %s"
+    query = (
+        "SELECT count(*) FROM omd.event_log WHERE event_type_code = 5 AND module_instance_id = %s"
+    )
     assert flow.one(query, id) == 1
 
 
@@ -96,7 +98,9 @@ def test_rollback_and_marking_are_one_transaction(flow: Flow) -> None:
 # Configuration
 
 
-@pytest.mark.parametrize(("area", "table_type"), [("PRES", "DIM"), ("INT", "3NF"), ("HELPER", None)])
+@pytest.mark.parametrize(
+    ("area", "table_type"), [("PRES", "DIM"), ("INT", "3NF"), ("HELPER", None)]
+)
 def test_a_pending_rollback_without_a_template_stops_the_run(
     flow: Flow, area: str, table_type: str | None
 ) -> None:

@@ -29,7 +29,9 @@ def scene(flow: Flow) -> None:
         register(flow, code, LOAD)
 
 
-def register(flow: Flow, code: str, executable: str, batch: str | None = "b", **attributes: Any) -> None:
+def register(
+    flow: Flow, code: str, executable: str, batch: str | None = "b", **attributes: Any
+) -> None:
     flow.module(code, executable=executable.format(code), **attributes)
     if batch:
         sequence = "mno".index(code) + 1
@@ -78,7 +80,9 @@ def test_a_module_runs(flow: Flow) -> None:
         ("UPDATE dwh.m SET v = 'x' WHERE false", {}),
     ],
 )
-def test_rows_are_counted_as_what_they_are(flow: Flow, executable: str, counts: dict[str, int]) -> None:
+def test_rows_are_counted_as_what_they_are(
+    flow: Flow, executable: str, counts: dict[str, int]
+) -> None:
     run_module(flow)
     id, status = run_module(flow, executable=executable)
     assert status == "S"
@@ -331,19 +335,29 @@ def test_a_module_that_can_not_begin_fails_the_batch(flow: Flow, problem: dict[s
     assert status == "F"
     assert flow.codes(batch=id) == "F P P"
     assert "o" not in statuses(flow, id)
-    detail = flow.one("SELECT event_detail FROM omd.event_log WHERE batch_instance_id = %s AND module_instance_id = 0", id)
+    detail = flow.one(
+        "SELECT event_detail FROM omd.event_log WHERE batch_instance_id = %s AND module_instance_id = 0",
+        id,
+    )
     assert code in detail
 
 
 def test_inactive_members_are_skipped(flow: Flow) -> None:
     flow.batch("child", "c")
-    flow.call("add_batch_to_parent_batch", batch_code="child", parent_batch_code="b", inactive_indicator="Y")
+    flow.call(
+        "add_batch_to_parent_batch",
+        batch_code="child",
+        parent_batch_code="b",
+        inactive_indicator="Y",
+    )
     flow.call("add_module_to_batch", batch_code="b", module_code="m", inactive_indicator="Y")
     flow.call("register_module", module_code="n", inactive_indicator="Y")
     id, status = run_batch(flow)
     assert status == "S"
     assert statuses(flow, id) == {"m": "C", "n": "C", "o": "S"}
-    children = "SELECT execution_status_code FROM omd.batch_instance WHERE parent_batch_instance_id = %s"
+    children = (
+        "SELECT execution_status_code FROM omd.batch_instance WHERE parent_batch_instance_id = %s"
+    )
     assert [row["execution_status_code"] for row in flow.rows(children, id)] in ([], ["C"])
 
 
@@ -392,7 +406,9 @@ def test_child_batches_run_after_the_modules_under_their_parent(flow: Flow) -> N
     nested(flow)
     assert run_batch(flow) == (1, "S")
     assert tree(flow) == [("b", 0, "S"), ("low", 1, "S"), ("high", 1, "S"), ("leaf", 3, "S")]
-    order = flow.rows("SELECT module_code FROM omd_report.module_execution_log ORDER BY module_instance_id")
+    order = flow.rows(
+        "SELECT module_code FROM omd_report.module_execution_log ORDER BY module_instance_id"
+    )
     assert "".join(row["module_code"] for row in order) == "mnopqr"
 
 
@@ -425,7 +441,9 @@ def test_a_cancelled_batch_fails_with_every_batch_above(
     with pytest.raises(psycopg.errors.QueryCanceled):
         running.result(timeout=20)
     ended = {code: status for code, _, status in tree(flow)}
-    assert ended == ({"b": "F"} if depth == "m" else {"b": "F", "low": "S", "high": "F", "leaf": "F"})
+    assert ended == (
+        {"b": "F"} if depth == "m" else {"b": "F", "low": "S", "high": "F", "leaf": "F"}
+    )
     flow.conn.execute("SELECT pg_advisory_unlock(42)")
     assert run_batch(flow)[1] == "S"
 
