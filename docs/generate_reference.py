@@ -36,7 +36,12 @@ MANY = 20  # routines: listing them would tell nothing
 
 # Granted to omd_runner because in-database runs use the caller's rights, not because people call
 # them.
-STEPS = {"omd.begin_in_database_run", "omd.execute_module", "omd.settle_rollback"}
+STEPS = {
+    "omd.begin_in_database_run",
+    "omd.execute_batch",
+    "omd.execute_module",
+    "omd.settle_rollback",
+}
 
 # The first pattern that matches a routine's name decides.
 GROUPS = {

@@ -99,6 +99,7 @@ BEGIN;
 \ir ../procedures/omd/previous_module_instance.sql
 \ir ../procedures/omd/create_load_window.sql
 \ir ../procedures/omd/heartbeat.sql
+\ir ../procedures/omd/fence.sql
 \ir ../procedures/omd/reap_expired_instances.sql
 \ir ../procedures/omd/log_event.sql
 \ir ../procedures/omd/set_next_run_indicator.sql
@@ -107,6 +108,7 @@ BEGIN;
 \ir ../procedures/omd/begin_in_database_run.sql
 \ir ../procedures/omd/execute_module.sql
 \ir ../procedures/omd/run_module.sql
+\ir ../procedures/omd/execute_batch.sql
 \ir ../procedures/omd/run_batch.sql
 \ir ../procedures/omd/guard_instance_edit.sql
 

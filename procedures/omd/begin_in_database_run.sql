@@ -29,7 +29,7 @@ BEGIN
                 'next_command', format('CALL omd.begin_module(%L);', p_module_code)
             )
         );
-    ELSIF p_executable IS NULL OR btrim(p_executable) = '' THEN
+    ELSIF p_executable IS NULL OR p_executable ~ '^[[:space:]]*$' THEN
         PERFORM omd.raise_error('OM203', jsonb_build_object('module_code', p_module_code));
     END IF;
 

@@ -17,18 +17,19 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $begin_module$
 DECLARE
-    v_platform_code text;
+    v_answer record;
 BEGIN
-    SELECT
-        o.p_module_instance_id, o.p_processing_indicator, o.p_instance_array, o.p_reason,
-        o.p_platform_code
-    INTO
-        p_module_instance_id, p_processing_indicator, p_instance_array, p_reason, v_platform_code
-    FROM omd.open_module_instance(
+    v_answer := omd.open_module_instance(
         p_module_code, p_batch_instance_id, p_execution_context, p_lease, FALSE
-    ) AS o;
+    );
+    p_module_instance_id := v_answer.p_module_instance_id;
+    p_processing_indicator := v_answer.p_processing_indicator;
+    p_instance_array := v_answer.p_instance_array;
+    p_reason := v_answer.p_reason;
     IF p_processing_indicator = 'R' THEN
-        CALL omd.settle_rollback(p_module_instance_id, v_platform_code, p_processing_indicator);
+        CALL omd.settle_rollback(
+            p_module_instance_id, v_answer.p_platform_code, p_processing_indicator
+        );
     END IF;
 END
 $begin_module$;

@@ -13,7 +13,7 @@ SECURITY INVOKER
 AS $execute_module$
 DECLARE
     v_verb text := pg_catalog.lower(
-        (pg_catalog.regexp_match(p_executable, '^(?:\s|--[^\n]*\n|/\*.*?\*/)*([a-z]+)', 'i'))[1]
+        (pg_catalog.regexp_match(p_executable, '^(?:[[:space:]]|--[^\n]*\n|/[*].*?[*]/)*([a-z]+)', 'i'))[1]
     );
     v_rows bigint;
     v_sqlstate text;
@@ -37,7 +37,7 @@ BEGIN
         );
         p_execution_status_code := 'S';
     EXCEPTION
-        WHEN query_canceled OR OTHERS THEN
+        WHEN query_canceled OR assert_failure OR OTHERS THEN
             GET STACKED DIAGNOSTICS
                 v_sqlstate = RETURNED_SQLSTATE,
                 v_message = MESSAGE_TEXT,

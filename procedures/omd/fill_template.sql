@@ -1,6 +1,6 @@
 -- Fills {key} in a text with values from a JSON object, in one pass: a value that contains {key}
--- itself stays as it is, so a hostile name can't reach another placeholder. Unknown keys stay as
--- they are.
+-- itself stays as it is, so a hostile name can't reach another placeholder. NULL is
+-- written as NULL; unknown keys stay.
 
 CREATE OR REPLACE FUNCTION omd.fill_template(
     p_template text,
@@ -14,7 +14,11 @@ BEGIN ATOMIC
     SELECT
         coalesce(
             string_agg(
-                coalesce(p_values ->> piece.m[1], piece.m[2], '{' || piece.m[1] || '}'),
+                CASE
+                    WHEN piece.m[1] IS NULL THEN piece.m[2]
+                    WHEN p_values ? piece.m[1] THEN coalesce(p_values ->> piece.m[1], 'NULL')
+                    ELSE '{' || piece.m[1] || '}'
+                END,
                 '' ORDER BY piece.n
             ),
             ''

@@ -10,14 +10,14 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $heartbeat$
 DECLARE
+    v_lease interval := omd.require_lease(p_lease);
     v_batch_instance_id bigint;
 BEGIN
-    IF p_lease IS NULL THEN
+    IF v_lease IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_lease'));
     END IF;
-    PERFORM omd.require_lease(p_lease);
 
-    UPDATE omd.module_instance AS mi SET lease_expires_at = clock_timestamp() + p_lease
+    UPDATE omd.module_instance AS mi SET lease_expires_at = clock_timestamp() + v_lease
     WHERE mi.module_instance_id = p_module_instance_id
         AND mi.execution_status_code = 'E'
         AND coalesce(mi.lease_expires_at, 'infinity') >= clock_timestamp()
@@ -37,7 +37,7 @@ BEGIN
     END IF;
 
     -- A Batch lives as long as one of its Modules does.
-    UPDATE omd.batch_instance AS bi SET lease_expires_at = greatest(bi.lease_expires_at, clock_timestamp() + p_lease)
+    UPDATE omd.batch_instance AS bi SET lease_expires_at = greatest(bi.lease_expires_at, clock_timestamp() + v_lease)
     WHERE bi.batch_instance_id = v_batch_instance_id
         AND bi.execution_status_code = 'E'
         AND bi.lease_expires_at IS NOT NULL

@@ -9,13 +9,14 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $heartbeat_batch$
+DECLARE
+    v_lease interval := omd.require_lease(p_lease);
 BEGIN
-    IF p_lease IS NULL THEN
+    IF v_lease IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_lease'));
     END IF;
-    PERFORM omd.require_lease(p_lease);
 
-    UPDATE omd.batch_instance AS bi SET lease_expires_at = clock_timestamp() + p_lease
+    UPDATE omd.batch_instance AS bi SET lease_expires_at = clock_timestamp() + v_lease
     WHERE bi.batch_instance_id = p_batch_instance_id
         AND bi.execution_status_code = 'E'
         AND coalesce(bi.lease_expires_at, 'infinity') >= clock_timestamp();

@@ -21,7 +21,6 @@ DECLARE
     v_batch_instance_id bigint;
 BEGIN
     PERFORM omd.require_read_committed();
-    PERFORM omd.require_lease(p_lease);
 
     SELECT b.batch_id INTO v_batch_id
     FROM omd.batch AS b
@@ -43,7 +42,7 @@ BEGIN
         v_batch_id,
         coalesce(p_parent_batch_instance_id, 0),
         clock_timestamp(),
-        clock_timestamp() + p_lease,
+        clock_timestamp() + omd.require_lease(p_lease),
         'E',
         'A',
         'P',

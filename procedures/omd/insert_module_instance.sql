@@ -21,7 +21,6 @@ DECLARE
     v_now timestamptz := clock_timestamp();
     v_module_instance_id bigint;
 BEGIN
-    PERFORM omd.require_lease(p_lease);
     INSERT INTO omd.module_instance (
         module_id, batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
         processing_indicator, next_run_indicator, is_session_bound, rollback_instance_array,
@@ -31,7 +30,7 @@ BEGIN
         p_module_id,
         coalesce(p_batch_instance_id, 0),
         v_now,
-        v_now + p_lease,
+        v_now + omd.require_lease(p_lease),
         'E',
         p_processing_indicator,
         'P',

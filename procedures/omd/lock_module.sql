@@ -15,7 +15,10 @@ AS $lock_module$
 DECLARE
     v_module omd.module;
 BEGIN
-    PERFORM omd.require_read_committed();
+    -- The test here spares the usual run a call.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM omd.require_read_committed();
+    END IF;
     SELECT m.* INTO v_module
     FROM omd.module AS m
     WHERE m.module_code = p_module_code

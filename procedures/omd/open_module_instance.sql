@@ -22,10 +22,12 @@ SET search_path = pg_catalog, pg_temp
 AS $open_module_instance$
 DECLARE
     v_module omd.module := omd.lock_module(p_module_code);
+    v_decision record;
 BEGIN
-    SELECT d.p_processing_indicator, d.p_instance_array, d.p_reason
-    INTO p_processing_indicator, p_instance_array, p_reason
-    FROM omd.decide_module(v_module, NULL, p_batch_instance_id) AS d;
+    v_decision := omd.decide_module(v_module, NULL, p_batch_instance_id);
+    p_processing_indicator := v_decision.p_processing_indicator;
+    p_instance_array := v_decision.p_instance_array;
+    p_reason := v_decision.p_reason;
     p_platform_code := v_module.platform_code;
     p_module_instance_id := omd.insert_module_instance(
         v_module.module_id,

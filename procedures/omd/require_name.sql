@@ -14,7 +14,7 @@ AS $require_name$
 BEGIN
     IF p_value IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', p_argument));
-    ELSIF p_value !~ '\S' THEN
+    ELSIF p_value ~ '^[[:space:]]*$' THEN
         PERFORM omd.raise_error(
             'OM013', jsonb_build_object('argument', p_argument, 'value', p_value, 'expected', 'a name that is not blank')
         );

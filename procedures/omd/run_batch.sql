@@ -1,8 +1,6 @@
--- Runs a Batch whose Modules are SQL: its Modules by sequence, then its child Batches, each visible
--- while it runs. A failing member fails the Batch; the rest is attempted only when the Batch says
--- continue_on_failure. Commits, so it can't be called inside a transaction block and can pin no
--- search_path: every name is qualified. Errors: OM001, OM003, OM005, OM014; 57014 when it was
--- cancelled, after the failure is recorded.
+-- Runs a Batch whose Modules are SQL, from begin to end, visible while it runs. Commits, so it
+-- can't be called inside a transaction block and can pin no search_path: every name is qualified.
+-- Errors: OM001, OM003, OM005, OM014; 57014 when it was cancelled, after the failure is recorded.
 
 CREATE OR REPLACE PROCEDURE omd.run_batch(
     p_batch_code text,
@@ -14,93 +12,12 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $run_batch$
 DECLARE
-    v_indicator text;
-    v_continue boolean;
-    v_member record;
-    v_executable text;
-    v_member_id bigint;
-    v_member_status text;
-    v_is_cancelled boolean := FALSE;
-    v_message text;
-    v_failures text := '';
+    v_is_cancelled boolean;
 BEGIN
-    p_batch_instance_id := omd.insert_batch_instance(
-        p_batch_code,
-        p_parent_batch_instance_id,
-        pg_catalog.jsonb_build_object(
-            'platform', 'POSTGRES',
-            'pid', pg_catalog.pg_backend_pid(),
-            'application', pg_catalog.current_setting('application_name')
-        ),
-        NULL,
-        TRUE
+    CALL omd.execute_batch(
+        p_batch_code, p_parent_batch_instance_id, p_batch_instance_id, p_execution_status_code,
+        v_is_cancelled
     );
-    SELECT d.p_processing_indicator INTO v_indicator FROM omd.decide_batch(p_batch_instance_id, FALSE) AS d;
-    p_execution_status_code := v_indicator;
-    IF v_indicator <> 'P' THEN
-        COMMIT;
-        RETURN;
-    END IF;
-    PERFORM omd.bind_session('BATCH', p_batch_instance_id);
-    COMMIT;
-
-    SELECT b.continue_on_failure INTO v_continue FROM omd.batch AS b WHERE b.batch_code = p_batch_code;
-    FOR v_member IN SELECT m.member_type, m.member_code FROM omd.batch_members(p_batch_code) AS m LOOP
-        v_member_id := NULL;
-        IF v_member.member_type = 'BATCH' THEN
-            CALL omd.run_batch(v_member.member_code, p_batch_instance_id, v_member_id, v_member_status);
-        ELSE
-            -- A Module that can't even begin (no executable, no template, no target) fails the
-            -- Batch; a commit is not possible inside this block.
-            BEGIN
-                v_executable := NULL;
-                v_message := NULL;
-                CALL omd.begin_in_database_run(
-                    v_member.member_code, p_batch_instance_id, v_executable, v_member_id, v_member_status
-                );
-            EXCEPTION
-                WHEN OTHERS THEN
-                    v_message := pg_catalog.format(': %s (%s)', SQLERRM, SQLSTATE);
-                    v_member_status := 'F';
-            END;
-            COMMIT;
-            IF v_member_status = 'P' THEN
-                CALL omd.execute_module(v_member_id, v_executable, v_member_status, v_is_cancelled);
-            END IF;
-        END IF;
-
-        IF v_member_status = 'F' THEN
-            v_failures := pg_catalog.concat_ws(
-                E'\n',
-                nullif(v_failures, ''),
-                pg_catalog.format(
-                    '%s %s failed%s',
-                    CASE v_member.member_type WHEN 'BATCH' THEN 'Batch' ELSE 'Module' END,
-                    v_member.member_code,
-                    v_message
-                )
-            );
-            EXIT WHEN v_is_cancelled OR NOT v_continue;
-        END IF;
-    END LOOP;
-
-    IF v_failures = '' THEN
-        BEGIN
-            CALL omd.batch_success(p_batch_instance_id);
-            p_execution_status_code := 'S';
-        EXCEPTION
-            -- Somebody else runs, or has failed, a Module in this Batch Instance.
-            WHEN SQLSTATE 'OM104' THEN
-                v_failures := SQLERRM;
-        END;
-    END IF;
-    IF v_failures <> '' THEN
-        CALL omd.batch_failure(p_batch_instance_id, v_failures, 'MEMBER FAILED');
-        p_execution_status_code := 'F';
-    END IF;
-    COMMIT;
-    PERFORM omd.release_session('BATCH', p_batch_instance_id);
-
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING
             ERRCODE = 'query_canceled',

@@ -38,6 +38,7 @@ omd.rollback_module,
 omd.confirm_rollback,
 omd.heartbeat,
 omd.heartbeat_batch,
+omd.fence,
 omd.reap_expired_instances,
 omd.log_event,
 omd.run_module,
@@ -45,7 +46,8 @@ omd.run_batch,
 
 omd.settle_rollback,
 omd.begin_in_database_run,
-omd.execute_module
+omd.execute_module,
+omd.execute_batch
 TO omd_runner;
 GRANT EXECUTE ON FUNCTION
 omd.insert_batch_instance,

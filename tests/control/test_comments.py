@@ -15,28 +15,31 @@ if TYPE_CHECKING:
 
 FILES = sorted((omd.install.sql_root() / "procedures" / "omd").glob("*.sql"))
 SCHEMAS = "('omd'::regnamespace, 'omd_report'::regnamespace)"
+RELATIONS = f"c.relnamespace IN {SCHEMAS} AND c.relkind IN ('r', 'v', 'm', 'p', 'f')"
+OBJECTS = {
+    "schemas": f"""
+        SELECT nspname AS name, obj_description(oid, 'pg_namespace') AS comment
+        FROM pg_namespace WHERE oid IN {SCHEMAS}""",
+    "tables and views": f"""
+        SELECT relname AS name, obj_description(oid, 'pg_class') AS comment
+        FROM pg_class AS c WHERE {RELATIONS}""",
+    "columns": f"""
+        SELECT relname || '.' || attname AS name, col_description(attrelid, attnum) AS comment
+        FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
+        WHERE {RELATIONS} AND attnum > 0 AND NOT attisdropped""",
+    "routines": f"""
+        SELECT proname AS name, obj_description(oid, 'pg_proc') AS comment
+        FROM pg_proc WHERE pronamespace IN {SCHEMAS}""",
+    "triggers": f"""
+        SELECT tgname AS name, obj_description(t.oid, 'pg_trigger') AS comment
+        FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = tgrelid
+        WHERE {RELATIONS} AND NOT tgisinternal""",
+}
 
 
-@pytest.mark.parametrize(
-    "objects",
-    [
-        "SELECT oid::regnamespace::text AS name, obj_description(oid, 'pg_namespace') AS comment"
-        f" FROM pg_namespace WHERE oid IN {SCHEMAS}",
-        "SELECT oid::regclass::text AS name, obj_description(oid, 'pg_class') AS comment"
-        f" FROM pg_class WHERE relnamespace IN {SCHEMAS} AND relkind IN ('r', 'v', 'm', 'p', 'f')",
-        "SELECT attrelid::regclass || '.' || attname AS name, col_description(attrelid, attnum) AS comment"
-        " FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid"
-        f" WHERE relnamespace IN {SCHEMAS} AND relkind IN ('r', 'v', 'm', 'p', 'f')"
-        " AND attnum > 0 AND NOT attisdropped",
-        "SELECT oid::regprocedure::text AS name, obj_description(oid, 'pg_proc') AS comment"
-        f" FROM pg_proc WHERE pronamespace IN {SCHEMAS}",
-        "SELECT tgname AS name, obj_description(t.oid, 'pg_trigger') AS comment FROM pg_trigger AS t"
-        f" JOIN pg_class AS c ON c.oid = tgrelid WHERE relnamespace IN {SCHEMAS} AND NOT tgisinternal",
-    ],
-    ids=["schemas", "tables and views", "columns", "routines", "triggers"],
-)
+@pytest.mark.parametrize("objects", OBJECTS)
 def test_everything_is_explained(flow: Flow, objects: str) -> None:
-    rows = flow.conn.execute(objects.encode()).fetchall()
+    rows = flow.rows(OBJECTS[objects])
     assert rows
     assert [row["name"] for row in rows if not (row["comment"] or "").strip()] == []
 

@@ -101,8 +101,10 @@ def test_a_failed_run_gives_its_window_to_the_retry(flow: Flow, platform: str) -
         assert begun.pi == "R"
         flow.call("confirm_rollback", module_instance_id=begun.id)
     assert window(flow, begun.id, end_id=30)[1] == 10
-    kept = "SELECT start_id, end_id, is_taken_back FROM omd.source_control WHERE module_instance_id = %s"
-    assert flow.rows(kept, failed) == [{"start_id": 10, "end_id": 20, "is_taken_back": True}]
+    kept = "SELECT start_id, end_id, is_taken_back FROM omd.source_control"
+    assert flow.rows(f"{kept} WHERE module_instance_id = %s", failed) == [
+        {"start_id": 10, "end_id": 20, "is_taken_back": True}
+    ]
 
 
 @pytest.mark.parametrize("status", ["F", "A", "C"])

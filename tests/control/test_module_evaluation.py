@@ -171,8 +171,8 @@ def test_what_was_rolled_back_is_not_rolled_back_again(flow: Flow) -> None:
     assert second.array == [first]
     flow.end_module(second.id, "F")
     assert flow.begin_module().array == [second.id]
-    by = "SELECT rolled_back_by_module_instance_id FROM omd.module_instance WHERE module_instance_id = %s"
-    assert flow.one(by, first) == second.id
+    by = "SELECT rolled_back_by_module_instance_id FROM omd.module_instance"
+    assert flow.one(f"{by} WHERE module_instance_id = %s", first) == second.id
 
 
 def test_only_an_administrator_marks_a_succeeded_run(flow: Flow) -> None:
@@ -235,12 +235,14 @@ def test_the_array_is_as_long_as_it_must_be(flow: Flow) -> None:
     flow.module()
     flow.owner(
         """INSERT INTO omd.module_instance
-               (module_id, start_datetime, end_datetime, execution_status_code, processing_indicator,
-                next_run_indicator)
-           SELECT module_id, now(), now(), 'F', 'P', 'R' FROM omd.module, generate_series(1, 10000)"""
+               (module_id, start_datetime, end_datetime,
+                execution_status_code, processing_indicator, next_run_indicator)
+           SELECT module_id, now(), now(), 'F', 'P', 'R'
+           FROM omd.module, generate_series(1, 10000)"""
     )
     flow.conn.execute(
-        "INSERT INTO dwh.m SELECT 'x', module_instance_id FROM omd.module_instance WHERE module_id > 0"
+        "INSERT INTO dwh.m SELECT 'x', module_instance_id"
+        " FROM omd.module_instance WHERE module_id > 0"
     )
     begun = flow.begin_module()
     assert begun.array == list(range(1, 10_001))

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     Background = Callable[..., Future[Any]]
     UntilSettled = Callable[[Flow, Future[Any]], None]
 
-LOAD = "INSERT INTO dwh.{} SELECT g, current_setting('omd.module_instance_id')::bigint FROM generate_series(1, 5) g"
+LOAD = (
+    "INSERT INTO dwh.{} SELECT g, current_setting('omd.module_instance_id')::bigint"
+    " FROM generate_series(1, 5) g"
+)
 FAIL = "INSERT INTO dwh.{} SELECT g / (g - 3), 1 FROM generate_series(1, 5) g"
 WAIT = LOAD + "; SELECT pg_advisory_xact_lock(42)"
 
@@ -336,7 +339,8 @@ def test_a_module_that_can_not_begin_fails_the_batch(flow: Flow, problem: dict[s
     assert flow.codes(batch=id) == "F P P"
     assert "o" not in statuses(flow, id)
     detail = flow.one(
-        "SELECT event_detail FROM omd.event_log WHERE batch_instance_id = %s AND module_instance_id = 0",
+        "SELECT event_detail FROM omd.event_log"
+        " WHERE batch_instance_id = %s AND module_instance_id = 0",
         id,
     )
     assert code in detail

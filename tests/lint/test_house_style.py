@@ -9,7 +9,12 @@ import pytest
 from omd import install
 
 # These end their own transactions, which PostgreSQL refuses to a routine with SET.
-CONTROLS_TRANSACTIONS = {"omd.run_module", "omd.run_batch", "omd.execute_module"}
+CONTROLS_TRANSACTIONS = {
+    "omd.run_module",
+    "omd.run_batch",
+    "omd.execute_module",
+    "omd.execute_batch",
+}
 
 ROUTINES = "FROM pg_proc p WHERE p.pronamespace::regnamespace::text ~ '^omd'"
 RELATIONS = "c.relnamespace::regnamespace::text ~ '^omd' AND c.relkind IN ('r', 'v', 'm', 'p')"

@@ -1,0 +1,41 @@
+-- The fence of a writing run: lets a transaction commit rows for a Module Instance only while the
+-- instance may still write. Call it in the writing transaction, last before the commit.
+-- Errors: OM004, OM005, OM101, OM102, OM107. Locks: the instance row FOR SHARE, so that the run
+-- can't be ended or given up before the commit.
+
+CREATE OR REPLACE PROCEDURE omd.fence(
+    p_module_instance_id bigint
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $fence$
+DECLARE
+    v_instance record;
+BEGIN
+    SELECT mi.execution_status_code, mi.processing_indicator, mi.lease_expires_at INTO v_instance
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = p_module_instance_id
+    FOR SHARE;
+
+    IF NOT FOUND
+        OR v_instance.execution_status_code <> 'E'
+        OR v_instance.processing_indicator <> 'P'
+    THEN
+        PERFORM omd.raise_module_instance_state(p_module_instance_id, 'write');
+    ELSIF v_instance.lease_expires_at < clock_timestamp() THEN
+        PERFORM omd.raise_error(
+            'OM107',
+            jsonb_build_object(
+                'instance_type', 'Module Instance', 'instance_id', p_module_instance_id
+            )
+        );
+    END IF;
+END
+$fence$;
+
+COMMENT ON PROCEDURE omd.fence IS
+'Lets the calling transaction commit rows for a Module Instance only while the run may write: it '
+'executes, was told to proceed, and its lease has not passed. Call it last before the commit. '
+'Errors: OM004, OM005, OM101, OM102, OM107. Locks: the instance row FOR SHARE.';
+REVOKE ALL ON PROCEDURE omd.fence FROM PUBLIC;
