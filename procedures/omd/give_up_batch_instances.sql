@@ -13,7 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $give_up_batch_instances$
 DECLARE
     v_instance record;
-    v_given_up bigint[] := '{}';
+    v_given_up bigint[] := ARRAY[]::bigint[];
 BEGIN
     FOR v_instance IN
         SELECT bi.batch_instance_id, bi.is_session_bound

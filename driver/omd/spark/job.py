@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.errors import CallerError, InternalError
 from omd.spark.session import register
+from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["WriteResult", "read", "stamp", "write"]
 
-INSERT_DATETIME = "omd_insert_datetime"
-RECORD_SOURCE = "omd_record_source"
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
 
@@ -111,7 +109,8 @@ def write(
 
     Args:
         run: the run that writes.
-        df: the rows, under the column names of the table. Columns that it lacks get their default.
+        df: the rows, under the column names of the table. Columns that it lacks get their default;
+            a table without omd_insert_datetime or omd_record_source is written without.
         table: the target; default: the Module's.
         mode: ``overwrite`` truncates and loads as one visible change, through one partition.
         options: of the data source ``omd``.
@@ -131,7 +130,6 @@ def write(
             "url": run.dsn,
             "table": table or run.module.table_code,
             "moduleInstance": run.module_instance_id,
-            "lease": None if run._lease is None else math.ceil(run._lease.total_seconds()),
             **options,
         }
         told = {name: str(value) for name, value in given.items() if value is not None}

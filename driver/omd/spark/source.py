@@ -12,7 +12,6 @@ Options (case does not matter):
     partitionColumn: read: split by ranges of this integer or date column.
     numPartitions: read: how many parts; default: one per 16 MB of a table, 8 at most.
     moduleInstance: write: the run that writes; a partition is committed only while it executes.
-    lease: write: seconds by which a partition renews the lease of that run.
     report: write: a file on the driver's machine that gets the number of rows committed.
 """
 
@@ -43,13 +42,11 @@ _OPTIONS = {
     "partitioncolumn": "partition_column",
     "numpartitions": "partitions",
     "moduleinstance": "module_instance",
-    "lease": "lease",
     "report": "report",
 }
-_NUMBERS = {"partitions": "numPartitions", "module_instance": "moduleInstance", "lease": "lease"}
+_NUMBERS = {"partitions": "numPartitions", "module_instance": "moduleInstance"}
 _HINT = (
-    "Its options are url, table, query, partitionColumn, numPartitions,"
-    " moduleInstance, lease and report."
+    "Its options are url, table, query, partitionColumn, numPartitions, moduleInstance and report."
 )
 
 
@@ -63,7 +60,6 @@ class Options:
     partition_column: str | None = None
     partitions: int | None = None
     module_instance: int | None = None
-    lease: int | None = None
     report: str | None = None
 
     @classmethod
@@ -108,7 +104,7 @@ class OmdDataSource(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> Writer:
         """A writer to the table."""
         given = self._options
-        fence = Fence(given.module_instance, given.lease) if given.module_instance else None
+        fence = Fence(given.module_instance) if given.module_instance else None
         return Writer(given.url, self._relation(), schema, overwrite, fence, given.report)
 
     def _relation(self) -> Relation:

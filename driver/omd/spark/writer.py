@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-__all__ = ["Fence", "Writer", "Written"]
+__all__ = ["INSERT_DATETIME", "RECORD_SOURCE", "Fence", "Writer", "Written"]
+
+INSERT_DATETIME = "omd_insert_datetime"
+RECORD_SOURCE = "omd_record_source"
+
+# Audit columns that a run stamps and a target need not have: only the instance id is a must.
+MAY_LACK = frozenset({INSERT_DATETIME, RECORD_SOURCE})
 
 
 class InputIncomplete(OmdError):  # noqa: N818 - named like the other errors of OMD
@@ -38,7 +44,6 @@ class Fence:
     """
 
     module_instance_id: int
-    lease: int | None
 
     def take(self, cursor: Any) -> None:
         """Hold the run from now to the end of the transaction: it can't end in between.
@@ -46,11 +51,7 @@ class Fence:
         Raises:
             adbc_driver_manager.Error: it has ended (OM101), or its lease has passed (OM107).
         """
-        # A run without a lease gets one that does not end.
-        lease = f"{self.lease} seconds" if self.lease else "100 years"
-        call = sql.SQL("CALL omd.heartbeat(p_module_instance_id => {}, p_lease => {})").format(
-            self.module_instance_id, lease
-        )
+        call = sql.SQL("CALL omd.fence(p_module_instance_id => {})").format(self.module_instance_id)
         cursor.execute(call.as_string(None))
 
 
@@ -81,6 +82,8 @@ class Writer(DataSourceArrowWriter):
             raise CallerError("a query can't be written to", hint="Name a table.")
         for field in schema:
             column = target.columns.get(field.name)
+            if column is None and fence is not None and field.name in MAY_LACK:
+                continue
             if column is None:
                 raise CallerError(
                     f'{target} has no column "{field.name}"',
@@ -94,7 +97,11 @@ class Writer(DataSourceArrowWriter):
                 )
         self.url = url
         self.target = target
-        self.columns = {field.name: target.columns[field.name] for field in schema}
+        self.columns = {
+            field.name: (place, target.columns[field.name])
+            for place, field in enumerate(schema)
+            if field.name in target.columns
+        }
         self.overwrite = overwrite
         self.fence = fence
         self.report = report
@@ -149,9 +156,9 @@ class Writer(DataSourceArrowWriter):
 
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         arrays = []
-        for (name, column), array in zip(self.columns.items(), batch.columns, strict=True):
+        for name, (place, column) in self.columns.items():
             try:
-                arrays.append(write_array(array, column))
+                arrays.append(write_array(batch.column(place), column))
             except (pa.ArrowInvalid, ValueError) as error:
                 raise CallerError(f'column "{name}" of {self.target}: {error}') from error
         return pa.RecordBatch.from_arrays(arrays, list(self.columns))
