@@ -11,29 +11,27 @@
 The database decides; this package calls its procedures around a job.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
-from omd import errors
-from omd._signals import Terminated
-from omd._types import ExecutionStatus, NextRunIndicator, Outcome, ProcessingIndicator
-from omd.control import Control, connect
-from omd.errors import (
-    BatchAborted,
-    BatchSkipped,
-    ConnectionFailed,
-    LeaseLost,
-    ModuleAborted,
-    ModuleSkipped,
-    NotInstalled,
-    NotStarted,
-    OmdError,
-)
-from omd.run import Batch, ModuleRun
+if TYPE_CHECKING:
+    from omd import errors
+    from omd._signals import Terminated
+    from omd._types import ExecutionStatus, NextRunIndicator, Outcome, ProcessingIndicator
+    from omd.control import Control, connect
+    from omd.errors import (
+        BatchAborted,
+        BatchSkipped,
+        ConnectionFailed,
+        LeaseLost,
+        ModuleAborted,
+        ModuleSkipped,
+        NotInstalled,
+        NotStarted,
+        OmdError,
+    )
+    from omd.run import Batch, ModuleRun
 
-try:
-    __version__ = version("omd")
-except PackageNotFoundError:  # run from a folder on the path, not installed
-    __version__ = "0+unknown"
+    __version__: str
 
 __all__ = [
     "Batch",
@@ -57,3 +55,52 @@ __all__ = [
     "connect",
     "errors",
 ]
+
+# Where each name is. Imported on first use: psycopg would cost every command 150 ms.
+_HOMES = {
+    "omd._signals": ("Terminated",),
+    "omd._types": ("ExecutionStatus", "NextRunIndicator", "Outcome", "ProcessingIndicator"),
+    "omd.control": ("Control", "connect"),
+    "omd.errors": (
+        "BatchAborted",
+        "BatchSkipped",
+        "ConnectionFailed",
+        "LeaseLost",
+        "ModuleAborted",
+        "ModuleSkipped",
+        "NotInstalled",
+        "NotStarted",
+        "OmdError",
+    ),
+    "omd.run": ("Batch", "ModuleRun"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    value: Any
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name == "errors":
+        value = import_module("omd.errors")
+    elif name == "__version__":
+        value = _version()
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("omd")
+    except PackageNotFoundError:  # run from a folder on the path, not installed
+        return "0+unknown"
