@@ -99,11 +99,11 @@ def render(rows: Iterable[Row], columns: Sequence[str], output: str) -> None:
     """Print rows to stdout: as an aligned table, a JSON array of objects, or CSV with a header."""
     if output == "json":
         objects = [{column: row[column] for column in columns} for row in rows]
-        click.echo(json.dumps(objects, default=_json, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(objects, default=as_json, indent=2, ensure_ascii=False))
     elif output == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([_cell(row[column]) for column in columns] for row in rows)
+        writer.writerows([as_text(row[column]) for column in columns] for row in rows)
     else:
         _table(list(rows), columns)
 
@@ -112,7 +112,7 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
     numeric = [
         all(isinstance(row[column], (int, float, type(None))) for row in rows) for column in columns
     ]
-    lines = [list(columns), *([_cell(row[column]) for column in columns] for row in rows)]
+    lines = [list(columns), *([as_text(row[column]) for column in columns] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     for number, line in enumerate(lines):
         cells = [
@@ -126,7 +126,7 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
         click.echo("(none)", err=True)
 
 
-def _cell(value: object) -> str:
+def as_text(value: object) -> str:
     """Write a value for people and for CSV: on one line, NULL as nothing."""
     if value is None:
         return ""
@@ -137,13 +137,14 @@ def _cell(value: object) -> str:
     if isinstance(value, timedelta):
         return str(timedelta(seconds=round(value.total_seconds())))
     if isinstance(value, (list, tuple)):
-        return ", ".join(_cell(item) for item in value)
+        return ", ".join(as_text(item) for item in value)
     if isinstance(value, Mapping):
-        return json.dumps(value, default=_json, ensure_ascii=False)
+        return json.dumps(value, default=as_json, ensure_ascii=False)
     return " ".join(str(value).split("\n"))
 
 
-def _json(value: object) -> object:
+def as_json(value: object) -> object:
+    """Write what json has no type for; the ``default`` of `json.dumps`."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (datetime, date)):

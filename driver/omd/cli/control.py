@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import ExitCode, _cell, _json, dsn_option, output_option, render, resolve_dsn
+from omd.cli.common import (
+    ExitCode,
+    as_json,
+    as_text,
+    dsn_option,
+    output_option,
+    render,
+    resolve_dsn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -63,7 +71,7 @@ def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
     """Cut the widest text until a table of these rows is as wide as allowed."""
     if not rows:
         return rows
-    widths = {t: max(len(t), *(len(_cell(row[t])) for row in rows)) for t in rows[0]}
+    widths = {t: max(len(t), *(len(as_text(row[t])) for row in rows)) for t in rows[0]}
     too_much = sum(widths.values()) + 2 * (len(widths) - 1) - width
     while too_much > 0:
         widest = max(widths, key=lambda title: widths[title])
@@ -73,7 +81,7 @@ def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
         too_much -= widths[widest] - room
         widths[widest] = room
         for row in rows:
-            text = _cell(row[widest])
+            text = as_text(row[widest])
             if len(text) > room:
                 row[widest] = f"{text[: room - 1]}…"
     return rows
@@ -175,7 +183,7 @@ def status(dsn: str, output: str, limit: int) -> None:
             title.lower().replace(" ", "_"): [_dict(row) for row in rows]
             for title, (rows, _) in sections.items()
         }
-        click.echo(json.dumps(found, default=_json, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(found, default=as_json, indent=2, ensure_ascii=False))
         return
     for number, (title, (rows, columns)) in enumerate(sections.items()):
         click.secho(f"{chr(10) if number else ''}{title}", bold=True)
@@ -680,17 +688,17 @@ def _follow(
 def _line(row: Any, columns: Mapping[str, str], output: str, *, header: bool) -> None:
     values = _dict(row)
     if output == "json":
-        click.echo(json.dumps(values, default=_json, ensure_ascii=False))
+        click.echo(json.dumps(values, default=as_json, ensure_ascii=False))
     elif output == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         if header:
             writer.writerow(values)
-        writer.writerow([_cell(value) for value in values.values()])
+        writer.writerow([as_text(value) for value in values.values()])
     else:
         # The lines to come are not known yet, so the widths are fixed.
         widths = [{"started": 19, "at": 19, "module": 20, "batch": 20}.get(t, 8) for t in columns]
         lines = [list(columns)] if header else []
-        lines.append([_cell(_short(values[name])) for name in columns.values()])
+        lines.append([as_text(_short(values[name])) for name in columns.values()])
         for cells in lines:
             click.echo("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip())
 
