@@ -88,6 +88,11 @@ class _Block(ABC):
         self.reason: str | None = None
 
     @property
+    def lease(self) -> timedelta | None:
+        """How long the database waits for a sign of life; None: for as long as it takes."""
+        return self._lease
+
+    @property
     def lost(self) -> bool:
         """Whether the lease was lost: the database gave this run up, or could not be reached."""
         return self._lost is not None
