@@ -7,7 +7,7 @@
 BEGIN;
 \ir install/begin.sql
 
-\set checksum '412e350dd125b9beb39c16391c2218a9d65646cc02f9c2b1327fd5e0a587e926'
+\set checksum 'b6738a0321997386ebcd5901041825a35b14d3c406d2a5a4f05552e4205ea82d'
 \set migration 'V001__process_control'
 \ir install/claim.psql
 \if :pending

@@ -24,7 +24,8 @@ BEGIN
     RETURN QUERY
     SELECT
         bi.batch_instance_id, bi.start_datetime, bi.end_datetime,
-        bi.execution_status_code, bi.processing_indicator, bi.next_run_indicator
+        bi.execution_status_code::text, bi.processing_indicator::text,
+        bi.next_run_indicator::text
     FROM omd.batch_instance AS bi
     WHERE bi.batch_instance_id = omd.last_real_batch_run(v_batch_id);
 END

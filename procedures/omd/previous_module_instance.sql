@@ -26,7 +26,8 @@ BEGIN
     RETURN QUERY
     SELECT
         mi.module_instance_id, mi.batch_instance_id, mi.start_datetime, mi.end_datetime,
-        mi.execution_status_code, mi.processing_indicator, mi.next_run_indicator,
+        mi.execution_status_code::text, mi.processing_indicator::text,
+        mi.next_run_indicator::text,
         omd.pending_rollback(v_module_id)
     FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = omd.last_real_module_run(v_module_id);
