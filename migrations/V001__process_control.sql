@@ -485,30 +485,24 @@ CREATE TABLE omd.module_instance (
     rollback_instance_array bigint[] NOT NULL DEFAULT '{}',
     execution_context jsonb,
     CONSTRAINT pk_module_instance PRIMARY KEY (module_instance_id),
-    CONSTRAINT fk_module_instance_module FOREIGN KEY (module_id) REFERENCES omd.module (module_id),
-    CONSTRAINT ck_module_instance_placeholder CHECK (
-        module_id IS NOT NULL OR module_instance_id = 0
-    ),
     CONSTRAINT ck_module_instance_end CHECK (
         (execution_status_code = 'E') = (end_datetime IS NULL)
     )
 ) WITH (
     fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
 );
--- the multiple-instance check, and giving up the dead
-CREATE INDEX ix_module_instance_executing ON omd.module_instance (module_id, module_instance_id)
-WHERE execution_status_code = 'E';
--- at most one instance of a Module proceeds, whatever the callers do
-CREATE UNIQUE INDEX uq_module_instance_proceeding ON omd.module_instance (module_id)
-WHERE execution_status_code = 'E' AND processing_indicator IN ('P', 'R');
--- what instances ask of the next run: a skip (C), or a rollback that is pending
-CREATE INDEX ix_module_instance_request ON omd.module_instance (module_id, module_instance_id)
+-- what an evaluation looks at: the instances that execute, ask for a skip, or wait for a rollback
+CREATE INDEX ix_module_instance_open ON omd.module_instance (module_id, module_instance_id)
 WHERE
-next_run_indicator = 'C'
+execution_status_code = 'E'
+OR next_run_indicator = 'C'
 OR (
     (execution_status_code = 'F' OR next_run_indicator = 'R')
     AND rolled_back_by_module_instance_id IS NULL
 );
+-- at most one instance of a Module proceeds, whatever the callers do
+CREATE UNIQUE INDEX uq_module_instance_proceeding ON omd.module_instance (module_id)
+WHERE execution_status_code = 'E' AND processing_indicator IN ('P', 'R');
 -- the skips that a partial restart of one Batch has set
 CREATE INDEX ix_module_instance_restart ON omd.module_instance (next_run_batch_id)
 WHERE next_run_batch_id IS NOT NULL;
@@ -520,9 +514,10 @@ CREATE INDEX ix_module_instance_module ON omd.module_instance (module_id, module
 -- reports over a span of time; IDs grow with time, so a block-range index is enough
 CREATE INDEX ix_module_instance_start ON omd.module_instance USING brin (start_datetime);
 COMMENT ON TABLE omd.module_instance IS
-'One row per execution of a Module. Row 0 stands for "no Module". batch_instance_id has no '
-'foreign key: thousands of standalone runs would lock the one placeholder row; only omd routines '
-'write here, and they check it.';
+'One row per execution of a Module. Row 0 stands for "no Module". Two columns have no foreign '
+'key, since only omd routines write here. module_id: the check would lock and read again, on '
+'every run, the row that the routine holds already; a trigger keeps Modules that have run. '
+'batch_instance_id: thousands of runs on their own would lock the one placeholder row.';
 COMMENT ON COLUMN omd.module_instance.module_instance_id IS
 'Stamped on every row the run writes. Order of instances is by this ID, never by time.';
 COMMENT ON COLUMN omd.module_instance.batch_instance_id IS

@@ -7,7 +7,7 @@
 BEGIN;
 \ir install/begin.sql
 
-\set checksum 'b6738a0321997386ebcd5901041825a35b14d3c406d2a5a4f05552e4205ea82d'
+\set checksum '020c5b97d28d7d8210525b8accaf6851924dbdf477bd6472e17d8b32768160ed'
 \set migration 'V001__process_control'
 \ir install/claim.psql
 \if :pending
@@ -78,8 +78,6 @@ BEGIN;
 \ir ../procedures/omd/close_module_instance.sql
 \ir ../procedures/omd/fail_module_instance.sql
 \ir ../procedures/omd/give_up_module_instances.sql
-\ir ../procedures/omd/lock_module.sql
-\ir ../procedures/omd/insert_module_instance.sql
 \ir ../procedures/omd/decide_module.sql
 \ir ../procedures/omd/open_module_instance.sql
 \ir ../procedures/omd/answer_module.sql
@@ -111,9 +109,11 @@ BEGIN;
 \ir ../procedures/omd/execute_batch.sql
 \ir ../procedures/omd/run_batch.sql
 \ir ../procedures/omd/guard_instance_edit.sql
+\ir ../procedures/omd/guard_module_delete.sql
 
 -- Triggers
 \ir triggers/instance_edit.sql
+\ir triggers/module_delete.sql
 
 -- Reporting views
 \ir views/batch_list.sql

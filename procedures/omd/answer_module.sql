@@ -44,7 +44,10 @@ BEGIN
 
     SELECT d.p_processing_indicator, d.p_instance_array, d.p_reason
     INTO p_processing_indicator, p_instance_array, p_reason
-    FROM omd.decide_module(v_module, p_module_instance_id, v_instance.batch_instance_id) AS d;
+    FROM omd.decide_module(
+        v_module.module_id, v_module.inactive_indicator, p_module_instance_id,
+        v_instance.batch_instance_id
+    ) AS d;
     IF p_reason IS NULL THEN
         UPDATE omd.module_instance AS mi SET
             processing_indicator = p_processing_indicator,

@@ -45,6 +45,7 @@ BEGIN
             'code_checksum', md5(p_executable)
         ),
         NULL,
+        TRUE,
         TRUE
     ) AS o;
     IF p_processing_indicator = 'R' THEN

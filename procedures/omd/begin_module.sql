@@ -20,7 +20,7 @@ DECLARE
     v_answer record;
 BEGIN
     v_answer := omd.open_module_instance(
-        p_module_code, p_batch_instance_id, p_execution_context, p_lease, FALSE
+        p_module_code, p_batch_instance_id, p_execution_context, p_lease, FALSE, TRUE
     );
     p_module_instance_id := v_answer.p_module_instance_id;
     p_processing_indicator := v_answer.p_processing_indicator;

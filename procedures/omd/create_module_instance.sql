@@ -11,15 +11,11 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $create_module_instance$
-DECLARE
-    v_module omd.module := omd.lock_module(p_module_code);
 BEGIN
-    IF p_batch_instance_id <> 0 THEN
-        PERFORM omd.require_batch_instance(p_batch_instance_id);
-    END IF;
-    p_module_instance_id := omd.insert_module_instance(
-        v_module.module_id, p_batch_instance_id, p_execution_context, NULL, FALSE, 'A', '{}'
-    );
+    SELECT o.p_module_instance_id INTO p_module_instance_id
+    FROM omd.open_module_instance(
+        p_module_code, p_batch_instance_id, p_execution_context, NULL, FALSE, FALSE
+    ) AS o;
 END
 $create_module_instance$;
 

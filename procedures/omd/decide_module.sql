@@ -4,7 +4,8 @@
 -- instances of the Module, which are given up.
 
 CREATE OR REPLACE FUNCTION omd.decide_module(
-    p_module omd.module,
+    p_module_id integer,
+    p_inactive_indicator text,
     p_module_instance_id bigint,
     p_batch_instance_id bigint,
     OUT p_processing_indicator text,
@@ -28,29 +29,33 @@ DECLARE
 BEGIN
     p_instance_array := '{}';
 
-    -- The three facts that most runs need, by three index probes. An instance that is not inserted
-    -- yet has no id: every executing one came before it. The dead do not count as running.
+    -- What the rules need to know, by one probe of an index that holds only such instances. An
+    -- instance that is not inserted yet has no id: every executing one came before it. The dead do
+    -- not count as running.
     LOOP
         SELECT
-            EXISTS (
-                SELECT FROM omd.module_instance AS o
-                WHERE o.module_id = p_module.module_id
-                    AND o.execution_status_code = 'E'
+            coalesce(
+                bool_or(
+                    o.execution_status_code = 'E'
                     AND o.module_instance_id < coalesce(p_module_instance_id, 9223372036854775807)
+                ),
+                FALSE
             ),
-            EXISTS (
-                SELECT FROM omd.module_instance AS o
-                WHERE o.module_id = p_module.module_id AND o.next_run_indicator = 'C'
-            ),
-            EXISTS (
-                SELECT FROM omd.module_instance AS o
-                WHERE o.module_id = p_module.module_id
-                    AND (o.execution_status_code = 'F' OR o.next_run_indicator = 'R')
+            coalesce(bool_or(o.next_run_indicator = 'C'), FALSE),
+            coalesce(bool_or(o.execution_status_code = 'F' OR o.next_run_indicator = 'R'), FALSE)
+        INTO v_is_running, v_is_marked_skip, v_is_rollback_due
+        FROM omd.module_instance AS o
+        WHERE o.module_id = p_module_id
+            AND (
+                o.execution_status_code = 'E'
+                OR o.next_run_indicator = 'C'
+                OR (
+                    (o.execution_status_code = 'F' OR o.next_run_indicator = 'R')
                     AND o.rolled_back_by_module_instance_id IS NULL
-            )
-        INTO v_is_running, v_is_marked_skip, v_is_rollback_due;
+                )
+            );
         EXIT WHEN NOT v_is_running
-            OR omd.give_up_module_instances(p_module.module_id) = '{}';
+            OR omd.give_up_module_instances(p_module_id) = '{}';
     END LOOP;
 
     -- 1. Another instance came first, from whatever Batch.
@@ -73,7 +78,7 @@ BEGIN
         END IF;
         SELECT bm.* INTO v_place
         FROM omd.batch_module AS bm
-        WHERE bm.batch_id = v_batch_id AND bm.module_id = p_module.module_id;
+        WHERE bm.batch_id = v_batch_id AND bm.module_id = p_module_id;
 
         IF NOT v_batch_may_run THEN
             p_processing_indicator := 'A';
@@ -89,7 +94,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    IF p_module.inactive_indicator = 'Y' THEN
+    IF p_inactive_indicator = 'Y' THEN
         p_processing_indicator := 'C';
         p_reason := 'INACTIVE';
         RETURN;
@@ -104,7 +109,7 @@ BEGIN
                     AND mi.rolled_back_by_module_instance_id IS NULL THEN 'R'
                 ELSE 'P'
             END
-        WHERE mi.module_id = p_module.module_id
+        WHERE mi.module_id = p_module_id
             AND mi.next_run_indicator = 'C'
             AND mi.next_run_batch_id IS NULL
             AND mi.execution_status_code <> 'E';
@@ -114,10 +119,10 @@ BEGIN
             RETURN;
         ELSIF EXISTS (
             SELECT FROM omd.module_instance AS mi
-            WHERE mi.module_id = p_module.module_id
+            WHERE mi.module_id = p_module_id
                 AND mi.next_run_indicator = 'C'
                 AND mi.next_run_batch_id = v_batch_id
-                AND NOT omd.module_has_newer_failure(p_module.module_id, mi.module_instance_id)
+                AND NOT omd.module_has_newer_failure(p_module_id, mi.module_instance_id)
         ) THEN
             p_processing_indicator := 'C';
             p_reason := 'ALREADY_SUCCEEDED';
@@ -127,16 +132,16 @@ BEGIN
 
     -- 5. A rollback that waits; 6. else proceed.
     IF v_is_rollback_due THEN
-        p_instance_array := omd.pending_rollback(p_module.module_id);
+        p_instance_array := omd.pending_rollback(p_module_id);
     END IF;
     p_processing_indicator := CASE WHEN p_instance_array = '{}' THEN 'P' ELSE 'R' END;
 END
 $decide_module$;
 
 COMMENT ON FUNCTION omd.decide_module IS
-'May an instance of the Module p_module (its locked row) run now, by the rules of section 5? '
-'Answers P, A, C or R, the array to undo and the reason; changes nothing but consumed directives '
-'and dead instances. p_module_instance_id: the instance, NULL when it is not inserted yet. '
-'p_batch_instance_id: the Batch Instance that calls, NULL or 0 for none. Errors: OM003. Locks: '
-'the Batch Instance FOR SHARE.';
+'May an instance of the Module p_module_id (whose row, with p_inactive_indicator, the caller has '
+'locked) run now, by the rules of section 5? Answers P, A, C or R, the array to undo and the '
+'reason; changes nothing but consumed directives and dead instances. p_module_instance_id: the '
+'instance, NULL when it is not inserted yet. p_batch_instance_id: the Batch Instance that calls, '
+'NULL or 0 for none. Errors: OM003. Locks: the Batch Instance FOR SHARE.';
 REVOKE ALL ON FUNCTION omd.decide_module FROM PUBLIC;

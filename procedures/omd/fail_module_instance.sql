@@ -13,17 +13,17 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $fail_module_instance$
+DECLARE
+    v_batch_instance_id bigint;
 BEGIN
-    PERFORM omd.close_module_instance(p_module_instance_id, 'F');
+    v_batch_instance_id := omd.close_module_instance(p_module_instance_id, 'F');
     PERFORM omd.write_event(
         p_module_instance_id,
-        mi.batch_instance_id,
+        v_batch_instance_id,
         2,
         p_event_return_code_details,
         p_event_detail
-    )
-    FROM omd.module_instance AS mi
-    WHERE mi.module_instance_id = p_module_instance_id;
+    );
 END
 $fail_module_instance$;
 

@@ -32,17 +32,22 @@ BEGIN
         );
     END IF;
 
-    PERFORM omd.close_module_instance(
-        p_module_instance_id,
-        'S',
-        NULL,
-        coalesce(p_rows_input, 0),
-        coalesce(p_rows_inserted, 0),
-        coalesce(p_rows_updated, 0),
-        coalesce(p_rows_deleted, 0),
-        coalesce(p_rows_discarded, 0),
-        coalesce(p_rows_rejected, 0)
-    );
+    -- An administrator's next_run_indicator stays.
+    UPDATE omd.module_instance AS mi SET
+        execution_status_code = 'S',
+        end_datetime = clock_timestamp(),
+        rows_input = coalesce(p_rows_input, 0),
+        rows_inserted = coalesce(p_rows_inserted, 0),
+        rows_updated = coalesce(p_rows_updated, 0),
+        rows_deleted = coalesce(p_rows_deleted, 0),
+        rows_discarded = coalesce(p_rows_discarded, 0),
+        rows_rejected = coalesce(p_rows_rejected, 0)
+    WHERE mi.module_instance_id = p_module_instance_id
+        AND mi.execution_status_code = 'E'
+        AND mi.processing_indicator = 'P';
+    IF NOT FOUND THEN
+        PERFORM omd.raise_module_instance_state(p_module_instance_id, 'succeed');
+    END IF;
 END
 $module_success$;
 

@@ -1,5 +1,7 @@
--- Creates and evaluates a Module Instance, without executing a rollback: begin_module and
--- run_module call it. Errors: OM002, OM003, OM005, OM011, OM014. Locks: the Module row.
+-- Inserts a Module Instance, evaluated or not, without executing a rollback: the single place where
+-- Module Instances are made. Of N sessions that begin the same Module at once, each waits here for
+-- the one before it to commit. One function, because every run passes through it.
+-- Errors: OM002, OM003, OM005, OM011, OM014. Locks: the Module row, until the transaction ends.
 
 CREATE OR REPLACE FUNCTION omd.open_module_instance(
     p_module_code text,
@@ -7,6 +9,7 @@ CREATE OR REPLACE FUNCTION omd.open_module_instance(
     p_execution_context jsonb,
     p_lease interval,
     p_is_session_bound boolean,
+    p_is_evaluated boolean,
     OUT p_module_instance_id bigint,
     OUT p_processing_indicator text,
     OUT p_instance_array bigint[],
@@ -21,23 +24,53 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $open_module_instance$
 DECLARE
-    v_module omd.module := omd.lock_module(p_module_code);
+    v_module_id integer;
+    v_inactive_indicator text;
     v_decision record;
 BEGIN
-    v_decision := omd.decide_module(v_module, NULL, p_batch_instance_id);
-    p_processing_indicator := v_decision.p_processing_indicator;
-    p_instance_array := v_decision.p_instance_array;
-    p_reason := v_decision.p_reason;
-    p_platform_code := v_module.platform_code;
-    p_module_instance_id := omd.insert_module_instance(
-        v_module.module_id,
-        p_batch_instance_id,
-        p_execution_context,
-        p_lease,
+    -- The test here spares the usual run a call.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM omd.require_read_committed();
+    END IF;
+    SELECT m.module_id, m.inactive_indicator, m.platform_code
+    INTO v_module_id, v_inactive_indicator, p_platform_code
+    FROM omd.module AS m
+    WHERE m.module_code = p_module_code
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        PERFORM omd.require_module(p_module_code);
+    END IF;
+
+    IF p_is_evaluated THEN
+        v_decision := omd.decide_module(
+            v_module_id, v_inactive_indicator, NULL, p_batch_instance_id
+        );
+        p_processing_indicator := v_decision.p_processing_indicator;
+        p_instance_array := v_decision.p_instance_array;
+        p_reason := v_decision.p_reason;
+    ELSIF p_batch_instance_id <> 0 THEN
+        PERFORM omd.require_batch_instance(p_batch_instance_id);
+    END IF;
+
+    INSERT INTO omd.module_instance (
+        module_id, batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
+        processing_indicator, next_run_indicator, is_session_bound, rollback_instance_array,
+        execution_context
+    )
+    VALUES (
+        v_module_id,
+        coalesce(p_batch_instance_id, 0),
+        clock_timestamp(),
+        clock_timestamp() + omd.require_lease(p_lease),
+        'E',
+        CASE WHEN p_is_evaluated AND p_reason IS NULL THEN p_processing_indicator ELSE 'A' END,
+        'P',
         p_is_session_bound,
-        CASE WHEN p_reason IS NULL THEN p_processing_indicator ELSE 'A' END,
-        p_instance_array
-    );
+        coalesce(p_instance_array, '{}'),
+        p_execution_context
+    )
+    RETURNING module_instance_id INTO p_module_instance_id;
+
     IF p_reason IS NOT NULL THEN
         PERFORM omd.close_module_instance(p_module_instance_id, p_processing_indicator, p_reason);
     END IF;
@@ -45,7 +78,8 @@ END
 $open_module_instance$;
 
 COMMENT ON FUNCTION omd.open_module_instance IS
-'Creates and evaluates an instance of the Module p_module_code; a rollback that is due is left '
-'to the caller. Parameters as begin_module; p_is_session_bound: see insert_module_instance. '
+'Inserts an executing instance of the Module p_module_code and, when p_is_evaluated, evaluates '
+'it; a rollback that is due is left to the caller. Other parameters as begin_module. '
+'p_is_session_bound: it lives as long as the session that calls bind_session before it commits. '
 'Errors: OM002, OM003, OM005, OM011, OM014. Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd.open_module_instance FROM PUBLIC;
