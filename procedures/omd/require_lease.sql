@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION omd.require_lease(
 RETURNS interval
 LANGUAGE plpgsql
 IMMUTABLE
-STRICT
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
