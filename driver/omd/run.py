@@ -535,7 +535,7 @@ class ModuleRun(_Block):
         return _spark_module().read(self, spark, table, **options)
 
     def write(self, df: Any, table: str | None = None, **options: Any) -> Any:
-        """Write a DataFrame to the target, stamped, each row once; see `omd.spark.write`."""
+        """Write a DataFrame to the target, stamped and fenced; see `omd.spark.write`."""
         self.attach(df.sparkSession)
         return _spark_module().write(self, df, table, **options)
 

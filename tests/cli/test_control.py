@@ -319,7 +319,7 @@ def test_parameters(registered: Command) -> None:
 
 def test_reaping(registered: Command, dsn: str) -> None:
     with omd.connect(dsn) as control:
-        begun = control.begin_module("m_stg", lease=timedelta(milliseconds=1))
+        begun = control.begin_module("m_stg", lease=timedelta(microseconds=1))
     done = registered("reap")
     assert (done.returncode, done.stdout) == (0, f"Module Instance {begun.module_instance_id}\n")
     assert registered("reap").stdout == ""

@@ -392,7 +392,7 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
         m_hstg_flights:                      # register_module
           area_code: HSTG
           table_code: hstg.flights
-          table_type_code: HISTORY
+          table_type_code: HSTG
           platform_code: POSTGRES
           executable: INSERT INTO hstg.flights SELECT * FROM stg.flights
           parameters: {retention: 30}        # set_parameter
