@@ -38,7 +38,8 @@ BEGIN
     IF old.next_run_indicator <> new.next_run_indicator THEN
         IF v_is_module THEN
             -- The mark is the administrator's now, not a partial restart's.
-            new := jsonb_populate_record(new, '{"next_run_batch_id": null}');
+            UPDATE omd.module_instance AS mi SET next_run_batch_id = NULL
+            WHERE mi.module_instance_id = v_id AND mi.next_run_batch_id IS NOT NULL;
         END IF;
         PERFORM omd.write_event(
             CASE WHEN v_is_module THEN v_id ELSE 0 END,
@@ -59,7 +60,7 @@ BEGIN
             )
         );
     END IF;
-    RETURN new;
+    RETURN NULL;
 END
 $guard_instance_edit$;
 
