@@ -7,7 +7,7 @@ SELECT
     b.batch_code AS code,
     bi.parent_batch_instance_id AS batch_instance_id,
     bi.start_datetime,
-    clock_timestamp() - bi.start_datetime AS running_for,
+    statement_timestamp() - bi.start_datetime AS running_for,
     bi.processing_indicator,
     bi.lease_expires_at
 FROM omd.batch_instance AS bi
@@ -20,7 +20,7 @@ SELECT
     m.module_code AS code,
     mi.batch_instance_id,
     mi.start_datetime,
-    clock_timestamp() - mi.start_datetime AS running_for,
+    statement_timestamp() - mi.start_datetime AS running_for,
     mi.processing_indicator,
     mi.lease_expires_at
 FROM omd.module_instance AS mi

@@ -92,3 +92,18 @@ def test_constraints_and_indexes_follow_the_naming(conn):
 def test_every_exception_has_an_sqlstate(entry):
     raised = re.findall(r"RAISE\s+EXCEPTION\b[^;]*;", entry.text, re.IGNORECASE)
     assert [r for r in raised if not re.search(r"ERRCODE\s*=", r, re.IGNORECASE)] == []
+
+
+def test_no_view_calls_a_volatile_function(conn):
+    """A view that does is computed whole before a LIMIT or a condition reaches it."""
+    query = """
+        SELECT v.oid::regclass::text || ': ' || p.proname AS name
+          FROM pg_class v
+          JOIN pg_rewrite w ON w.ev_class = v.oid
+          CROSS JOIN LATERAL regexp_matches(w.ev_action::text, ':funcid (\\d+)', 'g') AS used (m)
+          JOIN pg_proc p ON p.oid = used.m[1]::oid
+         WHERE v.relnamespace::regnamespace::text ~ '^omd' AND p.provolatile = 'v'
+    """
+    assert names(conn, query) == set()
+    conn.execute("CREATE VIEW omd_report.bad AS SELECT clock_timestamp() AS now")
+    assert names(conn, query) == {"omd_report.bad: clock_timestamp"}
