@@ -5,6 +5,8 @@
 
 \set ON_ERROR_STOP on
 BEGIN;
+\ir install/lock.sql
+\ir roles.sql
 \ir install/begin.sql
 
 \set checksum '020c5b97d28d7d8210525b8accaf6851924dbdf477bd6472e17d8b32768160ed'

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("omd.install")
 
 MANIFEST = "sql/install.sql"
+ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
 
 _NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
@@ -131,7 +132,7 @@ def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
     content = file.read_bytes()
     checksum = hashlib.sha256(content).hexdigest()
     kind = Kind.REPEATABLE
-    if path.startswith("sql/install/"):
+    if path.startswith("sql/install/") or path == ROLES:
         kind = Kind.SETUP
     elif path.startswith("migrations/"):
         kind = Kind.MIGRATION

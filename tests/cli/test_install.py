@@ -89,7 +89,7 @@ def test_install_then_plan_then_uninstall(omd_command, empty_dsn):
     assert again.stderr.startswith("Nothing to do")
 
     plan = omd_command("install", "--plan", "--output", "json", dsn=empty_dsn)
-    assert [row["action"] for row in json.loads(plan.stdout)] == ["run"]
+    assert {row["action"] for row in json.loads(plan.stdout)} == {"run"}
 
     no = omd_command("uninstall", dsn=empty_dsn, input="n\n")
     assert no.returncode == 1

@@ -1,0 +1,40 @@
+-- The roles of OMD. None can log in: they are granted to the roles that do. Always runs; changes
+-- nothing when they exist.
+
+-- Roles belong to the whole server: another database's installer may create them at this very
+-- moment.
+DO $do$
+DECLARE
+    v_role text;
+    v_member text;
+BEGIN
+    FOREACH v_role IN ARRAY ARRAY['omd_owner', 'omd_runner', 'omd_admin', 'omd_reader'] LOOP
+        BEGIN
+            IF to_regrole(v_role) IS NULL THEN
+                EXECUTE format('CREATE ROLE %I NOLOGIN', v_role);
+            END IF;
+        EXCEPTION
+            WHEN duplicate_object OR unique_violation THEN
+                NULL;
+        END;
+    END LOOP;
+    -- Whoever runs or administers may look; so may the server's monitoring role.
+    FOREACH v_member IN ARRAY ARRAY['omd_runner', 'omd_admin', 'pg_monitor'] LOOP
+        BEGIN
+            IF NOT pg_has_role(v_member, 'omd_reader', 'MEMBER') THEN
+                EXECUTE format('GRANT omd_reader TO %I', v_member);
+            END IF;
+        EXCEPTION
+            WHEN unique_violation OR insufficient_privilege THEN
+                NULL;
+        END;
+    END LOOP;
+    -- An installer that is no superuser must be able to act as the owner.
+    IF NOT pg_has_role(current_user, 'omd_owner', 'MEMBER') THEN
+        EXECUTE format('GRANT omd_owner TO %I', current_user);
+    END IF;
+    IF NOT has_database_privilege('omd_owner', current_database(), 'CREATE') THEN
+        EXECUTE format('GRANT CREATE ON DATABASE %I TO omd_owner', current_database());
+    END IF;
+END
+$do$;
