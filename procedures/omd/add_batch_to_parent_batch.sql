@@ -33,7 +33,8 @@ BEGIN
 
     IF v_is_cycle THEN
         PERFORM omd.raise_error(
-            'OM008', jsonb_build_object('batch_code', p_batch_code, 'parent_batch_code', p_parent_batch_code)
+            'OM008',
+            jsonb_build_object('batch_code', p_batch_code, 'parent_batch_code', p_parent_batch_code)
         );
     END IF;
 
@@ -43,7 +44,11 @@ BEGIN
         v_parent_batch_id,
         coalesce(
             p_sequence,
-            (SELECT max(o.sequence) + 1 FROM omd.batch_hierarchy AS o WHERE o.parent_batch_id = v_parent_batch_id),
+            (
+                SELECT max(o.sequence) + 1
+                FROM omd.batch_hierarchy AS o
+                WHERE o.parent_batch_id = v_parent_batch_id
+            ),
             1
         ),
         coalesce(v_inactive_indicator, 'N')

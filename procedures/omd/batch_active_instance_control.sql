@@ -17,7 +17,9 @@ BEGIN
     FROM omd.batch_instance AS bi
     WHERE bi.batch_instance_id = p_batch_instance_id;
     IF v_batch_id IS NULL THEN
-        PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id));
+        PERFORM omd.raise_error(
+            'OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id)
+        );
     END IF;
 
     RETURN CASE

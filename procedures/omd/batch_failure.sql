@@ -11,7 +11,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $batch_failure$
 BEGIN
-    PERFORM omd.fail_batch_instance(p_batch_instance_id, p_event_detail, p_event_return_code_details);
+    PERFORM omd.fail_batch_instance(
+        p_batch_instance_id, p_event_detail, p_event_return_code_details
+    );
 END
 $batch_failure$;
 

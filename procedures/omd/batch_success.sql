@@ -42,7 +42,9 @@ BEGIN
     -- The skips of a partial restart were for reruns of a failed Batch; this one has succeeded.
     UPDATE omd.module_instance AS mi SET next_run_indicator = 'P', next_run_batch_id = NULL
     WHERE mi.next_run_batch_id = (
-        SELECT bi.batch_id FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = p_batch_instance_id
+        SELECT bi.batch_id
+        FROM omd.batch_instance AS bi
+        WHERE bi.batch_instance_id = p_batch_instance_id
     );
 END
 $batch_success$;

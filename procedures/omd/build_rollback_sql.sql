@@ -43,18 +43,28 @@ BEGIN
     v_table := omd.quote_table(v_module.table_code, v_module.platform_code);
     IF v_table IS NULL THEN
         PERFORM omd.raise_error(
-            'OM009', jsonb_build_object('table_code', v_module.table_code, 'platform_code', v_module.platform_code)
+            'OM009',
+            jsonb_build_object(
+                'table_code', v_module.table_code, 'platform_code', v_module.platform_code
+            )
         );
     ELSIF v_module.platform_code = 'POSTGRES' AND NOT omd.target_exists(v_module.table_code) THEN
         PERFORM omd.raise_error(
-            'OM202', jsonb_build_object('module_code', v_module.module_code, 'table_code', v_module.table_code)
+            'OM202',
+            jsonb_build_object(
+                'module_code', v_module.module_code, 'table_code', v_module.table_code
+            )
         );
     END IF;
 
     v_values := jsonb_build_object(
         'table', v_table,
-        'insert_instance_column', omd.quote_column(v_module.insert_instance_column, v_module.platform_code),
-        'update_instance_column', omd.quote_column(v_module.update_instance_column, v_module.platform_code),
+        'insert_instance_column', omd.quote_column(
+            v_module.insert_instance_column, v_module.platform_code
+        ),
+        'update_instance_column', omd.quote_column(
+            v_module.update_instance_column, v_module.platform_code
+        ),
         'instance_array', format('%L::bigint[]', v_array),
         'instance_list', array_to_string(v_array, ', ')
     );

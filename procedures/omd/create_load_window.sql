@@ -20,11 +20,15 @@ BEGIN
     FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = p_module_instance_id
     FOR NO KEY UPDATE;
-    IF v_instance.execution_status_code IS DISTINCT FROM 'E' OR v_instance.processing_indicator <> 'P' THEN
+    IF v_instance.execution_status_code IS DISTINCT FROM 'E'
+        OR v_instance.processing_indicator <> 'P'
+    THEN
         PERFORM omd.raise_module_instance_state(p_module_instance_id, 'take a load window');
     END IF;
 
-    SELECT sc.* INTO v_window FROM omd.source_control AS sc WHERE sc.module_instance_id = p_module_instance_id;
+    SELECT sc.* INTO v_window
+    FROM omd.source_control AS sc
+    WHERE sc.module_instance_id = p_module_instance_id;
     IF FOUND THEN
         IF (v_window.end_value, v_window.end_id) IS DISTINCT FROM (p_end_value, p_end_id) THEN
             PERFORM omd.raise_error(
@@ -74,8 +78,12 @@ BEGIN
         );
     END IF;
 
-    INSERT INTO omd.source_control (module_instance_id, module_id, start_value, start_id, end_value, end_id)
-    VALUES (p_module_instance_id, v_instance.module_id, p_start_value, p_start_id, p_end_value, p_end_id);
+    INSERT INTO omd.source_control (
+        module_instance_id, module_id, start_value, start_id, end_value, end_id
+    )
+    VALUES (
+        p_module_instance_id, v_instance.module_id, p_start_value, p_start_id, p_end_value, p_end_id
+    );
 END
 $create_load_window$;
 

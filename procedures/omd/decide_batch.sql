@@ -27,7 +27,9 @@ BEGIN
     SELECT b.* INTO v_batch
     FROM omd.batch AS b
     WHERE b.batch_id = (
-        SELECT bi.batch_id FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = p_batch_instance_id
+        SELECT bi.batch_id
+        FROM omd.batch_instance AS bi
+        WHERE bi.batch_instance_id = p_batch_instance_id
     )
     FOR NO KEY UPDATE;
     -- A statement of its own, so that it sees what the holder of the lock before us has committed.
@@ -46,12 +48,7 @@ BEGIN
     -- 1. Another instance came first, and is not dead; and a caller that may not run has no
     --    children.
     LOOP
-        v_is_running := EXISTS (
-            SELECT FROM omd.batch_instance AS o
-            WHERE o.batch_id = v_batch.batch_id
-                AND o.execution_status_code = 'E'
-                AND o.batch_instance_id < p_batch_instance_id
-        );
+        v_is_running := omd.batch_active_instance_control(p_batch_instance_id) = 'Abort';
         EXIT WHEN NOT v_is_running OR omd.give_up_batch_instances(v_batch.batch_id) = '{}';
     END LOOP;
     IF v_is_running THEN

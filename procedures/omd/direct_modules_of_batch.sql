@@ -39,11 +39,13 @@ BEGIN
 
     IF v_marked IS NOT NULL THEN
         WITH RECURSIVE concerned (batch_instance_id) AS (
-            SELECT i FROM unnest(v_marked || v_chain || omd.failed_chains(p_batch_id, v_marked)) AS i
+            SELECT i
+            FROM unnest(v_marked || v_chain || omd.failed_chains(p_batch_id, v_marked)) AS i
             UNION
             SELECT child.batch_instance_id
             FROM concerned AS c
-            INNER JOIN omd.batch_instance AS child ON c.batch_instance_id = child.parent_batch_instance_id
+            INNER JOIN omd.batch_instance AS child
+                ON c.batch_instance_id = child.parent_batch_instance_id
             WHERE child.parent_batch_instance_id <> 0
         ),
 
@@ -88,7 +90,9 @@ BEGIN
             FOR NO KEY UPDATE
         )
 
-        UPDATE omd.module_instance AS mi SET next_run_indicator = 'C', next_run_batch_id = p_batch_id
+        UPDATE omd.module_instance AS mi SET
+            next_run_indicator = 'C',
+            next_run_batch_id = p_batch_id
         FROM locked AS l
         WHERE mi.module_instance_id = l.module_instance_id;
     END IF;

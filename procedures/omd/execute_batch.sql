@@ -57,7 +57,8 @@ BEGIN
         v_message := NULL;
         IF v_member.member_type = 'BATCH' THEN
             CALL omd.execute_batch(
-                v_member.member_code, p_batch_instance_id, v_member_id, v_member_status, p_is_cancelled
+                v_member.member_code, p_batch_instance_id, v_member_id, v_member_status,
+                p_is_cancelled
             );
         ELSE
             -- A Module that can't even begin (no executable, no template, no target) fails the

@@ -13,7 +13,11 @@ SECURITY INVOKER
 AS $execute_module$
 DECLARE
     v_verb text := pg_catalog.lower(
-        (pg_catalog.regexp_match(p_executable, '^(?:[[:space:]]|--[^\n]*\n|/[*].*?[*]/)*([a-z]+)', 'i'))[1]
+        (
+            pg_catalog.regexp_match(
+                p_executable, '^(?:[[:space:]]|--[^\n]*\n|/[*].*?[*]/)*([a-z]+)', 'i'
+            )
+        )[1]
     );
     v_rows bigint;
     v_sqlstate text;
@@ -53,7 +57,11 @@ BEGIN
             CALL omd.module_failure(
                 p_module_instance_id,
                 pg_catalog.concat_ws(
-                    E'\n', v_message, nullif(v_detail, ''), nullif(v_hint, ''), nullif(v_context, '')
+                    E'\n',
+                    v_message,
+                    nullif(v_detail, ''),
+                    nullif(v_hint, ''),
+                    nullif(v_context, '')
                 ),
                 v_sqlstate
             );

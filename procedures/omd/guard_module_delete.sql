@@ -22,7 +22,9 @@ BEGIN
             jsonb_build_object(
                 'table', 'module',
                 'instance_id', v_instance_id,
-                'problem', format('its Module "%s" must stay; set inactive_indicator to Y', old.module_code)
+                'problem', format(
+                    'its Module "%s" must stay; set inactive_indicator to Y', old.module_code
+                )
             )
         );
     END IF;

@@ -30,14 +30,17 @@ BEGIN
         ) THEN
             PERFORM omd.raise_error(
                 'OM107',
-                jsonb_build_object('instance_type', 'Module Instance', 'instance_id', p_module_instance_id)
+                jsonb_build_object(
+                    'instance_type', 'Module Instance', 'instance_id', p_module_instance_id
+                )
             );
         END IF;
         PERFORM omd.raise_module_instance_state(p_module_instance_id, 'renew its lease');
     END IF;
 
     -- A Batch lives as long as one of its Modules does.
-    UPDATE omd.batch_instance AS bi SET lease_expires_at = greatest(bi.lease_expires_at, clock_timestamp() + v_lease)
+    UPDATE omd.batch_instance AS bi SET
+        lease_expires_at = greatest(bi.lease_expires_at, clock_timestamp() + v_lease)
     WHERE bi.batch_instance_id = v_batch_instance_id
         AND bi.execution_status_code = 'E'
         AND bi.lease_expires_at IS NOT NULL

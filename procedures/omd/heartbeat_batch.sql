@@ -28,7 +28,9 @@ BEGIN
         ) THEN
             PERFORM omd.raise_error(
                 'OM107',
-                jsonb_build_object('instance_type', 'Batch Instance', 'instance_id', p_batch_instance_id)
+                jsonb_build_object(
+                    'instance_type', 'Batch Instance', 'instance_id', p_batch_instance_id
+                )
             );
         END IF;
         PERFORM omd.raise_batch_instance_state(p_batch_instance_id, 'renew its lease');

@@ -25,7 +25,9 @@ BEGIN
         FROM omd.module_instance AS mi
         WHERE mi.module_instance_id = p_module_instance_id;
         IF NOT FOUND THEN
-            PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', p_module_instance_id));
+            PERFORM omd.raise_error(
+                'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
+            );
         END IF;
     END IF;
     IF p_batch_instance_id IS NOT NULL THEN

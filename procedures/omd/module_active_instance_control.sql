@@ -17,7 +17,9 @@ BEGIN
     FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = p_module_instance_id;
     IF v_module_id IS NULL THEN
-        PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', p_module_instance_id));
+        PERFORM omd.raise_error(
+            'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
+        );
     END IF;
 
     RETURN CASE

@@ -32,7 +32,8 @@ BEGIN
     RETURN QUERY
     SELECT
         m.module_id, m.module_code, m.area_code, m.table_code, m.table_type_code, m.platform_code,
-        m.business_key_columns, m.effective_date_column, m.expiry_date_column, m.current_indicator_column,
+        m.business_key_columns, m.effective_date_column, m.expiry_date_column,
+        m.current_indicator_column,
         m.insert_instance_column, m.update_instance_column, m.executable, m.inactive_indicator
     FROM omd.module AS m
     WHERE m.module_id = v_module_id;

@@ -16,7 +16,8 @@ SET search_path = pg_catalog, pg_temp
 AS $module_success$
 BEGIN
     IF least(
-        p_rows_input, p_rows_inserted, p_rows_updated, p_rows_deleted, p_rows_discarded, p_rows_rejected
+        p_rows_input, p_rows_inserted, p_rows_updated, p_rows_deleted, p_rows_discarded,
+        p_rows_rejected
     ) < 0 THEN
         PERFORM omd.raise_error(
             'OM007',

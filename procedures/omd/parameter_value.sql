@@ -20,7 +20,9 @@ DECLARE
     v_parameter_id integer;
     v_value text;
 BEGIN
-    SELECT p.parameter_id INTO v_parameter_id FROM omd.parameter AS p WHERE p.parameter_code = p_parameter_code;
+    SELECT p.parameter_id INTO v_parameter_id
+    FROM omd.parameter AS p
+    WHERE p.parameter_code = p_parameter_code;
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM012', jsonb_build_object('parameter_code', p_parameter_code));
     END IF;
@@ -36,7 +38,9 @@ BEGIN
         FROM omd.module_instance AS mi
         WHERE mi.module_instance_id = v_module_instance_id;
         IF NOT FOUND THEN
-            PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', v_module_instance_id));
+            PERFORM omd.raise_error(
+                'OM004', jsonb_build_object('module_instance_id', v_module_instance_id)
+            );
         END IF;
     END IF;
     IF v_batch_instance_id <> 0 THEN

@@ -34,13 +34,17 @@ BEGIN
     WHERE bi.batch_instance_id = p_batch_instance_id;
 
     IF NOT FOUND THEN
-        PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id));
+        PERFORM omd.raise_error(
+            'OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id)
+        );
     ELSIF v_detail ->> 'execution_status_code' <> 'E' THEN
         PERFORM omd.raise_error('OM101', v_detail);
     END IF;
     PERFORM omd.raise_error(
         'OM102',
-        v_detail || jsonb_build_object('next_command', format('CALL omd.evaluate_batch(%s);', p_batch_instance_id))
+        v_detail || jsonb_build_object(
+            'next_command', format('CALL omd.evaluate_batch(%s);', p_batch_instance_id)
+        )
     );
 END
 $raise_batch_instance_state$;

@@ -34,7 +34,9 @@ BEGIN
     WHERE mi.module_instance_id = p_module_instance_id;
 
     IF NOT FOUND THEN
-        PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', p_module_instance_id));
+        PERFORM omd.raise_error(
+            'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
+        );
     ELSIF v_detail ->> 'execution_status_code' <> 'E' THEN
         PERFORM omd.raise_error('OM101', v_detail);
     END IF;

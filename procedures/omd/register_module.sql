@@ -44,12 +44,14 @@ BEGIN
     v_table := omd.quote_table(v_new.table_code, v_new.platform_code);
     IF v_table IS NULL THEN
         PERFORM omd.raise_error(
-            'OM009', jsonb_build_object('table_code', v_new.table_code, 'platform_code', v_new.platform_code)
+            'OM009',
+            jsonb_build_object('table_code', v_new.table_code, 'platform_code', v_new.platform_code)
         );
     END IF;
 
     INSERT INTO omd.module AS m (
-        module_code, module_description, area_code, table_code, table_type_code, platform_code, executable,
+        module_code, module_description, area_code, table_code, table_type_code, platform_code,
+        executable,
         business_key_columns, effective_date_column, expiry_date_column, current_indicator_column,
         insert_instance_column, update_instance_column, inactive_indicator
     )
@@ -94,8 +96,11 @@ BEGIN
 
     IF v_new.platform_code = 'POSTGRES' AND NOT omd.target_exists(v_new.table_code) THEN
         RAISE WARNING USING
-            MESSAGE = format('the target %s of Module "%s" does not exist yet', v_table, p_module_code),
-            HINT = 'Create it before the first run: a failed run can only be rolled back in a table that exists.';
+            MESSAGE = format(
+                'the target %s of Module "%s" does not exist yet', v_table, p_module_code
+            ),
+            HINT = 'Create it before the first run: a failed run can only be rolled back in a '
+                'table that exists.';
     END IF;
 END
 $register_module$;

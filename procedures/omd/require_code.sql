@@ -25,7 +25,9 @@ BEGIN
         WHEN 'frequency' THEN ARRAY(SELECT f.frequency_code FROM omd.frequency AS f ORDER BY 1)
         WHEN 'table type' THEN ARRAY(SELECT t.table_type_code FROM omd.table_type AS t ORDER BY 1)
         WHEN 'platform' THEN ARRAY(SELECT p.platform_code FROM omd.platform AS p ORDER BY 1)
-        WHEN 'event type' THEN ARRAY(SELECT e.event_type_code::text FROM omd.event_type AS e ORDER BY 1)
+        WHEN 'event type' THEN ARRAY(
+            SELECT e.event_type_code::text FROM omd.event_type AS e ORDER BY 1
+        )
         WHEN 'next run indicator' THEN
             ARRAY(SELECT n.next_run_indicator FROM omd.next_run_indicator AS n ORDER BY 1)
         WHEN 'inactive indicator' THEN ARRAY['N', 'Y']
@@ -39,7 +41,10 @@ BEGIN
 
     IF v_code IS NULL THEN
         PERFORM omd.raise_error(
-            'OM006', jsonb_build_object('kind', p_kind, 'code', p_code, 'codes', array_to_string(v_codes, ', '))
+            'OM006',
+            jsonb_build_object(
+                'kind', p_kind, 'code', p_code, 'codes', array_to_string(v_codes, ', ')
+            )
         );
     END IF;
     RETURN v_code;

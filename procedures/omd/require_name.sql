@@ -16,7 +16,10 @@ BEGIN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', p_argument));
     ELSIF p_value ~ '^[[:space:]]*$' THEN
         PERFORM omd.raise_error(
-            'OM013', jsonb_build_object('argument', p_argument, 'value', p_value, 'expected', 'a name that is not blank')
+            'OM013',
+            jsonb_build_object(
+                'argument', p_argument, 'value', p_value, 'expected', 'a name that is not blank'
+            )
         );
     END IF;
 END

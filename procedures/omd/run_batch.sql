@@ -23,7 +23,9 @@ BEGIN
             ERRCODE = 'query_canceled',
             MESSAGE = pg_catalog.format('Batch Instance %s was cancelled', p_batch_instance_id),
             DETAIL = pg_catalog.jsonb_build_object('batch_instance_id', p_batch_instance_id)::text,
-            HINT = pg_catalog.format('The failure is recorded. CALL omd.run_batch(%L);', p_batch_code);
+            HINT = pg_catalog.format(
+                'The failure is recorded. CALL omd.run_batch(%L);', p_batch_code
+            );
     END IF;
 END
 $run_batch$;

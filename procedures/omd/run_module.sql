@@ -25,14 +25,20 @@ BEGIN
 
     p_execution_status_code := v_indicator;
     IF v_indicator = 'P' THEN
-        CALL omd.execute_module(p_module_instance_id, v_executable, p_execution_status_code, v_is_cancelled);
+        CALL omd.execute_module(
+            p_module_instance_id, v_executable, p_execution_status_code, v_is_cancelled
+        );
     END IF;
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING
             ERRCODE = 'query_canceled',
             MESSAGE = pg_catalog.format('Module Instance %s was cancelled', p_module_instance_id),
-            DETAIL = pg_catalog.jsonb_build_object('module_instance_id', p_module_instance_id)::text,
-            HINT = pg_catalog.format('The failure is recorded. CALL omd.run_module(%L);', p_module_code);
+            DETAIL = pg_catalog.jsonb_build_object(
+                'module_instance_id', p_module_instance_id
+            )::text,
+            HINT = pg_catalog.format(
+                'The failure is recorded. CALL omd.run_module(%L);', p_module_code
+            );
     END IF;
 END
 $run_module$;

@@ -31,13 +31,17 @@ BEGIN
         UPDATE omd.batch_instance AS bi SET next_run_indicator = v_next_run_indicator
         WHERE bi.batch_instance_id = p_batch_instance_id AND bi.batch_id IS NOT NULL;
         IF NOT FOUND THEN
-            PERFORM omd.raise_error('OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id));
+            PERFORM omd.raise_error(
+                'OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id)
+            );
         END IF;
     ELSE
         UPDATE omd.module_instance AS mi SET next_run_indicator = v_next_run_indicator
         WHERE mi.module_instance_id = p_module_instance_id AND mi.module_id IS NOT NULL;
         IF NOT FOUND THEN
-            PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', p_module_instance_id));
+            PERFORM omd.raise_error(
+                'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
+            );
         END IF;
     END IF;
 END

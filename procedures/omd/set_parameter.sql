@@ -27,16 +27,22 @@ BEGIN
     END IF;
 
     INSERT INTO omd.parameter (parameter_code) VALUES (p_parameter_code) ON CONFLICT DO NOTHING;
-    SELECT p.parameter_id INTO v_parameter_id FROM omd.parameter AS p WHERE p.parameter_code = p_parameter_code;
+    SELECT p.parameter_id INTO v_parameter_id
+    FROM omd.parameter AS p
+    WHERE p.parameter_code = p_parameter_code;
 
     IF p_batch_code IS NOT NULL THEN
         INSERT INTO omd.batch_parameter AS bp (batch_id, parameter_id, parameter_value)
         VALUES (omd.require_batch(p_batch_code), v_parameter_id, p_parameter_value)
-        ON CONFLICT (batch_id, parameter_id) DO UPDATE SET parameter_value = excluded.parameter_value;
+        ON CONFLICT (
+            batch_id, parameter_id
+        ) DO UPDATE SET parameter_value = excluded.parameter_value;
     ELSE
         INSERT INTO omd.module_parameter AS mp (module_id, parameter_id, parameter_value)
         VALUES (omd.require_module(p_module_code), v_parameter_id, p_parameter_value)
-        ON CONFLICT (module_id, parameter_id) DO UPDATE SET parameter_value = excluded.parameter_value;
+        ON CONFLICT (
+            module_id, parameter_id
+        ) DO UPDATE SET parameter_value = excluded.parameter_value;
     END IF;
 END
 $set_parameter$;
