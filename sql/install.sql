@@ -16,6 +16,13 @@ BEGIN;
 \ir ../migrations/V001__process_control.sql
 \endif
 
+\set checksum 'af1b983984fc3bd1a62109ebc21bcf17d0e94895cd0abe26cad05fc3b8489c17'
+\set migration 'V002__recovery'
+\ir install/claim.psql
+\if :pending
+\ir ../migrations/V002__recovery.sql
+\endif
+
 -- Reference rows
 \ir reference/codes.sql
 \ir reference/rollback_templates.sql
@@ -30,7 +37,9 @@ BEGIN;
 \ir ../procedures/omd/session_lives.sql
 \ir ../procedures/omd/quote_table.sql
 \ir ../procedures/omd/quote_column.sql
+\ir ../procedures/omd/quote_value.sql
 \ir ../procedures/omd/target_exists.sql
+\ir ../procedures/omd/target_column_type.sql
 \ir ../procedures/omd/write_event.sql
 \ir ../procedures/omd/require_code.sql
 \ir ../procedures/omd/require_name.sql
@@ -45,7 +54,9 @@ BEGIN;
 \ir ../procedures/omd/failed_chains.sql
 \ir ../procedures/omd/last_real_batch_run.sql
 \ir ../procedures/omd/last_real_module_run.sql
+\ir ../procedures/omd/with_later_windows.sql
 \ir ../procedures/omd/pending_rollback.sql
+\ir ../procedures/omd/companion_instances.sql
 \ir ../procedures/omd/batch_rollback_is_pending.sql
 
 -- Registration and parameters
@@ -83,7 +94,11 @@ BEGIN;
 \ir ../procedures/omd/decide_module.sql
 \ir ../procedures/omd/open_module_instance.sql
 \ir ../procedures/omd/answer_module.sql
+\ir ../procedures/omd/rollback_statements.sql
+\ir ../procedures/omd/plan_rollback.sql
 \ir ../procedures/omd/build_rollback_sql.sql
+\ir ../procedures/omd/preview_rollback.sql
+\ir ../procedures/omd/claim_companions.sql
 \ir ../procedures/omd/require_rollback.sql
 \ir ../procedures/omd/confirm_rollback.sql
 \ir ../procedures/omd/rollback_module.sql

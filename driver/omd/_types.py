@@ -206,6 +206,8 @@ class ModuleDefinition:
     update_instance_column: str | None
     executable: str | None
     inactive_indicator: str
+    table_format_code: str | None
+    open_expiry_date: str
 
 
 # Rows of the views in omd_report ----------------------------------------------------------------

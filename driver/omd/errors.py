@@ -54,6 +54,7 @@ __all__ = [
     "NotStarted",
     "OmdError",
     "StateError",
+    "TargetColumnNotFound",
     "TargetNotFound",
     "UnknownBatch",
     "UnknownBatchInstance",
@@ -206,6 +207,10 @@ class NoExecutable(ConfigurationError, code="OM203"):
 
 class WrongPlatform(ConfigurationError, code="OM204"):
     """The call is for a target on another platform."""
+
+
+class TargetColumnNotFound(ConfigurationError, code="OM205"):
+    """A rollback needs a column that the target table does not have."""
 
 
 class MigrationChanged(InternalError, code="OM901"):

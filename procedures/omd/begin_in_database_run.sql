@@ -1,6 +1,6 @@
 -- Begins a run of a Module whose executable is SQL, bound to this session. Does not commit. Errors:
--- OM002, OM003, OM005, OM014, OM201, OM202, OM203, OM204. Locks: the Module row; the session's
--- advisory lock.
+-- OM002, OM003, OM005, OM014, OM201, OM202, OM205, OM203, OM204. Locks: the Module row; the
+-- session's advisory lock.
 
 CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(
     p_module_code text,
@@ -60,6 +60,6 @@ $begin_in_database_run$;
 COMMENT ON PROCEDURE omd.begin_in_database_run IS
 'Begins a run of the Module p_module_code in this session: answers its id, the Processing '
 'Indicator and the SQL to execute (p_executable, else the registered one). Does not commit. '
-'Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, OM204. Locks: the Module row, the '
-'session''s advisory lock.';
+'Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM205, OM203, OM204. Locks: the Module row, '
+'the session''s advisory lock.';
 REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;

@@ -11,22 +11,24 @@ SET search_path = pg_catalog, pg_temp
 AS $confirm_rollback$
 DECLARE
     v_array bigint[];
+    v_companions bigint[];
     v_batch_instance_id bigint;
 BEGIN
     PERFORM omd.require_rollback(p_module_instance_id, NULL);
 
     UPDATE omd.module_instance AS mi SET processing_indicator = 'P'
     WHERE mi.module_instance_id = p_module_instance_id
-    RETURNING mi.rollback_instance_array, mi.batch_instance_id INTO v_array, v_batch_instance_id;
+    RETURNING mi.rollback_instance_array, mi.companion_instance_array, mi.batch_instance_id
+    INTO v_array, v_companions, v_batch_instance_id;
 
     PERFORM FROM omd.module_instance AS mi
-    WHERE mi.module_instance_id = ANY(v_array)
+    WHERE mi.module_instance_id = ANY(v_array || v_companions)
     ORDER BY mi.module_instance_id
     FOR NO KEY UPDATE;
     UPDATE omd.module_instance AS mi SET rolled_back_by_module_instance_id = p_module_instance_id
-    WHERE mi.module_instance_id = ANY(v_array);
+    WHERE mi.module_instance_id = ANY(v_array || v_companions);
     UPDATE omd.source_control AS sc SET is_taken_back = TRUE
-    WHERE sc.module_instance_id = ANY(v_array);
+    WHERE sc.module_instance_id = ANY(v_array || v_companions);
 
     PERFORM omd.write_event(
         p_module_instance_id,
@@ -34,6 +36,7 @@ BEGIN
         5,
         'ROLLBACK',
         format('rolled back Module Instances %s', array_to_string(v_array, ', '))
+        || coalesce(format('; of companions: %s', array_to_string(v_companions, ', ')), '')
     );
 END
 $confirm_rollback$;

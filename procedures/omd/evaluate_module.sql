@@ -1,7 +1,7 @@
 -- Tells a created Module Instance whether it may run. A and C close the instance. For a POSTGRES
 -- target a pending rollback is done here, with the rights of the caller, in the same transaction.
--- Errors: OM004, OM005, OM014, OM101, OM201, OM202. Locks: the Module row; the target rows of a
--- rollback.
+-- Errors: OM004, OM005, OM014, OM101, OM201, OM202, OM205. Locks: the Module row; the target rows
+-- of a rollback.
 
 CREATE OR REPLACE PROCEDURE omd.evaluate_module(
     p_module_instance_id bigint,
@@ -30,6 +30,6 @@ COMMENT ON PROCEDURE omd.evaluate_module IS
 'R roll back first (SPARK targets only). A and C close it, with p_reason RUNNING, '
 'BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE_IN_BATCH, INACTIVE, DIRECTIVE or '
 'ALREADY_SUCCEEDED. p_instance_array: the instances that were rolled back (P) or are to be (R), '
-'in id order. Accepted from status E only. Errors: OM004, OM005, OM014, OM101, OM201, OM202. '
-'Locks: the Module row. DIRECT, "Module Evaluation event".';
+'in id order. Accepted from status E only. Errors: OM004, OM005, OM014, OM101, OM201, OM202, '
+'OM205. Locks: the Module row. DIRECT, "Module Evaluation event".';
 REVOKE ALL ON PROCEDURE omd.evaluate_module FROM PUBLIC;

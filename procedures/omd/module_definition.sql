@@ -18,7 +18,9 @@ RETURNS TABLE (
     insert_instance_column text,
     update_instance_column text,
     executable text,
-    inactive_indicator text
+    inactive_indicator text,
+    table_format_code text,
+    open_expiry_date text
 )
 LANGUAGE plpgsql
 STABLE
@@ -34,7 +36,8 @@ BEGIN
         m.module_id, m.module_code, m.area_code, m.table_code, m.table_type_code, m.platform_code,
         m.business_key_columns, m.effective_date_column, m.expiry_date_column,
         m.current_indicator_column,
-        m.insert_instance_column, m.update_instance_column, m.executable, m.inactive_indicator
+        m.insert_instance_column, m.update_instance_column, m.executable, m.inactive_indicator,
+        m.table_format_code, m.open_expiry_date
     FROM omd.module AS m
     WHERE m.module_id = v_module_id;
 END

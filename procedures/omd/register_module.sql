@@ -1,6 +1,6 @@
 -- Inserts or updates a Module by its code. A NULL argument keeps the present value.
 -- A target that does not exist yet is a warning: it may be created later, but a rollback needs it.
--- Errors: OM002 (companion), OM005, OM006, OM009, OM013. Locks: the Module row.
+-- Errors: OM002 (companion), OM005, OM006, OM009, OM013, OM204 (companion). Locks: the Module row.
 
 CREATE OR REPLACE PROCEDURE omd.register_module(
     p_module_code text,
@@ -18,7 +18,9 @@ CREATE OR REPLACE PROCEDURE omd.register_module(
     p_update_instance_column text DEFAULT NULL,
     p_companion_module_codes text[] DEFAULT NULL,
     p_inactive_indicator text DEFAULT NULL,
-    INOUT p_module_id integer DEFAULT NULL
+    INOUT p_module_id integer DEFAULT NULL,
+    p_table_format_code text DEFAULT NULL,
+    p_open_expiry_date text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -28,10 +30,12 @@ DECLARE
     v_area_code text := omd.require_code('area', p_area_code);
     v_table_type_code text := omd.require_code('table type', p_table_type_code);
     v_platform_code text := omd.require_code('platform', p_platform_code);
+    v_table_format_code text := omd.require_code('table format', p_table_format_code);
     v_inactive_indicator text := omd.require_code('inactive indicator', p_inactive_indicator);
     v_old omd.module;
     v_new omd.module;
     v_table text;
+    v_stranger record;
 BEGIN
     PERFORM omd.require_name('p_module_code', p_module_code);
     SELECT * INTO v_old FROM omd.module AS m WHERE m.module_code = p_module_code FOR NO KEY UPDATE;
@@ -53,7 +57,8 @@ BEGIN
         module_code, module_description, area_code, table_code, table_type_code, platform_code,
         executable,
         business_key_columns, effective_date_column, expiry_date_column, current_indicator_column,
-        insert_instance_column, update_instance_column, inactive_indicator
+        insert_instance_column, update_instance_column, inactive_indicator, table_format_code,
+        open_expiry_date
     )
     VALUES (
         p_module_code,
@@ -69,7 +74,9 @@ BEGIN
         coalesce(p_current_indicator_column, 'omd_current_record_indicator'),
         coalesce(p_insert_instance_column, 'omd_insert_module_instance_id'),
         coalesce(p_update_instance_column, 'omd_update_module_instance_id'),
-        coalesce(v_inactive_indicator, 'N')
+        coalesce(v_inactive_indicator, 'N'),
+        v_table_format_code,
+        coalesce(p_open_expiry_date, '9999-12-31')
     )
     ON CONFLICT (module_code) DO UPDATE SET
         module_description = coalesce(p_module_description, m.module_description),
@@ -84,7 +91,9 @@ BEGIN
         current_indicator_column = coalesce(p_current_indicator_column, m.current_indicator_column),
         insert_instance_column = coalesce(p_insert_instance_column, m.insert_instance_column),
         update_instance_column = coalesce(p_update_instance_column, m.update_instance_column),
-        inactive_indicator = coalesce(v_inactive_indicator, m.inactive_indicator)
+        inactive_indicator = coalesce(v_inactive_indicator, m.inactive_indicator),
+        table_format_code = coalesce(v_table_format_code, m.table_format_code),
+        open_expiry_date = coalesce(p_open_expiry_date, m.open_expiry_date)
     RETURNING m.module_id INTO p_module_id;
 
     IF p_companion_module_codes IS NOT NULL THEN
@@ -92,6 +101,25 @@ BEGIN
         INSERT INTO omd.module_companion (module_id, companion_module_id)
         SELECT DISTINCT p_module_id, omd.require_module(c.module_code)
         FROM unnest(p_companion_module_codes) AS c (module_code);
+    END IF;
+
+    -- One rollback is executed in one place.
+    SELECT other.module_code, other.platform_code INTO v_stranger
+    FROM omd.module_companion AS c
+    INNER JOIN omd.module AS other
+        ON other.module_id IN (c.module_id, c.companion_module_id)
+    WHERE p_module_id IN (c.module_id, c.companion_module_id)
+        AND other.platform_code <> v_new.platform_code
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM204',
+            jsonb_build_object(
+                'module_code', v_stranger.module_code,
+                'platform_code', v_stranger.platform_code,
+                'expected', v_new.platform_code || ', as that of its companion ' || p_module_code
+            )
+        );
     END IF;
 
     IF v_new.platform_code = 'POSTGRES' AND NOT omd.target_exists(v_new.table_code) THEN
@@ -112,6 +140,7 @@ COMMENT ON PROCEDURE omd.register_module IS
 'run_module. p_business_key_columns, p_effective_date_column, p_expiry_date_column, '
 'p_current_indicator_column: of a satellite. p_insert_instance_column, p_update_instance_column: '
 'audit columns where their names differ from the standard. p_companion_module_codes replaces the '
-'companions. Answers p_module_id. Errors: OM002, OM005, OM006, OM009, OM013. Locks: the Module '
-'row. DIRECT, "Module Processing".';
+'companions. Answers p_module_id. p_table_format_code: PARQUET for plain Parquet on Spark. '
+'p_open_expiry_date: what the expiry date of a current record says (9999-12-31). Errors: OM002, '
+'OM005, OM006, OM009, OM013, OM204. Locks: the Module row. DIRECT, "Module Processing".';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;

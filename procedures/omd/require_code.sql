@@ -25,6 +25,9 @@ BEGIN
         WHEN 'frequency' THEN ARRAY(SELECT f.frequency_code FROM omd.frequency AS f ORDER BY 1)
         WHEN 'table type' THEN ARRAY(SELECT t.table_type_code FROM omd.table_type AS t ORDER BY 1)
         WHEN 'platform' THEN ARRAY(SELECT p.platform_code FROM omd.platform AS p ORDER BY 1)
+        WHEN 'table format' THEN ARRAY(
+            SELECT f.table_format_code FROM omd.table_format AS f ORDER BY 1
+        )
         WHEN 'event type' THEN ARRAY(
             SELECT e.event_type_code::text FROM omd.event_type AS e ORDER BY 1
         )
@@ -53,6 +56,6 @@ $require_code$;
 
 COMMENT ON FUNCTION omd.require_code IS
 'The registered spelling of p_code among the codes of p_kind (area, frequency, table type, '
-'platform, event type, next run indicator, inactive indicator); NULL for NULL. Errors: OM006. '
-'Locks: none.';
+'platform, table format, event type, next run indicator, inactive indicator); NULL for NULL. '
+'Errors: OM006. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_code FROM PUBLIC;

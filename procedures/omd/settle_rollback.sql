@@ -1,6 +1,6 @@
 -- What an evaluation does about a rollback that is due: on a target in this database it is executed
 -- at once, with the rights of the caller; elsewhere its statements are only checked.
--- Errors: OM009, OM201, OM202. Locks: the target rows a rollback touches.
+-- Errors: OM009, OM201, OM202, OM205. Locks: the target rows a rollback touches.
 
 CREATE OR REPLACE PROCEDURE omd.settle_rollback(
     p_module_instance_id bigint,
@@ -12,6 +12,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $settle_rollback$
 BEGIN
+    PERFORM omd.claim_companions(p_module_instance_id);
     IF p_platform_code = 'POSTGRES' THEN
         CALL omd.rollback_module(p_module_instance_id);
         p_processing_indicator := 'P';
@@ -25,5 +26,5 @@ $settle_rollback$;
 COMMENT ON PROCEDURE omd.settle_rollback IS
 'Executes a due rollback of a Module Instance whose target is in this database and turns its '
 'indicator R into P; checks the statements of one that lives elsewhere. Errors: OM009, OM201, '
-'OM202. Locks: the target rows.';
+'OM202, OM205. Locks: the target rows.';
 REVOKE ALL ON PROCEDURE omd.settle_rollback FROM PUBLIC;

@@ -94,6 +94,16 @@ VALUES
 ('SPARK', 'Tables that Spark writes: the caller executes a rollback and confirms it.')
 ON CONFLICT (platform_code) DO UPDATE SET platform_description = excluded.platform_description;
 
+INSERT INTO omd.table_format (table_format_code, table_format_description)
+VALUES
+(
+    'PARQUET',
+    'Plain Parquet on Spark, partitioned by the insert instance column; a rollback drops '
+    'partitions.'
+)
+ON CONFLICT (table_format_code) DO UPDATE
+    SET table_format_description = excluded.table_format_description;
+
 INSERT INTO omd.event_type (event_type_code, event_type_description)
 VALUES
 (1, 'Infrastructure error.'),

@@ -109,7 +109,8 @@ VALUES
 (
     'OM201', 'NoRollbackTemplate',
     'Module "{module_code}" has instances {pending} to roll back, but no template for area '
-    '{area_code}, table type {table_type_code}, platform {platform_code}',
+    '{area_code}, table type {table_type_code}, platform {platform_code}, table format '
+    '{table_format_code}',
     'INSERT INTO omd.rollback_template (module_id, step, statement_template) SELECT '
     'module_id, 1, ''DELETE FROM {table} WHERE {insert_instance_column} = ANY '
     '({instance_array})'' FROM omd.module WHERE module_code = {module_code_literal};'
@@ -131,6 +132,14 @@ VALUES
     'WrongPlatform',
     'the target of Module "{module_code}" lives on {platform_code}, not on {expected}',
     'Run its statements there, then {next_command}'
+),
+(
+    'OM205',
+    'TargetColumnNotFound',
+    'the rollback of Module "{module_code}" needs a column of {table_code} that is not there: '
+    '{argument} is {column_name}',
+    'CALL omd.register_module({module_code_literal}, {argument} => …); with the column''s name, or '
+    'give the Module a rollback_template of its own.'
 ),
 (
     'OM901', 'MigrationChanged', 'migration {path} was changed after it was applied',

@@ -1,53 +1,177 @@
--- The standard rollback statements. 3NF, PRES and HELPER targets depend on their loader: the user
--- supplies a row, for the area or for the Module.
+-- The standard rollback statements, each with a SELECT that counts its rows for a dry run. 3NF,
+-- PRES and HELPER targets depend on their loader: the user supplies a row, for the area or for the
+-- Module. On Spark a target without a format is one whose rows can be deleted (Delta, Iceberg, …);
+-- plain Parquet is partitioned by the insert instance column and loses whole partitions.
 
 INSERT INTO omd.rollback_template (
-    area_code, table_type_code, platform_code, step, statement_template
+    area_code, table_type_code, platform_code, table_format_code, step, statement_template,
+    count_template
 )
 VALUES
-('STG', NULL, 'POSTGRES', 1, 'TRUNCATE TABLE {table}'),
-('STG', NULL, 'SPARK', 1, 'TRUNCATE TABLE {table}'),
 (
-    'HSTG',
-    NULL,
-    'POSTGRES',
-    1,
-    'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
+    'STG', NULL, 'POSTGRES', NULL, 1,
+    'TRUNCATE TABLE {table}',
+    'SELECT count(*) FROM {table}'
 ),
-(
-    'HSTG',
-    NULL,
-    'SPARK',
-    1,
-    'DELETE FROM {table} WHERE {insert_instance_column} IN ({instance_list})'
-),
-(
-    'INT',
-    'HUB',
-    'POSTGRES',
-    1,
-    'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
-),
-(
-    'INT',
-    'HUB',
-    'SPARK',
-    1,
-    'DELETE FROM {table} WHERE {insert_instance_column} IN ({instance_list})'
-),
-(
-    'INT',
-    'LINK',
-    'POSTGRES',
-    1,
-    'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
-),
-(
-    'INT',
-    'LINK',
-    'SPARK',
-    1,
-    'DELETE FROM {table} WHERE {insert_instance_column} IN ({instance_list})'
+('STG', NULL, 'SPARK', NULL, 1, 'TRUNCATE TABLE {table}', NULL),
+('STG', NULL, 'SPARK', 'PARQUET', 1, 'TRUNCATE TABLE {table}', NULL)
+ON CONFLICT (
+    area_code, table_type_code, platform_code, table_format_code, module_id, step
+) DO UPDATE SET
+    statement_template = excluded.statement_template,
+    count_template = excluded.count_template;
+
+-- Insert-only targets: history of staging, hubs, links.
+INSERT INTO omd.rollback_template (
+    area_code, table_type_code, platform_code, table_format_code, step, statement_template,
+    count_template
 )
-ON CONFLICT (area_code, table_type_code, platform_code, module_id, step) DO UPDATE
-    SET statement_template = excluded.statement_template;
+SELECT
+    target.area_code,
+    target.table_type_code,
+    way.platform_code,
+    way.table_format_code,
+    1 AS step,
+    way.statement_template,
+    way.count_template
+FROM (
+    VALUES ('HSTG', NULL), ('INT', 'HUB'), ('INT', 'LINK')
+) AS target (area_code, table_type_code)
+CROSS JOIN (
+    VALUES
+    (
+        'POSTGRES', NULL,
+        'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})',
+        'SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
+    ),
+    (
+        'SPARK', NULL,
+        'DELETE FROM {table} WHERE {insert_instance_column} IN ({instance_list})',
+        NULL
+    ),
+    ('SPARK', 'PARQUET', 'ALTER TABLE {table} DROP IF EXISTS {partition_list}', NULL)
+) AS way (platform_code, table_format_code, statement_template, count_template)
+ON CONFLICT (
+    area_code, table_type_code, platform_code, table_format_code, module_id, step
+) DO UPDATE SET
+    statement_template = excluded.statement_template,
+    count_template = excluded.count_template;
+
+-- Satellites: without the rows of the array, each key that it inserted or updated gets its history
+-- put together again: a row ends where the next one starts, and the last one is open, unless
+-- another run has closed it on purpose. In PostgreSQL one statement, so that the keys need no place
+-- to be remembered in; it deletes before it opens (the first condition), for the sake of a unique
+-- index on open rows. Where Spark writes, the repair comes first, while the keys are still there.
+INSERT INTO omd.rollback_template (
+    area_code, table_type_code, platform_code, step, statement_template, count_template
+)
+SELECT
+    'INT' AS area_code,
+    target.table_type_code,
+    way.platform_code,
+    way.step,
+    way.statement_template,
+    way.count_template
+FROM (VALUES ('SAT'), ('LSAT')) AS target (table_type_code)
+CROSS JOIN (
+    VALUES
+    (
+        'POSTGRES', 1,
+        'WITH undone AS (
+    DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array}) RETURNING 1
+), history AS (
+    SELECT tableoid AS omd_table, ctid AS omd_row,
+        lead({effective_date_column}) OVER (
+            PARTITION BY {key_columns} ORDER BY {effective_date_column}, {insert_instance_column}
+        ) AS omd_next
+    FROM {table}
+    WHERE ({key_columns}) IN (
+            SELECT {key_columns} FROM {table}
+            WHERE {insert_instance_column} = ANY ({instance_array})
+                OR {update_instance_column} = ANY ({instance_array})
+        )
+        AND ({insert_instance_column} = ANY ({instance_array})) IS NOT TRUE
+)
+UPDATE {table} AS t SET
+    {expiry_date_column} = coalesce(h.omd_next, {open_expiry_date}),
+    {current_indicator_column} = CASE WHEN h.omd_next IS NULL THEN {current_yes}'
+        ' ELSE {current_no} END{and_reset_update}
+FROM history AS h
+WHERE (SELECT count(*) FROM undone) >= 0
+    AND t.tableoid = h.omd_table AND t.ctid = h.omd_row
+    AND (
+        {update_instance_column} = ANY ({instance_array})
+        OR {expiry_date_column} IS DISTINCT FROM coalesce(h.omd_next, {open_expiry_date})
+        OR {current_indicator_column} IS DISTINCT FROM'
+        ' CASE WHEN h.omd_next IS NULL THEN {current_yes} ELSE {current_no} END
+    )
+    AND (
+        h.omd_next IS NULL AND {update_instance_column} <> {insert_instance_column}
+        AND {update_instance_column} <> ALL ({instance_array})
+    ) IS NOT TRUE',
+        'SELECT (
+        SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})
+    ) + count(*)
+FROM (
+    SELECT *,
+        lead({effective_date_column}) OVER (
+            PARTITION BY {key_columns} ORDER BY {effective_date_column}, {insert_instance_column}
+        ) AS omd_next
+    FROM {table}
+    WHERE ({key_columns}) IN (
+            SELECT {key_columns} FROM {table}
+            WHERE {insert_instance_column} = ANY ({instance_array})
+                OR {update_instance_column} = ANY ({instance_array})
+        )
+        AND ({insert_instance_column} = ANY ({instance_array})) IS NOT TRUE
+) AS h
+WHERE (
+        {update_instance_column} = ANY ({instance_array})
+        OR {expiry_date_column} IS DISTINCT FROM coalesce(h.omd_next, {open_expiry_date})
+        OR {current_indicator_column} IS DISTINCT FROM'
+        ' CASE WHEN h.omd_next IS NULL THEN {current_yes} ELSE {current_no} END
+    )
+    AND (
+        h.omd_next IS NULL AND {update_instance_column} <> {insert_instance_column}
+        AND {update_instance_column} <> ALL ({instance_array})
+    ) IS NOT TRUE'
+    ),
+    (
+        'SPARK', 1,
+        'MERGE INTO {table} AS t USING (
+    SELECT {key_columns}, {effective_date_column} AS omd_effective,
+        lead({effective_date_column}) OVER (
+            PARTITION BY {key_columns} ORDER BY {effective_date_column}
+        ) AS omd_next
+    FROM {table}
+    WHERE ({key_columns}) IN (
+            SELECT {key_columns} FROM {table}
+            WHERE {insert_instance_column} IN ({instance_list})
+                OR {update_instance_column} IN ({instance_list})
+        )
+        AND NOT coalesce({insert_instance_column} IN ({instance_list}), FALSE)
+) AS c
+ON {key_join} AND t.{effective_date_column} = c.omd_effective
+    AND NOT coalesce(t.{insert_instance_column} IN ({instance_list}), FALSE)
+WHEN MATCHED AND NOT coalesce(
+    c.omd_next IS NULL AND t.{update_instance_column} <> t.{insert_instance_column}
+    AND t.{update_instance_column} NOT IN ({instance_list}), FALSE
+) THEN UPDATE SET
+    t.{expiry_date_column} = coalesce(c.omd_next, {open_expiry_date}),
+    t.{current_indicator_column} = CASE WHEN c.omd_next IS NULL THEN {current_yes}'
+        ' ELSE {current_no} END,
+    t.{update_instance_column} = CASE WHEN t.{update_instance_column} IN ({instance_list})'
+        ' THEN NULL ELSE t.{update_instance_column} END',
+        NULL
+    ),
+    (
+        'SPARK', 2,
+        'DELETE FROM {table} WHERE {insert_instance_column} IN ({instance_list})',
+        NULL
+    )
+) AS way (platform_code, step, statement_template, count_template)
+ON CONFLICT (
+    area_code, table_type_code, platform_code, table_format_code, module_id, step
+) DO UPDATE SET
+    statement_template = excluded.statement_template,
+    count_template = excluded.count_template;

@@ -36,6 +36,12 @@ def no_template(flow: Flow) -> None:
     flow.begin_module()
 
 
+def no_business_key(flow: Flow) -> None:
+    flow.module("m", table_type_code="SAT")
+    flow.run_module("m", "F")
+    flow.begin_module()
+
+
 def no_target(flow: Flow) -> None:
     flow.run_module("m", "F")
     flow.call("register_module", module_code="m", table_code="no.where")
@@ -100,6 +106,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM202": no_target,
     "OM203": lambda flow: flow.call("run_module", module_code="m"),
     "OM204": lambda flow: flow.call("rollback_module", module_instance_id=spark(flow)),
+    "OM205": no_business_key,
 }
 
 

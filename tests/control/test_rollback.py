@@ -197,7 +197,216 @@ def test_building_executes_nothing_in_this_database(flow: Flow) -> None:
     assert flow.stamps() == {failed: 2}
 
 
+@pytest.mark.parametrize(("area", "count"), [("STG", 5), ("HSTG", 3)])
+def test_a_preview_tells_how_many_rows_each_statement_would_touch(
+    flow: Flow, area: str, count: int
+) -> None:
+    flow.module("m", area_code=area)
+    good = flow.begin_module().id
+    flow.write(good)
+    flow.end_module(good, "S")
+    failed = flow.begin_module().id
+    flow.write(failed, rows=3)
+    flow.end_module(failed, "F")
+    (built,) = flow.rows("SELECT * FROM omd.build_rollback_sql(%s)", failed)
+    (row,) = flow.rows("SELECT * FROM omd.preview_rollback(%s)", failed)
+    assert row == built | {"row_count": count}
+    assert flow.stamps() == {good: 2, failed: 3}
+
+
+def test_a_preview_counts_with_the_rights_of_the_caller(flow: Flow) -> None:
+    flow.module("m", area_code="HSTG")
+    failed = failed_with_rows(flow)
+    flow.conn.execute("SET ROLE omd_reader")
+    assert flow.rows("SELECT * FROM omd.build_rollback_sql(%s)", failed)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        flow.rows("SELECT * FROM omd.preview_rollback(%s)", failed)
+
+
+def test_a_template_that_can_not_count_leaves_the_count_open(flow: Flow) -> None:
+    flow.module("m", area_code="HSTG")
+    failed = failed_with_rows(flow)
+    flow.conn.execute(
+        "INSERT INTO omd.rollback_template (module_id, step, statement_template)"
+        " SELECT module_id, 1, 'DELETE FROM {table}' FROM omd.module"
+    )
+    (row,) = flow.rows("SELECT * FROM omd.preview_rollback(%s)", failed)
+    assert (row["statement"], row["row_count"]) == ("DELETE FROM dwh.m", None)
+
+
+def test_ten_thousand_instances_are_undone_at_once(flow: Flow) -> None:
+    flow.module("m", area_code="HSTG")
+    flow.owner(
+        "INSERT INTO omd.module_instance (module_id, start_datetime, end_datetime,"
+        " execution_status_code, processing_indicator, next_run_indicator)"
+        " SELECT module_id, now(), now(), 'F', 'P', 'R' FROM omd.module, generate_series(1, 10000)"
+    )
+    flow.conn.execute("INSERT INTO dwh.m SELECT 'x', n FROM generate_series(0, 20000) AS n")
+    begun = flow.begin_module()
+    assert begun.array == list(range(1, 10_001))
+    assert flow.one("SELECT count(*) FROM dwh.m WHERE omd_insert_module_instance_id = 0") == 1
+    assert flow.one("SELECT count(*) FROM dwh.m") == 10_001
+
+
+# Companions
+
+
+def staging(flow: Flow, **attributes: Any) -> None:
+    """m_stg with its companion m_hstg, both in Batch b; m_sat fails."""
+    flow.module("m_hstg", area_code="HSTG", table_type_code="HSTG", **attributes)
+    flow.module(
+        "m_stg",
+        area_code="STG",
+        table_type_code="STG",
+        companion_module_codes=["m_hstg"],
+        **attributes,
+    )
+    flow.batch("b", "m_stg", "m_hstg")
+
+
+def test_staging_takes_the_history_rows_of_the_same_batch_instances_with_it(flow: Flow) -> None:
+    staging(flow)
+    flow.conn.execute("CREATE TABLE dwh.victim AS SELECT 1")
+    first = flow.begin_batch()
+    good = flow.run_module("m_hstg", "S", first.id)
+    flow.write(good, "dwh.m_hstg")
+    flow.end_batch(first.id, "S")
+
+    second = flow.begin_batch()
+    stg = flow.begin_module("m_stg", second.id)
+    flow.write(stg.id, "dwh.m_stg")
+    hstg = flow.run_module("m_hstg", "S", second.id)
+    flow.write(hstg, "dwh.m_hstg")
+    flow.end_module(stg.id, "F")
+    flow.end_batch(second.id, "F")
+    alone = flow.run_module("m_hstg")
+    flow.write(alone, "dwh.m_hstg")
+
+    third = flow.begin_batch()
+    assert flow.codes(module=hstg) == "S P C"
+    built = flow.rows("SELECT * FROM omd.preview_rollback(%s)", stg.id)
+    assert [(row["step"], row["row_count"]) for row in built] == [(1, 2), (2, 2)]
+    assert "m_hstg" in built[0]["statement"]
+    again = flow.begin_module("m_stg", third.id)
+    assert again.array == [stg.id]
+    assert flow.stamps("dwh.m_stg") == {}
+    assert flow.stamps("dwh.m_hstg") == {good: 2, alone: 2}
+
+    # It was undone, so it must run again, and has nothing left to roll back.
+    assert (
+        flow.one(
+            "SELECT rolled_back_by_module_instance_id FROM omd.module_instance"
+            " WHERE module_instance_id = %s",
+            hstg,
+        )
+        == again.id
+    )
+    rerun = flow.begin_module("m_hstg", third.id)
+    assert (rerun.answer, rerun.array) == (("P", None), [])
+
+
+def test_a_companion_gives_up_its_load_windows_too(flow: Flow) -> None:
+    staging(flow)
+    batch = flow.begin_batch()
+    hstg = flow.begin_module("m_hstg", batch.id).id
+    window = "CALL omd.create_load_window(%s, p_end_id => %s, p_start_id => 0)"
+    flow.conn.execute(window, [hstg, 10])
+    flow.end_module(hstg, "S")
+    flow.run_module("m_stg", "F", batch.id)
+    flow.end_batch(batch.id, "F")
+    later = flow.begin_module("m_hstg").id
+    flow.conn.execute(window, [later, 20])
+    flow.write(later, "dwh.m_hstg")
+    flow.end_module(later, "S")
+
+    flow.begin_module("m_stg", flow.begin_batch().id)
+    assert flow.stamps("dwh.m_hstg") == {}
+    assert flow.one("SELECT bool_and(is_taken_back) FROM omd.source_control")
+
+
+def test_a_companion_that_executes_is_left_alone(flow: Flow) -> None:
+    staging(flow)
+    batch = flow.begin_batch()
+    flow.run_module("m_stg", "F", batch.id)
+    running = flow.begin_module("m_hstg", batch.id).id
+    flow.write(running, "dwh.m_hstg")
+    flow.begin_module("m_stg", batch.id)
+    assert flow.stamps("dwh.m_hstg") == {running: 2}
+    flow.end_module(running, "S")
+
+
+def test_a_run_on_its_own_has_no_companions(flow: Flow) -> None:
+    staging(flow)
+    hstg = flow.run_module("m_hstg")
+    flow.write(hstg, "dwh.m_hstg")
+    flow.run_module("m_stg", "F")
+    flow.begin_module("m_stg")
+    assert flow.stamps("dwh.m_hstg") == {hstg: 2}
+
+
+def test_a_companion_on_spark_is_rolled_back_by_the_same_caller(flow: Flow) -> None:
+    staging(flow, platform_code="SPARK")
+    batch = flow.begin_batch()
+    hstg = flow.run_module("m_hstg", "S", batch.id)
+    flow.run_module("m_stg", "F", batch.id)
+    flow.end_batch(batch.id, "F")
+    retry = flow.begin_batch()
+    begun = flow.begin_module("m_stg", retry.id)
+    assert begun.pi == "R"
+    # What fails from now on is not in the statements, so it is not marked either.
+    late = flow.run_module("m_hstg", "F", retry.id)
+    statements = flow.rows("SELECT statement FROM omd.build_rollback_sql(%s)", begun.id)
+    assert [row["statement"] for row in statements] == [
+        f"DELETE FROM `dwh`.`m_hstg` WHERE `omd_insert_module_instance_id` IN ({hstg})",
+        "TRUNCATE TABLE `dwh`.`m_stg`",
+    ]
+    flow.call("confirm_rollback", module_instance_id=begun.id)
+    undone = flow.rows(
+        "SELECT module_instance_id AS id FROM omd.module_instance"
+        " WHERE rolled_back_by_module_instance_id = %s",
+        begun.id,
+    )
+    assert late not in [row["id"] for row in undone]
+    assert hstg in [row["id"] for row in undone]
+
+
+def test_companions_live_on_one_platform(flow: Flow) -> None:
+    staging(flow)
+    flow.refused("OM204", "register_module", module_code="m_stg", platform_code="SPARK")
+    flow.refused("OM204", "register_module", module_code="m_hstg", platform_code="SPARK")
+    flow.call(
+        "register_module", module_code="m_stg", platform_code="SPARK", companion_module_codes=[]
+    )
+
+
 # Spark
+
+
+@pytest.mark.parametrize(("area", "table_type"), [("HSTG", None), ("INT", "HUB"), ("INT", "LINK")])
+def test_plain_parquet_loses_the_partitions_of_the_array(
+    flow: Flow, area: str, table_type: str | None
+) -> None:
+    flow.module(
+        "m",
+        area_code=area,
+        table_type_code=table_type,
+        platform_code="SPARK",
+        table_format_code="parquet",
+        insert_instance_column="by `run`",
+    )
+    first = flow.run_module("m", "F")
+    second = flow.end_module(flow.begin_module().id, "F")
+    (row,) = flow.rows("SELECT * FROM omd.build_rollback_sql(%s)", second)
+    assert row["statement"] == (
+        "ALTER TABLE `dwh`.`m` DROP IF EXISTS"
+        f" PARTITION (`by ``run``` = {first}), PARTITION (`by ``run``` = {second})"
+    )
+
+
+def test_a_format_has_templates_of_its_own_and_no_others(flow: Flow) -> None:
+    flow.module("m", table_type_code="SAT", platform_code="SPARK", table_format_code="PARQUET")
+    flow.run_module("m", "F")
+    assert flow.refused("OM201", "begin_module", module_code="m")["table_format_code"] == "PARQUET"
 
 
 def test_a_spark_target_is_rolled_back_by_the_caller_who_confirms(flow: Flow) -> None:

@@ -35,39 +35,24 @@ CALL omd.add_module_to_batch('b_flights', 'm_int_link_flight', 110);
 CALL omd.add_module_to_batch('b_flights', 'm_int_sat_aircraft', 120);
 CALL omd.add_module_to_batch('b_flights', 'm_pres_carrier_month', 130);
 
--- How to undo what has no standard way: a presentation table by its instance id; the satellite by
--- its instance id, and then with its history put together again.
-INSERT INTO omd.rollback_template (module_id, step, statement_template)
+-- How to undo what has no standard way: a presentation table, by its instance id.
+INSERT INTO omd.rollback_template (module_id, step, statement_template, count_template)
 SELECT
     m.module_id,
     t.step,
-    t.statement_template
+    t.statement_template,
+    t.count_template
 FROM omd.module AS m
-INNER JOIN (
-    VALUES
-    (
-        'm_pres_carrier_month', 1,
-        'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
-    ),
-    (
-        'm_int_sat_aircraft', 1,
-        'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
-    ),
-    (
-        'm_int_sat_aircraft', 2,
-        'UPDATE {table} AS s
-         SET omd_expiry_date = coalesce(n.next_date, ''9999-12-31''),
-             omd_current_record_indicator = CASE WHEN n.next_date IS NULL THEN ''Y'' ELSE ''N'' END,
-             omd_update_module_instance_id = NULL
-         FROM (
-             SELECT a.tailnum, a.omd_effective_date,
-                 lead(a.omd_effective_date)
-                 OVER (PARTITION BY a.tailnum ORDER BY a.omd_effective_date) AS next_date
-             FROM {table} AS a
-         ) AS n
-         WHERE s.tailnum = n.tailnum AND s.omd_effective_date = n.omd_effective_date
-             AND s.omd_expiry_date <> coalesce(n.next_date, ''9999-12-31'')'
+CROSS JOIN (
+    VALUES (
+        1,
+        'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})',
+        'SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
     )
-) AS t (module_code, step, statement_template) ON m.module_code = t.module_code
-ON CONFLICT (area_code, table_type_code, platform_code, module_id, step) DO UPDATE
-    SET statement_template = excluded.statement_template;
+) AS t (step, statement_template, count_template)
+WHERE m.module_code = 'm_pres_carrier_month'
+ON CONFLICT (
+    area_code, table_type_code, platform_code, table_format_code, module_id, step
+) DO UPDATE SET
+    statement_template = excluded.statement_template,
+    count_template = excluded.count_template;
