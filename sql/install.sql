@@ -16,7 +16,7 @@ BEGIN;
 \ir ../migrations/V001__process_control.sql
 \endif
 
-\set checksum 'af1b983984fc3bd1a62109ebc21bcf17d0e94895cd0abe26cad05fc3b8489c17'
+\set checksum '79ced21faf4ea75eef7eccd8ca5ecbdd1d8b950a51ed708becc749eb337cf081'
 \set migration 'V002__recovery'
 \ir install/claim.psql
 \if :pending
