@@ -71,6 +71,7 @@ BEGIN;
 
 -- Batches
 \ir ../procedures/omd/close_batch_instance.sql
+\ir ../procedures/omd/fail_members.sql
 \ir ../procedures/omd/fail_batch_instance.sql
 \ir ../procedures/omd/give_up_batch_instances.sql
 \ir ../procedures/omd/insert_batch_instance.sql

@@ -1,6 +1,7 @@
--- Ends a Batch Instance: the single place where its status becomes final.
+-- Ends a Batch Instance: the single place where its status becomes final. What still executes in it
+-- fails, unless it succeeds: that is refused while something executes.
 -- Accepted from E only, a success only with indicator P. Errors: OM003, OM005, OM101, OM102.
--- Locks: the instance row.
+-- Locks: the instance row, then those of its members.
 
 CREATE OR REPLACE FUNCTION omd.close_batch_instance(
     p_batch_instance_id bigint,
@@ -38,11 +39,16 @@ BEGIN
             END
         );
     END IF;
+
+    IF p_execution_status_code <> 'S' THEN
+        PERFORM omd.fail_members(p_batch_instance_id);
+    END IF;
 END
 $close_batch_instance$;
 
 COMMENT ON FUNCTION omd.close_batch_instance IS
 'Ends a Batch Instance with the status S, F, A or C. Accepted from E only, S only with indicator '
-'P. An administrator''s next_run_indicator stays. Errors: OM003, OM005, OM101, OM102. Locks: the '
-'instance row.';
+'P. What still executes in a Batch Instance that does not succeed fails with it. An '
+'administrator''s next_run_indicator stays. Errors: OM003, OM005, OM101, OM102. Locks: the '
+'instance row, then those of its members.';
 REVOKE ALL ON FUNCTION omd.close_batch_instance FROM PUBLIC;

@@ -29,6 +29,19 @@ DECLARE
 BEGIN
     p_instance_array := '{}';
 
+    -- FOR SHARE: the Batch can't end between this look and our commit. Before any Module Instance is
+    -- locked, because the end of a Batch locks its own first and then theirs.
+    IF p_batch_instance_id <> 0 THEN
+        SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
+        INTO v_batch_id, v_batch_may_run
+        FROM omd.batch_instance AS bi
+        WHERE bi.batch_instance_id = p_batch_instance_id
+        FOR SHARE;
+        IF NOT FOUND THEN
+            PERFORM omd.require_batch_instance(p_batch_instance_id);
+        END IF;
+    END IF;
+
     -- What the rules need to know, by one probe of an index that holds only such instances. An
     -- instance that is not inserted yet has no id: every executing one came before it. The dead do
     -- not count as running.
@@ -67,15 +80,6 @@ BEGIN
 
     -- 2. and 3. The Batch that calls, the Module's place in it, the Module itself.
     IF p_batch_instance_id <> 0 THEN
-        -- FOR SHARE: the Batch can't succeed between this look and our commit.
-        SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
-        INTO v_batch_id, v_batch_may_run
-        FROM omd.batch_instance AS bi
-        WHERE bi.batch_instance_id = p_batch_instance_id
-        FOR SHARE;
-        IF NOT FOUND THEN
-            PERFORM omd.require_batch_instance(p_batch_instance_id);
-        END IF;
         SELECT bm.* INTO v_place
         FROM omd.batch_module AS bm
         WHERE bm.batch_id = v_batch_id AND bm.module_id = p_module_id;

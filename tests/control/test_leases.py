@@ -167,3 +167,42 @@ def test_the_event_says_why_a_run_was_given_up(flow: Flow) -> None:
     flow.begin_module()
     detail = flow.one("SELECT event_detail FROM omd.event_log WHERE module_instance_id = %s", dead)
     assert "lease" in detail
+
+
+def test_what_runs_in_a_dead_batch_ends_with_it(flow: Flow) -> None:
+    """Else it could succeed after the next run of the Batch has decided to do it again."""
+    flow.batch("child", "n")
+    flow.call("add_batch_to_parent_batch", batch_code="child", parent_batch_code="b")
+    dead = flow.begin_batch(lease=PASSED).id
+    child = flow.begin_batch("child", parent_batch_instance_id=dead, lease=LONG).id
+    modules = [
+        flow.begin_module("m", dead, lease=LONG).id,
+        flow.begin_module("n", child, lease=LONG).id,
+    ]
+    again = flow.begin_batch().id
+    assert flow.codes(batch=child) == "F P P"
+    for module in modules:
+        assert flow.codes(module=module) == "F P R"
+        flow.refused("OM101", "fence", module_instance_id=module)
+        flow.refused("OM101", "module_success", module_instance_id=module)
+    assert [flow.failures(batch=child), *(flow.failures(module=id) for id in modules)] == [1, 1, 1]
+    assert flow.begin_module("m", again).array == modules[:1]
+
+
+@pytest.mark.parametrize("end", ["batch_failure", "batch_abort", "batch_skip"])
+def test_what_runs_in_a_batch_that_is_ended_ends_with_it(flow: Flow, end: str) -> None:
+    batch = flow.begin_batch().id
+    module = flow.begin_module("m", batch).id
+    flow.module("n")
+    alone = flow.begin_module("n").id
+    flow.call(end, batch_instance_id=batch)
+    assert flow.codes(module=module) == "F P R"
+    assert flow.codes(module=alone) == "E P P"
+    assert flow.failures(module=module) == 1
+
+
+def test_reaping_tells_what_ended_with_its_batch(flow: Flow) -> None:
+    batch = flow.begin_batch(lease=PASSED).id
+    module = flow.begin_module("m", batch, lease=LONG).id
+    reaped = flow.call("reap_expired_instances")
+    assert (reaped["reaped"], reaped["reaped_batches"]) == ([module], [batch])
