@@ -1,6 +1,7 @@
 -- The instances of companion Modules that go with given instances of a Module: those that ended in
--- the same Batch Instances and wrote rows that nobody has undone. A companion with load windows
--- gives up its later ones too, as it would on its own. Locks: none.
+-- the same Batch Instances, or in reruns that skipped the Module because it had succeeded before,
+-- and wrote rows that nobody has undone. A companion with load windows gives up its later ones too,
+-- as it would on its own. Locks: none.
 
 CREATE OR REPLACE FUNCTION omd.companion_instances(
     p_module_id integer,
@@ -24,6 +25,21 @@ BEGIN ATOMIC
                 SELECT own.batch_instance_id
                 FROM omd.module_instance AS own
                 WHERE own.module_instance_id = any(p_instance_array)
+                UNION ALL
+                SELECT skipped.batch_instance_id
+                FROM omd.module_instance AS skipped
+                WHERE
+                    skipped.module_id = p_module_id
+                    AND skipped.module_instance_id > p_instance_array[1]
+                    AND skipped.reason_code = 'ALREADY_SUCCEEDED'
+                    AND (
+                        SELECT max(loaded.module_instance_id)
+                        FROM omd.module_instance AS loaded
+                        WHERE
+                            loaded.module_id = p_module_id
+                            AND loaded.module_instance_id < skipped.module_instance_id
+                            AND loaded.execution_status_code = 'S'
+                    ) = any(p_instance_array)
             )
             AND mi.execution_status_code IN ('S', 'F')
             AND mi.rolled_back_by_module_instance_id IS NULL
@@ -40,5 +56,5 @@ END;
 
 COMMENT ON FUNCTION omd.companion_instances IS
 'The instances of the companions of the Module p_module_id that are undone together with its '
-'instances p_instance_array, in id order; NULL when there are none. Locks: none.';
+'instances p_instance_array (in id order), in id order; NULL when there are none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.companion_instances FROM PUBLIC;

@@ -305,6 +305,28 @@ def test_staging_takes_the_history_rows_of_the_same_batch_instances_with_it(flow
     assert (rerun.answer, rerun.array) == (("P", None), [])
 
 
+def test_a_companion_that_ran_in_a_rerun_goes_with_what_it_read(flow: Flow) -> None:
+    """The rerun skipped staging, which had succeeded; its companion then read what it had loaded."""
+    staging(flow)
+    first = flow.begin_batch().id
+    stg = flow.run_module("m_stg", "S", first)
+    flow.run_module("m_hstg", "F", first)
+    flow.end_batch(first, "F")
+    second = flow.begin_batch().id
+    assert flow.begin_module("m_stg", second).answer == ("C", "ALREADY_SUCCEEDED")
+    flow.write(flow.run_module("m_hstg", "S", second), "dwh.m_hstg")
+    flow.end_batch(second, "S")
+    third = flow.begin_batch().id
+    flow.run_module("m_stg", "S", third)
+    kept = flow.run_module("m_hstg", "S", third)
+    flow.write(kept, "dwh.m_hstg")
+    flow.end_batch(third, "S")
+
+    flow.set_next("R", module=stg)
+    assert flow.begin_module("m_stg", flow.begin_batch().id).array == [stg]
+    assert flow.stamps("dwh.m_hstg") == {kept: 2}
+
+
 def test_a_companion_gives_up_its_load_windows_too(flow: Flow) -> None:
     staging(flow)
     batch = flow.begin_batch()
