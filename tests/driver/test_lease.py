@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from datetime import timedelta
@@ -148,6 +152,53 @@ def test_another_begin_takes_over_from_a_driver_that_died(
     with control.module("m_alone") as run:
         assert run.instance_array == [begun.module_instance_id]
     assert module_row(begun.module_instance_id)["execution_status_code"] == "F"
+
+
+def test_a_driver_that_wakes_up_can_neither_write_nor_report_success(
+    control: omd.Control, conn: Connection, dsn: str, module_row: Row
+) -> None:
+    program = textwrap.dedent(f"""
+        import omd, psycopg, sys
+        from datetime import timedelta
+        data = psycopg.connect({dsn!r})
+        with omd.connect({dsn!r}, lease=timedelta(seconds=1)) as control:
+            with control.module("m_alone") as run:
+                data.execute("INSERT INTO dwh.t VALUES (%s)", [run.module_instance_id])
+                print(run.module_instance_id, flush=True)
+                sys.stdin.readline()
+                try:
+                    data.execute("CALL omd.fence(%s)", [run.module_instance_id])
+                    data.commit()
+                except psycopg.Error as refusal:
+                    print(refusal.sqlstate, flush=True)
+    """)
+    driver = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert driver.stdout is not None
+    frozen = int(driver.stdout.readline())
+    driver.send_signal(signal.SIGSTOP)
+    begun: list[Any] = []
+
+    def taken_over() -> bool:
+        begun[:] = [control.begin_module("m_alone")]
+        return begun[0].processing_indicator is omd.ProcessingIndicator.PROCEED
+
+    try:
+        wait_until(taken_over)
+    finally:
+        driver.send_signal(signal.SIGCONT)
+    said, complained = driver.communicate("\n", timeout=30)
+    assert said.strip() == "OM101"
+    assert driver.returncode == 1
+    assert "LeaseLost" in complained
+    assert conn.execute("SELECT FROM dwh.t").rowcount == 0
+    assert module_row(frozen)["execution_status_code"] == "F"
+    control.module_success(begun[0].module_instance_id)
 
 
 def test_an_impossible_lease_is_refused(control: omd.Control) -> None:

@@ -16,6 +16,9 @@ import omd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.driver.conftest import Wire
 
     Row = Callable[[int], dict[str, Any]]
 
@@ -29,6 +32,13 @@ def spark() -> Iterator[Any]:
     spark = session()
     yield spark
     spark.stop()
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
 
 
 def sleep_on_executors(spark: Any) -> None:
@@ -54,6 +64,69 @@ def test_a_lost_lease_cancels_the_jobs_of_the_run(
     cause = outcome.error.__cause__
     assert cause is not None
     assert f"omd-{outcome.instance_id}" in str(cause)
+
+
+def test_a_driver_that_is_cut_off_stops_its_jobs_before_its_lease_ends(
+    control: omd.Control, wire: Wire, spark: Any, module_row: Row
+) -> None:
+    lease = timedelta(seconds=6)
+    with omd.connect(wire.dsn, lease=lease, patience=timedelta(0), spark=spark) as cut:
+        started = time.monotonic()
+        with pytest.raises(omd.LeaseLost) as caught, cut.module("m_alone") as run:  # noqa: PT012
+            try:
+                wire.refusing = True
+                sleep_on_executors(spark)
+            finally:
+                took = time.monotonic() - started
+                wire.refusing = False
+    assert f"omd-{run.module_instance_id}" in str(caught.value.__cause__)
+    assert took < lease.total_seconds()
+    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+
+
+def test_a_frozen_driver_stops_its_jobs_when_it_goes_on(
+    control: omd.Control, dsn: str, events: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The JVM works on while the driver is frozen; what it has written is fenced."""
+    works = tmp_path / "works"
+    program = textwrap.dedent(f"""
+        import omd, pathlib, time
+        from datetime import timedelta
+        from omd.spark import session
+        spark = session()
+
+        def work(_):
+            pathlib.Path({str(works)!r}).touch()
+            time.sleep(120)
+
+        with omd.connect({dsn!r}, spark=spark, lease=timedelta(seconds=3)) as control:
+            with control.module("m_alone") as run:
+                print(run.module_instance_id, flush=True)
+                spark.sparkContext.parallelize([1], 1).map(work).collect()
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    frozen = int(process.stdout.readline())
+    wait_until(works.exists)
+    process.send_signal(signal.SIGSTOP)
+    begun = []
+
+    def taken_over() -> bool:
+        begun[:] = [control.begin_module("m_alone")]
+        return begun[0].processing_indicator is omd.ProcessingIndicator.PROCEED
+
+    try:
+        wait_until(taken_over)
+    finally:
+        process.send_signal(signal.SIGCONT)
+    _, said = process.communicate(timeout=60)
+    assert begun[0].instance_array == [frozen]
+    assert process.returncode == 1
+    assert f"omd-{frozen}" in said  # the job was cancelled by its tag
+    assert "LeaseLost" in said
+    assert len(events(module=frozen)) == 1
 
 
 def test_the_tag_is_gone_after_the_block_and_the_application_is_recorded(
