@@ -327,7 +327,8 @@ def drive(
         def load(table: str) -> None:
             code = "m_region" if table == "region" else subject.module(table)
             try:
-                with batch.module(code) as run:
+                # A Module that could outlive its Batch, after a freeze, must not.
+                with batch.module(code, lease=LEASE * rng.choice([1, 1, 4])) as run:
                     tell(f"{code} {run.module_instance_id} begins, undid {run.instance_array}")
                     one = Load(subject, run, random.Random(rng.random()), pace)
                     with contextlib.closing(one.conn):

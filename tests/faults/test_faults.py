@@ -35,6 +35,7 @@ import contextlib
 import multiprocessing
 import os
 import random
+import re
 import signal
 import tempfile
 import time
@@ -67,8 +68,9 @@ _fork = multiprocessing.get_context("fork")  # quicker by far than a new interpr
 class Round:
     """One round on a database; the seed decides what it does."""
 
-    def __init__(self, server: Server, dsn: str, number: int, struck: Counter[str]) -> None:
-        self.server, self.dsn, self.number, self.struck = server, dsn, number, struck
+    def __init__(self, server: Server, dsn: str, number: int) -> None:
+        self.server, self.dsn, self.number = server, dsn, number
+        self.struck: Counter[str] = Counter()
         self.rng = random.Random(f"{SEED}-{number}")
         self.drivers: list[tuple[str, Subject, BaseProcess]] = []
         self.stopped: list[int] = []
@@ -221,10 +223,11 @@ class Round:
                 return None
             row = self.rng.choice(rows)
             wanted = self.rng.choice(["R", "R", "C", "P"])
-            if row["code"] == "m_delta_hstg":
-                return None
-            if row["code"] == "m_delta_stg":
-                wanted = "R"
+            if row["code"] in ("m_delta_stg", "m_delta_hstg"):
+                staged = [row for row in rows if row["code"] == "m_delta_stg"]
+                if not staged:
+                    return None
+                row, wanted = self.rng.choice(staged), "R"
             try:
                 conn.execute(
                     f"UPDATE omd.{kind}_instance SET next_run_indicator = %s"
@@ -256,8 +259,8 @@ class Round:
 
     def play(self) -> None:
         """Load, and let the faults strike."""
-        faults = ["kill"] * 4 + ["freeze", "rival", "cut", "edit"] * 3 + ["hang", "crash"] * 1
-        faults += ["restart"] * 2
+        faults = ["kill", "freeze", "cut", "edit", "edit"] * 3 + ["rival", "restart", "hang"] * 2
+        faults += ["crash"]
         plan = [(0.0, "arrive")]
         plan += [(self.rng.uniform(0.1, 0.9), "arrive") for _ in range(2)]
         chosen = [self.rng.choice(faults) for _ in range(self.rng.randint(1, 3))]
@@ -323,25 +326,28 @@ class Round:
             told += ["Module Instances:", checks.history(conn)]
         return "\n".join(told)
 
-    def close(self) -> None:
+    def close(self) -> str:
         self.proceed()
         for _, _, process in self.drivers:
             if process.is_alive():
                 process.kill()
             process.join()
+        told = self.log.read_text()
         self.log.unlink()
+        return told
 
 
 @pytest.mark.slow
 def test_after_any_death_the_next_run_makes_good(fault_server: Server) -> None:
     print(f"\nOMD_FAULT_SEED={SEED} OMD_FAULT_ROUNDS={ROUNDS}")
     struck: Counter[str] = Counter()
+    raised: Counter[str] = Counter()  # how drivers have ended
     began = time.monotonic()
     for number in range(ROUNDS):
         if number % ROUNDS_PER_DATABASE == 0:
             dsn = fault_server.new_database()
             scenario.build(dsn)
-        round_ = Round(fault_server, dsn, number, struck)
+        round_ = Round(fault_server, dsn, number)
         try:
             round_.play()
             round_.clean_run()
@@ -352,5 +358,8 @@ def test_after_any_death_the_next_run_makes_good(fault_server: Server) -> None:
                 input(f"{dsn}\nEnter removes the server: ")
             raise
         finally:
-            round_.close()
+            told = round_.close()
+        struck += round_.struck
+        raised += Counter(re.findall(r": raises ([\w.]+)", told))
         print(f"{number:4} {time.monotonic() - began:6.1f} s", dict(struck), flush=True)
+    print("drivers raised", dict(raised))
