@@ -68,3 +68,7 @@ ALTER TABLE omd.module_instance ADD COLUMN companion_instance_array bigint[];
 COMMENT ON COLUMN omd.module_instance.companion_instance_array IS
 'Instances of companion Modules that this run undoes together with rollback_instance_array; NULL '
 'when there are none.';
+
+-- All windows of a Module, also those taken back: the newest that counts, the oldest there is.
+DROP INDEX omd.ix_source_control_counting;
+CREATE INDEX ix_source_control_module ON omd.source_control (module_id, module_instance_id);

@@ -16,7 +16,7 @@ BEGIN;
 \ir ../migrations/V001__process_control.sql
 \endif
 
-\set checksum '79ced21faf4ea75eef7eccd8ca5ecbdd1d8b950a51ed708becc749eb337cf081'
+\set checksum '33f6e15d8512c79b8cfc50fb929a1566d4e21f74f4bf0c81f989002338327023'
 \set migration 'V002__recovery'
 \ir install/claim.psql
 \if :pending
@@ -41,6 +41,7 @@ BEGIN;
 \ir ../procedures/omd/target_exists.sql
 \ir ../procedures/omd/target_column_type.sql
 \ir ../procedures/omd/write_event.sql
+\ir ../procedures/omd/notify_event.sql
 \ir ../procedures/omd/require_code.sql
 \ir ../procedures/omd/require_name.sql
 \ir ../procedures/omd/require_batch.sql
@@ -119,6 +120,15 @@ BEGIN;
 \ir ../procedures/omd/reap_expired_instances.sql
 \ir ../procedures/omd/log_event.sql
 \ir ../procedures/omd/set_next_run_indicator.sql
+
+-- Retention
+\ir ../procedures/omd/oldest_needed_module_instance.sql
+\ir ../procedures/omd/oldest_needed_batch_instance.sql
+\ir ../procedures/omd/purge_cutoff.sql
+\ir ../procedures/omd/purge_module_instances.sql
+\ir ../procedures/omd/purge_batch_instances.sql
+\ir ../procedures/omd/purge_events.sql
+\ir ../procedures/omd/purge_history.sql
 
 -- In-database runs
 \ir ../procedures/omd/begin_in_database_run.sql

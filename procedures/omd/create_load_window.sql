@@ -58,8 +58,17 @@ BEGIN
         p_start_value := v_window.end_value;
         p_start_id := v_window.end_id;
     ELSE
-        p_start_value := '-infinity';
-        p_start_id := CASE WHEN p_end_id IS NOT NULL THEN -9223372036854775808 END;
+        -- None counts: where the oldest one has started, which is the very beginning unless a purge
+        -- took away those before it.
+        SELECT sc.start_value, sc.start_id INTO p_start_value, p_start_id
+        FROM omd.source_control AS sc
+        WHERE sc.module_id = v_instance.module_id
+        ORDER BY sc.module_instance_id
+        LIMIT 1;
+        IF NOT FOUND OR p_start_value = '-infinity' THEN
+            p_start_value := '-infinity';
+            p_start_id := CASE WHEN p_end_id IS NOT NULL THEN -9223372036854775808 END;
+        END IF;
     END IF;
 
     IF (p_end_value IS NULL AND p_end_id IS NULL)

@@ -72,9 +72,17 @@ omd.add_batch_to_parent_batch,
 omd.set_parameter,
 omd.set_next_run_indicator,
 omd.reap_expired_instances,
-omd.log_event
+omd.log_event,
+omd.purge_history
 TO omd_admin;
-GRANT EXECUTE ON FUNCTION omd.require_code, omd.raise_error TO omd_admin;
+GRANT EXECUTE ON FUNCTION
+omd.require_code,
+omd.raise_error,
+omd.purge_cutoff,
+omd.purge_module_instances,
+omd.purge_batch_instances,
+omd.purge_events
+TO omd_admin;
 GRANT UPDATE (next_run_indicator) ON omd.batch_instance, omd.module_instance TO omd_admin;
 GRANT UPDATE (inactive_indicator) ON omd.batch,
 omd.module,

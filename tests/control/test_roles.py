@@ -23,7 +23,13 @@ ROUTINES = """
     FROM pg_proc AS p WHERE p.pronamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)
     ORDER BY p.proname"""
 # They commit, which PostgreSQL refuses in a procedure with SET.
-TRANSACTION_CONTROL = {"run_module", "run_batch", "execute_module", "execute_batch"}
+TRANSACTION_CONTROL = {
+    "run_module",
+    "run_batch",
+    "execute_module",
+    "execute_batch",
+    "purge_history",
+}
 LOAD = "INSERT INTO dwh.m SELECT 'x', current_setting('omd.module_instance_id')::bigint"
 
 

@@ -14,6 +14,7 @@ CONTROLS_TRANSACTIONS = {
     "omd.run_batch",
     "omd.execute_module",
     "omd.execute_batch",
+    "omd.purge_history",
 }
 
 ROUTINES = "FROM pg_proc p WHERE p.pronamespace::regnamespace::text ~ '^omd'"

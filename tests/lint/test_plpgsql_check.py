@@ -9,6 +9,7 @@ import pytest
 # They are for executing SQL that an administrator registered, with the rights of the caller.
 EXECUTE_REGISTERED_SQL = {
     "omd.execute_module(bigint,text,text,boolean)",
+    "omd.preview_rollback(bigint)",
     "omd.rollback_module(bigint)",
 }
 

@@ -1,0 +1,44 @@
+-- The moment before which a purge may delete. Errors: OM005, OM013. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.purge_cutoff(
+    p_keep interval,
+    p_batch_size integer
+)
+RETURNS timestamptz
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $purge_cutoff$
+BEGIN
+    IF p_keep IS NULL OR p_batch_size IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005',
+            jsonb_build_object(
+                'argument', CASE WHEN p_keep IS NULL THEN 'p_keep' ELSE 'p_batch_size' END
+            )
+        );
+    ELSIF p_keep < interval '0' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_keep', 'value', p_keep, 'expected', 'an interval of 0 or more'
+            )
+        );
+    ELSIF p_batch_size < 1 THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_batch_size', 'value', p_batch_size, 'expected', '1 or more'
+            )
+        );
+    END IF;
+    RETURN statement_timestamp() - p_keep;
+END
+$purge_cutoff$;
+
+COMMENT ON FUNCTION omd.purge_cutoff IS
+'The moment p_keep ago. Errors: OM005 (an argument is NULL), OM013 (p_keep is negative, '
+'p_batch_size less than 1). Locks: none.';
+REVOKE ALL ON FUNCTION omd.purge_cutoff FROM PUBLIC;

@@ -1,0 +1,54 @@
+-- Deletes old instances and log rows, a few thousand per transaction, and keeps what evaluation
+-- still needs. Commits, so it can't be called inside a transaction block and can pin no
+-- search_path: every name is qualified. Killed in the middle, it is called again.
+-- Errors: OM005, OM013. Locks: the rows of one transaction, which no run looks at.
+
+CREATE OR REPLACE PROCEDURE omd.purge_history(
+    p_keep interval,
+    p_batch_size integer DEFAULT 5000,
+    INOUT p_module_instances bigint DEFAULT NULL,
+    INOUT p_batch_instances bigint DEFAULT NULL,
+    INOUT p_events bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+AS $purge_history$
+DECLARE
+    v_before timestamptz := omd.purge_cutoff(p_keep, p_batch_size);
+    v_last bigint;
+BEGIN
+    p_module_instances := 0;
+    v_last := 0;
+    WHILE v_last IS NOT NULL LOOP
+        SELECT s.p_last_id, s.p_deleted INTO v_last, p_module_instances
+        FROM omd.purge_module_instances(v_before, p_batch_size, v_last, p_module_instances) AS s;
+        COMMIT;
+    END LOOP;
+
+    p_batch_instances := 0;
+    LOOP
+        SELECT s.p_last_id, s.p_deleted INTO v_last, p_batch_instances
+        FROM omd.purge_batch_instances(v_before, p_batch_size, v_last, p_batch_instances) AS s;
+        COMMIT;
+        EXIT WHEN v_last IS NULL;
+    END LOOP;
+
+    p_events := 0;
+    v_last := 0;
+    WHILE v_last IS NOT NULL LOOP
+        SELECT s.p_last_id, s.p_deleted INTO v_last, p_events
+        FROM omd.purge_events(v_before, p_batch_size, v_last, p_events) AS s;
+        COMMIT;
+    END LOOP;
+END
+$purge_history$;
+
+COMMENT ON PROCEDURE omd.purge_history IS
+'Deletes Module Instances with their load windows, Batch Instances and events older than p_keep '
+'(an interval), p_batch_size rows per transaction. Kept, however old: what executes, waits for a '
+'rollback or carries a directive, and all since then of the same Module or Batch; the last real '
+'run; the newest load window; failed Batches that wait for a restart; events of what is kept. '
+'Answers the numbers of rows deleted. A stamp of a deleted instance in a target can no longer be '
+'traced. Commits: call it outside a transaction block. Errors: OM005, OM013. Locks: rows that no '
+'run looks at, for one transaction.';
+REVOKE ALL ON PROCEDURE omd.purge_history FROM PUBLIC;

@@ -1,0 +1,263 @@
+"""The purge: what goes, what evaluation still needs, and that no run waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+if TYPE_CHECKING:
+    from tests.control.conftest import Flow
+
+    Another = Callable[..., Flow]
+
+PURGE = "CALL omd.purge_history(interval '1 year', %s)"
+
+
+def age(flow: Flow) -> None:
+    """Everything so far happened two years ago."""
+    for table in ("batch_instance", "module_instance"):
+        flow.owner(
+            f"UPDATE omd.{table} SET start_datetime = start_datetime - interval '2 years',"
+            f" end_datetime = end_datetime - interval '2 years' WHERE {table}_id > 0"
+            " AND start_datetime > now() - interval '1 year'"
+        )
+    flow.owner(
+        "UPDATE omd.event_log SET event_datetime = event_datetime - interval '2 years'"
+        " WHERE event_datetime > now() - interval '1 year'"
+    )
+
+
+def purge(flow: Flow, batch_size: int = 3) -> tuple[int, int, int]:
+    (row,) = flow.rows(PURGE, batch_size)
+    return row["p_module_instances"], row["p_batch_instances"], row["p_events"]
+
+
+def left(flow: Flow, kind: str = "module") -> list[int]:
+    query = f"SELECT {kind}_instance_id AS id FROM omd.{kind}_instance WHERE {kind}_instance_id > 0"
+    return [row["id"] for row in flow.rows(f"{query} ORDER BY 1")]
+
+
+def window(flow: Flow, end: int, status: str = "S") -> tuple[int, Any]:
+    """A run with a load window up to ``end``: its id, and where the window starts."""
+    id = flow.begin_module().id
+    flow.conn.execute("CALL omd.create_load_window(%s, p_end_id => %s)", [id, end])
+    flow.end_module(id, status)
+    return id, flow.one("SELECT start_id FROM omd.source_control WHERE module_instance_id = %s", id)
+
+
+def test_what_is_old_and_done_goes(flow: Flow) -> None:
+    flow.batch("b", "m")
+    for _ in range(5):
+        flow.run_batch("b", m="S")
+    flow.call("log_event", event_detail="a note of nobody")
+    flow.call("log_event", event_detail="a note", module_instance_id=1)
+    age(flow)
+    kept = flow.run_batch("b", m="S")
+    flow.call("log_event", event_detail="a note of today")
+    assert purge(flow) == (5, 5, 2)
+    assert left(flow) == [kept["m"].id]
+    assert left(flow, "batch") == [kept.id]
+    assert flow.one("SELECT array_agg(event_detail) FROM omd.event_log") == ["a note of today"]
+    assert flow.one("SELECT count(*) FROM omd.module_instance WHERE module_instance_id = 0") == 1
+    assert flow.one("SELECT count(*) FROM omd.batch_instance WHERE batch_instance_id = 0") == 1
+
+
+def test_what_is_recent_stays(flow: Flow) -> None:
+    flow.module()
+    ids = [flow.run_module() for _ in range(4)]
+    assert purge(flow) == (0, 0, 0)
+    assert left(flow) == ids
+
+
+def test_the_last_real_run_stays_and_the_skips_after_it_go(flow: Flow) -> None:
+    flow.batch("b", "m", frequency_code="Monthly")
+    flow.run_batch("b", m="S")
+    real = flow.begin_batch("b", force=True)
+    last = flow.run_module("m", "S", real.id)
+    flow.end_batch(real.id, "S")
+    flow.begin_batch("b")
+    flow.deactivate("module", "TRUE")
+    flow.begin_module("m")
+    age(flow)
+    purge(flow)
+    assert left(flow) == [last]
+    assert left(flow, "batch") == [real.id]
+    assert flow.rows("SELECT * FROM omd.previous_module_instance('m')")
+
+
+@pytest.mark.parametrize("mark", ["F", "R", "C", "E"])
+def test_what_waits_stays_with_all_that_came_after(flow: Flow, mark: str) -> None:
+    flow.module()
+    flow.run_module()
+    before = flow.run_module()
+    if mark == "E":
+        waiting = flow.begin_module().id
+    else:
+        waiting = flow.run_module("m", "F" if mark == "F" else "S")
+        if mark in "RC":
+            flow.set_next(mark, module=waiting)
+    age(flow)
+    purge(flow)
+    # Of a run that executes, the last real run is the one before it.
+    assert left(flow) == ([before, waiting] if mark == "E" else [waiting])
+    assert flow.one("SELECT count(*) FROM omd.event_log WHERE event_type_code = 2") == (mark == "F")
+    if mark == "E":
+        flow.end_module(waiting, "S")
+    else:
+        begun = flow.begin_module()
+        assert (begun.pi, begun.array) == (("C", []) if mark == "C" else ("P", [waiting]),)[0]
+
+
+def test_a_rolled_back_failure_goes_with_its_event(flow: Flow) -> None:
+    flow.module()
+    flow.run_module("m", "F")
+    flow.run_module()
+    age(flow)
+    now = flow.run_module()
+    assert purge(flow) == (2, 0, 2)
+    assert left(flow) == [now]
+
+
+def test_a_batch_that_waits_for_its_restart_keeps_what_it_would_skip(flow: Flow) -> None:
+    flow.batch("b", "m1", "m2")
+    flow.run_batch("b", m1="S", m2="S")
+    failed = flow.run_batch("b", m1="S", m2="F")
+    # The Module runs on elsewhere, with success.
+    age(flow)
+    flow.batch("other", "m1")
+    flow.run_batch("other", m1="S")
+    purge(flow)
+    assert failed["m1"].id in left(flow)
+    again = flow.begin_batch("b")
+    assert flow.begin_module("m1", again.id).answer == ("C", "ALREADY_SUCCEEDED")
+    assert flow.begin_module("m2", again.id).array == [failed["m2"].id]
+
+
+def test_parents_go_after_their_children_in_one_purge(flow: Flow) -> None:
+    for code in ("top", "middle", "leaf"):
+        flow.batch(code)
+    flow.call("add_batch_to_parent_batch", batch_code="middle", parent_batch_code="top")
+    flow.call("add_batch_to_parent_batch", batch_code="leaf", parent_batch_code="middle")
+    for _ in range(4):
+        ids = [flow.begin_batch("top").id]
+        ids.append(flow.begin_batch("middle", parent_batch_instance_id=ids[0]).id)
+        ids.append(flow.begin_batch("leaf", parent_batch_instance_id=ids[1]).id)
+        for id in reversed(ids):
+            flow.end_batch(id, "S")
+    age(flow)
+    assert purge(flow)[1] == 9
+    assert left(flow, "batch") == ids
+
+
+def test_the_next_window_follows_on_from_one_that_was_purged(flow: Flow) -> None:
+    flow.module()
+    for end in (10, 20):
+        window(flow, end)
+    age(flow)
+    third, start = window(flow, 30)
+    assert start == 20
+    assert purge(flow)[0] == 2
+    assert flow.one("SELECT count(*) FROM omd.source_control") == 1
+    # Even when the only one left is taken back.
+    flow.set_next("R", module=third)
+    assert window(flow, 40)[1] == 20
+
+
+def test_the_newest_window_that_counts_stays(flow: Flow) -> None:
+    flow.module()
+    counts, _ = window(flow, 10)
+    age(flow)
+    plain = flow.run_module()
+    purge(flow)
+    assert left(flow) == [counts, plain]
+    assert window(flow, 20)[1] == 10
+
+
+def test_a_purge_is_done_in_steps_and_called_again_finds_nothing(flow: Flow) -> None:
+    flow.module()
+    for _ in range(20):
+        flow.run_module()
+    age(flow)
+    assert purge(flow, batch_size=1)[0] == 19
+    assert purge(flow) == (0, 0, 0)
+
+
+def test_a_mark_that_is_being_set_is_not_run_over(flow: Flow, another: Another) -> None:
+    flow.module()
+    first = flow.run_module()
+    second = flow.run_module()
+    age(flow)
+    last = flow.run_module()
+    admin = another()
+    with admin.conn.transaction():
+        admin.set_next("R", module=first)
+        assert purge(flow)[0] == 1
+    assert left(flow) == [first, last]
+    assert flow.begin_module().array == [first]
+    assert second not in left(flow)
+
+
+def test_a_begin_does_not_wait_for_a_purge(flow: Flow, another: Another) -> None:
+    flow.batch("b", "m")
+    flow.run_batch("b", m="S")
+    flow.run_batch("b", m="F")
+    age(flow)
+    flow.run_batch("b", m="S")
+    purger = another()
+    runner = another()
+    runner.conn.execute("SET lock_timeout = '2s'")
+    with purger.conn.transaction():
+        step = "SELECT * FROM omd.purge_module_instances(now() - interval '1 year', 100, 0, 0)"
+        assert purger.rows(step)[0]["p_deleted"] == 2
+        assert runner.run_batch("b", m="S")["m"].pi == "P"
+
+
+def test_two_purges_at_once_share_the_work(flow: Flow, another: Another) -> None:
+    flow.module()
+    ids = [flow.run_module() for _ in range(3)]
+    age(flow)
+    flow.run_module()
+    other = another()
+    step = "SELECT * FROM omd.purge_module_instances(now() - interval '1 year', 2, %s, 0)"
+    with other.conn.transaction():
+        assert other.rows(step, 0)[0]["p_deleted"] == 2
+        assert purge(flow)[0] == 1
+    assert ids[2] not in left(flow)
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "arguments"),
+    [
+        ("OM005", {"keep": None}),
+        ("OM005", {"keep": "1 year", "batch_size": None}),
+        ("OM013", {"keep": "-1 day"}),
+        ("OM013", {"keep": "1 year", "batch_size": 0}),
+    ],
+)
+def test_a_senseless_retention_is_refused(
+    flow: Flow, sqlstate: str, arguments: dict[str, Any]
+) -> None:
+    flow.refused(sqlstate, "purge_history", **arguments)
+
+
+def test_a_purge_inside_a_transaction_deletes_nothing(flow: Flow) -> None:
+    flow.module()
+    for _ in range(2):
+        flow.run_module()
+    age(flow)
+    with pytest.raises(psycopg.errors.InvalidTransactionTermination), flow.conn.transaction():
+        purge(flow)
+    assert len(left(flow)) == 2
+
+
+def test_an_administrator_may_purge_and_a_runner_may_not(flow: Flow, another: Another) -> None:
+    flow.module()
+    for _ in range(2):
+        flow.run_module()
+    age(flow)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        purge(another(role="omd_runner"))
+    assert purge(another(role="omd_admin"))[0] == 1
