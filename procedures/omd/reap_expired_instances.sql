@@ -15,22 +15,37 @@ BEGIN
     p_reaped_batches := omd.give_up_batch_instances(NULL);
     p_reaped := omd.give_up_module_instances(NULL);
 
-    SELECT coalesce(array_agg(r.id ORDER BY r.id), '{}') INTO p_reaped
-    FROM (
-        SELECT unnest(p_reaped) AS id
+    WITH RECURSIVE ended (batch_instance_id) AS (
+        SELECT unnest(p_reaped_batches)
         UNION
-        SELECT mi.module_instance_id
-        FROM omd.module_instance AS mi
-        WHERE mi.batch_instance_id = ANY(p_reaped_batches)
-            AND mi.execution_status_code = 'F'
-            AND mi.end_datetime >= v_now
-    ) AS r;
+        SELECT child.batch_instance_id
+        FROM ended AS e
+        INNER JOIN omd.batch_instance AS child
+            ON e.batch_instance_id = child.parent_batch_instance_id
+        WHERE child.parent_batch_instance_id <> 0
+            AND child.execution_status_code = 'F'
+            AND child.end_datetime >= v_now
+    )
+
+    SELECT
+        coalesce(array_agg(e.batch_instance_id ORDER BY e.batch_instance_id), '{}'),
+        ARRAY(
+            SELECT unnest(p_reaped) AS id
+            UNION
+            SELECT mi.module_instance_id
+            FROM omd.module_instance AS mi
+            INNER JOIN ended AS b ON mi.batch_instance_id = b.batch_instance_id
+            WHERE mi.execution_status_code = 'F' AND mi.end_datetime >= v_now
+            ORDER BY id
+        )
+    INTO p_reaped_batches, p_reaped
+    FROM ended AS e;
 END
 $reap_expired_instances$;
 
 COMMENT ON PROCEDURE omd.reap_expired_instances IS
 'Gives up every Module and Batch Instance whose lease has passed or whose session is gone, '
-'through the ordinary failure event. What executes in a Batch Instance that is given up ends with '
-'it. p_reaped: ids of the Module Instances, in order; p_reaped_batches: of the Batch Instances. '
-'Safe to call at any time, by many at once. Locks: the instances it ends.';
+'through the ordinary failure event. What executes in a Batch Instance that is given up ends '
+'with it. p_reaped: ids of the Module Instances, in order; p_reaped_batches: of the Batch '
+'Instances. Safe to call at any time, by many at once. Locks: the instances it ends.';
 REVOKE ALL ON PROCEDURE omd.reap_expired_instances FROM PUBLIC;

@@ -317,12 +317,36 @@ def test_parameters(registered: Command) -> None:
     }
 
 
-def test_reaping(registered: Command, dsn: str) -> None:
+def test_reaping_tells_what_was_given_up_and_why(registered: Command, dsn: str) -> None:
     with omd.connect(dsn) as control:
-        begun = control.begin_module("m_stg", lease=timedelta(microseconds=1))
-    done = registered("reap")
-    assert (done.returncode, done.stdout) == (0, f"Module Instance {begun.module_instance_id}\n")
-    assert registered("reap").stdout == ""
+        batch = control.begin_batch("b_day", lease=timedelta(microseconds=1)).batch_instance_id
+        inside = control.begin_module("m_stg", batch_instance_id=batch).module_instance_id
+        alone = control.begin_module("m_int", lease=timedelta(microseconds=1)).module_instance_id
+    done = registered("reap", "--output", "json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == [
+        {
+            "type": "module",
+            "instance": inside,
+            "code": "m_stg",
+            "why": f"given up: Batch Instance {batch} has ended",
+        },
+        {
+            "type": "module",
+            "instance": alone,
+            "code": "m_int",
+            "why": "given up: its lease has passed",
+        },
+        {
+            "type": "batch",
+            "instance": batch,
+            "code": "b_day",
+            "why": "given up: its lease has passed",
+        },
+    ]
+    assert done.stderr == "3 instances given up.\n"
+    again = registered("reap")
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "0 instances given up.\n")
 
 
 def test_a_database_without_omd_needs_an_install(omd_command: Command, empty_dsn: str) -> None:

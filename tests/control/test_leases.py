@@ -202,7 +202,12 @@ def test_what_runs_in_a_batch_that_is_ended_ends_with_it(flow: Flow, end: str) -
 
 
 def test_reaping_tells_what_ended_with_its_batch(flow: Flow) -> None:
+    flow.batch("child", "n")
+    flow.call("add_batch_to_parent_batch", batch_code="child", parent_batch_code="b")
     batch = flow.begin_batch(lease=PASSED).id
-    module = flow.begin_module("m", batch, lease=LONG).id
+    child = flow.begin_batch("child", parent_batch_instance_id=batch, lease=LONG).id
+    flow.end_module(flow.begin_module("m", batch).id, "F")  # before: it is not reaped
+    modules = [flow.begin_module("m", batch).id, flow.begin_module("n", child, lease=LONG).id]
     reaped = flow.call("reap_expired_instances")
-    assert (reaped["reaped"], reaped["reaped_batches"]) == ([module], [batch])
+    assert (reaped["reaped"], reaped["reaped_batches"]) == (modules, [batch, child])
+    assert flow.call("reap_expired_instances") == {"reaped": [], "reaped_batches": []}

@@ -799,18 +799,31 @@ def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: s
 
 @click.command()
 @dsn_option
-def reap(dsn: str) -> None:
+@output_option
+def reap(dsn: str, output: str) -> None:
     """Give up every run whose lease has passed or whose session is gone.
 
-    Every begin does this for its own Batch or Module. Prints what was given up, one a line.
+    Every begin does this for its own Batch or Module. Prints what was given up, and why.
     """
+    from omd._types import EventRow
+
+    columns = ["type", "instance", "code", "why"]
     with _connect(dsn) as control:
         answer = control.reap_expired_instances()
-    for instance in answer.reaped:
-        click.echo(f"Module Instance {instance}")
-    for instance in answer.reaped_batches:
-        click.echo(f"Batch Instance {instance}")
-    click.echo(f"{len(answer.reaped) + len(answer.reaped_batches)} instances given up.", err=True)
+        rows = []
+        for name, instances in (("module", answer.reaped), ("batch", answer.reaped_batches)):
+            for instance in instances:
+                wanted: dict[str, Any] = {f"{name}_instance_id": instance, "event_type_code": 2}
+                if name == "batch":  # its own event, not one of its Modules
+                    wanted["module_instance_id"] = 0
+                (event,) = control.report(EventRow, **wanted)
+                code = event.module_code if name == "module" else event.batch_code
+                rows.append(
+                    dict(zip(columns, (name, instance, code, event.event_detail), strict=True))
+                )
+    if rows or output != "table":
+        render(rows, columns, output)
+    click.echo(f"{len(rows)} instances given up.", err=True)
 
 
 commands: list[click.Command] = [
