@@ -119,6 +119,7 @@ BEGIN;
 \ir ../procedures/omd/fence.sql
 \ir ../procedures/omd/reap_expired_instances.sql
 \ir ../procedures/omd/log_event.sql
+\ir ../procedures/omd/audit_column_values.sql
 \ir ../procedures/omd/set_next_run_indicator.sql
 
 -- Retention
@@ -153,6 +154,14 @@ BEGIN;
 \ir views/event_log.sql
 \ir views/directives.sql
 \ir views/parameter_list.sql
+\ir views/failures.sql
+\ir views/exceptions.sql
+\ir views/pending_rollbacks.sql
+\ir views/common_errors.sql
+\ir views/cumulative_load_time.sql
+\ir views/throughput_per_day.sql
+\ir views/audit_columns.sql
+\ir views/trace.sql
 
 -- Grants
 \ir grants/omd.sql

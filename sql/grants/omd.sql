@@ -15,7 +15,13 @@ omd.preview_rollback,
 omd.pending_rollback,
 omd.module_definition,
 omd.batch_members,
-omd.parameter_value
+omd.parameter_value,
+omd.last_real_batch_run,
+omd.last_real_module_run,
+omd.audit_column_values,
+omd.quote_table,
+omd.target_exists,
+omd.raise_error
 TO omd_reader;
 
 -- omd_runner: run, and nothing else. The routines after the empty line are steps of those before

@@ -1,0 +1,97 @@
+-- Are the rows in the target of a Module stamped with instances that should be there? Reads the
+-- whole insert column, with the rights of the caller.
+-- Errors: OM002, OM005, OM009, OM202, OM204. Locks: ACCESS SHARE on the target.
+
+CREATE OR REPLACE FUNCTION omd.audit_column_values(
+    p_module_code text
+)
+RETURNS TABLE (
+    problem text,
+    module_instance_id bigint,
+    row_count bigint
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $audit_column_values$
+DECLARE
+    v_module record;
+    v_table text;
+BEGIN
+    SELECT d.module_id, d.table_code, d.platform_code, d.insert_instance_column INTO v_module
+    FROM omd.module_definition(p_module_code) AS d;
+
+    IF v_module.platform_code <> 'POSTGRES' THEN
+        PERFORM omd.raise_error(
+            'OM204',
+            jsonb_build_object(
+                'module_code', p_module_code,
+                'platform_code', v_module.platform_code,
+                'expected', 'POSTGRES',
+                'next_command', format('SELECT omd.module_definition(%L);', p_module_code)
+            )
+        );
+    END IF;
+    v_table := omd.quote_table(v_module.table_code, 'POSTGRES');
+    IF v_table IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM009',
+            jsonb_build_object('table_code', v_module.table_code, 'platform_code', 'POSTGRES')
+        );
+    ELSIF NOT omd.target_exists(v_module.table_code) THEN
+        PERFORM omd.raise_error(
+            'OM202',
+            jsonb_build_object('module_code', p_module_code, 'table_code', v_module.table_code)
+        );
+    END IF;
+
+    -- Several Modules may load one table: their stamps are at home there.
+    RETURN QUERY EXECUTE format(
+        $query$
+        WITH stamp AS (
+            SELECT t.%1$I::bigint AS id, count(*) AS row_count
+            FROM %2$s AS t
+            GROUP BY t.%1$I
+        ),
+
+        judged AS (
+            SELECT
+                CASE
+                    WHEN s.id IS NULL THEN 'NO_STAMP'
+                    WHEN mi.module_id IS NULL THEN 'UNKNOWN_INSTANCE'
+                    WHEN omd.quote_table(m.table_code, m.platform_code) IS DISTINCT FROM %3$L
+                        THEN 'OTHER_TARGET'
+                    WHEN mi.rolled_back_by_module_instance_id IS NOT NULL THEN 'ROLLED_BACK'
+                    WHEN mi.execution_status_code = 'E' THEN 'EXECUTING'
+                    WHEN mi.execution_status_code IN ('A', 'C') THEN 'NEVER_RAN'
+                    WHEN s.id = ANY (omd.pending_rollback(mi.module_id)) THEN 'ROLLBACK_PENDING'
+                END AS problem,
+                s.id,
+                s.row_count
+            FROM stamp AS s
+            LEFT JOIN omd.module_instance AS mi ON s.id = mi.module_instance_id
+            LEFT JOIN omd.module AS m ON mi.module_id = m.module_id
+        )
+
+        SELECT j.problem, j.id, j.row_count
+        FROM judged AS j
+        WHERE j.problem IS NOT NULL
+        ORDER BY j.id
+        $query$,
+        v_module.insert_instance_column,
+        v_table,
+        v_table
+    );
+END
+$audit_column_values$;
+
+COMMENT ON FUNCTION omd.audit_column_values IS
+'Module Instance IDs in the insert column of the target of p_module_code that should not be '
+'there, and on how many rows. problem: NO_STAMP; UNKNOWN_INSTANCE; OTHER_TARGET: of a Module '
+'that loads another table; ROLLED_BACK; EXECUTING; NEVER_RAN: aborted or skipped; '
+'ROLLBACK_PENDING: the next begin undoes it. No row: all is well. Reads the whole table with the '
+'rights of the caller. Errors: OM002, OM005, OM009, OM202, OM204. Locks: ACCESS SHARE on the '
+'target.';
+REVOKE ALL ON FUNCTION omd.audit_column_values FROM PUBLIC;
