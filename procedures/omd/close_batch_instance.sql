@@ -15,6 +15,8 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $close_batch_instance$
+DECLARE
+    v_is_sent boolean;
 BEGIN
     UPDATE omd.batch_instance AS bi SET
         execution_status_code = p_execution_status_code,
@@ -26,7 +28,20 @@ BEGIN
         reason_code = p_reason
     WHERE bi.batch_instance_id = p_batch_instance_id
         AND bi.execution_status_code = 'E'
-        AND (p_execution_status_code <> 'S' OR bi.processing_indicator = 'P');
+        AND (p_execution_status_code <> 'S' OR bi.processing_indicator = 'P')
+    RETURNING
+        omd.notify_event(
+            'Batch Instance',
+            bi.batch_instance_id,
+            (SELECT b.batch_code FROM omd.batch AS b WHERE b.batch_id = bi.batch_id),
+            bi.parent_batch_instance_id,
+            bi.execution_status_code,
+            bi.processing_indicator,
+            bi.next_run_indicator,
+            p_reason,
+            bi.end_datetime
+        )
+    INTO v_is_sent;
 
     IF NOT FOUND THEN
         PERFORM omd.raise_batch_instance_state(

@@ -16,6 +16,7 @@ SET search_path = pg_catalog, pg_temp
 AS $close_module_instance$
 DECLARE
     v_batch_instance_id bigint;
+    v_is_sent boolean;
 BEGIN
     UPDATE omd.module_instance AS mi SET
         execution_status_code = p_execution_status_code,
@@ -31,7 +32,20 @@ BEGIN
         reason_code = p_reason
     WHERE mi.module_instance_id = p_module_instance_id
         AND mi.execution_status_code = 'E'
-    RETURNING mi.batch_instance_id INTO v_batch_instance_id;
+    RETURNING
+        mi.batch_instance_id,
+        omd.notify_event(
+            'Module Instance',
+            mi.module_instance_id,
+            (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = mi.module_id),
+            mi.batch_instance_id,
+            mi.execution_status_code,
+            mi.processing_indicator,
+            mi.next_run_indicator,
+            p_reason,
+            mi.end_datetime
+        )
+    INTO v_batch_instance_id, v_is_sent;
 
     IF NOT FOUND THEN
         PERFORM omd.raise_module_instance_state(

@@ -20,17 +20,16 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $decide_module$
 DECLARE
+    v_is_open boolean;
     v_is_running boolean;
-    v_is_marked_skip boolean;
-    v_is_rollback_due boolean;
     v_batch_id integer;
     v_batch_may_run boolean;
     v_place omd.batch_module;
 BEGIN
     p_instance_array := '{}';
 
-    -- FOR SHARE: the Batch can't end between this look and our commit. Before any Module Instance is
-    -- locked, because the end of a Batch locks its own first and then theirs.
+    -- FOR SHARE: the Batch can't end between this look and our commit. Before any Module Instance
+    -- is locked, because the end of a Batch locks its own first and then theirs.
     IF p_batch_instance_id <> 0 THEN
         SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
         INTO v_batch_id, v_batch_may_run
@@ -42,40 +41,38 @@ BEGIN
         END IF;
     END IF;
 
-    -- What the rules need to know, by one probe of an index that holds only such instances. An
-    -- instance that is not inserted yet has no id: every executing one came before it. The dead do
-    -- not count as running.
-    LOOP
-        SELECT
-            coalesce(
-                bool_or(
-                    o.execution_status_code = 'E'
-                    AND o.module_instance_id < coalesce(p_module_instance_id, 9223372036854775807)
-                ),
-                FALSE
-            ),
-            coalesce(bool_or(o.next_run_indicator = 'C'), FALSE),
-            coalesce(bool_or(o.execution_status_code = 'F' OR o.next_run_indicator = 'R'), FALSE)
-        INTO v_is_running, v_is_marked_skip, v_is_rollback_due
-        FROM omd.module_instance AS o
-        WHERE o.module_id = p_module_id
-            AND (
-                o.execution_status_code = 'E'
-                OR o.next_run_indicator = 'C'
-                OR (
-                    (o.execution_status_code = 'F' OR o.next_run_indicator = 'R')
-                    AND o.rolled_back_by_module_instance_id IS NULL
-                )
-            );
-        EXIT WHEN NOT v_is_running
-            OR omd.give_up_module_instances(p_module_id) = '{}';
-    END LOOP;
+    -- An index holds the instances that a rule could ask for, and usually none of this Module.
+    PERFORM FROM omd.module_instance AS o
+    WHERE o.module_id = p_module_id
+        AND (
+            o.execution_status_code = 'E'
+            OR o.next_run_indicator = 'C'
+            OR (
+                (o.execution_status_code = 'F' OR o.next_run_indicator = 'R')
+                AND o.rolled_back_by_module_instance_id IS NULL
+            )
+        )
+    LIMIT 1;
+    v_is_open := FOUND;
 
-    -- 1. Another instance came first, from whatever Batch.
-    IF v_is_running THEN
-        p_processing_indicator := 'A';
-        p_reason := 'RUNNING';
-        RETURN;
+    -- 1. Another instance came first, from whatever Batch, and is not dead. One that is not
+    --    inserted yet has no id: every executing one came before it.
+    IF v_is_open THEN
+        LOOP
+            v_is_running := EXISTS (
+                SELECT FROM omd.module_instance AS o
+                WHERE o.module_id = p_module_id
+                    AND o.execution_status_code = 'E'
+                    AND o.module_instance_id < coalesce(p_module_instance_id, 9223372036854775807)
+            );
+            EXIT WHEN NOT v_is_running
+                OR omd.give_up_module_instances(p_module_id) = '{}';
+        END LOOP;
+        IF v_is_running THEN
+            p_processing_indicator := 'A';
+            p_reason := 'RUNNING';
+            RETURN;
+        END IF;
     END IF;
 
     -- 2. and 3. The Batch that calls, the Module's place in it, the Module itself.
@@ -106,7 +103,7 @@ BEGIN
 
     -- 4. Skip once: an administrator's wish from anywhere, a partial restart's only in its own
     --    Batch. A failed instance goes back to R: its rollback is still due.
-    IF v_is_marked_skip THEN
+    IF v_is_open THEN
         UPDATE omd.module_instance AS mi SET
             next_run_indicator = CASE
                 WHEN mi.execution_status_code = 'F'
@@ -132,12 +129,10 @@ BEGIN
             p_reason := 'ALREADY_SUCCEEDED';
             RETURN;
         END IF;
-    END IF;
-
-    -- 5. A rollback that waits; 6. else proceed.
-    IF v_is_rollback_due THEN
+        -- 5. A rollback that waits.
         p_instance_array := omd.pending_rollback(p_module_id);
     END IF;
+    -- 6. Else proceed.
     p_processing_indicator := CASE WHEN p_instance_array = '{}' THEN 'P' ELSE 'R' END;
 END
 $decide_module$;

@@ -14,6 +14,8 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $module_success$
+DECLARE
+    v_is_sent boolean;
 BEGIN
     IF least(
         p_rows_input, p_rows_inserted, p_rows_updated, p_rows_deleted, p_rows_discarded,
@@ -45,7 +47,20 @@ BEGIN
         rows_rejected = coalesce(p_rows_rejected, 0)
     WHERE mi.module_instance_id = p_module_instance_id
         AND mi.execution_status_code = 'E'
-        AND mi.processing_indicator = 'P';
+        AND mi.processing_indicator = 'P'
+    RETURNING
+        omd.notify_event(
+            'Module Instance',
+            mi.module_instance_id,
+            (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = mi.module_id),
+            mi.batch_instance_id,
+            'S',
+            'P',
+            mi.next_run_indicator,
+            NULL,
+            mi.end_datetime
+        )
+    INTO v_is_sent;
     IF NOT FOUND THEN
         PERFORM omd.raise_module_instance_state(p_module_instance_id, 'succeed');
     END IF;

@@ -27,6 +27,7 @@ DECLARE
     v_module_id integer;
     v_inactive_indicator text;
     v_decision record;
+    v_is_sent boolean;
 BEGIN
     -- The test here spares the usual run a call.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -61,7 +62,7 @@ BEGIN
         v_module_id,
         coalesce(p_batch_instance_id, 0),
         clock_timestamp(),
-        clock_timestamp() + omd.require_lease(p_lease),
+        CASE WHEN p_lease IS NOT NULL THEN clock_timestamp() + omd.require_lease(p_lease) END,
         'E',
         CASE WHEN p_is_evaluated AND p_reason IS NULL THEN p_processing_indicator ELSE 'A' END,
         'P',
@@ -69,7 +70,28 @@ BEGIN
         coalesce(p_instance_array, '{}'),
         p_execution_context
     )
-    RETURNING module_instance_id INTO p_module_instance_id;
+    -- One notification per evaluation: an answer of A or C is sent below, with the end; a rollback
+    -- that follows in this transaction sends its P.
+    RETURNING
+        module_instance_id,
+        CASE
+            WHEN
+                p_reason IS NULL
+                AND (coalesce(p_processing_indicator, 'A') <> 'R' OR p_platform_code <> 'POSTGRES')
+                THEN
+                    omd.notify_event(
+                        'Module Instance',
+                        module_instance_id,
+                        p_module_code,
+                        batch_instance_id,
+                        'E',
+                        processing_indicator,
+                        'P',
+                        NULL,
+                        start_datetime
+                    )
+        END
+    INTO p_module_instance_id, v_is_sent;
 
     IF p_reason IS NOT NULL THEN
         PERFORM omd.close_module_instance(p_module_instance_id, p_processing_indicator, p_reason);
