@@ -43,6 +43,7 @@ _LEVELS = {
 _CASTS = {
     "p_batch_id": "integer",
     "p_batch_instance_id": "bigint",
+    "p_batch_size": "integer",
     "p_business_key_columns": "text[]",
     "p_companion_module_codes": "text[]",
     "p_continue_on_failure": "boolean",
@@ -52,6 +53,7 @@ _CASTS = {
     "p_event_type_code": "integer",
     "p_execution_context": "jsonb",
     "p_force": "boolean",
+    "p_keep": "interval",
     "p_lease": "interval",
     "p_module_id": "integer",
     "p_module_instance_id": "bigint",

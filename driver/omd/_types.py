@@ -189,6 +189,25 @@ class RollbackStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class RollbackPreview:
+    """A row of preview_rollback; ``row_count`` is None where nothing tells how to count."""
+
+    step: int
+    platform_code: str
+    statement: str
+    row_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """How many rows `Control.purge_history` deleted."""
+
+    module_instances: int
+    batch_instances: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleDefinition:
     """A Module as registered."""
 

@@ -34,7 +34,9 @@ from omd._types import (
     Outcome,
     PreviousBatchInstance,
     PreviousModuleInstance,
+    Purged,
     Reaped,
+    RollbackPreview,
     RollbackStatement,
 )
 from omd.errors import AnswerLost, CallerError, MissingArgument, OmdError, StateError
@@ -296,6 +298,8 @@ class Control:
         update_instance_column: str | None = None,
         companion_module_codes: Sequence[str] | None = None,
         inactive_indicator: str | None = None,
+        table_format_code: str | None = None,
+        open_expiry_date: str | None = None,
     ) -> int:
         """Insert or update a Module by code and answer its id; None keeps the present value.
 
@@ -315,6 +319,8 @@ class Control:
             update_instance_column: the same.
             companion_module_codes: Modules rolled back together with this one.
             inactive_indicator: Y or N.
+            table_format_code: PARQUET for a target on Spark whose rows can't be deleted.
+            open_expiry_date: what the expiry date of a current row says.
         """
         return self._call(
             "register_module",
@@ -334,6 +340,8 @@ class Control:
             p_update_instance_column=update_instance_column,
             p_companion_module_codes=_list(companion_module_codes),
             p_inactive_indicator=inactive_indicator,
+            p_table_format_code=table_format_code,
+            p_open_expiry_date=open_expiry_date,
         ).module_id
 
     def add_module_to_batch(
@@ -639,6 +647,13 @@ class Control:
         )
         return sorted(rows, key=lambda row: row.step)
 
+    def preview_rollback(self, module_instance_id: int) -> list[RollbackPreview]:
+        """The same statements, and how many rows each would touch now; changes nothing."""
+        rows = self._rows(
+            "preview_rollback", RollbackPreview, p_module_instance_id=module_instance_id
+        )
+        return sorted(rows, key=lambda row: row.step)
+
     def rollback_module(self, module_instance_id: int) -> None:
         """Execute the pending rollback of a PostgreSQL target."""
         self._call("rollback_module", p_module_instance_id=module_instance_id)
@@ -695,6 +710,15 @@ class Control:
     def reap_expired_instances(self) -> Reaped:
         """Give up every instance whose lease has passed or whose session is gone."""
         return self._call_once("reap_expired_instances", Reaped)
+
+    def purge_history(self, keep: timedelta, *, batch_size: int = 5000) -> Purged:
+        """Delete instances and events older than ``keep`` that no evaluation needs.
+
+        Args:
+            keep: how much history stays.
+            batch_size: rows per transaction.
+        """
+        return self._call("purge_history", Purged, p_keep=keep, p_batch_size=batch_size)
 
     # Administration and events ------------------------------------------------------------------
 

@@ -1,0 +1,72 @@
+"""omd rollback and omd purge, run as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+
+import psycopg
+import pytest
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def failed(dsn: str) -> int:
+    """A Module m whose run has failed after it wrote three rows; one ran before it, long ago."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("CREATE SCHEMA dwh")
+        conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
+        conn.execute("CALL omd.register_module('m', 'HSTG', 'dwh.t', 'HSTG')")
+        for end in ("success", "success", "failure"):
+            begun = conn.execute("CALL omd.begin_module('m')").fetchone()
+            assert begun is not None
+            conn.execute(f"CALL omd.module_{end}(%s)".encode(), [begun[0]])
+        conn.execute("INSERT INTO dwh.t SELECT %s FROM generate_series(1, 3)", [begun[0]])
+        conn.execute("SET ROLE omd_owner")
+        conn.execute(
+            "UPDATE omd.module_instance SET start_datetime = start_datetime - interval '40 days'"
+            " WHERE module_instance_id IN (1, 2)"
+        )
+        return int(begun[0])
+
+
+def test_rollback_shows_what_would_be_executed(omd_command: Command, dsn: str, failed: int) -> None:
+    shown = omd_command("rollback", "m", "--dsn", dsn)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout == (
+        f"DELETE FROM dwh.t WHERE omd_insert_module_instance_id = ANY ('{{{failed}}}'::bigint[]);\n"
+    )
+    assert f"Undoes Module Instances {failed}." in shown.stderr
+
+
+def test_rollback_counts_on_request(omd_command: Command, dsn: str, failed: int) -> None:
+    shown = omd_command("rollback", "m", "--count", "--output", "json", "--dsn", dsn)
+    assert shown.returncode == 0, shown.stderr
+    (row,) = json.loads(shown.stdout)
+    assert (row["step"], row["platform"], row["rows"]) == (1, "POSTGRES", 3)
+
+
+def test_rollback_says_when_nothing_waits(omd_command: Command, dsn: str, failed: int) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("CALL omd.begin_module('m')")
+    shown = omd_command("rollback", "m", "--dsn", dsn)
+    assert (shown.returncode, shown.stdout) == (0, "")
+    assert "Nothing of m waits" in shown.stderr
+    assert omd_command("rollback", "nope", "--dsn", dsn).returncode == 1
+
+
+def test_purge_deletes_what_is_old(omd_command: Command, dsn: str, failed: int) -> None:
+    done = omd_command("purge", "--keep-days", "30", "--dsn", dsn)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "Deleted 2 Module Instances, 0 Batch Instances, 0 events.\n"
+    with psycopg.connect(dsn) as conn:
+        left = conn.execute(
+            "SELECT module_instance_id FROM omd.module_instance WHERE module_instance_id > 0"
+        ).fetchall()
+    assert left == [(failed,)]
+
+
+def test_purge_wants_to_know_what_to_keep(omd_command: Command, dsn: str) -> None:
+    assert omd_command("purge", "--dsn", dsn).returncode == 2
