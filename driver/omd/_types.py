@@ -10,7 +10,7 @@ import enum
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_type_hints
 
 from psycopg.rows import BaseRowFactory
@@ -196,6 +196,15 @@ class RollbackPreview:
     platform_code: str
     statement: str
     row_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditColumnValue:
+    """A row of audit_column_values; no instance where the column is NULL."""
+
+    problem: str
+    module_instance_id: int | None
+    row_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +401,173 @@ class ParameterRow:
     batch_code: str | None
     module_code: str | None
     parameter_value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRow:
+    """A failed instance, what it said and whether it is undone."""
+
+    view: ClassVar[str] = "failures"
+
+    event_id: int
+    event_datetime: datetime
+    instance_type: str
+    instance_id: int
+    code: str
+    batch_instance_id: int
+    batch_code: str | None
+    module_code: str | None
+    start_datetime: datetime
+    event_return_code_details: str | None
+    event_detail: str | None
+    is_rolled_back: bool
+    rolled_back_by_module_instance_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionRow:
+    """What needs a look."""
+
+    view: ClassVar[str] = "exceptions"
+
+    exception_code: str
+    instance_type: str
+    code: str
+    instance_id: int | None
+    since_datetime: datetime | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRollbackRow:
+    """What the next begin of a Module rolls back first."""
+
+    view: ClassVar[str] = "pending_rollbacks"
+
+    module_code: str
+    table_code: str
+    platform_code: str
+    module_instance_ids: list[int]
+    since_datetime: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommonErrorRow:
+    """An error of the last 30 days, and how often it came."""
+
+    view: ClassVar[str] = "common_errors"
+
+    message: str
+    event_count: int
+    first_datetime: datetime
+    last_datetime: datetime
+    last_event_return_code_details: str | None
+    last_batch_instance_id: int
+    last_module_instance_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTimeRow:
+    """What a Batch or Module has cost on one day."""
+
+    view: ClassVar[str] = "cumulative_load_time"
+
+    day: date
+    instance_type: str
+    code: str
+    runs: int
+    failed_runs: int
+    total_duration: timedelta
+    average_duration: timedelta
+    longest_duration: timedelta
+    rows_input: int
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputRow:
+    """Module Instances and rows of one day."""
+
+    view: ClassVar[str] = "throughput_per_day"
+
+    day: date
+    instances: int
+    executing: int
+    succeeded: int
+    failed: int
+    aborted: int
+    skipped: int
+    rows_input: int
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    rows_discarded: int
+    rows_rejected: int
+    load_time: timedelta
+    rows_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditColumnsRow:
+    """The audit columns of a target in this database."""
+
+    view: ClassVar[str] = "audit_columns"
+
+    module_code: str
+    table_code: str
+    insert_instance_column: str
+    update_instance_column: str
+    table_exists: bool
+    insert_column_exists: bool
+    insert_column_is_bigint: bool
+    insert_column_is_not_null: bool
+    insert_column_is_indexed: bool
+    update_column_exists: bool
+    update_column_is_bigint: bool
+    problems: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """All that is known of a Module Instance; parents and events are objects, as in the view."""
+
+    view: ClassVar[str] = "trace"
+
+    module_instance_id: int
+    module_code: str
+    module_description: str | None
+    area_code: str
+    table_code: str
+    table_type_code: str | None
+    platform_code: str
+    batch_instance_id: int
+    batch_code: str | None
+    parents: list[dict[str, Any]]
+    execution_status_code: ExecutionStatus
+    processing_indicator: ProcessingIndicator
+    next_run_indicator: NextRunIndicator
+    reason_code: str | None
+    start_datetime: datetime
+    end_datetime: datetime | None
+    duration: timedelta
+    lease_expires_at: datetime | None
+    window_start_value: datetime | None
+    window_start_id: int | None
+    window_end_value: datetime | None
+    window_end_id: int | None
+    window_is_taken_back: bool | None
+    rows_input: int
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    rows_discarded: int
+    rows_rejected: int
+    execution_context: dict[str, Any] | None
+    undid_module_instance_ids: list[int]
+    rolled_back_by_module_instance_id: int | None
+    events: list[dict[str, Any]]
 
 
 # What a driver run ended with -------------------------------------------------------------------

@@ -21,6 +21,7 @@ from psycopg.types.json import Jsonb
 
 from omd._link import Link, resolve_conninfo, routine_arguments
 from omd._types import (
+    AuditColumnValue,
     BatchBegun,
     BatchEvaluation,
     BatchRan,
@@ -846,6 +847,10 @@ class Control:
         if limit is not None:
             query += sql.SQL(" LIMIT {}").format(limit)
         return self._link.execute(query, values, row, repeatable=True)
+
+    def audit_column_values(self, module_code: str) -> list[AuditColumnValue]:
+        """Stamps in the target of a Module that should not be there; reads the whole table."""
+        return self._rows("audit_column_values", AuditColumnValue, p_module_code=module_code)
 
     def _lease(self, lease: timedelta | None) -> timedelta:
         found = self.lease if lease is None else lease
