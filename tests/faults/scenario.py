@@ -328,7 +328,7 @@ def drive(
             code = "m_region" if table == "region" else subject.module(table)
             try:
                 # A Module that could outlive its Batch, after a freeze, must not.
-                with batch.module(code, lease=LEASE * rng.choice([1, 1, 4])) as run:
+                with batch.module(code, lease=LEASE * rng.choice([1, 1, 1, 3])) as run:
                     tell(f"{code} {run.module_instance_id} begins, undid {run.instance_array}")
                     one = Load(subject, run, random.Random(rng.random()), pace)
                     with contextlib.closing(one.conn):
