@@ -137,11 +137,14 @@ BEGIN;
 \ir ../procedures/omd/run_module.sql
 \ir ../procedures/omd/execute_batch.sql
 \ir ../procedures/omd/run_batch.sql
+\ir ../procedures/omd/editor.sql
 \ir ../procedures/omd/guard_instance_edit.sql
+\ir ../procedures/omd/log_definition_edit.sql
 \ir ../procedures/omd/guard_module_delete.sql
 
 -- Triggers
 \ir triggers/instance_edit.sql
+\ir triggers/definition_edit.sql
 \ir triggers/module_delete.sql
 
 -- Reporting views

@@ -1,4 +1,5 @@
--- Writes an event of a run to the event log. Errors: OM003, OM004, OM005, OM006. Locks: none.
+-- Writes an event of a run to the event log.
+-- Errors: OM003, OM004, OM005, OM006, OM013. Locks: none.
 
 CREATE OR REPLACE PROCEDURE omd.log_event(
     p_event_detail text,
@@ -19,6 +20,17 @@ BEGIN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_event_detail'));
     END IF;
     PERFORM omd.require_code('event type', p_event_type_code::text);
+    -- Nobody writes the trail of administrators and rollbacks but OMD itself.
+    IF p_event_type_code IN (4, 5) THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_event_type_code',
+                'value', p_event_type_code,
+                'expected', '1, 2, 3, 6 or one of your own'
+            )
+        );
+    END IF;
 
     IF p_module_instance_id IS NOT NULL THEN
         SELECT mi.batch_instance_id INTO v_batch_instance_id
@@ -50,6 +62,6 @@ COMMENT ON PROCEDURE omd.log_event IS
 'Writes one row to the event log. p_event_detail: text of any length. p_event_type_code: 1 '
 'infrastructure, 2 process, 3 the run''s own (default), 6 information. '
 'p_event_return_code_details: a code. p_error_bitmap: bits of a data quality check. The Batch '
-'Instance defaults to that of the Module Instance. Errors: OM003, OM004, OM005, OM006. Locks: '
-'none. DIRECT, "Implementation Guidelines".';
+'Instance defaults to that of the Module Instance. Errors: OM003, OM004, OM005, OM006, OM013. '
+'Locks: none. DIRECT, "Implementation Guidelines".';
 REVOKE ALL ON PROCEDURE omd.log_event FROM PUBLIC;

@@ -100,7 +100,7 @@ VALUES
 ),
 (
     'OM106', 'DirectEditRefused', 'instance {instance_id} can''t be edited so: {problem}',
-    'Administrators may set next_run_indicator of an instance that ran, and nothing else of it.'
+    'Administrators may set next_run_indicator, to R only where something ran, and nothing else.'
 ),
 (
     'OM107', 'LeaseExpired', 'the lease of {instance_type} {instance_id} has passed',

@@ -35,8 +35,8 @@ LOAD = "INSERT INTO dwh.m SELECT 'x', current_setting('omd.module_instance_id'):
 
 @pytest.fixture(autouse=True)
 def scene(flow: Flow) -> None:
+    flow.module("m", executable=LOAD)
     flow.batch("b", "m")
-    flow.call("register_module", module_code="m", executable=LOAD)
 
 
 @pytest.fixture

@@ -1,0 +1,19 @@
+-- Answers who edits by hand: the role that connected, and the one it has taken on. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.editor()
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+BEGIN ATOMIC
+    SELECT
+        session_user || CASE
+            WHEN current_setting('role') NOT IN ('none', session_user::text)
+                THEN ' as ' || current_setting('role')
+            ELSE ''
+        END;
+END;
+
+COMMENT ON FUNCTION omd.editor IS
+'Who edits: the role that connected and, after SET ROLE, the role it has taken on. Locks: none.';
+REVOKE ALL ON FUNCTION omd.editor FROM PUBLIC;
