@@ -211,3 +211,24 @@ def test_reaping_tells_what_ended_with_its_batch(flow: Flow) -> None:
     reaped = flow.call("reap_expired_instances")
     assert (reaped["reaped"], reaped["reaped_batches"]) == (modules, [batch, child])
     assert flow.call("reap_expired_instances") == {"reaped": [], "reaped_batches": []}
+
+
+def test_a_heartbeat_and_the_end_of_its_batch_wait_for_each_other(
+    flow: Flow, another: Callable[..., Flow], background: Callable[..., Any], until_settled: Any
+) -> None:
+    flow.batch("b", "m")
+    batch = flow.begin_batch(lease="1 hour").id
+    module = flow.begin_module("m", batch, lease="1 hour").id
+    beating, ending = another(), another()
+    with flow.conn.transaction():
+        flow.rows(
+            "SELECT FROM omd.module_instance WHERE module_instance_id = %s FOR UPDATE", module
+        )
+        # Both want the two rows, and the Module's is taken.
+        beat = background(beating.call, "heartbeat", module_instance_id=module, lease="1 hour")
+        until_settled(beating, beat)
+        end = background(ending.end_batch, batch, "F")
+        until_settled(ending, end)
+    beat.result()
+    assert end.result() == batch
+    assert flow.codes(module=module) == "F P R"
