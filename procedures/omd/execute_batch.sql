@@ -1,6 +1,7 @@
 -- Runs a Batch whose Modules are SQL: its Modules by sequence, then its child Batches, each visible
 -- while it runs. A failing member fails the Batch; the rest is attempted only when the Batch says
--- continue_on_failure. Commits, so it can pin no search_path: every name is qualified.
+-- continue_on_failure. Commits, so it can pin no search_path: every name, type and operator
+-- is qualified.
 -- Errors: OM001, OM003, OM005, OM014.
 
 CREATE OR REPLACE PROCEDURE omd.execute_batch(
@@ -14,14 +15,14 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $execute_batch$
 DECLARE
-    v_indicator text;
+    v_indicator pg_catalog.text;
     v_continue boolean;
-    v_member record;
-    v_executable text;
+    v_member pg_catalog.record;
+    v_executable pg_catalog.text;
     v_member_id bigint;
-    v_member_status text;
-    v_message text;
-    v_failures text := '';
+    v_member_status pg_catalog.text;
+    v_message pg_catalog.text;
+    v_failures pg_catalog.text := '';
 BEGIN
     p_is_cancelled := FALSE;
     p_batch_instance_id := omd.insert_batch_instance(
@@ -41,21 +42,21 @@ BEGIN
     FROM omd.decide_batch(p_batch_instance_id, FALSE) AS d;
     COMMIT;
     p_execution_status_code := v_indicator;
-    IF v_indicator <> 'P' THEN
+    IF v_indicator OPERATOR(pg_catalog.<>) 'P' THEN
         PERFORM omd.release_session('BATCH', p_batch_instance_id);
         RETURN;
     END IF;
 
     SELECT b.continue_on_failure INTO v_continue
     FROM omd.batch AS b
-    WHERE b.batch_code = p_batch_code;
+    WHERE b.batch_code OPERATOR(pg_catalog.=) p_batch_code;
     FOR v_member IN
         SELECT m.member_type, m.member_code FROM omd.batch_members(p_batch_code) AS m
     LOOP
         v_member_id := NULL;
         v_member_status := NULL;
         v_message := NULL;
-        IF v_member.member_type = 'BATCH' THEN
+        IF v_member.member_type OPERATOR(pg_catalog.=) 'BATCH' THEN
             CALL omd.execute_batch(
                 v_member.member_code, p_batch_instance_id, v_member_id, v_member_status,
                 p_is_cancelled
@@ -71,25 +72,28 @@ BEGIN
                 );
             EXCEPTION
                 WHEN query_canceled OR assert_failure OR OTHERS THEN
-                    p_is_cancelled := SQLSTATE = '57014';
+                    p_is_cancelled := SQLSTATE OPERATOR(pg_catalog.=) '57014';
                     v_message := pg_catalog.format(': %s (%s)', SQLERRM, SQLSTATE);
                     v_member_status := 'F';
             END;
             COMMIT;
-            IF v_member_status = 'P' THEN
+            IF v_member_status OPERATOR(pg_catalog.=) 'P' THEN
                 CALL omd.execute_module(
                     v_member_id, v_executable, v_member_status, p_is_cancelled
                 );
             END IF;
         END IF;
 
-        IF v_member_status = 'F' THEN
+        IF v_member_status OPERATOR(pg_catalog.=) 'F' THEN
             v_failures := pg_catalog.concat_ws(
                 E'\n',
-                nullif(v_failures, ''),
+                CASE WHEN v_failures OPERATOR(pg_catalog.<>) '' THEN v_failures END,
                 pg_catalog.format(
                     '%s %s failed%s',
-                    CASE v_member.member_type WHEN 'BATCH' THEN 'Batch' ELSE 'Module' END,
+                    CASE
+                        WHEN v_member.member_type OPERATOR(pg_catalog.=) 'BATCH' THEN 'Batch'
+                        ELSE 'Module'
+                    END,
                     v_member.member_code,
                     v_message
                 )
@@ -98,18 +102,18 @@ BEGIN
         END IF;
     END LOOP;
 
-    IF v_failures = '' THEN
+    IF v_failures OPERATOR(pg_catalog.=) '' THEN
         BEGIN
             CALL omd.batch_success(p_batch_instance_id);
             p_execution_status_code := 'S';
         EXCEPTION
             -- Somebody else runs, or has failed, a Module in this Batch Instance; or a cancel.
             WHEN query_canceled OR assert_failure OR OTHERS THEN
-                p_is_cancelled := SQLSTATE = '57014';
+                p_is_cancelled := SQLSTATE OPERATOR(pg_catalog.=) '57014';
                 v_failures := SQLERRM;
         END;
     END IF;
-    IF v_failures <> '' THEN
+    IF v_failures OPERATOR(pg_catalog.<>) '' THEN
         p_execution_status_code := 'F';
         BEGIN
             CALL omd.batch_failure(p_batch_instance_id, v_failures, 'MEMBER FAILED');

@@ -1,6 +1,6 @@
 -- Executes the SQL of a Module Instance that may proceed, and ends the instance: the data and the
 -- success are one commit, and so is the failure. Controls transactions, so it can pin no
--- search_path: every name is qualified. Locks: what the executable takes.
+-- search_path: every name, type and operator is qualified. Locks: what the executable takes.
 
 CREATE OR REPLACE PROCEDURE omd.execute_module(
     p_module_instance_id bigint,
@@ -12,7 +12,7 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $execute_module$
 DECLARE
-    v_verb text := pg_catalog.lower(
+    v_verb pg_catalog.text := pg_catalog.lower(
         (
             pg_catalog.regexp_match(
                 p_executable, '^(?:[[:space:]]|--[^\n]*\n|/[*].*?[*]/)*([a-z]+)', 'i'
@@ -20,14 +20,14 @@ DECLARE
         )[1]
     );
     v_rows bigint;
-    v_sqlstate text;
-    v_message text;
-    v_detail text;
-    v_hint text;
-    v_context text;
+    v_sqlstate pg_catalog.text;
+    v_message pg_catalog.text;
+    v_detail pg_catalog.text;
+    v_hint pg_catalog.text;
+    v_context pg_catalog.text;
 BEGIN
     p_is_cancelled := FALSE;
-    PERFORM pg_catalog.set_config('omd.module_instance_id', p_module_instance_id::text, FALSE);
+    PERFORM pg_catalog.set_config('omd.module_instance_id', p_module_instance_id::pg_catalog.text, FALSE);
     BEGIN
         EXECUTE p_executable;
         GET DIAGNOSTICS v_rows = ROW_COUNT;
@@ -35,9 +35,12 @@ BEGIN
         SET CONSTRAINTS ALL IMMEDIATE;
         CALL omd.module_success(
             p_module_instance_id,
-            p_rows_inserted => CASE WHEN v_verb NOT IN ('update', 'delete') THEN v_rows END,
-            p_rows_updated => CASE WHEN v_verb = 'update' THEN v_rows END,
-            p_rows_deleted => CASE WHEN v_verb = 'delete' THEN v_rows END
+            p_rows_inserted => CASE
+                WHEN v_verb OPERATOR(pg_catalog.<>) 'update'
+                    AND v_verb OPERATOR(pg_catalog.<>) 'delete' THEN v_rows
+            END,
+            p_rows_updated => CASE WHEN v_verb OPERATOR(pg_catalog.=) 'update' THEN v_rows END,
+            p_rows_deleted => CASE WHEN v_verb OPERATOR(pg_catalog.=) 'delete' THEN v_rows END
         );
         p_execution_status_code := 'S';
     EXCEPTION
@@ -49,19 +52,19 @@ BEGIN
                 v_hint = PG_EXCEPTION_HINT,
                 v_context = PG_EXCEPTION_CONTEXT;
             p_execution_status_code := 'F';
-            p_is_cancelled := v_sqlstate = '57014';
+            p_is_cancelled := v_sqlstate OPERATOR(pg_catalog.=) '57014';
     END;
 
-    IF p_execution_status_code = 'F' THEN
+    IF p_execution_status_code OPERATOR(pg_catalog.=) 'F' THEN
         BEGIN
             CALL omd.module_failure(
                 p_module_instance_id,
                 pg_catalog.concat_ws(
                     E'\n',
                     v_message,
-                    nullif(v_detail, ''),
-                    nullif(v_hint, ''),
-                    nullif(v_context, '')
+                    CASE WHEN v_detail OPERATOR(pg_catalog.<>) '' THEN v_detail END,
+                    CASE WHEN v_hint OPERATOR(pg_catalog.<>) '' THEN v_hint END,
+                    CASE WHEN v_context OPERATOR(pg_catalog.<>) '' THEN v_context END
                 ),
                 v_sqlstate
             );

@@ -1,5 +1,6 @@
 -- Runs a Batch whose Modules are SQL, from begin to end, visible while it runs. Commits, so it
--- can't be called inside a transaction block and can pin no search_path: every name is qualified.
+-- can't be called inside a transaction block and can pin no search_path: every name, type and
+-- operator is qualified.
 -- Errors: OM001, OM003, OM005, OM014; 57014 when it was cancelled, after the failure is recorded.
 
 CREATE OR REPLACE PROCEDURE omd.run_batch(
@@ -22,7 +23,9 @@ BEGIN
         RAISE EXCEPTION USING
             ERRCODE = 'query_canceled',
             MESSAGE = pg_catalog.format('Batch Instance %s was cancelled', p_batch_instance_id),
-            DETAIL = pg_catalog.jsonb_build_object('batch_instance_id', p_batch_instance_id)::text,
+            DETAIL = pg_catalog.jsonb_build_object(
+                'batch_instance_id', p_batch_instance_id
+            )::pg_catalog.text,
             HINT = pg_catalog.format(
                 'The failure is recorded. CALL omd.run_batch(%L);', p_batch_code
             );

@@ -1,5 +1,6 @@
 -- Runs a Module whose executable is SQL, from begin to end, visible while it runs. Commits, so it
--- can't be called inside a transaction block and can pin no search_path: every name is qualified.
+-- can't be called inside a transaction block and can pin no search_path: every name, type and
+-- operator is qualified.
 -- Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, OM204, OM205; 57014 when it was
 -- cancelled, after the failure is recorded.
 
@@ -14,8 +15,8 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $run_module$
 DECLARE
-    v_executable text := p_executable;
-    v_indicator text;
+    v_executable pg_catalog.text := p_executable;
+    v_indicator pg_catalog.text;
     v_is_cancelled boolean;
 BEGIN
     CALL omd.begin_in_database_run(
@@ -24,7 +25,7 @@ BEGIN
     COMMIT;
 
     p_execution_status_code := v_indicator;
-    IF v_indicator = 'P' THEN
+    IF v_indicator OPERATOR(pg_catalog.=) 'P' THEN
         CALL omd.execute_module(
             p_module_instance_id, v_executable, p_execution_status_code, v_is_cancelled
         );
@@ -35,7 +36,7 @@ BEGIN
             MESSAGE = pg_catalog.format('Module Instance %s was cancelled', p_module_instance_id),
             DETAIL = pg_catalog.jsonb_build_object(
                 'module_instance_id', p_module_instance_id
-            )::text,
+            )::pg_catalog.text,
             HINT = pg_catalog.format(
                 'The failure is recorded. CALL omd.run_module(%L);', p_module_code
             );
