@@ -27,7 +27,9 @@ DECLARE
     v_context pg_catalog.text;
 BEGIN
     p_is_cancelled := FALSE;
-    PERFORM pg_catalog.set_config('omd.module_instance_id', p_module_instance_id::pg_catalog.text, FALSE);
+    PERFORM pg_catalog.set_config(
+        'omd.module_instance_id', p_module_instance_id::pg_catalog.text, FALSE
+    );
     BEGIN
         EXECUTE p_executable;
         GET DIAGNOSTICS v_rows = ROW_COUNT;
