@@ -88,6 +88,7 @@ BEGIN;
 \ir ../procedures/omd/batch_active_instance_control.sql
 \ir ../procedures/omd/previous_batch_instance.sql
 \ir ../procedures/omd/heartbeat_batch.sql
+\ir ../procedures/omd/hold_batch_instance.sql
 
 -- Modules
 \ir ../procedures/omd/close_module_instance.sql
@@ -104,6 +105,7 @@ BEGIN;
 \ir ../procedures/omd/require_rollback.sql
 \ir ../procedures/omd/confirm_rollback.sql
 \ir ../procedures/omd/rollback_module.sql
+\ir ../procedures/omd/resume_begin.sql
 \ir ../procedures/omd/settle_rollback.sql
 \ir ../procedures/omd/create_module_instance.sql
 \ir ../procedures/omd/evaluate_module.sql

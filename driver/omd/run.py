@@ -132,6 +132,14 @@ class _Block(ABC):
         if self._lease is None:
             return
         seconds = self._lease.total_seconds()
+        if time.monotonic() - granted > seconds / 5:
+            # A begin that rolls back may take longer than the lease, which is granted at its end.
+            granted = time.monotonic()
+            try:
+                self._renew(None)
+            except (InstanceNotExecuting, LeaseExpired) as refusal:
+                self._lose(refusal.message)
+                raise
         self._heartbeat = Heartbeat(
             f"{self._kind}-{self._instance_id}",
             self._lease,
@@ -219,7 +227,7 @@ class _Block(ABC):
         """What follows a begin and may take long."""
 
     @abstractmethod
-    def _renew(self, link: Link) -> None: ...
+    def _renew(self, link: Link | None) -> None: ...
 
     @abstractmethod
     def cancel(self) -> None:
@@ -380,7 +388,7 @@ class Batch(_Block):
             self._parent._add(self)
         self._start_heartbeat(granted)
 
-    def _renew(self, link: Link) -> None:
+    def _renew(self, link: Link | None) -> None:
         self.control.heartbeat_batch(self.batch_instance_id, self._lease, link=link)
 
     def _lose(self, reason: str) -> None:
@@ -595,7 +603,7 @@ class ModuleRun(_Block):
         for spark in self._sessions:
             _forget_call(spark)
 
-    def _renew(self, link: Link) -> None:
+    def _renew(self, link: Link | None) -> None:
         self.control.heartbeat(self.module_instance_id, self._lease, link=link)
 
     def _closed(self) -> None:

@@ -1,5 +1,5 @@
 -- Begins a run of a Module whose executable is SQL, bound to this session. Does not commit. Errors:
--- OM002, OM003, OM005, OM014, OM201, OM202, OM205, OM203, OM204. Locks: the Module row; the
+-- OM002, OM003, OM005, OM014, OM101, OM201, OM202, OM205, OM203, OM204. Locks: the Module row; the
 -- session's advisory lock.
 
 CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(

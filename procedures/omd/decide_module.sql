@@ -1,7 +1,8 @@
 -- The rules of process control section 5, in their order, and nowhere else: may an instance of this
 -- Module run now? The caller holds the Module row. It executes no rollback: R says that one is due.
--- Errors: OM003. Locks: the Batch Instance FOR SHARE; instances whose directive is consumed; dead
--- instances of the Module, which are given up.
+-- Errors: OM003, OM101 (the Batch has just ended). Locks: the Batch Instance FOR SHARE, unless the
+-- answer is R; instances whose directive is consumed; dead instances of the Module, which are given
+-- up.
 
 CREATE OR REPLACE FUNCTION omd.decide_module(
     p_module_id integer,
@@ -28,19 +29,6 @@ DECLARE
 BEGIN
     p_instance_array := '{}';
 
-    -- FOR SHARE: the Batch can't end between this look and our commit. Before any Module Instance
-    -- is locked, because the end of a Batch locks its own first and then theirs.
-    IF p_batch_instance_id <> 0 THEN
-        SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
-        INTO v_batch_id, v_batch_may_run
-        FROM omd.batch_instance AS bi
-        WHERE bi.batch_instance_id = p_batch_instance_id
-        FOR SHARE;
-        IF NOT FOUND THEN
-            PERFORM omd.require_batch_instance(p_batch_instance_id);
-        END IF;
-    END IF;
-
     -- An index holds the instances that a rule could ask for, and usually none of this Module.
     PERFORM FROM omd.module_instance AS o
     WHERE o.module_id = p_module_id
@@ -54,6 +42,26 @@ BEGIN
         )
     LIMIT 1;
     v_is_open := FOUND;
+
+    -- FOR SHARE: the Batch can't end between this look and our commit. Where a rollback may follow,
+    -- the lock waits until after it (hold_batch_instance): the Batch could not renew its lease.
+    IF p_batch_instance_id <> 0 THEN
+        IF v_is_open THEN
+            SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
+            INTO v_batch_id, v_batch_may_run
+            FROM omd.batch_instance AS bi
+            WHERE bi.batch_instance_id = p_batch_instance_id;
+        ELSE
+            SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
+            INTO v_batch_id, v_batch_may_run
+            FROM omd.batch_instance AS bi
+            WHERE bi.batch_instance_id = p_batch_instance_id
+            FOR SHARE;
+        END IF;
+        IF NOT FOUND THEN
+            PERFORM omd.require_batch_instance(p_batch_instance_id);
+        END IF;
+    END IF;
 
     -- 1. Another instance came first, from whatever Batch, and is not dead. One that is not
     --    inserted yet has no id: every executing one came before it.
@@ -134,6 +142,9 @@ BEGIN
     END IF;
     -- 6. Else proceed.
     p_processing_indicator := CASE WHEN p_instance_array = '{}' THEN 'P' ELSE 'R' END;
+    IF v_is_open AND p_processing_indicator = 'P' THEN
+        PERFORM omd.hold_batch_instance(p_batch_instance_id);
+    END IF;
 END
 $decide_module$;
 
@@ -142,5 +153,6 @@ COMMENT ON FUNCTION omd.decide_module IS
 'locked) run now, by the rules of section 5? Answers P, A, C or R, the array to undo and the '
 'reason; changes nothing but consumed directives and dead instances. p_module_instance_id: the '
 'instance, NULL when it is not inserted yet. p_batch_instance_id: the Batch Instance that calls, '
-'NULL or 0 for none. Errors: OM003. Locks: the Batch Instance FOR SHARE.';
+'NULL or 0 for none. Errors: OM003, OM101. Locks: the Batch Instance FOR SHARE, unless the answer '
+'is R.';
 REVOKE ALL ON FUNCTION omd.decide_module FROM PUBLIC;

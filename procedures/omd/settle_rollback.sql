@@ -1,6 +1,7 @@
 -- What an evaluation does about a rollback that is due: on a target in this database it is executed
 -- at once, with the rights of the caller; elsewhere its statements are only checked.
--- Errors: OM009, OM201, OM202, OM205. Locks: the target rows a rollback touches.
+-- Errors: OM009, OM101 (the Batch has ended meanwhile), OM201, OM202, OM205. Locks: the target rows
+-- that a rollback touches; then the Batch Instance FOR SHARE.
 
 CREATE OR REPLACE PROCEDURE omd.settle_rollback(
     p_module_instance_id bigint,
@@ -20,11 +21,12 @@ BEGIN
         -- Show now, not after the run has ended, that a template is missing.
         PERFORM FROM omd.build_rollback_sql(p_module_instance_id);
     END IF;
+    PERFORM omd.resume_begin(p_module_instance_id);
 END
 $settle_rollback$;
 
 COMMENT ON PROCEDURE omd.settle_rollback IS
 'Executes a due rollback of a Module Instance whose target is in this database and turns its '
-'indicator R into P; checks the statements of one that lives elsewhere. Errors: OM009, OM201, '
-'OM202, OM205. Locks: the target rows.';
+'indicator R into P; checks the statements of one that lives elsewhere. Errors: OM009, OM101, '
+'OM201, OM202, OM205. Locks: the target rows, then the Batch Instance FOR SHARE.';
 REVOKE ALL ON PROCEDURE omd.settle_rollback FROM PUBLIC;

@@ -65,6 +65,7 @@ omd.open_module_instance,
 omd.answer_module,
 omd.require_rollback,
 omd.claim_companions,
+omd.resume_begin,
 omd.bind_session,
 omd.release_session,
 omd.raise_error

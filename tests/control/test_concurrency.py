@@ -362,3 +362,26 @@ def test_opposite_orders_inside_two_transactions_do_not_deadlock_while_ending(
     two.end_module(ids[1], "F")
     one.conn.execute("COMMIT")
     assert [flow.codes(module=id) for id in ids] == ["F P R", "F P R"]
+
+
+def test_a_long_rollback_keeps_nobody_from_renewing_or_ending_the_batch(
+    flow: Flow, another: Another, background: Background, until_settled: UntilSettled
+) -> None:
+    failed = flow.begin_module("m").id
+    flow.write(failed)
+    flow.end_module(failed, "F")
+    batch = flow.begin_batch(lease=timedelta(hours=1)).id
+    target, beginner = another(), another()
+    with target.conn.transaction():
+        target.conn.execute("SELECT FROM dwh.m FOR UPDATE")  # the rollback takes as long as this
+        begun = background(beginner.begin_module, "m", batch)
+        until_settled(beginner, begun)
+        assert not begun.done()
+        flow.conn.execute("SET lock_timeout = '5 s'")
+        flow.call("heartbeat_batch", batch_instance_id=batch, lease=timedelta(hours=1))
+        flow.call("batch_failure", batch_instance_id=batch)
+    with pytest.raises(psycopg.Error) as caught:
+        begun.result(timeout=20)
+    assert caught.value.sqlstate == "OM101"
+    assert flow.stamps() == {failed: 2}  # all of it was undone
+    assert flow.begin_module("m").array == [failed]

@@ -201,6 +201,21 @@ def test_a_driver_that_wakes_up_can_neither_write_nor_report_success(
     control.module_success(begun[0].module_instance_id)
 
 
+def test_a_rollback_may_take_longer_than_the_lease(
+    control: omd.Control, conn: Connection, module_row: Row, batch_row: Row
+) -> None:
+    conn.execute(
+        """INSERT INTO omd.rollback_template (module_id, step, statement_template)
+        SELECT module_id, 1, 'SELECT pg_sleep(3)' FROM omd.module WHERE module_id > 0"""
+    )
+    failed = control.begin_module("m_1").module_instance_id
+    control.module_failure(failed)
+    with control.batch("b", lease=SHORT) as batch, batch.module("m_1") as run:
+        assert run.instance_array == [failed]
+    assert module_row(run.module_instance_id)["execution_status_code"] == "S"
+    assert batch_row(batch.batch_instance_id)["execution_status_code"] == "S"
+
+
 def test_an_impossible_lease_is_refused(control: omd.Control) -> None:
     with pytest.raises(errors.InvalidLease), control.module("m_alone", lease=timedelta(0)):
         pass
