@@ -80,7 +80,10 @@ BEGIN
         v_type,
         v_id,
         v_code,
-        (v_new ->> CASE WHEN v_is_module THEN '' ELSE 'parent_' END || 'batch_instance_id')::bigint,
+        (v_new ->> CASE
+            WHEN v_is_module THEN 'batch_instance_id'
+            ELSE 'parent_batch_instance_id'
+        END)::bigint,
         new.execution_status_code,
         new.processing_indicator,
         new.next_run_indicator,
