@@ -42,14 +42,16 @@ BEGIN
         FROM (
             SELECT DISTINCT mi.module_id
             FROM omd.module_instance AS mi
-            WHERE mi.module_instance_id > v_from AND mi.module_instance_id <= p_last_id
+            WHERE mi.module_instance_id > v_from
+                AND mi.module_instance_id <= p_last_id
+                AND mi.execution_status_code IN ('S', 'F')
         ) AS m
     ),
 
     doomed AS (
         SELECT mi.module_instance_id
         FROM omd.module_instance AS mi
-        INNER JOIN module_need AS mn ON mi.module_id = mn.module_id
+        LEFT JOIN module_need AS mn ON mi.module_id = mn.module_id
         WHERE mi.module_instance_id > v_from
             AND mi.module_instance_id <= p_last_id
             AND mi.start_datetime < p_before
