@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import os
 import sys
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import psycopg
+
+    from omd.control import Control
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,6 +98,14 @@ def connect(dsn: str) -> psycopg.Connection[tuple[Any, ...]]:
     return psycopg.connect(dsn, autocommit=True, application_name="omd", connect_timeout=10)
 
 
+def open_control(dsn: str) -> Control:
+    """Connect to the control plane for one command."""
+    import omd
+
+    # A person waits: a lost connection is told at once.
+    return omd.connect(dsn or None, application_name="omd-cli", patience=timedelta(0))
+
+
 def render(rows: Iterable[Row], columns: Sequence[str], output: str) -> None:
     """Print rows to stdout: as an aligned table, a JSON array of objects, or CSV with a header."""
     if output == "json":
@@ -124,6 +135,58 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
             click.echo("  ".join("-" * width for width in widths))
     if not rows:
         click.echo("(none)", err=True)
+
+
+def row_dict(row: Any) -> dict[str, Any]:
+    """Return the fields of a row class by name; the values stay as they are."""
+    return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
+
+
+def show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
+    """Print rows: a table with the columns named (title: column), JSON and CSV with all."""
+    found = [row_dict(row) for row in rows]
+    if output == "table":
+        titled = [{title: short(row[name]) for title, name in columns.items()} for row in found]
+        render(_fit(titled), list(columns), output)
+    else:
+        render(found, list(found[0]) if found else list(columns.values()), output)
+
+
+def short(value: Any) -> Any:
+    """A value as short as a table of 100 columns wants it; instants in local time."""
+    if isinstance(value, datetime):
+        # The driver reads -infinity as the least year, which has no local time.
+        return f"{value.astimezone():%Y-%m-%d %H:%M:%S}" if value.year > 1 else "-infinity"
+    if isinstance(value, (list, tuple)) and len(value) > 4:
+        return f"{', '.join(map(str, value[:3]))}, … ({len(value)})"
+    if isinstance(value, str):
+        # A name may hold anything, an escape sequence for the terminal too.
+        return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in _line(value))
+    return value
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
+    """Cut the widest text until a table of these rows is as wide as allowed."""
+    if not rows:
+        return rows
+    widths = {t: max(len(t), *(len(as_text(row[t])) for row in rows)) for t in rows[0]}
+    too_much = sum(widths.values()) + 2 * (len(widths) - 1) - width
+    while too_much > 0:
+        widest = max(widths, key=lambda title: widths[title])
+        if widths[widest] <= 20:
+            break  # many narrow columns: rather a wide table than an unreadable one
+        room = max(20, widths[widest] - too_much)
+        too_much -= widths[widest] - room
+        widths[widest] = room
+        for row in rows:
+            text = as_text(row[widest])
+            if len(text) > room:
+                row[widest] = f"{text[: room - 1]}…"
+    return rows
 
 
 def as_text(value: object) -> str:

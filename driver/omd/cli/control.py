@@ -1,14 +1,8 @@
-"""Batches and Modules on the command line (process-control.md sections 3 and 10)."""
+"""Registering, running and directing Batches and Modules (process-control.md section 3)."""
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import dataclasses
-import json
-import sys
-import time
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +10,19 @@ import click
 
 from omd.cli.common import (
     ExitCode,
-    as_json,
-    as_text,
     dsn_option,
+    open_control,
     output_option,
     render,
     resolve_dsn,
+    row_dict,
+    short,
+    show,
 )
+from omd.cli.report import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from omd.control import Control
 
@@ -35,162 +32,6 @@ _EXIT_CODES = {
     "C": ExitCode.SKIPPED,
     "A": ExitCode.ABORTED,
 }
-
-
-def _connect(dsn: str) -> Control:
-    import omd
-
-    # A person waits: a lost connection is told at once.
-    return omd.connect(dsn or None, application_name="omd-cli", patience=timedelta(0))
-
-
-def _dict(row: Any) -> dict[str, Any]:
-    return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
-
-
-def _show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
-    """Print rows: a table with the columns named (title: column), JSON and CSV with all."""
-    found = [_dict(row) for row in rows]
-    if output == "table":
-        titled = [{title: _short(row[name]) for title, name in columns.items()} for row in found]
-        render(_fit(titled), list(columns), output)
-    else:
-        render(found, list(found[0]) if found else list(columns.values()), output)
-
-
-def _short(value: Any) -> Any:
-    """A value as short as a table of 100 columns wants it; instants in local time."""
-    if isinstance(value, datetime):
-        return f"{value.astimezone():%Y-%m-%d %H:%M:%S}"
-    if isinstance(value, (list, tuple)) and len(value) > 4:
-        return f"{', '.join(map(str, value[:3]))}, … ({len(value)})"
-    return " ".join(value.split()) if isinstance(value, str) else value
-
-
-def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
-    """Cut the widest text until a table of these rows is as wide as allowed."""
-    if not rows:
-        return rows
-    widths = {t: max(len(t), *(len(as_text(row[t])) for row in rows)) for t in rows[0]}
-    too_much = sum(widths.values()) + 2 * (len(widths) - 1) - width
-    while too_much > 0:
-        widest = max(widths, key=lambda title: widths[title])
-        if widths[widest] <= 20:
-            break  # many narrow columns: rather a wide table than an unreadable one
-        room = max(20, widths[widest] - too_much)
-        too_much -= widths[widest] - room
-        widths[widest] = room
-        for row in rows:
-            text = as_text(row[widest])
-            if len(text) > room:
-                row[widest] = f"{text[: room - 1]}…"
-    return rows
-
-
-# omd status -------------------------------------------------------------------------------------
-
-
-@click.command()
-@dsn_option
-@click.option(
-    "--output",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Format of what is printed to stdout.",
-)
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Runs.")
-def status(dsn: str, output: str, limit: int) -> None:
-    """Show what runs, what ran last, and what needs attention."""
-    from omd import _types as t
-
-    with _connect(dsn) as control:
-        sections: dict[str, tuple[list[Any], dict[str, str]]] = {
-            "Running now": (
-                control.report(t.CurrentRow, order_by=["start_datetime"]),
-                {
-                    "type": "instance_type",
-                    "instance": "instance_id",
-                    "code": "code",
-                    "started": "start_datetime",
-                    "for": "running_for",
-                    "told": "processing_indicator",
-                    "lease until": "lease_expires_at",
-                },
-            ),
-            "Last Batch Instances": (
-                control.report(
-                    t.BatchExecutionRow,
-                    order_by=["batch_instance_id"],
-                    descending=True,
-                    limit=limit,
-                ),
-                {
-                    "instance": "batch_instance_id",
-                    "batch": "batch_code",
-                    "status": "execution_status_code",
-                    "next": "next_run_indicator",
-                    "reason": "reason_code",
-                    "started": "start_datetime",
-                    "took": "duration",
-                },
-            ),
-            "Last Module Instances": (
-                control.report(
-                    t.ModuleExecutionRow,
-                    order_by=["module_instance_id"],
-                    descending=True,
-                    limit=limit,
-                ),
-                {
-                    "instance": "module_instance_id",
-                    "module": "module_code",
-                    "in": "batch_instance_id",
-                    "status": "execution_status_code",
-                    "reason": "reason_code",
-                    "started": "start_datetime",
-                    "took": "duration",
-                    "inserted": "rows_inserted",
-                },
-            ),
-            "Rolled back by the next begin": (
-                [row for row in control.report(t.ModuleRow) if row.pending_rollback],
-                {"module": "module_code", "target": "table_code", "instances": "pending_rollback"},
-            ),
-            "Directives for the next run": (
-                control.report(t.DirectiveRow, order_by=["instance_type", "instance_id"]),
-                {
-                    "type": "instance_type",
-                    "instance": "instance_id",
-                    "code": "code",
-                    "next": "next_run_indicator",
-                    "ended": "end_datetime",
-                },
-            ),
-            "Last events": (
-                control.report(t.EventRow, order_by=["event_id"], descending=True, limit=5),
-                {
-                    "event": "event_id",
-                    "at": "event_datetime",
-                    "module": "module_code",
-                    "batch": "batch_code",
-                    "detail": "event_detail",
-                },
-            ),
-        }
-    if output == "json":
-        found = {
-            title.lower().replace(" ", "_"): [_dict(row) for row in rows]
-            for title, (rows, _) in sections.items()
-        }
-        click.echo(json.dumps(found, default=as_json, indent=2, ensure_ascii=False))
-        return
-    for number, (title, (rows, columns)) in enumerate(sections.items()):
-        click.secho(f"{chr(10) if number else ''}{title}", bold=True)
-        if rows:
-            _show(rows, columns, output)
-        else:
-            click.echo("-")
 
 
 # omd batch, omd module --------------------------------------------------------------------------
@@ -208,8 +49,8 @@ def batch_list(dsn: str, output: str) -> None:
     """List all Batches with their last run."""
     from omd import _types as t
 
-    with _connect(dsn) as control:
-        _show(
+    with open_control(dsn) as control:
+        show(
             control.report(t.BatchRow, order_by=["batch_code"]),
             {
                 "batch": "batch_code",
@@ -232,11 +73,11 @@ def batch_show(code: str, dsn: str, limit: int) -> None:
     """Show a Batch: what it holds, and its last runs."""
     from omd import _types as t
 
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         control.previous_batch_instance(code)  # an unknown code is an error with a hint
         _pairs(control.report(t.BatchRow, batch_code=code)[0])
         click.secho("\nHolds", bold=True)
-        _show(
+        show(
             control.report(t.BatchModuleRow, batch_code=code, order_by=["sequence"]),
             {
                 "sequence": "sequence",
@@ -247,7 +88,7 @@ def batch_show(code: str, dsn: str, limit: int) -> None:
             "table",
         )
         click.secho("\nLast runs", bold=True)
-        _show(_batch_runs(control, limit, batch_code=code), _BATCH_RUN, "table")
+        show(batch_runs(control, limit, batch_code=code), BATCH_RUN, "table")
 
 
 @click.group()
@@ -263,8 +104,8 @@ def module_list(dsn: str, output: str, batch_code: str | None) -> None:
     """List all Modules with their last run."""
     from omd import _types as t
 
-    with _connect(dsn) as control:
-        _show(
+    with open_control(dsn) as control:
+        show(
             [
                 row
                 for row in control.report(t.ModuleRow, order_by=["module_code"])
@@ -292,77 +133,21 @@ def module_show(code: str, dsn: str, limit: int) -> None:
     """Show a Module: its definition, what it would roll back, and its last runs."""
     from omd import _types as t
 
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         definition = control.module_definition(code)  # an unknown code is an error with a hint
         listed = control.report(t.ModuleRow, module_code=code)
         _pairs(definition)
         if listed:
             _pairs(listed[0], ["module_description", "batch_codes", "pending_rollback"])
         click.secho("\nLast runs", bold=True)
-        _show(_module_runs(control, limit, module_code=code), _MODULE_RUN, "table")
+        show(module_runs(control, limit, module_code=code), MODULE_RUN, "table")
 
 
 def _pairs(row: Any, names: Sequence[str] | None = None) -> None:
-    for name, value in _dict(row).items():
+    for name, value in row_dict(row).items():
         if (names is None or name in names) and value is not None and value != []:
             told = ", ".join(map(str, value)) if isinstance(value, list) else value
-            click.echo(f"{name:<28}{_short(told) if isinstance(told, datetime) else told}")
-
-
-_BATCH_RUN = {
-    "instance": "batch_instance_id",
-    "batch": "batch_code",
-    "status": "execution_status_code",
-    "told": "processing_indicator",
-    "next": "next_run_indicator",
-    "reason": "reason_code",
-    "started": "start_datetime",
-    "took": "duration",
-}
-_MODULE_RUN = {
-    "instance": "module_instance_id",
-    "module": "module_code",
-    "in": "batch_instance_id",
-    "status": "execution_status_code",
-    "next": "next_run_indicator",
-    "reason": "reason_code",
-    "started": "start_datetime",
-    "took": "duration",
-    "inserted": "rows_inserted",
-}
-_EVENT = {
-    "event": "event_id",
-    "at": "event_datetime",
-    "type": "event_type_description",
-    "batch": "batch_code",
-    "module": "module_code",
-    "detail": "event_detail",
-}
-
-
-def _batch_runs(control: Control, limit: int, **equal: Any) -> list[Any]:
-    """The last runs, the newest last."""
-    from omd._types import BatchExecutionRow
-
-    return control.report(
-        BatchExecutionRow, order_by=["batch_instance_id"], descending=True, limit=limit, **equal
-    )[::-1]
-
-
-def _module_runs(control: Control, limit: int, **equal: Any) -> list[Any]:
-    from omd._types import ModuleExecutionRow
-
-    return control.report(
-        ModuleExecutionRow, order_by=["module_instance_id"], descending=True, limit=limit, **equal
-    )[::-1]
-
-
-def _events(control: Control, limit: int, **equal: Any) -> list[Any]:
-    from omd._types import EventRow
-
-    return control.report(EventRow, order_by=["event_id"], descending=True, limit=limit, **equal)[
-        ::-1
-    ]
+            click.echo(f"{name:<28}{short(told) if isinstance(told, datetime) else told}")
 
 
 # omd register -----------------------------------------------------------------------------------
@@ -416,7 +201,7 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
     if path is None:
         click.echo(context.get_help())
         return
-    with _connect(resolve_dsn(dsn)) as control:
+    with open_control(resolve_dsn(dsn)) as control:
         if path.suffix == ".sql":
             control.execute_script(path.read_text(encoding="utf-8"))
             click.echo(f"Executed {path.name}.", err=True)
@@ -472,7 +257,7 @@ def _indicator(inactive: bool | None) -> str | None:
 @_inactive
 def register_batch(code: str, dsn: str, inactive: bool | None, **told: Any) -> None:
     """Register a Batch, or change one."""
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         found = control.register_batch(code, inactive_indicator=_indicator(inactive), **told)
         click.echo(f"Batch {code} is registered with id {found}.", err=True)
 
@@ -505,7 +290,7 @@ def register_module(
     **told: Any,
 ) -> None:
     """Register a Module, or change one."""
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         found = control.register_module(
             code,
             inactive_indicator=_indicator(inactive),
@@ -526,7 +311,7 @@ def register_batch_module(
     batch_code: str, module_code: str, dsn: str, sequence: int | None, inactive: bool | None
 ) -> None:
     """Give a Module its place in a Batch, or change it."""
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         control.add_module_to_batch(
             batch_code, module_code, sequence=sequence, inactive_indicator=_indicator(inactive)
         )
@@ -543,7 +328,7 @@ def register_parent(
     batch_code: str, parent_batch_code: str, dsn: str, sequence: int | None, inactive: bool | None
 ) -> None:
     """Give a Batch its place in another Batch, or change it."""
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         control.add_batch_to_parent_batch(
             batch_code,
             parent_batch_code,
@@ -570,13 +355,13 @@ def run() -> None:
 @output_option
 def run_batch(code: str, dsn: str, output: str) -> int:
     """Run a Batch: its Modules by sequence, then its child Batches."""
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         ran = control.run_batch(code)
         instance = ran.batch_instance_id
-        _show(_batch_runs(control, 1, batch_instance_id=instance), _BATCH_RUN, output)
+        show(batch_runs(control, 1, batch_instance_id=instance), BATCH_RUN, output)
         if output == "table":
             click.echo()
-            _show(_module_runs(control, 1000, batch_instance_id=instance), _MODULE_RUN, output)
+            show(module_runs(control, 1000, batch_instance_id=instance), MODULE_RUN, output)
         _tell_events(control, batch_instance_id=instance)
         return _EXIT_CODES[ran.execution_status_code.value]
 
@@ -591,116 +376,18 @@ def run_module(
     code: str, dsn: str, output: str, batch_instance: int | None, executable: str | None
 ) -> int:
     """Run a Module whose executable is SQL."""
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         ran = control.run_module(code, batch_instance_id=batch_instance, executable=executable)
         instance = ran.module_instance_id
-        _show(_module_runs(control, 1, module_instance_id=instance), _MODULE_RUN, output)
+        show(module_runs(control, 1, module_instance_id=instance), MODULE_RUN, output)
         _tell_events(control, module_instance_id=instance)
         return _EXIT_CODES[ran.execution_status_code.value]
 
 
 def _tell_events(control: Control, **instance: int) -> None:
-    for event in _events(control, 10, **instance):
+    for event in events(control, 10, **instance):
         of = event.module_code or event.batch_code or ""
         click.echo(f"{of}: {event.event_detail}", err=True)
-
-
-# omd log ----------------------------------------------------------------------------------------
-
-_STATUSES = click.Choice(["E", "S", "F", "A", "C"])
-
-
-@click.command()
-@click.argument("what", type=click.Choice(["modules", "batches", "events"]), default="modules")
-@dsn_option
-@output_option
-@click.option("--batch", "batch_code", metavar="CODE", help="Only this Batch.")
-@click.option("--module", "module_code", metavar="CODE", help="Only this Module.")
-@click.option("--batch-instance", "batch_instance_id", type=int, metavar="ID")
-@click.option("--module-instance", "module_instance_id", type=int, metavar="ID")
-@click.option("--status", "execution_status_code", type=_STATUSES, help="Only with this status.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True)
-@click.option("--follow", is_flag=True, help="Go on, a line for each begin, end and event.")
-@click.option(
-    "--interval", type=float, default=1.0, show_default=True, help="Of --follow, seconds."
-)
-def log(
-    what: str, dsn: str, output: str, limit: int, follow: bool, interval: float, **filters: Any
-) -> None:
-    """Show the log of Module Instances, Batch Instances or events, the newest last.
-
-    \b
-    Examples:
-      omd log                               the last Module Instances
-      omd log --status F --module m_x       the last failures of a Module
-      omd log events --limit 3              the last three events
-      omd log batches --follow              what begins and ends, until Ctrl-C
-    """
-    equal = {name: value for name, value in filters.items() if value is not None}
-    for name in {
-        "events": ["execution_status_code"],
-        "batches": ["module_code", "module_instance_id"],
-        "modules": [],
-    }[what]:
-        if name in equal:
-            raise click.UsageError(f"the log of {what} has no {name}")
-    read, columns = {
-        "modules": (_module_runs, _MODULE_RUN),
-        "batches": (_batch_runs, _BATCH_RUN),
-        "events": (_events, _EVENT),
-    }[what]
-    with _connect(dsn) as control:
-        if not follow:
-            _show(read(control, limit, **equal), columns, output)
-            return
-        with contextlib.suppress(KeyboardInterrupt):
-            _follow(
-                lambda: read(control, max(limit, 200), **equal), columns, output, limit, interval
-            )
-
-
-def _follow(
-    read: Callable[[], list[Any]],
-    columns: Mapping[str, str],
-    output: str,
-    limit: int,
-    interval: float,
-) -> None:
-    """Print rows that are new or have changed their status, one line each, as they come."""
-    key = next(iter(columns.values()))
-    seen: dict[int, Any] = {}
-    first = True
-    while True:
-        rows = read()
-        if first and len(rows) > limit:
-            for row in rows[:-limit]:
-                seen[getattr(row, key)] = getattr(row, "execution_status_code", None)
-        for row in rows:
-            status = getattr(row, "execution_status_code", None)
-            if seen.get(getattr(row, key), "") != status:
-                _line(row, columns, output, header=first)
-                first = False
-        seen = {getattr(row, key): getattr(row, "execution_status_code", None) for row in rows}
-        sys.stdout.flush()
-        time.sleep(interval)
-
-
-def _line(row: Any, columns: Mapping[str, str], output: str, *, header: bool) -> None:
-    values = _dict(row)
-    if output == "json":
-        click.echo(json.dumps(values, default=as_json, ensure_ascii=False))
-    elif output == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        if header:
-            writer.writerow(values)
-        writer.writerow([as_text(value) for value in values.values()])
-    else:
-        # The lines to come are not known yet, so the widths are fixed.
-        widths = [{"started": 19, "at": 19, "module": 20, "batch": 20}.get(t, 8) for t in columns]
-        lines = [list(columns)] if header else []
-        lines.append([as_text(_short(values[name])) for name in columns.values()])
-        for cells in lines:
-            click.echo("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip())
 
 
 # Administration ---------------------------------------------------------------------------------
@@ -731,7 +418,7 @@ def set_next_run(
     given = [batch_instance_id, module_instance_id, batch_code, module_code]
     if sum(value is not None for value in given) != 1:
         raise click.UsageError("name one instance, or one Batch or Module")
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         if batch_code is not None:
             last_batch = control.previous_batch_instance(batch_code)
             batch_instance_id = last_batch.batch_instance_id if last_batch else None
@@ -765,7 +452,7 @@ def parameter_set(
     """Set a parameter for a Batch or for a Module; the Module's value wins."""
     if (batch_code is None) == (module_code is None):
         raise click.UsageError("name either --batch or --module")
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         control.set_parameter(code, value, batch_code=batch_code, module_code=module_code)
         click.echo(f"{batch_code or module_code} has {code} = {value}.", err=True)
 
@@ -779,8 +466,8 @@ def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: s
     """List parameters and their values."""
     from omd._types import ParameterRow
 
-    with _connect(dsn) as control:
-        _show(
+    with open_control(dsn) as control:
+        show(
             control.report(
                 ParameterRow,
                 order_by=["parameter_code", "batch_code", "module_code"],
@@ -808,7 +495,7 @@ def reap(dsn: str, output: str) -> None:
     from omd._types import EventRow
 
     columns = ["type", "instance", "code", "why"]
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         answer = control.reap_expired_instances()
         rows = []
         for name, instances in (("module", answer.reaped), ("batch", answer.reaped_batches)):
@@ -827,12 +514,10 @@ def reap(dsn: str, output: str) -> None:
 
 
 commands: list[click.Command] = [
-    status,
     batch,
     module,
     register,
     run,
-    log,
     set_next_run,
     parameter,
     reap,

@@ -20,6 +20,7 @@ _SECTIONS = {
     "Set up": "omd.cli.install",
     "A server of your own": "omd.cli.embedded",
     "Batches and Modules": "omd.cli.control",
+    "What happened": "omd.cli.report",
     "Recovery": "omd.cli.recovery",
     "See it work": "omd.cli.demo",
 }

@@ -6,8 +6,7 @@ from datetime import timedelta
 
 import click
 
-from omd.cli.common import dsn_option, output_option, render
-from omd.cli.control import _connect
+from omd.cli.common import dsn_option, open_control, output_option, render
 
 
 @click.command()
@@ -20,7 +19,7 @@ def rollback(code: str, dsn: str, output: str, count: bool) -> None:
 
     Nothing is executed. A count reads the target, with your rights.
     """
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         previous = control.previous_module_instance(code)
         if previous is None or not previous.instance_array:
             click.echo(f"Nothing of {code} waits for a rollback.", err=True)
@@ -75,7 +74,7 @@ def purge(dsn: str, keep_days: int, batch_size: int) -> None:
     Kept, however old: what executes, waits for a rollback or carries a directive; the last real run
     of each Module and Batch; failed Batches that wait for a restart; the newest load windows.
     """
-    with _connect(dsn) as control:
+    with open_control(dsn) as control:
         gone = control.purge_history(timedelta(days=keep_days), batch_size=batch_size)
     click.echo(
         f"Deleted {gone.module_instances:,} Module Instances, {gone.batch_instances:,} Batch"

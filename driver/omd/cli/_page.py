@@ -1,0 +1,692 @@
+"""The page of `omd report`: one HTML text without script, network or any other file.
+
+Every text goes through `el`, which escapes it, so a hostile name can't become markup.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+from psycopg.conninfo import conninfo_to_dict
+
+from omd import _types as t
+from omd.cli.common import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from omd.control import Control
+
+MOST_RUNS = 3000  # a page that a browser opens at once
+MOST_ROWS = 200
+DAYS = 30
+
+_STATUS = {
+    "S": "succeeded",
+    "F": "failed",
+    "E": "executing",
+    "A": "aborted",
+    "C": "skipped",
+}
+_EXCEPTIONS = ("LAST_RUN_FAILED", "LEASE_EXPIRED", "RUNNING_LONG", "NOT_RUN", "DISABLED")
+
+
+# Markup -----------------------------------------------------------------------------------------
+
+
+class Html(str):
+    """Markup, as opposed to text that has to be escaped."""
+
+    __slots__ = ()
+
+
+def text(value: object) -> str:
+    """A value as escaped text; what HTML can't hold is replaced."""
+    told = as_text(value) if not isinstance(value, str) else value
+    kept = "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in told)
+    return html.escape(kept)
+
+
+def el(tag: str, /, *children: object, **attributes: object) -> Html:
+    """An element; texts and attributes are escaped. ``cls`` is class, ``_`` in a name is ``-``."""
+    inside = "".join(c if isinstance(c, Html) else text(c) for c in children if c is not None)
+    told = "".join(
+        f' {"class" if key == "cls" else key.rstrip("_").replace("_", "-")}="{text(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    end = "" if tag == "meta" else f"</{tag}>"
+    return Html(f"<{tag}{told}>{inside}{end}")
+
+
+def join(parts: Iterable[Html]) -> Html:
+    """Markup, one after the other."""
+    return Html("".join(parts))
+
+
+def name(code: object) -> Html:
+    """A code that users chose, kept from turning the text around it (Arabic, Hebrew, tricks)."""
+    return el("bdi", code)
+
+
+def moment(value: datetime | None) -> Html:
+    """An instant, in the local time of the machine that made the page."""
+    if value is None:
+        return Html("")
+    if value.year == 1:  # the driver's -infinity
+        return Html("-&infin;")
+    local = value.astimezone()
+    return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
+
+
+def badge(status: t.ExecutionStatus | None) -> Html:
+    """A status in words and colour."""
+    return Html("") if status is None else el("span", _STATUS[status.value], cls=f"badge {status}")
+
+
+def message(value: str | None) -> Html:
+    """A long text: its first line, and the rest on request."""
+    lines = (value or "").strip().splitlines()
+    if len(lines) <= 1 and len(value or "") <= 300:
+        return el("span", *lines, cls="message")
+    return el("details", el("summary", lines[0][:300]), el("pre", "\n".join(lines)))
+
+
+def number(value: float | None) -> str:
+    """A number with its thousands apart."""
+    return "" if value is None else f"{value:,}"
+
+
+def compact(value: int) -> str:
+    """A number in at most four figures: 12.3 k, 4.5 M."""
+    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return str(value)
+
+
+def table(rows: Sequence[Any], columns: dict[str, Callable[[Any], object]]) -> Html:
+    """A table; a column whose title ends in # holds numbers."""
+    if not rows:
+        return el("p", "None.", cls="none")
+    kinds = {title: "num" if title.endswith("#") else None for title in columns}
+    head = (el("th", title.rstrip("#"), scope="col", cls=kinds[title]) for title in columns)
+    body = (
+        el(
+            "tr",
+            *(
+                el("td", cell(row), cls=kinds[title], data_t=title.rstrip("#"))
+                for title, cell in columns.items()
+            ),
+        )
+        for row in rows
+    )
+    inside = el("table", el("thead", el("tr", *head)), el("tbody", *body))
+    return el("div", inside, cls="scroll", tabindex=0)
+
+
+def section(id_: str, title: str, *children: object) -> Html:
+    """A part of the page with its heading."""
+    return el("section", el("h2", title), *children, id=id_)
+
+
+# The timeline -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Bar:
+    """One instance on the timeline."""
+
+    start: datetime
+    end: datetime
+    status: str
+    title: str
+
+
+@dataclass
+class Lane:
+    """A line of the timeline: a Batch, or a Module under it."""
+
+    label: str
+    depth: int
+    is_batch: bool
+    bars: list[Bar] = field(default_factory=list)
+
+
+def _bar(run: Any, kind: str, instance: int, code: str, now: datetime) -> Bar:
+    end = run.end_datetime or now
+    began = f"{run.start_datetime.astimezone():%Y-%m-%d %H:%M:%S}"
+    until = f"{end.astimezone():%H:%M:%S}" if run.end_datetime else "now"
+    lines = [
+        f"{code} ({kind} Instance {instance})",
+        f"{_STATUS[run.execution_status_code.value]}"
+        + (f": {run.reason_code}" if run.reason_code else ""),
+        f"{began} to {until}, {as_text(end - run.start_datetime)}",
+    ]
+    if inserted := getattr(run, "rows_inserted", 0):
+        lines.append(f"{inserted:,} rows inserted")
+    return Bar(run.start_datetime, end, run.execution_status_code.value, "\n".join(lines))
+
+
+def lanes(batches: Sequence[Any], modules: Sequence[Any], now: datetime) -> list[Lane]:
+    """Batches in order of their first start, children under their parents, Modules beneath."""
+    batch_of = {run.batch_instance_id: run.batch_code for run in batches}
+    bars: dict[str | None, list[Bar]] = defaultdict(list)
+    beneath: dict[str | None, dict[str, list[Bar]]] = defaultdict(dict)
+    parents: dict[str, str | None] = {}
+    for run in batches:
+        bars[run.batch_code].append(_bar(run, "Batch", run.batch_instance_id, run.batch_code, now))
+        parents[run.batch_code] = batch_of.get(run.parent_batch_instance_id)
+    for run in modules:
+        bar = _bar(run, "Module", run.module_instance_id, run.module_code, now)
+        beneath[run.batch_code].setdefault(run.module_code, []).append(bar)
+        if run.batch_code is not None:
+            parents.setdefault(run.batch_code, None)
+
+    children: dict[str | None, list[str]] = defaultdict(list)
+    for code, parent in parents.items():
+        children[parent].append(code)
+
+    found: list[Lane] = []
+
+    def add(code: str, depth: int) -> None:
+        found.append(Lane(code, depth, True, bars[code]))
+        found.extend(Lane(m, depth + 1, False, b) for m, b in beneath[code].items())
+        for child in children[code]:
+            add(child, depth + 1)
+
+    for code in children[None]:
+        add(code, 0)
+    if beneath[None]:
+        found.append(Lane("on their own", 0, True))
+        found.extend(Lane(m, 1, False, b) for m, b in beneath[None].items())
+    return found
+
+
+_STEPS = [
+    *(timedelta(minutes=m) for m in (1, 2, 5, 10, 15, 30)),
+    *(timedelta(hours=h) for h in (1, 2, 3, 6, 12)),
+    *(timedelta(days=d) for d in (1, 2, 7, 14, 28, 91, 364)),
+]
+
+
+def ticks(start: datetime, end: datetime) -> list[datetime]:
+    """At most ten instants between two others, round in local time."""
+    step = next((s for s in _STEPS if (end - start) / s <= 10), _STEPS[-1])
+    local = start.astimezone()
+    first = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    first += math.ceil((local - first) / step) * step
+    return [first + n * step for n in range(math.ceil((end - first) / step))]
+
+
+AXIS, BATCH, MODULE, GAP = 24, 24, 18, 6
+
+
+def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
+    """The lanes as a chart: names in a column, bars in an SVG as wide as the window lets it."""
+    span = (end - start).total_seconds()
+
+    def x(at: datetime) -> float:
+        return min(100.0, max(0.0, (at - start).total_seconds() / span * 100))
+
+    labels = [el("div", style=f"height:{AXIS}px")]
+    shapes: list[Html] = []
+    y = AXIS
+    for index, lane in enumerate(found):
+        if lane.is_batch and index:
+            labels.append(el("div", style=f"height:{GAP}px"))
+            y += GAP
+        height = BATCH if lane.is_batch else MODULE
+        labels.append(
+            el(
+                "div",
+                name(lane.label),
+                cls="batch" if lane.is_batch else "module",
+                title=lane.label,
+                style=f"height:{height}px;padding-left:{lane.depth * 12 + 4}px",
+            )
+        )
+        shapes.append(
+            el("rect", cls="lane batch" if lane.is_batch else "lane", x=0, y=y, width="100%",
+               height=height)
+        )  # fmt: skip
+        # What never ran is a ring, drawn last so that a run doesn't hide it.
+        for bar in sorted(lane.bars, key=lambda b: b.status in "AC"):
+            left, right = x(bar.start), x(bar.end)
+            if bar.status in "AC":
+                place: dict[str, object] = {"cx": f"{left:.3f}%", "cy": y + height / 2, "r": 3.5}
+                shape = "circle"
+            else:
+                inset = 4 if lane.is_batch else 3
+                wide = max(right - left, 0.15)
+                place = {
+                    "x": f"{min(left, 100 - wide):.3f}%",
+                    "y": y + inset,
+                    "width": f"{wide:.3f}%",
+                    "height": height - 2 * inset,
+                }
+                shape = "rect"
+            shapes.append(el(shape, el("title", bar.title), cls=f"bar {bar.status}", **place))
+        y += height
+
+    axis: list[Html] = []
+    shown = ticks(start, end)
+    by_day = len(shown) > 1 and shown[1] - shown[0] >= timedelta(days=1)
+    for index, tick in enumerate(shown):
+        at = f"{x(tick):.3f}%"
+        midnight = (tick.hour, tick.minute) == (0, 0)
+        label = f"{tick:%b %d}" if by_day or midnight else f"{tick:%H:%M}"
+        axis.append(el("line", cls="tick", x1=at, x2=at, y1=AXIS - 4, y2=y))
+        axis.append(el("text", label, cls="odd" if index % 2 else None, x=at, y=AXIS - 9))
+    axis.append(el("line", cls="now", x1="100%", x2="100%", y1=AXIS - 4, y2=y))
+    plot = el(
+        "svg",
+        *shapes,
+        *axis,
+        width="100%",
+        height=y + 2,
+        role="img",
+        aria_label="Timeline of Batch and Module Instances; the same as a table below.",
+    )
+    legend = (el("span", el("i", cls=f"key {status}"), word) for status, word in _STATUS.items())
+    return el(
+        "figure",
+        el("figcaption", *legend, cls="legend"),
+        el("div", el("div", *labels, cls="labels"), el("div", plot, cls="plot"), cls="timeline"),
+    )
+
+
+# Charts by day ----------------------------------------------------------------------------------
+
+
+def columns_chart(
+    days: Sequence[date], stacks: Sequence[Sequence[tuple[str, int]]], titles: Sequence[str],
+    caption: str,
+) -> Html:  # fmt: skip
+    """A column per day, of parts in the colours of their classes."""
+    height, foot = 120, 20
+    most = max((sum(value for _, value in stack) for stack in stacks), default=0)
+    width = 100 / len(days)
+    shapes = [el("line", cls="tick", x1=0, x2="100%", y1=height, y2=height)]
+    for index, (day, stack, title) in enumerate(zip(days, stacks, titles, strict=True)):
+        top = float(height)
+        for status, value in stack:
+            tall = value / most * (height - 14) if most else 0
+            if value:
+                tall = max(tall, 1.5)
+            top -= tall
+            shapes.append(
+                el("rect", cls=f"bar {status}", x=f"{index * width + width * 0.12:.3f}%",
+                   y=f"{top:.1f}", width=f"{width * 0.76:.3f}%", height=f"{tall:.1f}")
+            ) if value else None  # fmt: skip
+        # The whole column answers to the pointer.
+        shapes.append(
+            el("rect", el("title", title), cls="touch", x=f"{index * width:.3f}%", y=0,
+               width=f"{width:.3f}%", height=height)
+        )  # fmt: skip
+        if (len(days) - 1 - index) % 7 == 0:
+            at = f"{(index + 0.5) * width:.3f}%"
+            shapes.append(el("text", f"{day:%b %d}", x=at, y=height + foot - 6))
+    return el(
+        "figure",
+        el("figcaption", f"{caption}, at most {compact(most)}"),
+        el("svg", *shapes, width="100%", height=height + foot, role="img", aria_label=caption),
+        cls="days",
+    )
+
+
+def _count(column: str) -> Callable[[Any], str]:
+    return lambda row: number(getattr(row, column))
+
+
+def throughput(rows: Sequence[t.ThroughputRow], today: date) -> Html:
+    """Instances and rows of the last days, as two charts and a table."""
+    if not rows:
+        return el("p", "None.", cls="none")
+    by_day = {row.day: row for row in rows}
+    days = [today - timedelta(days=n) for n in reversed(range(DAYS))]
+    counts: list[list[tuple[str, int]]] = []
+    loaded: list[list[tuple[str, int]]] = []
+    titles: list[str] = []
+    for day in days:
+        row = by_day.get(day)
+        parts = [(code, getattr(row, word) if row else 0) for code, word in _STATUS.items()]
+        counts.append(parts)
+        loaded.append([("rows", row.rows_inserted if row else 0)])
+        told = ", ".join(f"{value:,} {_STATUS[code]}" for code, value in parts if value)
+        titles.append(
+            f"{day:%a %Y-%m-%d}\n{told or 'nothing ran'}"
+            + (f"\n{row.rows_inserted:,} rows inserted" if row else "")
+        )
+    return join(
+        [
+            el(
+                "div",
+                columns_chart(days, counts, titles, "Module Instances per day"),
+                columns_chart(days, loaded, titles, "Rows inserted per day"),
+                cls="charts",
+            ),
+            el(
+                "details",
+                el("summary", "The same as a table"),
+                table(
+                    rows,
+                    {
+                        "day": lambda r: r.day,
+                        **{f"{word}#": _count(word) for word in _STATUS.values()},
+                        "rows read#": lambda r: number(r.rows_input),
+                        "inserted#": lambda r: number(r.rows_inserted),
+                        "updated#": lambda r: number(r.rows_updated),
+                        "deleted#": lambda r: number(r.rows_deleted),
+                        "load time#": lambda r: r.load_time,
+                        "rows/s#": lambda r: number(r.rows_per_second),
+                    },
+                ),
+            ),
+        ]
+    )
+
+
+# The page ---------------------------------------------------------------------------------------
+
+
+def make(control: Control, start: datetime) -> str:
+    """Read the reports and write the page; the timeline begins at ``start``."""
+    now = datetime.now(timezone.utc)
+    start = min(start, now - timedelta(minutes=1))
+    today = now.astimezone().date()
+    after = {"start_datetime": start}
+
+    running = control.report(t.CurrentRow, order_by=["start_datetime"])
+    batches = _runs(control, t.BatchExecutionRow, "batch_instance_id", after)
+    modules = _runs(control, t.ModuleExecutionRow, "module_instance_id", after)
+    failures = control.report(
+        t.FailureRow, order_by=["event_id"], descending=True, limit=MOST_ROWS,
+        after={"event_datetime": start},
+    )  # fmt: skip
+    exceptions = sorted(
+        control.report(t.ExceptionRow, order_by=["instance_type", "code"]),
+        key=lambda row: _EXCEPTIONS.index(row.exception_code),
+    )
+    pending = control.report(t.PendingRollbackRow, order_by=["since_datetime", "module_code"])
+    directives = control.report(
+        t.DirectiveRow, order_by=["instance_type", "instance_id"], limit=MOST_ROWS
+    )
+    days = control.report(
+        t.ThroughputRow, order_by=["day"], descending=True, after={"day": today - timedelta(DAYS)}
+    )
+    errors = control.report(
+        t.CommonErrorRow, order_by=["event_count", "last_datetime"], descending=True, limit=20
+    )
+    audit = [row for row in control.report(t.AuditColumnsRow, order_by=["module_code"])
+             if row.problems]  # fmt: skip
+
+    told = conninfo_to_dict(control.dsn)
+    database = str(told.get("dbname", ""))
+    tiles = (
+        ("running", "running now", compact(len(running)), "E"),
+        ("exceptions", "exceptions", compact(len(exceptions)), "F"),
+        ("failures", "failures", _counted(failures, MOST_ROWS), "F"),
+        ("pending", "rollbacks wait", compact(len(pending)), "A"),
+        ("runs", "Module Instances", _counted(modules, MOST_RUNS), None),
+        ("throughput", "rows inserted", compact(sum(run.rows_inserted for run in modules)), None),
+    )
+    body = [
+        el(
+            "header",
+            el("h1", "OMD · ", name(database)),
+            el(
+                "p",
+                moment(start),
+                " to ",
+                moment(now),
+                f" ({now.astimezone():%Z}, UTC{now.astimezone():%z})",
+            ),
+        ),
+        el(
+            "nav",
+            *(
+                el(
+                    "a",
+                    el("b", count),
+                    el("span", word),
+                    href=f"#{id_}",
+                    cls=f"tile {kind}" if kind and count != "0" else "tile",
+                )
+                for id_, word, count, kind in tiles
+            ),
+            aria_label="Summary",
+        ),
+        section(
+            "timeline",
+            "Timeline",
+            timeline(lanes(batches, modules, now), start, now)
+            if batches or modules
+            else el("p", "Nothing ran.", cls="none"),
+            el("p", f"Only the newest {MOST_RUNS:,} instances are shown.", cls="note")
+            if max(len(batches), len(modules)) >= MOST_RUNS
+            else None,
+        ),
+        section("exceptions", "Exceptions", table(exceptions, {
+            "what": lambda r: el(
+                "span", r.exception_code.lower().replace("_", " "), cls=f"kind {r.exception_code}"
+            ),
+            "of": lambda r: r.instance_type.capitalize(),
+            "code": lambda r: name(r.code),
+            "instance#": lambda r: r.instance_id,
+            "since": lambda r: moment(r.since_datetime),
+            "detail": lambda r: message(r.detail),
+        })),
+        section("running", "Running now", table(running, {
+            "of": lambda r: r.instance_type.capitalize(),
+            "code": lambda r: name(r.code),
+            "instance#": lambda r: r.instance_id,
+            "in#": lambda r: r.batch_instance_id or "",
+            "started": lambda r: moment(r.start_datetime),
+            "for#": lambda r: r.running_for,
+            "lease until": lambda r: moment(r.lease_expires_at),
+        })),
+        section("failures", "Failures", table(failures, {
+            "failed": lambda r: moment(r.event_datetime),
+            "of": lambda r: r.instance_type.capitalize(),
+            "code": lambda r: name(r.code),
+            "instance#": lambda r: r.instance_id,
+            "undone by#": lambda r: r.rolled_back_by_module_instance_id,
+            "error": lambda r: r.event_return_code_details,
+            "detail": lambda r: message(r.event_detail),
+        })),
+        section("pending", "Rolled back by the next begin", table(pending, {
+            "Module": lambda r: name(r.module_code),
+            "target": lambda r: name(r.table_code),
+            "platform": lambda r: r.platform_code,
+            "instances": lambda r: _ids(r.module_instance_ids),
+            "since": lambda r: moment(r.since_datetime),
+        })),
+        section("directives", "Directives for the next run", table(directives, {
+            "of": lambda r: r.instance_type.capitalize(),
+            "code": lambda r: name(r.code),
+            "instance#": lambda r: r.instance_id,
+            "status": lambda r: badge(r.execution_status_code),
+            "asks for": lambda r: {"R": "rollback", "C": "skip"}[r.next_run_indicator.value],
+            "ended": lambda r: moment(r.end_datetime),
+        })),
+        section("throughput", "Throughput", throughput(days, today)),
+        section("errors", f"Common errors of {DAYS} days", table(errors, {
+            "count#": lambda r: number(r.event_count),
+            "first": lambda r: moment(r.first_datetime),
+            "last": lambda r: moment(r.last_datetime),
+            "last instance": lambda r: el(
+                "span",
+                f"Module {r.last_module_instance_id}" if r.last_module_instance_id
+                else f"Batch {r.last_batch_instance_id}",
+                cls="nowrap",
+            ),
+            "message": lambda r: message(r.message),
+        })),
+        section("audit", "Audit columns of targets", table(audit, {
+            "Module": lambda r: name(r.module_code),
+            "target": lambda r: name(r.table_code),
+            "problems": lambda r: ", ".join(p.lower().replace("_", " ") for p in r.problems),
+        })),
+        section("runs", "Module Instances", el(
+            "details",
+            el("summary", f"{len(modules):,} of the timeline as a table"),
+            table(modules[::-1], {
+                "instance#": lambda r: r.module_instance_id,
+                "Module": lambda r: name(r.module_code),
+                "Batch": lambda r: name(r.batch_code or ""),
+                "status": lambda r: badge(r.execution_status_code),
+                "reason": lambda r: r.reason_code,
+                "started": lambda r: moment(r.start_datetime),
+                "took#": lambda r: r.duration,
+                "inserted#": lambda r: number(r.rows_inserted),
+                "updated#": lambda r: number(r.rows_updated),
+                "deleted#": lambda r: number(r.rows_deleted),
+            }),
+        )),
+    ]  # fmt: skip
+    head = [
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        # Nothing is loaded and nothing is executed, whatever a name may hold.
+        el("meta", http_equiv="Content-Security-Policy",
+           content="default-src 'none'; style-src 'unsafe-inline'"),
+        el("title", f"OMD · {database} · {now.astimezone():%Y-%m-%d %H:%M}"),
+        Html(f"<style>{STYLE}</style>"),
+    ]  # fmt: skip
+    page = el("html", el("head", *head), "\n", el("body", el("main", *body)), lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def _runs(control: Control, row: type[Any], key: str, after: dict[str, Any]) -> list[Any]:
+    """What started in the span, and before them what executes since earlier, in ID order."""
+    found = control.report(row, order_by=[key], descending=True, limit=MOST_RUNS, after=after)
+    known = {getattr(run, key) for run in found}
+    executing = control.report(row, order_by=[key], execution_status_code="E", limit=MOST_RUNS)
+    return [run for run in executing if getattr(run, key) not in known] + found[::-1]
+
+
+def _counted(rows: Sequence[Any], most: int) -> str:
+    return compact(len(rows)) + ("+" if len(rows) >= most else "")
+
+
+def _ids(ids: Sequence[int]) -> str:
+    return ", ".join(map(str, ids[:10])) + (f", … ({len(ids):,})" if len(ids) > 10 else "")
+
+
+STYLE = """
+:root {
+  color-scheme: light dark;
+  --page: #f6f7f9; --card: #fff; --ink: #1c2128; --soft: #5c6673; --line: #dfe3e8; --lane: #eef1f5;
+  --s: #3f9d76; --f: #d1372c; --e: #2f6fd6; --a: #c27803; --c: #8a94a3; --rows: #7667c7;
+  --f-soft: #fdecea; --e-soft: #e8f0fd; --a-soft: #fdf3dc; --s-soft: #e4f4ec; --c-soft: #eceff3;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    --page: #12161c; --card: #1a2027; --ink: #e4e8ee; --soft: #98a3b2; --line: #2c343e;
+    --lane: #222a33; --s: #4fb58c; --f: #f2655a; --e: #6aa0f5; --a: #e0a53c; --c: #7f8b9b;
+    --rows: #9c8ff0; --f-soft: #3b1f1f; --e-soft: #1b2c4a; --a-soft: #3a2d12; --s-soft: #17342a;
+    --c-soft: #28303a;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink);
+  font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+main { max-width: 1400px; margin: 0 auto; padding: 24px clamp(12px, 3vw, 32px) 48px; }
+header { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline; }
+h1 { font-size: 22px; margin: 0; overflow-wrap: anywhere; }
+header p { margin: 0; color: var(--soft); }
+h2 { font-size: 15px; margin: 0 0 12px; }
+nav { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 12px;
+  margin: 20px 0; }
+.tile { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
+  padding: 10px 14px; color: inherit; text-decoration: none; display: block; }
+.tile b { display: block; font-size: 24px; line-height: 1.2; font-variant-numeric: tabular-nums; }
+.tile span { color: var(--soft); font-size: 13px; }
+.tile.F b { color: var(--f); } .tile.A b { color: var(--a); } .tile.E b { color: var(--e); }
+.tile:hover, .tile:focus-visible { border-color: var(--e); }
+:focus-visible { outline: 2px solid var(--e); outline-offset: 2px; }
+section { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
+  padding: 16px clamp(12px, 2vw, 20px); margin-bottom: 16px; }
+.none, .note { color: var(--soft); margin: 0; }
+.note { margin-top: 10px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th { text-align: left; color: var(--soft); font-weight: 500; font-size: 12px; white-space: nowrap; }
+th, td { padding: 5px 16px 5px 0; vertical-align: top; border-bottom: 1px solid var(--line); }
+tr:last-child td { border-bottom: 0; }
+th:last-child, td:last-child { padding-right: 0; }
+th:last-child:not(.num), td:last-child:not(.num) { width: 100%; }
+time, .num, .nowrap { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.num { text-align: right; }
+.message { overflow-wrap: anywhere; }
+td bdi { display: inline-block; max-width: 40ch; overflow-wrap: break-word; }
+.message, td details { display: block; min-width: 24ch; max-width: 80ch; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
+section > details > summary, .charts + details > summary { color: var(--soft); }
+details > .scroll { margin-top: 10px; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 6px 0 0; padding: 8px 10px;
+  background: var(--lane); border-radius: 6px; max-height: 24em; overflow-y: auto;
+  font: 12px/1.4 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+.badge, .kind { display: inline-block; padding: 0 8px; border-radius: 9px; font-size: 12px;
+  line-height: 18px; white-space: nowrap; background: var(--c-soft); }
+.badge.S { background: var(--s-soft); } .badge.F { background: var(--f-soft); color: var(--f); }
+.badge.E { background: var(--e-soft); } .badge.A { background: var(--a-soft); }
+.LAST_RUN_FAILED, .LEASE_EXPIRED { background: var(--f-soft); color: var(--f); }
+.RUNNING_LONG, .NOT_RUN { background: var(--a-soft); }
+figure { margin: 0; }
+figcaption { color: var(--soft); font-size: 12px; margin-bottom: 6px; }
+.legend { display: flex; flex-wrap: wrap; gap: 2px 16px; }
+.legend span { display: inline-flex; align-items: center; gap: 6px; }
+.key { width: 14px; height: 10px; border-radius: 2px; display: inline-block; }
+.key.S { background: var(--s); } .key.F { background: var(--f); } .key.E { background: var(--e); }
+.key.A, .key.C { width: 9px; height: 9px; border-radius: 50%; border: 2px solid var(--a); }
+.key.C { border-color: var(--c); }
+.timeline { display: grid; grid-template-columns: minmax(84px, min(24%, 260px)) 1fr; }
+.labels { min-width: 0; }
+.labels div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; padding-right: 10px;
+  font-size: 12px; line-height: 18px; }
+.labels .batch { font-weight: 600; line-height: 24px; }
+.labels .module { color: var(--soft); }
+.plot { padding-right: 18px; min-width: 0; }
+svg { display: block; overflow: visible; }
+svg text { fill: var(--soft); font-size: 11px; text-anchor: middle; }
+.lane { fill: transparent; } .lane.batch { fill: var(--lane); }
+.tick { stroke: var(--line); } .now { stroke: var(--e); stroke-dasharray: 3 3; }
+.bar { stroke-width: 1.5; stroke-linejoin: round; }
+.bar.S { fill: var(--s); stroke: var(--s); } .bar.F { fill: var(--f); stroke: var(--f); }
+.bar.E { fill: var(--e); stroke: var(--e); } .bar.rows { fill: var(--rows); }
+.bar.A { fill: var(--card); stroke: var(--a); } .bar.C { fill: var(--card); stroke: var(--c); }
+circle.bar { stroke-width: 2; }
+rect.bar:hover, circle.bar:hover { stroke: var(--ink); }
+.days .bar { stroke: none; } .days .A { fill: var(--a); } .days .C { fill: var(--c); }
+.touch { fill: transparent; } .touch:hover { fill: var(--ink); fill-opacity: .08; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(280px, 1fr)); gap: 24px;
+  margin-bottom: 10px; }
+@media (max-width: 760px) { svg .odd { display: none; } }
+@media screen and (max-width: 700px) { /* a row becomes a card */
+  thead { display: none; }
+  table, tbody, tr, td, .message, td details { display: block; max-width: none; min-width: 0; }
+  tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
+  tr:last-child { border-bottom: 0; padding-bottom: 0; }
+  td { display: grid; grid-template-columns: 88px minmax(0, 1fr); padding: 1px 0; border: 0; }
+  td.num { text-align: left; }
+  td > * { justify-self: start; }
+  td:empty { display: none; }
+  td::before { content: attr(data-t); color: var(--soft); font-size: 12px; }
+}
+@media print {
+  :root { color-scheme: light; --page: #fff; }
+  body { font-size: 11px; } main { padding: 0; max-width: none; }
+  section { break-inside: auto; border: 0; border-top: 1px solid var(--line); border-radius: 0;
+    padding: 10px 0; }
+  h2 { break-after: avoid; } tr, figure.days { break-inside: avoid; }
+  .scroll { overflow: visible; } pre { max-height: none; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+"""
