@@ -97,7 +97,14 @@ class Link:
     def __init__(
         self, conninfo: str, *, application_name: str, patience: timedelta, **options: str
     ) -> None:
-        defaults = {"connect_timeout": "10", "keepalives_idle": "30"}
+        # A server that vanished without a word is noticed within a minute, not after libpq's hours.
+        defaults = {
+            "connect_timeout": "10",
+            "keepalives_idle": "30",
+            "keepalives_interval": "10",
+            "keepalives_count": "3",
+            "tcp_user_timeout": "60000",
+        }
         ours = {**options, "application_name": application_name, "client_encoding": "utf8"}
         try:
             given = conninfo_to_dict(conninfo)

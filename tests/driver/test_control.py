@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import omd
 from omd import _types as t
@@ -51,6 +52,17 @@ def test_a_module_by_hand(control: omd.Control, module_row: Row) -> None:
     assert row["execution_status_code"] == "S"
     assert (row["rows_input"], row["rows_inserted"], row["rows_rejected"]) == (5, 3, 2)
     assert row["execution_context"]["who"] == "me"
+
+
+def test_a_server_that_vanished_is_noticed_within_a_minute(control: omd.Control, dsn: str) -> None:
+    settings = conninfo_to_dict(control.dsn)
+    idle, interval, count = (
+        int(str(settings[f"keepalives_{name}"])) for name in ("idle", "interval", "count")
+    )
+    assert idle + interval * count <= 60
+    assert settings["tcp_user_timeout"] == "60000"
+    with omd.connect(make_conninfo(dsn, tcp_user_timeout="5000"), lease=None) as impatient:
+        assert conninfo_to_dict(impatient.dsn)["tcp_user_timeout"] == "5000"
 
 
 def test_creating_and_evaluating_in_two_calls(control: omd.Control, batch_row: Row) -> None:
