@@ -44,7 +44,6 @@ CROSS JOIN
         WHERE
             mi.start_datetime >= d.day::timestamptz
             AND mi.start_datetime < (d.day + 1)::timestamptz
-            AND mi.module_id IS NOT NULL
     ) AS i
 WHERE i.instances > 0;
 
