@@ -1,0 +1,279 @@
+"""omd report, trace, status and log: what a person reads."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from datetime import datetime, timedelta, timezone
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+import omd
+from omd.cli import _page
+from omd.cli.report import since
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+HOSTILE = (
+    """</title><script>alert(1)</script> "q" 'q' & <img src=x onerror=alert(1)> \x1b[31m\u202e"""
+)
+VOID = {"meta"}
+
+
+@pytest.fixture
+def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
+    """The command ``omd`` on a database with a history: failures, a skip, what runs and waits."""
+    with psycopg.connect(dsn) as conn:
+        conn.execute("CREATE SCHEMA dwh; CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
+    with omd.connect(dsn, lease=None) as control:
+        for code in ("b_top", "b_day", HOSTILE):
+            control.register_batch(code, frequency_code="Adhoc")
+        control.add_batch_to_parent_batch("b_day", "b_top")
+        for code in ("m_good", "m_bad", HOSTILE):
+            control.register_module(
+                code, area_code="HSTG", table_code="dwh.t", platform_code="POSTGRES"
+            )
+        for batch, module in (("b_day", "m_good"), ("b_day", "m_bad"), (HOSTILE, HOSTILE)):
+            control.add_module_to_batch(batch, module)
+        top = control.begin_batch("b_top").batch_instance_id
+        day = control.begin_batch("b_day", parent_batch_instance_id=top).batch_instance_id
+        good = control.begin_module("m_good", batch_instance_id=day).module_instance_id
+        control.create_load_window(good, end_id=17)
+        control.log_event("half way", module_instance_id=good)
+        control.module_success(good, rows_inserted=12345)
+        bad = control.begin_module("m_bad", batch_instance_id=day).module_instance_id
+        control.module_failure(bad, event_detail=f"first line\n{HOSTILE}")
+        control.batch_failure(day, event_detail="m_bad failed")
+        control.batch_failure(top, event_detail="b_day failed")
+        control.begin_module("m_good")
+        strange = control.begin_batch(HOSTILE).batch_instance_id
+        failed = control.begin_module(HOSTILE, batch_instance_id=strange).module_instance_id
+        control.module_failure(failed, event_detail=HOSTILE, event_return_code_details=HOSTILE)
+    return lambda *arguments, **options: omd_command(*arguments, dsn=dsn, **options)
+
+
+class Page(HTMLParser):
+    """Reads a page as strictly as HTML lets one, and notes what it holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(attrs) == len(dict(attrs)), (tag, attrs)
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture
+def page(omd_: Command) -> Page:
+    done = omd_("report", "--out", "-")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("<!doctype html>\n")
+    return Page(done.stdout)
+
+
+# The page ---------------------------------------------------------------------------------------
+
+
+def test_the_page_needs_nothing_but_itself(page: Page) -> None:
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"script", "link", "img", "iframe", "object", "base", "form", "image", "use"}
+    for tag, attributes in page.elements:
+        assert not [name for name in attributes if name.startswith("on")], tag
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith("#")
+    style = "".join(t for t in page.texts if "color-scheme" in t)
+    assert style
+    assert "url(" not in style
+    assert "@import" not in style
+    [policy] = [m["content"] for m in page.of("meta") if m.get("http-equiv")]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_every_link_and_every_id_is_one(page: Page) -> None:
+    ids = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert {a["href"] for a in page.of("a")} <= {f"#{id}" for id in ids}
+
+
+def test_a_hostile_name_is_text_in_the_page(page: Page) -> None:
+    shown = HOSTILE.replace("\x1b", "\N{REPLACEMENT CHARACTER}")
+    assert page.texts.count(shown) >= 5
+    assert {"bdi"} <= {tag for tag, _ in page.elements}
+    assert not [t for t in page.texts if "\x1b" in t]
+
+
+def test_the_timeline_has_a_bar_for_each_instance(page: Page) -> None:
+    bars = [a["class"] for tag, a in page.elements if (a.get("class") or "").startswith("bar ")]
+    # 3 Batch and 4 Module Instances, and today's column in the charts: of 2 failed, 1 succeeded
+    # and 1 executing, and of rows.
+    assert sorted(filter(None, bars)) == sorted(
+        ["bar F"] * 4 + ["bar E"] * 2 + ["bar S"] + ["bar F", "bar S", "bar E", "bar rows"]
+    )
+    titles = [t for t in page.texts if "m_good (Module Instance 1)" in t]
+    assert len(titles) == 1
+    assert "12,345 rows inserted" in titles[0]
+    labels = [a["title"] for a in page.of("div") if a.get("class") in ("batch", "module")]
+    assert labels[:4] == ["b_top", "b_day", "m_good", "m_bad"]
+    assert labels[-2:] == ["on their own", "m_good"]
+
+
+def test_the_page_tells_what_needs_a_look(page: Page) -> None:
+    for told in ("last run failed", "m_bad failed", "insert column nullable", "rollback"):
+        assert any(told in t for t in page.texts), told
+    assert any(t.startswith("first line\n") for t in page.texts)
+
+
+def test_the_page_of_an_empty_database(omd_command: Command, dsn: str) -> None:
+    done = omd_command("report", "--out", "-", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    assert "Nothing ran." in Page(done.stdout).texts
+
+
+def test_the_page_goes_to_a_file(omd_: Command, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    done = omd_("report", "--since", "7d", "--out", str(out))
+    assert (done.returncode, done.stdout) == (0, f"{out}\n")
+    Page(out.read_text(encoding="utf-8"))
+    assert omd_("report", "--since", "yesterday").returncode == 2
+
+
+def test_what_runs_since_before_the_span_is_on_the_timeline(omd_: Command, dsn: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        conn.execute("SET ROLE omd_owner")
+        conn.execute("UPDATE omd.module_instance SET start_datetime = now() - interval '9 days'"
+                     " WHERE execution_status_code = 'E'")  # fmt: skip
+    text = "\n".join(Page(omd_("report", "--out", "-").stdout).texts)
+    assert "m_good (Module Instance 3)" in text
+
+
+@pytest.mark.parametrize("hours", [1 / 60, 1, 24, 24 * 7, 24 * 90, 24 * 3000])
+def test_the_axis_has_a_readable_number_of_round_instants(hours: float) -> None:
+    end = datetime(2026, 3, 5, 14, 37, 21, tzinfo=timezone.utc)
+    start = end - timedelta(hours=hours)
+    found = _page.ticks(start, end)
+    assert all(start <= tick < end for tick in found)
+    assert all(tick.second == 0 for tick in found)
+    assert len(found) <= 10
+    assert found or hours < 1
+
+
+# trace ------------------------------------------------------------------------------------------
+
+
+def rows(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_trace_shows_parents_window_and_events(omd_: Command) -> None:
+    done = omd_("trace", "1")
+    assert done.returncode == 0, done.stderr
+    told = re.sub(" +", " ", done.stdout)
+    for line in (
+        "instance 1, succeeded",
+        "module m_good (HSTG)",
+        "target dwh.t on POSTGRES",
+        "batch b_day, Batch Instance 2, failed",
+        "under b_top, Batch Instance 1, failed",
+        "ids from",
+        "to 17",
+        "12,345 inserted",
+        " half way",
+    ):
+        assert line in told, line
+
+
+def test_a_trace_as_json_is_the_row_of_the_view(omd_: Command) -> None:
+    found = rows(omd_("trace", "1", "--output", "json"))
+    assert [parent["batch_code"] for parent in found["parents"]] == ["b_day", "b_top"]
+    assert [event["event_detail"] for event in found["events"]] == ["half way"]
+    assert (found["window_end_id"], found["execution_status_code"]) == (17, "S")
+
+
+def test_the_trace_of_nothing_is_an_error_with_a_hint(omd_: Command) -> None:
+    for instance in ("999", "0"):
+        done = omd_("trace", instance)
+        assert done.returncode == 1
+        assert "SQLSTATE: OM004" in done.stderr
+        assert "Hint: omd log" in done.stderr
+
+
+def test_no_name_or_message_commands_the_terminal(omd_: Command) -> None:
+    for arguments in (("trace", "4"), ("status",), ("log",), ("log", "events")):
+        done = omd_(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert "script" in done.stdout
+        assert not set(done.stdout) & {"\x1b", "\u202e"}, arguments
+
+
+# status and log ---------------------------------------------------------------------------------
+
+
+def test_status_tells_exceptions_and_pending_rollbacks(omd_: Command) -> None:
+    found = rows(omd_("status", "--output", "json"))
+    assert {
+        (row["exception_code"], row["code"]) for row in found["exceptions"]
+    } == {
+        ("LAST_RUN_FAILED", code) for code in ("b_top", "b_day", "m_bad", HOSTILE)
+    }  # fmt: skip
+    pending = {row["module_code"] for row in found["rolled_back_by_the_next_begin"]}
+    assert pending == {"m_bad", HOSTILE}
+    assert "LAST_RUN_FAILED" in omd_("status").stdout
+
+
+def test_the_log_since_an_instant_is_all_since_then(omd_: Command, dsn: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        conn.execute("SET ROLE omd_owner")
+        conn.execute("UPDATE omd.module_instance SET start_datetime = now() - interval '2 hours'"
+                     " WHERE module_instance_id = 1")  # fmt: skip
+        conn.execute("UPDATE omd.event_log SET event_datetime = now() - interval '2 hours'"
+                     " WHERE event_id = 1")  # fmt: skip
+    for what, key, shown, hidden in (
+        ("modules", "module_instance_id", 4, 1),
+        ("events", "event_id", 5, 1),
+    ):
+        ids = [row[key] for row in rows(omd_("log", what, "--since", "90m", "--output", "json"))]
+        assert ids[-1] >= shown
+        assert hidden not in ids
+        everything = rows(omd_("log", what, "--since", "3h", "--output", "json"))
+        assert everything[0][key] == hidden
+    assert omd_("log", "--since", "soon").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [("90m", timedelta(minutes=90)), ("24h", timedelta(days=1)), ("2w", timedelta(weeks=2))],
+)
+def test_a_span_is_told_in_its_unit(text: str, back: timedelta) -> None:
+    assert abs(datetime.now(timezone.utc) - back - since(text)) < timedelta(minutes=1)
+
+
+def test_an_instant_is_local_unless_it_says_otherwise() -> None:
+    assert since("2026-01-31T10:00:00Z") == datetime(2026, 1, 31, 10, tzinfo=timezone.utc)
+    assert since("2026-01-31") == datetime(2026, 1, 31).astimezone()
