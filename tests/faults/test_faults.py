@@ -4,7 +4,7 @@ Each round is real: PostgreSQL, operating system processes, kills. Nothing is im
 
 1. A driver process for each Batch (scenario.py) starts; the Modules move rows in several committed
    slices, so that a death leaves half a load. New source rows arrive meanwhile.
-2. At random moments one to three faults strike:
+2. At random moments one to four faults strike:
    kill      SIGKILL of a driver
    freeze    SIGSTOP of a driver until its lease has passed and another has taken over, then
              SIGCONT: it must neither write nor report success
@@ -267,7 +267,7 @@ class Round:
         faults += ["crash"]
         plan = [(0.0, "arrive")]
         plan += [(self.rng.uniform(0.1, 0.9), "arrive") for _ in range(2)]
-        chosen = [self.rng.choice(faults) for _ in range(self.rng.randint(1, 3))]
+        chosen = [self.rng.choice(faults) for _ in range(self.rng.randint(1, 4))]
         plan += [(self.rng.uniform(0.05, 1.2), fault) for fault in chosen]
         plan += [(0.02 * n, subject.name) for n, subject in enumerate(SUBJECTS)]
         self.tell(f"round {self.number} of seed {SEED}: {', '.join(chosen)}")
