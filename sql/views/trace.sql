@@ -23,7 +23,7 @@ SELECT
                 p.start_datetime,
                 p.end_datetime
             FROM omd.batch_instance AS p
-            WHERE p.batch_instance_id = mi.batch_instance_id AND p.batch_instance_id <> 0
+            WHERE p.batch_instance_id = mi.batch_instance_id
             UNION ALL
             SELECT
                 u.level + 1 AS level,

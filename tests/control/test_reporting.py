@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.control.conftest import Flow
 
 HOSTILE = """m'; DROP TABLE omd.batch; -- "x" \\ é"""
+INSERT = "omd_insert_module_instance_id"
 VIEWS = """
     SELECT relname AS name FROM pg_class
     WHERE relnamespace = 'omd_report'::regnamespace AND relkind = 'v' ORDER BY relname"""
@@ -428,7 +429,7 @@ def test_load_time_is_what_ended_runs_cost(flow: Flow) -> None:
             ["UPDATE_COLUMN_NOT_BIGINT"],
         ),
         (
-            "x int PRIMARY KEY, omd_insert_module_instance_id bigint NOT NULL",
+            f"x int, {INSERT} bigint, PRIMARY KEY (x, {INSERT})",
             ["INSERT_COLUMN_NOT_INDEXED"],
         ),
     ],
