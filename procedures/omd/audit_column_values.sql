@@ -19,6 +19,7 @@ AS $audit_column_values$
 DECLARE
     v_module record;
     v_table text;
+    v_parts text[];
 BEGIN
     SELECT d.module_id, d.table_code, d.platform_code, d.insert_instance_column INTO v_module
     FROM omd.module_definition(p_module_code) AS d;
@@ -47,43 +48,33 @@ BEGIN
         );
     END IF;
 
-    -- Several Modules may load one table: their stamps are at home there.
-    RETURN QUERY EXECUTE format(
-        $query$
-        WITH stamp AS (
-            SELECT t.%1$I::bigint AS id, count(*) AS row_count
-            FROM %2$s AS t
-            GROUP BY t.%1$I
-        ),
+    v_parts := parse_ident(v_module.table_code);
 
-        judged AS (
-            SELECT
-                CASE
-                    WHEN s.id IS NULL THEN 'NO_STAMP'
-                    WHEN mi.module_id IS NULL THEN 'UNKNOWN_INSTANCE'
-                    WHEN omd.quote_table(m.table_code, m.platform_code) IS DISTINCT FROM %3$L
-                        THEN 'OTHER_TARGET'
-                    WHEN mi.rolled_back_by_module_instance_id IS NOT NULL THEN 'ROLLED_BACK'
-                    WHEN mi.execution_status_code = 'E' THEN 'EXECUTING'
-                    WHEN mi.execution_status_code IN ('A', 'C') THEN 'NEVER_RAN'
-                    WHEN s.id = ANY (omd.pending_rollback(mi.module_id)) THEN 'ROLLBACK_PENDING'
-                END AS problem,
-                s.id,
-                s.row_count
-            FROM stamp AS s
-            LEFT JOIN omd.module_instance AS mi ON s.id = mi.module_instance_id
-            LEFT JOIN omd.module AS m ON mi.module_id = m.module_id
-        )
-
-        SELECT j.problem, j.id, j.row_count
-        FROM judged AS j
-        WHERE j.problem IS NOT NULL
-        ORDER BY j.id
-        $query$,
+    FOR module_instance_id, row_count IN EXECUTE format(
+        'SELECT t.%1$I::bigint, count(*) FROM %2$I.%3$I AS t GROUP BY t.%1$I ORDER BY t.%1$I',
         v_module.insert_instance_column,
-        v_table,
-        v_table
-    );
+        v_parts[1],
+        v_parts[2]
+    ) LOOP
+        -- Several Modules may load one table: their stamps are at home there.
+        SELECT
+            CASE
+                WHEN s.id IS NULL THEN 'NO_STAMP'
+                WHEN m.module_id IS NULL THEN 'UNKNOWN_INSTANCE'
+                WHEN omd.quote_table(m.table_code, m.platform_code) IS DISTINCT FROM v_table
+                    THEN 'OTHER_TARGET'
+                WHEN mi.rolled_back_by_module_instance_id IS NOT NULL THEN 'ROLLED_BACK'
+                WHEN mi.execution_status_code = 'E' THEN 'EXECUTING'
+                WHEN mi.execution_status_code IN ('A', 'C') THEN 'NEVER_RAN'
+                WHEN s.id = ANY(omd.pending_rollback(m.module_id)) THEN 'ROLLBACK_PENDING'
+            END INTO problem
+        FROM (SELECT audit_column_values.module_instance_id AS id) AS s
+        LEFT JOIN omd.module_instance AS mi ON s.id = mi.module_instance_id
+        LEFT JOIN omd.module AS m ON mi.module_id = m.module_id;
+        IF problem IS NOT NULL THEN
+            RETURN NEXT;
+        END IF;
+    END LOOP;
 END
 $audit_column_values$;
 
