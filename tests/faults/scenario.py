@@ -333,6 +333,7 @@ def drive(
                     one = Load(subject, run, random.Random(rng.random()), pace)
                     with contextlib.closing(one.conn):
                         JOBS[table](one)
+                        time.sleep(rng.random() * pace)  # all is written, and nobody told
             except omd.ModuleSkipped as skipped:
                 tell(str(skipped))
             else:
