@@ -18,7 +18,6 @@ AS $answer_module$
 DECLARE
     v_module omd.module;
     v_instance omd.module_instance;
-    v_is_sent boolean;
 BEGIN
     PERFORM omd.require_read_committed();
     SELECT m.* INTO v_module
@@ -54,23 +53,21 @@ BEGIN
             processing_indicator = p_processing_indicator,
             rollback_instance_array = p_instance_array
         WHERE mi.module_instance_id = p_module_instance_id
+        RETURNING mi.next_run_indicator INTO v_instance.next_run_indicator;
         -- A rollback that follows in this transaction sends its P.
-        RETURNING CASE
-            WHEN p_processing_indicator <> 'R' OR p_platform_code <> 'POSTGRES'
-                THEN
-                    omd.notify_event(
-                        'Module Instance',
-                        mi.module_instance_id,
-                        v_module.module_code,
-                        mi.batch_instance_id,
-                        'E',
-                        mi.processing_indicator,
-                        mi.next_run_indicator,
-                        NULL,
-                        clock_timestamp()
-                    )
-        END
-        INTO v_is_sent;
+        IF p_processing_indicator <> 'R' OR p_platform_code <> 'POSTGRES' THEN
+            PERFORM omd.notify_event(
+                'Module Instance',
+                p_module_instance_id,
+                v_module.module_code,
+                v_instance.batch_instance_id,
+                'E',
+                p_processing_indicator,
+                v_instance.next_run_indicator,
+                NULL,
+                clock_timestamp()
+            );
+        END IF;
     ELSE
         PERFORM omd.close_module_instance(p_module_instance_id, p_processing_indicator, p_reason);
     END IF;

@@ -43,7 +43,7 @@ BEGIN
         )
     INTO v_is_sent;
 
-    IF NOT FOUND THEN
+    IF v_is_sent IS NULL THEN
         PERFORM omd.raise_batch_instance_state(
             p_batch_instance_id,
             CASE p_execution_status_code

@@ -47,7 +47,7 @@ BEGIN
         )
     INTO v_batch_instance_id, v_is_sent;
 
-    IF NOT FOUND THEN
+    IF v_is_sent IS NULL THEN
         PERFORM omd.raise_module_instance_state(
             p_module_instance_id,
             CASE p_execution_status_code

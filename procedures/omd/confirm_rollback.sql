@@ -13,20 +13,18 @@ DECLARE
     v_array bigint[];
     v_companions bigint[];
     v_batch_instance_id bigint;
-    v_is_sent boolean;
 BEGIN
     PERFORM omd.require_rollback(p_module_instance_id, NULL);
 
     UPDATE omd.module_instance AS mi SET processing_indicator = 'P'
     WHERE mi.module_instance_id = p_module_instance_id
-    RETURNING
-        mi.rollback_instance_array,
-        mi.companion_instance_array,
-        mi.batch_instance_id,
+    RETURNING mi.rollback_instance_array, mi.companion_instance_array, mi.batch_instance_id
+    INTO v_array, v_companions, v_batch_instance_id;
+    PERFORM
         omd.notify_event(
             'Module Instance',
             mi.module_instance_id,
-            (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = mi.module_id),
+            m.module_code,
             mi.batch_instance_id,
             mi.execution_status_code,
             mi.processing_indicator,
@@ -34,7 +32,9 @@ BEGIN
             NULL,
             clock_timestamp()
         )
-    INTO v_array, v_companions, v_batch_instance_id, v_is_sent;
+    FROM omd.module_instance AS mi
+    INNER JOIN omd.module AS m USING (module_id)
+    WHERE mi.module_instance_id = p_module_instance_id;
 
     PERFORM FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = ANY(v_array || v_companions)

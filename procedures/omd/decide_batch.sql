@@ -22,7 +22,6 @@ DECLARE
     v_last omd.batch_instance;
     v_interval interval;
     v_is_running boolean;
-    v_is_sent boolean;
 BEGIN
     PERFORM omd.require_read_committed();
     SELECT b.* INTO v_batch
@@ -122,20 +121,18 @@ BEGIN
 
     -- 7. Proceed.
     UPDATE omd.batch_instance AS bi SET processing_indicator = 'P'
-    WHERE bi.batch_instance_id = p_batch_instance_id
-    RETURNING
-        omd.notify_event(
-            'Batch Instance',
-            bi.batch_instance_id,
-            v_batch.batch_code,
-            bi.parent_batch_instance_id,
-            bi.execution_status_code,
-            bi.processing_indicator,
-            bi.next_run_indicator,
-            NULL,
-            clock_timestamp()
-        )
-    INTO v_is_sent;
+    WHERE bi.batch_instance_id = p_batch_instance_id;
+    PERFORM omd.notify_event(
+        'Batch Instance',
+        p_batch_instance_id,
+        v_batch.batch_code,
+        v_instance.parent_batch_instance_id,
+        'E',
+        'P',
+        v_instance.next_run_indicator,
+        NULL,
+        clock_timestamp()
+    );
     p_processing_indicator := 'P';
 END
 $decide_batch$;

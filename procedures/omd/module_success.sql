@@ -61,7 +61,7 @@ BEGIN
             mi.end_datetime
         )
     INTO v_is_sent;
-    IF NOT FOUND THEN
+    IF v_is_sent IS NULL THEN
         PERFORM omd.raise_module_instance_state(p_module_instance_id, 'succeed');
     END IF;
 END

@@ -93,7 +93,7 @@ BEGIN
         END
     INTO p_module_instance_id, v_is_sent;
 
-    IF p_reason IS NOT NULL THEN
+    IF v_is_sent IS NULL AND p_reason IS NOT NULL THEN
         PERFORM omd.close_module_instance(p_module_instance_id, p_processing_indicator, p_reason);
     END IF;
 END
