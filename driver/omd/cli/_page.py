@@ -103,11 +103,14 @@ def number(value: float | None) -> str:
 
 
 def compact(value: int) -> str:
-    """A number in at most four figures: 12.3 k, 4.5 M."""
-    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return str(value)
+    """A number as short as a tile wants it: 9,999, 12.3 k, 4.5 M."""
+    if value < 10_000:
+        return f"{value:,}"
+    unit, size = next((u, s) for u, s in _UNITS if value >= s)
+    return f"{value / size:.3g} {unit}"
+
+
+_UNITS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
 
 
 def table(rows: Sequence[Any], columns: dict[str, Callable[[Any], object]]) -> Html:
@@ -234,9 +237,9 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
     def x(at: datetime) -> float:
         return min(100.0, max(0.0, (at - start).total_seconds() / span * 100))
 
-    labels = [el("div", style=f"height:{AXIS}px")]
+    labels: list[Html] = []
     shapes: list[Html] = []
-    y = AXIS
+    y = 0
     for index, lane in enumerate(found):
         if lane.is_batch and index:
             labels.append(el("div", style=f"height:{GAP}px"))
@@ -275,29 +278,32 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
         y += height
 
     axis: list[Html] = []
+    lines: list[Html] = []
     shown = ticks(start, end)
     by_day = len(shown) > 1 and shown[1] - shown[0] >= timedelta(days=1)
     for index, tick in enumerate(shown):
         at = f"{x(tick):.3f}%"
         midnight = (tick.hour, tick.minute) == (0, 0)
         label = f"{tick:%b %d}" if by_day or midnight else f"{tick:%H:%M}"
-        axis.append(el("line", cls="tick", x1=at, x2=at, y1=AXIS - 4, y2=y))
+        lines.append(el("line", cls="tick", x1=at, x2=at, y1=0, y2=y))
         axis.append(el("text", label, cls="odd" if index % 2 else None, x=at, y=AXIS - 9))
-    axis.append(el("line", cls="now", x1="100%", x2="100%", y1=AXIS - 4, y2=y))
-    plot = el(
-        "svg",
-        *shapes,
-        *axis,
-        width="100%",
-        height=y + 2,
-        role="img",
-        aria_label="Timeline of Batch and Module Instances; the same as a table below.",
-    )
+    lines.append(el("line", cls="now", x1="100%", x2="100%", y1=0, y2=y))
+    told = "Timeline of Batch and Module Instances; the same as a table below."
+    plot = el("svg", *shapes, *lines, width="100%", height=y, role="img", aria_label=told)
+    instants = el("svg", *axis, width="100%", height=AXIS, aria_hidden="true")
     legend = (el("span", el("i", cls=f"key {status}"), word) for status, word in _STATUS.items())
     return el(
         "figure",
         el("figcaption", *legend, cls="legend"),
-        el("div", el("div", *labels, cls="labels"), el("div", plot, cls="plot"), cls="timeline"),
+        el(
+            "div",
+            el("div", cls="axis"),
+            el("div", instants, cls="axis plot"),
+            el("div", *labels, cls="labels"),
+            el("div", plot, cls="plot"),
+            cls="timeline",
+            tabindex=0,
+        ),
     )
 
 
@@ -647,7 +653,9 @@ figcaption { color: var(--soft); font-size: 12px; margin-bottom: 6px; }
 .key.S { background: var(--s); } .key.F { background: var(--f); } .key.E { background: var(--e); }
 .key.A, .key.C { width: 9px; height: 9px; border-radius: 50%; border: 2px solid var(--a); }
 .key.C { border-color: var(--c); }
-.timeline { display: grid; grid-template-columns: minmax(84px, min(24%, 260px)) 1fr; }
+.timeline { display: grid; grid-template-columns: minmax(84px, min(24%, 260px)) 1fr;
+  max-height: 80vh; overflow: hidden auto; }
+.axis { position: sticky; top: 0; background: var(--card); z-index: 1; }
 .labels { min-width: 0; }
 .labels div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; padding-right: 10px;
   font-size: 12px; line-height: 18px; }
@@ -686,7 +694,8 @@ rect.bar:hover, circle.bar:hover { stroke: var(--ink); }
   section { break-inside: auto; border: 0; border-top: 1px solid var(--line); border-radius: 0;
     padding: 10px 0; }
   h2 { break-after: avoid; } tr, figure.days { break-inside: avoid; }
-  .scroll { overflow: visible; } pre { max-height: none; }
+  .scroll, .timeline { overflow: visible; max-height: none; } .axis { position: static; }
+  pre { max-height: none; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """
