@@ -231,13 +231,20 @@ AXIS, BATCH, MODULE, GAP = 24, 24, 18, 6
 
 
 def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
-    """The lanes as a chart: names in a column, bars in an SVG as wide as the window lets it."""
+    """The lanes as a chart: names in a column, bars in an SVG as wide as the window lets it.
+
+    Where nothing ran for the first half of the span, it begins with the first run.
+    """
+    first = min(bar.start for lane in found for bar in lane.bars)
+    if first - start > end - first:
+        start = first - (end - first) / 50 - timedelta(seconds=1)
     span = (end - start).total_seconds()
 
     def x(at: datetime) -> float:
         return min(100.0, max(0.0, (at - start).total_seconds() / span * 100))
 
     labels: list[Html] = []
+    backs: list[Html] = []
     shapes: list[Html] = []
     y = 0
     for index, lane in enumerate(found):
@@ -254,7 +261,7 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
                 style=f"height:{height}px;padding-left:{lane.depth * 12 + 4}px",
             )
         )
-        shapes.append(
+        backs.append(
             el("rect", cls="lane batch" if lane.is_batch else "lane", x=0, y=y, width="100%",
                height=height)
         )  # fmt: skip
@@ -266,7 +273,7 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
                 shape = "circle"
             else:
                 inset = 4 if lane.is_batch else 3
-                wide = max(right - left, 0.15)
+                wide = max(right - left, 0.25)
                 place = {
                     "x": f"{min(left, 100 - wide):.3f}%",
                     "y": y + inset,
@@ -287,9 +294,11 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
         label = f"{tick:%b %d}" if by_day or midnight else f"{tick:%H:%M}"
         lines.append(el("line", cls="tick", x1=at, x2=at, y1=0, y2=y))
         axis.append(el("text", label, cls="odd" if index % 2 else None, x=at, y=AXIS - 9))
-    lines.append(el("line", cls="now", x1="100%", x2="100%", y1=0, y2=y))
+    now = el("line", cls="now", x1="100%", x2="100%", y1=0, y2=y)
     told = "Timeline of Batch and Module Instances; the same as a table below."
-    plot = el("svg", *shapes, *lines, width="100%", height=y, role="img", aria_label=told)
+    plot = el(
+        "svg", *backs, *lines, *shapes, now, width="100%", height=y, role="img", aria_label=told
+    )
     instants = el("svg", *axis, width="100%", height=AXIS, aria_hidden="true")
     legend = (el("span", el("i", cls=f"key {status}"), word) for status, word in _STATUS.items())
     return el(
@@ -503,7 +512,9 @@ def make(control: Control, start: datetime) -> str:
             "code": lambda r: name(r.code),
             "instance#": lambda r: r.instance_id,
             "undone by#": lambda r: r.rolled_back_by_module_instance_id,
-            "error": lambda r: r.event_return_code_details,
+            "error": lambda r: el(
+                "span", r.event_return_code_details, cls="code", title=r.event_return_code_details
+            ) if r.event_return_code_details else None,
             "detail": lambda r: message(r.event_detail),
         })),
         section("pending", "Rolled back by the next begin", table(pending, {
@@ -631,6 +642,8 @@ th:last-child:not(.num), td:last-child:not(.num) { width: 100%; }
 time, .num, .nowrap { font-variant-numeric: tabular-nums; white-space: nowrap; }
 .num { text-align: right; }
 .message { overflow-wrap: anywhere; }
+.code { display: block; max-width: 28ch; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; }
 td bdi { display: inline-block; max-width: 40ch; overflow-wrap: break-word; }
 .message, td details { display: block; min-width: 24ch; max-width: 80ch; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
@@ -666,11 +679,12 @@ svg { display: block; overflow: visible; }
 svg text { fill: var(--soft); font-size: 11px; text-anchor: middle; }
 .lane { fill: transparent; } .lane.batch { fill: var(--lane); }
 .tick { stroke: var(--line); } .now { stroke: var(--e); stroke-dasharray: 3 3; }
-.bar { stroke-width: 1.5; stroke-linejoin: round; }
-.bar.S { fill: var(--s); stroke: var(--s); } .bar.F { fill: var(--f); stroke: var(--f); }
-.bar.E { fill: var(--e); stroke: var(--e); } .bar.rows { fill: var(--rows); }
+/* The outline lies under the bar: it parts a run from the one before, and takes nothing off. */
+.bar { stroke: var(--card); stroke-width: 2; paint-order: stroke; }
+.bar.S { fill: var(--s); } .bar.F { fill: var(--f); } .bar.E { fill: var(--e); }
+.bar.rows { fill: var(--rows); }
 .bar.A { fill: var(--card); stroke: var(--a); } .bar.C { fill: var(--card); stroke: var(--c); }
-circle.bar { stroke-width: 2; }
+circle.bar { paint-order: normal; }
 rect.bar:hover, circle.bar:hover { stroke: var(--ink); }
 .days .bar { stroke: none; } .days .A { fill: var(--a); } .days .C { fill: var(--c); }
 .touch { fill: transparent; } .touch:hover { fill: var(--ink); fill-opacity: .08; }
