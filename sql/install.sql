@@ -49,6 +49,7 @@ BEGIN;
 \ir ../procedures/omd/require_lease.sql
 \ir ../procedures/omd/require_read_committed.sql
 \ir ../procedures/omd/require_batch_instance.sql
+\ir ../procedures/omd/why_failed.sql
 \ir ../procedures/omd/raise_batch_instance_state.sql
 \ir ../procedures/omd/raise_module_instance_state.sql
 \ir ../procedures/omd/module_has_newer_failure.sql

@@ -449,6 +449,7 @@ class PendingRollbackRow:
     platform_code: str
     module_instance_ids: list[int]
     since_datetime: datetime | None
+    companion_instance_ids: list[int] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ BEGIN
         5,
         'ROLLBACK',
         format('rolled back Module Instances %s', array_to_string(v_array, ', '))
-        || coalesce(format('; of companions: %s', array_to_string(v_companions, ', ')), '')
+        || coalesce('; of companions: ' || array_to_string(v_companions, ', '), '')
     );
 END
 $confirm_rollback$;

@@ -27,6 +27,7 @@ BEGIN
         'execution_status_code', bi.execution_status_code,
         'processing_indicator', bi.processing_indicator,
         'reason_code', bi.reason_code,
+        'because', omd.why_failed(0, bi.batch_instance_id),
         'next_command', format('CALL omd.begin_batch(%L);', b.batch_code)
     ) INTO v_detail
     FROM omd.batch_instance AS bi

@@ -27,6 +27,7 @@ BEGIN
         'execution_status_code', mi.execution_status_code,
         'processing_indicator', mi.processing_indicator,
         'reason_code', mi.reason_code,
+        'because', omd.why_failed(mi.module_instance_id, mi.batch_instance_id),
         'next_command', format('CALL omd.begin_module(%L);', m.module_code)
     ) INTO v_detail
     FROM omd.module_instance AS mi

@@ -78,6 +78,7 @@ BEGIN
                 'table_type_code', v_module.table_type_code,
                 'platform_code', v_module.platform_code,
                 'table_format_code', v_module.table_format_code,
+                'and_format', coalesce(', table format ' || v_module.table_format_code, ''),
                 'pending', p_instance_array
             )
         );

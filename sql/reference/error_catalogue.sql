@@ -70,7 +70,7 @@ VALUES
 (
     'OM101', 'InstanceNotExecuting',
     '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '
-    '{execution_status_code}',
+    '{execution_status_code}{because}',
     'Start a new run: {next_command}'
 ),
 (
@@ -99,7 +99,7 @@ VALUES
     'SELECT * FROM omd.source_control WHERE module_instance_id = {module_instance_id};'
 ),
 (
-    'OM106', 'DirectEditRefused', 'instance {instance_id} can''t be edited so: {problem}',
+    'OM106', 'DirectEditRefused', '{instance_type} {instance_id} can''t be edited so: {problem}',
     'Administrators may set next_run_indicator, to R only where something ran, and nothing else.'
 ),
 (
@@ -109,8 +109,7 @@ VALUES
 (
     'OM201', 'NoRollbackTemplate',
     'Module "{module_code}" has instances {pending} to roll back, but no template for area '
-    '{area_code}, table type {table_type_code}, platform {platform_code}, table format '
-    '{table_format_code}',
+    '{area_code}, table type {table_type_code}, platform {platform_code}{and_format}',
     'INSERT INTO omd.rollback_template (module_id, step, statement_template) SELECT '
     'module_id, 1, ''DELETE FROM {table} WHERE {insert_instance_column} = ANY '
     '({instance_array})'' FROM omd.module WHERE module_code = {module_code_literal};'

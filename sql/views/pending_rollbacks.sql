@@ -10,7 +10,8 @@ SELECT
         SELECT min(mi.end_datetime)
         FROM omd.module_instance AS mi
         WHERE mi.module_instance_id = any(p.module_instance_ids)
-    ) AS since_datetime
+    ) AS since_datetime,
+    omd.companion_instances(m.module_id, p.module_instance_ids) AS companion_instance_ids
 FROM omd.module AS m
 CROSS JOIN LATERAL omd.pending_rollback(m.module_id) AS p (module_instance_ids)
 WHERE p.module_instance_ids <> '{}';
@@ -23,3 +24,5 @@ COMMENT ON COLUMN omd_report.pending_rollbacks.platform_code IS 'Where the targe
 COMMENT ON COLUMN omd_report.pending_rollbacks.module_instance_ids IS
 'The instances to undo, in ID order.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.since_datetime IS 'When the first of them ended.';
+COMMENT ON COLUMN omd_report.pending_rollbacks.companion_instance_ids IS
+'Instances of companion Modules that go with them; NULL when there are none.';

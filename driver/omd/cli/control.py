@@ -510,7 +510,7 @@ def reap(dsn: str, output: str) -> None:
                 )
     if rows or output != "table":
         render(rows, columns, output)
-    click.echo(f"{len(rows)} instances given up.", err=True)
+    click.echo(f"{len(rows)} instance{'' if len(rows) == 1 else 's'} given up.", err=True)
 
 
 commands: list[click.Command] = [

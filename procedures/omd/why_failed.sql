@@ -1,0 +1,45 @@
+-- Why an instance failed, as short as a message wants it: the first line of its failure event, with
+-- ": " before it. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.why_failed(
+    p_module_instance_id bigint,
+    p_batch_instance_id bigint
+)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT
+        coalesce(
+            (
+                SELECT ': ' || left(split_part(e.event_detail, chr(10), 1), 200)
+                FROM omd.event_log AS e
+                WHERE
+                    e.module_instance_id = p_module_instance_id
+                    AND e.module_instance_id <> 0
+                    AND e.event_type_code = 2
+                ORDER BY e.event_id
+                LIMIT 1
+            ),
+            (
+                SELECT ': ' || left(split_part(e.event_detail, chr(10), 1), 200)
+                FROM omd.event_log AS e
+                WHERE
+                    p_module_instance_id = 0
+                    AND e.batch_instance_id = p_batch_instance_id
+                    AND e.batch_instance_id <> 0
+                    AND e.module_instance_id = 0
+                    AND e.event_type_code = 2
+                ORDER BY e.event_id
+                LIMIT 1
+            ),
+            ''
+        );
+END;
+
+COMMENT ON FUNCTION omd.why_failed IS
+'The first line of the failure event of the Module Instance p_module_instance_id, or, when that is '
+'0, of the Batch Instance p_batch_instance_id, with ": " before it; empty when there is none. '
+'Locks: none.';
+REVOKE ALL ON FUNCTION omd.why_failed FROM PUBLIC;
