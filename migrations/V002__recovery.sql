@@ -72,3 +72,9 @@ COMMENT ON COLUMN omd.module_instance.companion_instance_array IS
 -- All windows of a Module, also those taken back: the newest that counts, the oldest there is.
 DROP INDEX omd.ix_source_control_counting;
 CREATE INDEX ix_source_control_module ON omd.source_control (module_id, module_instance_id);
+
+-- On each update of an instance, twice per run, the key was looked at and found unchanged.
+ALTER TABLE omd.source_control DROP CONSTRAINT fk_source_control_instance;
+COMMENT ON TABLE omd.source_control IS
+'The load window of a Module Instance: (start, end], each a pair of timestamp and id, either '
+'part optional. No foreign key: only omd routines write here.';

@@ -16,7 +16,7 @@ BEGIN;
 \ir ../migrations/V001__process_control.sql
 \endif
 
-\set checksum '33f6e15d8512c79b8cfc50fb929a1566d4e21f74f4bf0c81f989002338327023'
+\set checksum '7d4901cc6a13d90449d14c0ff024dc60d97c3aec8a9e32d626386007b54f4072'
 \set migration 'V002__recovery'
 \ir install/claim.psql
 \if :pending

@@ -153,6 +153,6 @@ COMMENT ON FUNCTION omd.decide_module IS
 'locked) run now, by the rules of section 5? Answers P, A, C or R, the array to undo and the '
 'reason; changes nothing but consumed directives and dead instances. p_module_instance_id: the '
 'instance, NULL when it is not inserted yet. p_batch_instance_id: the Batch Instance that calls, '
-'NULL or 0 for none. Errors: OM003, OM101. Locks: the Batch Instance FOR SHARE, unless the answer '
-'is R.';
+'NULL or 0 for none. Errors: OM003, OM101. Locks: the Batch Instance FOR SHARE, unless the '
+'answer is R.';
 REVOKE ALL ON FUNCTION omd.decide_module FROM PUBLIC;

@@ -20,7 +20,8 @@ VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
     SELECT
-        pg_notify(
+        coalesce(current_setting('omd.notify_events', TRUE), '') = 'off'
+        OR pg_notify(
             'omd_event',
             format(
                 '{"instance_type": "%s", "instance_id": %s, "code": %s, "batch_instance_id": %s, '
@@ -43,7 +44,8 @@ COMMENT ON FUNCTION omd.notify_event IS
 'Sends a state of an instance to the channel omd_event as JSON: instance_type (Batch Instance or '
 'Module Instance), instance_id, code (its first 1000 characters), batch_instance_id (of a Batch '
 'Instance its parent, 0 for none), execution_status_code, processing_indicator, '
-'next_run_indicator, reason_code, at. Always true. Whoever may connect may listen, and may send '
-'to the channel too: take an event as a reason to look. Locks: the queue of notifications, at '
-'the commit.';
+'next_run_indicator, reason_code, at. Always true. Sends nothing where the setting '
+'omd.notify_events is off: notifications take turns at the commit, which a server with thousands '
+'of runs per second may not want. Whoever may connect may listen, and may send to the channel '
+'too: take an event as a reason to look. Locks: the queue of notifications, at the commit.';
 REVOKE ALL ON FUNCTION omd.notify_event FROM PUBLIC;

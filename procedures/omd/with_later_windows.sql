@@ -27,11 +27,12 @@ BEGIN ATOMIC
                     mi.module_instance_id = any(p_instance_array)
                     AND mi.execution_status_code = 'S'
             )
-            AND EXISTS (
-                SELECT
+            -- Not EXISTS, which is planned as a search of the table for the first of many.
+            AND (
+                SELECT max(sc.module_instance_id)
                 FROM omd.source_control AS sc
                 WHERE sc.module_id = p_module_id AND NOT sc.is_taken_back
-            )
+            ) IS NOT NULL
     )
 
     SELECT coalesce(array_agg(u.id ORDER BY u.id), '{}')

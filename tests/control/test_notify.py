@@ -239,3 +239,13 @@ def test_a_session_s_format_of_dates_does_not_reach_the_event(flow: Flow, heard:
     flow.run_module()
     begun, _ = heard()
     assert begun["at"].endswith("+14:00")
+
+
+def test_a_server_may_do_without_events(flow: Flow, heard: Heard) -> None:
+    flow.module()
+    flow.conn.execute("SET omd.notify_events = off")
+    assert flow.run_module() == 1
+    assert heard() == []
+    flow.conn.execute("RESET omd.notify_events")
+    flow.run_module()
+    assert len(heard()) == 2
