@@ -9,6 +9,8 @@ import psycopg
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.control.conftest import Flow
 
 PASSED = timedelta(microseconds=1)  # it has passed when the next call arrives

@@ -306,7 +306,7 @@ def test_staging_takes_the_history_rows_of_the_same_batch_instances_with_it(flow
 
 
 def test_a_companion_that_ran_in_a_rerun_goes_with_what_it_read(flow: Flow) -> None:
-    """The rerun skipped staging, which had succeeded; its companion then read what it had loaded."""
+    """The rerun skipped staging, which had succeeded; its companion read what it had loaded."""
     staging(flow)
     first = flow.begin_batch().id
     stg = flow.run_module("m_stg", "S", first)
