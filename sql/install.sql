@@ -23,6 +23,13 @@ BEGIN;
 \ir ../migrations/V002__recovery.sql
 \endif
 
+\set checksum 'a9e61cfd589ca8653713725a76555cad57361fb5ff15d1fff34ef3407a3befab'
+\set migration 'V003__write_ledger'
+\ir install/claim.psql
+\if :pending
+\ir ../migrations/V003__write_ledger.sql
+\endif
+
 -- Reference rows
 \ir reference/codes.sql
 \ir reference/rollback_templates.sql
@@ -120,6 +127,9 @@ BEGIN;
 \ir ../procedures/omd/create_load_window.sql
 \ir ../procedures/omd/heartbeat.sql
 \ir ../procedures/omd/fence.sql
+\ir ../procedures/omd/recorded_write.sql
+\ir ../procedures/omd/record_write.sql
+\ir ../procedures/omd/next_write_number.sql
 \ir ../procedures/omd/reap_expired_instances.sql
 \ir ../procedures/omd/log_event.sql
 \ir ../procedures/omd/audit_column_values.sql
@@ -168,6 +178,7 @@ BEGIN;
 \ir views/throughput_per_day.sql
 \ir views/audit_columns.sql
 \ir views/trace.sql
+\ir views/write_log.sql
 
 -- Grants
 \ir grants/omd.sql

@@ -70,6 +70,7 @@ BEGIN
 
     SELECT array_agg(d.module_instance_id) INTO v_doomed FROM doomed AS d;
 
+    DELETE FROM omd.write_ledger AS w WHERE w.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.source_control AS sc WHERE sc.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.module_instance AS mi WHERE mi.module_instance_id = ANY(v_doomed);
     GET DIAGNOSTICS v_deleted = ROW_COUNT;

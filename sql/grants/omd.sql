@@ -49,6 +49,7 @@ omd.confirm_rollback,
 omd.heartbeat,
 omd.heartbeat_batch,
 omd.fence,
+omd.record_write,
 omd.reap_expired_instances,
 omd.log_event,
 omd.run_module,
@@ -60,6 +61,8 @@ omd.execute_module,
 omd.execute_batch
 TO omd_runner;
 GRANT EXECUTE ON FUNCTION
+omd.recorded_write,
+omd.next_write_number,
 omd.insert_batch_instance,
 omd.decide_batch,
 omd.open_module_instance,

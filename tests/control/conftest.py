@@ -42,6 +42,7 @@ EMPTY = """
         DELETE FROM omd.batch_instance WHERE batch_instance_id > 0;
         DELETE FROM omd.event_log;
         DELETE FROM omd.source_control;
+        DELETE FROM omd.write_ledger;
         DELETE FROM omd.batch_hierarchy;
         DELETE FROM omd.batch_module;
         DELETE FROM omd.batch_parameter;
