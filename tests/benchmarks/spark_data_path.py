@@ -1,0 +1,190 @@
+"""Spark data path section 4: our writer and reader beside Spark's own JDBC and the server's COPY.
+
+``--rows`` rows of seven mixed columns, cached in Spark, four partitions, ``local[2]``. In each
+round every side loads (or reads) the same rows, in turns; ratios are medians over the rounds.
+
+* write: with ledger and fence, against JDBC plain (bound: at least 3 times its speed), JDBC with
+  reWriteBatchedInserts (at least 1.5 times), and the server's COPY FROM of a binary file of the
+  same rows (at most 2.5 times its time).
+* read: against JDBC with the same partitioning and a fetch size of 10,000 (no slower).
+
+Run: ``python tests/benchmarks/spark_data_path.py [--jar …]``. It needs the JDBC driver (Debian:
+libpostgresql-jdbc-java), starts an embedded, durable server of its own on port 5432 and removes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+from _server import new_database
+
+import omd
+import omd.spark
+from omd import embedded
+
+PARTS = 4
+COLUMNS = (
+    "id bigint, quantity integer, price numeric(12, 2), weight double precision, name text,"
+    " ordered_on date, changed_at timestamptz"
+)
+QUERY = """
+    SELECT id, CAST(id % 1000 AS int) AS quantity, CAST(id * 1.37 AS decimal(12, 2)) AS price,
+        id / 7D AS weight, md5(CAST(id AS string)) AS name,
+        date_add(DATE '2020-01-01', CAST(id % 2000 AS int)) AS ordered_on,
+        timestamp_seconds(1600000000 + id) AS changed_at
+    FROM range(0, {rows}, 1, {parts})
+"""
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def rounds(sides: dict[str, Callable[[], object]], before: Callable[[], None], number: int) -> dict:
+    """Seconds of each side in each round; a first round warms up and does not count."""
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for n in range(number + 1):
+        names = list(sides)
+        for name in names[n % len(names) :] + names[: n % len(names)]:
+            before()
+            taken = timed(sides[name])
+            if n:
+                times[name].append(taken)
+    return times
+
+
+def ratio(times: dict[str, list[float]], left: str, right: str) -> float:
+    return statistics.median(a / b for a, b in zip(times[left], times[right], strict=True))
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jar", default="/usr/share/java/postgresql.jar")
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    if not Path(args.jar).exists():
+        sys.exit(f"there is no {args.jar}; Debian: apt-get install libpostgresql-jdbc-java")
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+    home = Path(tempfile.mkdtemp(prefix="omd-bench-"))
+    # JDBC knows no sockets.
+    embedded.start(home, settings={"listen_addresses": "'127.0.0.1'", "max_wal_size": "'8GB'"})
+    dsn = new_database(embedded.dsn(home, "postgres"), "bench_spark")
+    spark = omd.spark.session(
+        "local[2]",
+        {"spark.jars": args.jar, "spark.driver.memory": "4g", "spark.log.level": "ERROR"},
+    )
+    try:
+        measure(spark, dsn, "jdbc:postgresql://127.0.0.1/bench_spark", home, args)
+    finally:
+        spark.stop()
+        embedded.stop(home)
+        shutil.rmtree(home)
+
+
+def measure(spark, dsn: str, url: str, home: Path, args: argparse.Namespace) -> None:
+    df = spark.sql(QUERY.format(rows=args.rows, parts=PARTS)).cache()
+    assert df.count() == args.rows
+    conn = psycopg.connect(dsn, autocommit=True)
+    for table in ("ours", "jdbc", "copied"):
+        conn.execute(f"CREATE TABLE public.{table} ({COLUMNS})".encode())
+    conn.execute("CALL omd.register_module('m', 'HSTG', 'public.ours')")
+    begun = conn.execute("CALL omd.begin_module('m')").fetchone()
+    assert begun is not None
+    file = home / "rows"  # the server must be able to write there
+    home.chmod(0o777)
+
+    def empty() -> None:
+        for table in ("ours", "jdbc", "copied"):
+            conn.execute(f"TRUNCATE public.{table}".encode())
+        conn.execute("CHECKPOINT")
+
+    def ours() -> None:
+        options = {"url": dsn, "table": "public.ours", "moduleInstance": str(begun[0])}
+        df.write.format("omd").mode("append").options(**options).save()
+
+    def jdbc(**more: str) -> None:
+        options = {
+            "url": url,
+            "dbtable": "public.jdbc",
+            "user": "postgres",
+            "driver": "org.postgresql.Driver",
+            **more,
+        }
+        df.write.format("jdbc").mode("append").options(**options).save()
+
+    empty()
+    ours()
+    conn.execute(f"COPY public.ours TO '{file}' (FORMAT binary)".encode())
+    found = conn.execute("SELECT count(*), sum(id), sum(price) FROM public.ours").fetchone()
+    assert found == tuple(df.selectExpr("count(*)", "sum(id)", "sum(price)").collect()[0]), found
+
+    write = rounds(
+        {
+            "omd": ours,
+            "jdbc": jdbc,
+            "jdbc rewritten": lambda: jdbc(reWriteBatchedInserts="true"),
+            "copy": lambda: conn.execute(
+                f"COPY public.copied FROM '{file}' (FORMAT binary)".encode()
+            ),
+        },
+        empty,
+        args.rounds,
+    )
+    show(f"write {args.rows:,} rows", write)
+    print(f"speed against JDBC {1 / ratio(write, 'omd', 'jdbc'):.2f} (bound: at least 3)")
+    faster = 1 / ratio(write, "omd", "jdbc rewritten")
+    print(f"speed against JDBC with reWriteBatchedInserts {faster:.2f} (bound: at least 1.5)")
+    print(f"time against COPY {ratio(write, 'omd', 'copy'):.2f} (bound: at most 2.5)")
+
+    empty()
+    ours()
+    conn.execute("VACUUM ANALYZE public.ours")
+
+    def read(format_: str, **options: str) -> None:
+        loaded = spark.read.format(format_).options(**options).load()
+        loaded.write.format("noop").mode("overwrite").save()
+
+    split = {"partitionColumn": "id", "numPartitions": str(PARTS)}
+    times = rounds(
+        {
+            "omd": lambda: read("omd", url=dsn, table="public.ours", **split),
+            "jdbc": lambda: read(
+                "jdbc",
+                url=url,
+                dbtable="public.ours",
+                user="postgres",
+                driver="org.postgresql.Driver",
+                fetchsize="10000",
+                lowerBound="0",
+                upperBound=str(args.rows),
+                **split,
+            ),
+        },
+        lambda: None,
+        args.rounds,
+    )
+    show(f"read {args.rows:,} rows", times)
+    print(f"time against JDBC {ratio(times, 'omd', 'jdbc'):.2f} (bound: at most 1)")
+
+
+def show(what: str, times: dict[str, list[float]]) -> None:
+    told = ", ".join(f"{name} {statistics.median(taken):.2f} s" for name, taken in times.items())
+    print(f"{what}: {told}")
+
+
+if __name__ == "__main__":
+    main()
