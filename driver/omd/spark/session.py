@@ -4,59 +4,131 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
+from types import MethodType
 from typing import TYPE_CHECKING
 
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import AnalysisException, PySparkRuntimeError
 from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSourceReader
 
 from omd.spark.source import OmdDataSource
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from pyspark.sql.types import StructType
+
+    from omd.spark.reader import Reader
 
 __all__ = ["register", "session"]
 
 _REGISTERED = "spark.omd.registered"
+_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _DEFAULTS = {
     "spark.app.name": "omd",
-    "spark.driver.memory": "2g",
-    "spark.log.level": "ERROR",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
 }
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    "spark.log.level": "ERROR",
     # The default of 200 is for a cluster.
     "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
 }
 
 
-def session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
-    """A Spark session: UTC, Arrow on, quiet, 2 GB for the driver, data source ``omd`` registered.
+class _Unfiltered(OmdDataSource):
+    """The data source for a session that forbids to hand filters over."""
 
-    A session that exists already is taken; of it only what may change while it runs is changed.
+    def reader(self, schema: StructType) -> Reader:
+        reader = super().reader(schema)
+        # Spark looks whether the method is its own; if not, it refuses the read.
+        vars(reader)["pushFilters"] = MethodType(DataSourceReader.pushFilters, reader)
+        return reader
+
+
+def session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """A Spark session with the data source ``omd``; for those who have none.
+
+    UTC and Arrow on; on a local master also quiet, without the web page, 2 GB for the driver, as
+    many shuffle partitions as processors. What spark-submit was told goes before these defaults. A
+    session that exists is taken as it is, with ``settings`` as far as they may change while it
+    runs.
 
     Args:
-        master: master URL.
-        settings: Spark settings over these defaults.
+        master: master URL; default: spark-submit's, else ``local[*]``.
+        settings: Spark settings that go before all others.
     """
-    local = master.startswith("local")
-    if local:
-        # Else the workers are some `python3` on the path; spark.pyspark.python is read too late.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master)
-    for name, value in {**_DEFAULTS, **(_LOCAL if local else {}), **(settings or {})}.items():
+    builder = SparkSession.builder
+    wanted = dict(settings or {})
+    if not _exists():
+        told = _told_to_submit()
+        master = master or told.get("spark.master") or "local[*]"
+        builder = builder.master(master)
+        defaults = _DEFAULTS
+        if master.startswith("local"):
+            defaults = _DEFAULTS | _LOCAL
+            # Else the workers are some `python3` on the path; spark.pyspark.python comes too late.
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        wanted = {name: value for name, value in defaults.items() if name not in told} | wanted
+    for name, value in wanted.items():
         builder = builder.config(name, value)
     return register(builder.getOrCreate())
 
 
+def _exists() -> bool:
+    try:
+        SparkSession.active()  # of this thread, or made by another one
+    except PySparkRuntimeError:
+        return False
+    return True
+
+
+def _told_to_submit() -> dict[str, str]:
+    """What spark-submit was told, spark-defaults.conf included; empty when it did not start us."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return {}
+    SparkContext._ensure_initialized()
+    return dict(SparkConf().getAll())
+
+
 def register(spark: SparkSession) -> SparkSession:
-    """Make the data source ``omd`` known to a session, and hand it back. May be repeated."""
-    if spark.conf.get(_REGISTERED, "") != "true":
-        spark.dataSource.register(OmdDataSource)
-        # Spark refuses a source that takes over filters unless this is on.
-        spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
-        spark.conf.set(_REGISTERED, "true")
+    """Make the data source ``omd`` known to a session, and hand it back. May be repeated.
+
+    Changes one setting, and only where nobody has set it: without
+    ``spark.sql.python.filterPushdown.enabled`` Spark refuses sources that take over filters. Where
+    it was set to false, filters stay with Spark.
+    """
+    if spark.conf.get(_REGISTERED, "") == "true":
+        return spark
+    pushdown = spark.conf.getAll.get(_PUSHDOWN)
+    if pushdown is None:
+        spark.conf.set(_PUSHDOWN, "true")
+    source = _Unfiltered if pushdown == "false" else OmdDataSource
+    try:
+        spark.dataSource.register(source)
+    except AnalysisException as error:
+        if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
+            raise
+        # Not here: Spark has looked into the active session, which is another one.
+        with _active(spark):
+            spark.dataSource.register(source)
+    spark.conf.set(_REGISTERED, "true")
     return spark
+
+
+@contextmanager
+def _active(spark: SparkSession) -> Iterator[None]:
+    before = SparkSession.getActiveSession()
+    spark.createDataFrame([], "nothing int")  # makes its session the active one
+    try:
+        yield
+    finally:
+        if before is not None:
+            before.createDataFrame([], "nothing int")

@@ -1,0 +1,67 @@
+"""Whose session it is: `register` and `session` leave alone what its owner has set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import omd.spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+
+
+@pytest.fixture
+def own(spark: SparkSession) -> SparkSession:
+    """A session that somebody brings: OMD has not seen it."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    session.conf.set("spark.sql.shuffle.partitions", "7")
+    return session
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in after.items() if before.get(name) != value}
+
+
+def test_to_register_sets_only_what_spark_asks_for(own: SparkSession) -> None:
+    before = own.conf.getAll
+    assert omd.spark.register(own) is own
+    assert changed(before, own.conf.getAll) == {PUSHDOWN: "true", "spark.omd.registered": "true"}
+    assert omd.spark.register(own) is own
+
+
+def test_a_second_session_beside_the_active_one_can_be_registered(
+    spark: SparkSession, own: SparkSession, dsn: str
+) -> None:
+    assert type(spark).getActiveSession() is not own
+    omd.spark.register(own)
+    query = {"url": dsn, "query": "SELECT 1 AS i"}
+    assert own.read.format("omd").options(**query).load().count() == 1
+    assert spark.read.format("omd").options(**query).load().count() == 1
+
+
+def test_a_session_that_forbids_pushdown_reads_without_it(own: SparkSession, dsn: str) -> None:
+    own.conf.set(PUSHDOWN, "false")
+    omd.spark.register(own)
+    assert own.conf.get(PUSHDOWN) == "false"
+    query = "SELECT i FROM generate_series(1, 10) AS i"
+    found = own.read.format("omd").option("url", dsn).option("query", query).load().where("i > 7")
+    assert "Filter" in found._jdf.queryExecution().optimizedPlan().toString()
+    assert sorted(row.i for row in found.collect()) == [8, 9, 10]
+
+
+def test_a_session_that_exists_is_taken_as_it_is(spark: SparkSession) -> None:
+    before = spark.conf.getAll
+    assert omd.spark.session("local[1]").sparkContext is spark.sparkContext
+    assert changed(before, spark.conf.getAll) == {}
+    try:
+        omd.spark.session(settings={"spark.sql.shuffle.partitions": "3"})
+        assert changed(before, spark.conf.getAll) == {"spark.sql.shuffle.partitions": "3"}
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before["spark.sql.shuffle.partitions"])
