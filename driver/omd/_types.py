@@ -511,6 +511,22 @@ class ThroughputRow:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteRow:
+    """What a run has written to a table, as the ledger has it."""
+
+    view: ClassVar[str] = "write_log"
+
+    module_instance_id: int
+    module_code: str | None
+    write_number: int
+    table_code: str
+    partition_count: int
+    row_count: int
+    first_datetime: datetime
+    last_datetime: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class AuditColumnsRow:
     """The audit columns of a target in this database."""
 

@@ -61,6 +61,7 @@ __all__ = [
     "UnknownModule",
     "UnknownModuleInstance",
     "UnknownParameter",
+    "WriteFailed",
     "WrongIsolationLevel",
     "WrongPlatform",
 ]
@@ -237,6 +238,14 @@ class LeaseLost(OmdError):
 
     Its rows are rolled back by the next begin (process-control.md section 7). What the job itself
     raised, if anything, is the ``__cause__``.
+    """
+
+
+class WriteFailed(OmdError):
+    """A write to the target failed, and the run with it; the next begin rolls it back.
+
+    `sqlstate` is the server's, if it was the server that refused. What Spark raised is the
+    ``__cause__``.
     """
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from datetime import date, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.errors import CallerError, InternalError
+from omd._types import WriteRow
+from omd.errors import CallerError
+from omd.spark.failure import failure_in
+from omd.spark.relation import Relation
 from omd.spark.session import register
-from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
+from omd.spark.source import next_write_number
+from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -103,9 +106,10 @@ def write(
     table: str | None = None,
     *,
     mode: Literal["append", "overwrite"] = "append",
-    **options: object,
 ) -> WriteResult:
     """Stamp the rows, write them, and add their number to the run's inserted rows.
+
+    Each partition is there once or not at all, however often Spark tries it.
 
     Args:
         run: the run that writes.
@@ -113,29 +117,38 @@ def write(
             a table without omd_insert_datetime or omd_record_source is written without.
         table: the target; default: the Module's.
         mode: ``overwrite`` truncates and loads as one visible change, through one partition.
-        options: of the data source ``omd``.
 
     Raises:
-        pyspark.errors.AnalysisException: a column does not fit the table; nothing was written. Its
-            message ends with ours.
+        OmdError: the rows do not fit the table, or the server refused them (`WriteFailed`), or the
+            run may not write any more; names table, column and the way out. What is written
+            already is rolled back by the next begin.
     """
     stamped = stamp(run, df)
+    register(stamped.sparkSession)
+    relation = Relation.describe(run.dsn, table or run.module.table_code, None)
+    ledger = Ledger(run.module_instance_id, next_write_number(run.dsn), str(relation))
+    # Made here too, to complain before Spark starts and wraps the complaint.
+    Writer(run.dsn, relation, stamped.schema, mode == "overwrite", ledger)
     if mode == "overwrite":
         stamped = stamped.coalesce(1)
-    register(stamped.sparkSession)
-    with tempfile.TemporaryDirectory(prefix="omd-") as folder:
-        # Spark commits in another process; this is how its count comes back.
-        report = Path(folder) / "rows"
-        given = {
-            "url": run.dsn,
-            "table": table or run.module.table_code,
-            "moduleInstance": run.module_instance_id,
-            **options,
-        }
-        told = {name: str(value) for name, value in given.items() if value is not None}
-        stamped.write.format("omd").mode(mode).options(**told, report=str(report)).save()
-        if not report.exists():
-            raise InternalError("Spark finished the write without committing it")
-        result = WriteResult(int(report.read_text(encoding="ascii")))
+    options = {
+        "url": run.dsn,
+        "table": table or run.module.table_code,
+        "moduleInstance": str(ledger.module_instance_id),
+        "writeNumber": str(ledger.write_number),
+    }
+    try:
+        stamped.write.format("omd").mode(mode).options(**options).save()
+    except PySparkException as error:
+        failure = failure_in(error)
+        if failure is None:
+            raise  # the job's own
+        raise failure from error
+    written = run.control.report(
+        WriteRow,
+        module_instance_id=ledger.module_instance_id,
+        write_number=ledger.write_number,
+    )
+    result = WriteResult(sum(row.row_count for row in written))
     run.rows(inserted=result.rows)
     return result

@@ -11,8 +11,11 @@ Options (case does not matter):
     query: read: a SELECT instead of a table.
     partitionColumn: read: split by ranges of this integer or date column.
     numPartitions: read: how many parts; default: one per 16 MB of a table, 8 at most.
-    moduleInstance: write: the run that writes; a partition is committed only while it executes.
-    report: write: a file on the driver's machine that gets the number of rows committed.
+    moduleInstance: write: the run that writes. A partition is committed once, and only while the
+        run executes. Without it a write is a plain append: a partition that Spark tries again may
+        be there twice.
+    writeNumber: write: tells the writes of a run apart; default: a new one. Who names the one of a
+        write before goes on with it, and must cut the rows into the same partitions.
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ from pyspark.sql.datasource import DataSource
 
 from omd.errors import CallerError
 from omd.spark.reader import Reader
-from omd.spark.relation import Relation
-from omd.spark.writer import Fence, Writer
+from omd.spark.relation import Relation, catalogue
+from omd.spark.writer import Ledger, Writer
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -42,11 +45,16 @@ _OPTIONS = {
     "partitioncolumn": "partition_column",
     "numpartitions": "partitions",
     "moduleinstance": "module_instance",
-    "report": "report",
+    "writenumber": "write_number",
 }
-_NUMBERS = {"partitions": "numPartitions", "module_instance": "moduleInstance"}
+_NUMBERS = {
+    "partitions": "numPartitions",
+    "module_instance": "moduleInstance",
+    "write_number": "writeNumber",
+}
 _HINT = (
-    "Its options are url, table, query, partitionColumn, numPartitions, moduleInstance and report."
+    "Its options are url, table, query, partitionColumn, numPartitions, moduleInstance and"
+    " writeNumber."
 )
 
 
@@ -60,7 +68,7 @@ class Options:
     partition_column: str | None = None
     partitions: int | None = None
     module_instance: int | None = None
-    report: str | None = None
+    write_number: int | None = None
 
     @classmethod
     def parse(cls, given: MutableMapping[str, str]) -> Options:
@@ -78,6 +86,8 @@ class Options:
                 values[field] = value
         if ("table" in values) == ("query" in values):
             raise CallerError("the data source omd needs a table or a query", hint=_HINT)
+        if "write_number" in values and "module_instance" not in values:
+            raise CallerError("writeNumber says nothing without moduleInstance", hint=_HINT)
         return cls(**values)
 
 
@@ -102,10 +112,22 @@ class OmdDataSource(DataSource):
         return Reader(given.url, self._relation(), given.partition_column, given.partitions)
 
     def writer(self, schema: StructType, overwrite: bool) -> Writer:
-        """A writer to the table."""
+        """A writer to the table; on the driver, once per write."""
         given = self._options
-        fence = Fence(given.module_instance) if given.module_instance else None
-        return Writer(given.url, self._relation(), schema, overwrite, fence, given.report)
+        target = self._relation()
+        ledger = None
+        if given.module_instance is not None:
+            number = given.write_number or next_write_number(given.url)
+            ledger = Ledger(given.module_instance, number, str(target))
+        return Writer(given.url, target, schema, overwrite, ledger)
 
     def _relation(self) -> Relation:
         return Relation.describe(self._options.url, self._options.table, self._options.query)
+
+
+def next_write_number(url: str) -> int:
+    """A number that no other write has."""
+    with catalogue(url) as connection:
+        row = connection.execute("SELECT omd.next_write_number()").fetchone()
+    assert row is not None  # noqa: S101 - a function answers
+    return int(row[0])

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import adbc_driver_manager
+import psycopg
 import pyarrow as pa
 from psycopg import sql
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from omd.errors import CallerError, OmdError
-from omd.spark.relation import Relation, mover
+from omd.spark.failure import TaskFailed, server_failure
+from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import UnsupportedType, write_array
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-__all__ = ["INSERT_DATETIME", "RECORD_SOURCE", "Fence", "Writer", "Written"]
+__all__ = ["INSERT_DATETIME", "RECORD_SOURCE", "Ledger", "Writer", "Written"]
 
 INSERT_DATETIME = "omd_insert_datetime"
 RECORD_SOURCE = "omd_record_source"
@@ -36,37 +39,46 @@ class InputIncomplete(OmdError):  # noqa: N818 - named like the other errors of 
 
 
 @dataclass(frozen=True)
-class Fence:
-    """Keeps out the tasks of a run that has ended: one that was given up, or failed elsewhere.
+class Ledger:
+    """Lets a partition be committed once, and only while the run may write.
 
-    Spark does not wait for the other tasks of a job that failed. Without the fence one of them
-    could commit its rows behind the rollback.
+    Spark writes a partition again when it has not heard of its end, and twice at a time when it
+    speculates; and it does not wait for the other tasks of a job that failed.
     """
 
     module_instance_id: int
+    write_number: int
+    table: str
 
-    def take(self, cursor: Any) -> None:
-        """Hold the run from now to the end of the transaction: it can't end in between.
+    def record(self, partition: int, rows: int) -> sql.Composed:
+        """The last statement of a partition's transaction; answers is_first and the rows."""
+        return sql.SQL(
+            "CALL omd.record_write(p_module_instance_id => {}, p_write_number => {},"
+            " p_partition_number => {}, p_table_code => {}, p_row_count => {})"
+        ).format(self.module_instance_id, self.write_number, partition, self.table, rows)
 
-        Raises:
-            adbc_driver_manager.Error: it has ended (OM101), or its lease has passed (OM107).
-        """
-        call = sql.SQL("CALL omd.fence(p_module_instance_id => {})").format(self.module_instance_id)
-        cursor.execute(call.as_string(None))
+    def recorded(self, partition: int) -> sql.Composed:
+        """How many rows an attempt before has committed; NULL when none has."""
+        return sql.SQL(
+            "SELECT omd.recorded_write(p_module_instance_id => {}, p_write_number => {},"
+            " p_partition_number => {}, p_table_code => {})"
+        ).format(self.module_instance_id, self.write_number, partition, self.table)
 
 
 @dataclass
 class Written(WriterCommitMessage):
     """What a task tells the driver when its transaction is committed."""
 
+    partition: int
     rows: int
 
 
 class Writer(DataSourceArrowWriter):
     """Writes one DataFrame to one table.
 
-    A partition is there as a whole or not at all. Partitions that were committed before the job
-    failed stay: they carry the Module Instance ID, and the next begin rolls them back.
+    A partition is there as a whole or not at all; with a ledger, once. Partitions that were
+    committed before the job failed stay: they carry the Module Instance ID, and the next begin
+    rolls them back.
     """
 
     def __init__(
@@ -75,59 +87,86 @@ class Writer(DataSourceArrowWriter):
         target: Relation,
         schema: StructType,
         overwrite: bool,
-        fence: Fence | None,
-        report: str | None,
+        ledger: Ledger | None,
     ) -> None:
-        if target.table_name is None:
-            raise CallerError("a query can't be written to", hint="Name a table.")
-        for field in schema:
-            column = target.columns.get(field.name)
-            if column is None and fence is not None and field.name in MAY_LACK:
-                continue
-            if column is None:
-                raise CallerError(
-                    f'{target} has no column "{field.name}"',
-                    hint=f"Its columns are {', '.join(target.columns)}.",
-                )
-            if not column.accepts(field.dataType):
-                raise UnsupportedType(
-                    f'column "{field.name}" of {target} does not take '
-                    f"{field.dataType.simpleString()}",
-                    hint=f"Cast it to {column.spark.simpleString()}.",
-                )
         self.url = url
         self.target = target
-        self.columns = {
-            field.name: (place, target.columns[field.name])
-            for place, field in enumerate(schema)
-            if field.name in target.columns
-        }
+        self.columns = _fitting(target, schema, MAY_LACK if ledger is not None else frozenset())
         self.overwrite = overwrite
-        self.fence = fence
-        self.report = report
+        self.ledger = ledger
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """One partition, on an executor: COPY, fence, commit."""
+        """One partition, on an executor: COPY, ledger, commit.
+
+        Raises:
+            TaskFailed: the server refused the rows, or they do not fit.
+        """
+        context = TaskContext.get()
+        partition = context.partitionId() if context is not None else 0
+        try:
+            if self.ledger is not None and context is not None and context.attemptNumber() > 0:
+                with catalogue(self.url) as connection:
+                    answer = connection.execute(self.ledger.recorded(partition)).fetchone()
+                if answer is not None and answer[0] is not None:
+                    return Written(partition, answer[0])
+            return Written(partition, self._copy(partition, iterator))
+        except (psycopg.Error, adbc_driver_manager.Error) as error:
+            if isinstance(error, OmdError) and error.sqlstate is None:
+                raise  # our own, not the server's
+            raise server_failure(error, str(self.target), self.columns) from None
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        """On the driver, when every partition is committed.
+
+        A partition without rows enters the ledger here, which spares its task a connection. Where
+        upstream is not deterministic another attempt of it may have rows: in the ledger already, or
+        still on their way, and then refused.
+        """
+        ledger = self.ledger
+        empty = [
+            message.partition
+            for message in messages
+            if isinstance(message, Written) and not message.rows
+        ]
+        if ledger is None or not empty:
+            return
+        try:
+            with catalogue(self.url) as connection:
+                for partition in empty:
+                    connection.execute(ledger.record(partition, 0))
+        except psycopg.Error as error:
+            raise server_failure(error, str(self.target), self.columns) from None
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Nothing to do: the next begin rolls back what was committed."""
+
+    def _copy(self, partition: int, iterator: Iterator[pa.RecordBatch]) -> int:
+        """The rows that count, of this attempt or of one before."""
         counted = 0
+        failure: Exception | None = None
 
         def batches() -> Iterator[pa.RecordBatch]:
-            nonlocal counted
-            for batch in iterator:
-                counted += batch.num_rows
-                yield self._converted(batch)
+            nonlocal counted, failure
+            try:
+                for batch in iterator:
+                    counted += batch.num_rows
+                    yield self._converted(batch)
+            except Exception as error:
+                failure = error  # the ADBC driver would hand on its text only
+                raise
 
         # The first batch tells the layout; without one there is nothing to connect for.
         stream = batches()
         first = next(stream, None)
-        if first is None and not (self.overwrite and _partition() == 0):
+        if first is None and not (self.overwrite and partition == 0):
             _require_whole_input()
-            return Written(0)
+            return 0
         connection = mover(self.url)
         try:
-            with connection.cursor() as cursor:
-                if self.overwrite:
-                    self._truncate(cursor)
-                if first is not None:
+            if self.overwrite:
+                self._truncate(connection, partition)
+            if first is not None:
+                with connection.cursor() as cursor:
                     cursor.adbc_ingest(
                         self.target.table_name,
                         pa.RecordBatchReader.from_batches(
@@ -136,23 +175,19 @@ class Writer(DataSourceArrowWriter):
                         mode="append",
                         db_schema_name=self.target.schema_name,
                     )
-                _require_whole_input()
-                if self.fence is not None:
-                    self.fence.take(cursor)
-                # Here, inside the transaction, comes the ledger of partitions.
+            _require_whole_input()
+            if self.ledger is not None:
+                is_first, rows = _answer(connection, self.ledger.record(partition, counted))
+                if not is_first:
+                    return int(rows)
             connection.commit()
+        except adbc_driver_manager.Error:
+            if failure is not None:
+                raise failure from None
+            raise
         finally:
             connection.close()  # what is not committed is gone
-        return Written(counted)
-
-    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """On the driver, when every partition is committed: tell how many rows there were."""
-        if self.report is not None:
-            rows = sum(message.rows for message in messages if isinstance(message, Written))
-            Path(self.report).write_text(str(rows), encoding="ascii")
-
-    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Nothing to do: the next begin rolls back what was committed."""
+        return counted
 
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         arrays = []
@@ -160,23 +195,59 @@ class Writer(DataSourceArrowWriter):
             try:
                 arrays.append(write_array(batch.column(place), column))
             except (pa.ArrowInvalid, ValueError) as error:
-                raise CallerError(f'column "{name}" of {self.target}: {error}') from error
+                raise TaskFailed(
+                    f'column "{name}" of {self.target}: {error}',
+                    "Filter such rows out, or convert them before.",
+                ) from None
         return pa.RecordBatch.from_arrays(arrays, list(self.columns))
 
-    def _truncate(self, cursor: Any) -> None:
+    def _truncate(self, connection: Any, partition: int) -> None:
         # The old rows go and the new ones come in one transaction, so there can only be one.
-        if _partition() != 0:
-            raise CallerError(
-                "overwrite takes one partition",
-                hint="Write df.coalesce(1), or use omd.spark.write, which does.",
+        if partition != 0:
+            raise TaskFailed(
+                f"{self.target}: overwrite takes one partition",
+                "Write df.coalesce(1), or use run.write, which does.",
             )
         truncate = sql.SQL("TRUNCATE TABLE {}").format(self.target.source)
-        cursor.execute(truncate.as_string(None))
+        with connection.cursor() as cursor:
+            cursor.execute(truncate.as_string(None))
 
 
-def _partition() -> int:
-    context = TaskContext.get()
-    return context.partitionId() if context is not None else 0
+def _fitting(target: Relation, schema: StructType, may_lack: frozenset[str]) -> dict[str, Any]:
+    """The place of each column that is written, and its type; complains of what does not fit."""
+    if target.table_name is None:
+        raise CallerError("a query can't be written to", hint="Name a table.")
+    twice = [name for name, count in Counter(schema.names).items() if count > 1]
+    if twice:
+        raise CallerError(
+            f'the rows for {target} have the column "{twice[0]}" twice',
+            hint="Rename one, or drop it.",
+        )
+    columns = {}
+    for place, field in enumerate(schema):
+        column = target.columns.get(field.name)
+        if column is None and field.name in may_lack:
+            continue
+        if column is None:
+            raise CallerError(
+                f'{target} has no column "{field.name}"',
+                hint=f"Its columns are {', '.join(target.columns)}.",
+            )
+        if not column.accepts(field.dataType):
+            raise UnsupportedType(
+                f'column "{field.name}" of {target} does not take {field.dataType.simpleString()}',
+                hint=f"Cast it to {column.spark.simpleString()}.",
+            )
+        columns[field.name] = (place, column)
+    return columns
+
+
+def _answer(connection: Any, query: sql.Composed) -> Any:
+    """The row that a CALL answers, over a connection for Arrow."""
+    with connection.cursor() as cursor:
+        cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
+        cursor.execute(query.as_string(None))
+        return cursor.fetchone()
 
 
 def _require_whole_input() -> None:

@@ -1,0 +1,106 @@
+"""What went wrong in a task, told once: on the executor as text, on the driver as an error of OMD.
+
+Of an exception in a Python worker Spark hands only the printed traceback on. `TaskFailed` prints
+so that `failure_in` can read it back.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from omd.errors import OmdError, WriteFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["TaskFailed", "failure_in", "server_failure"]
+
+_ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote."
+_WAYS_OUT = {
+    "22001": "Shorten the text, or widen the column.",
+    "22003": "Filter such rows out, or widen the column.",
+    "22021": "Take such characters out before: translate(…, '\\u0000', '').",
+    "22P05": "Take such characters out before: translate(…, '\\u0000', '').",
+    "23502": "Fill it, for example with coalesce(), or filter such rows out.",
+    "23503": "Load the rows that are referred to first, or filter such rows out.",
+    "23505": "Drop the duplicates, and the rows whose key is in the table already.",
+    "23514": "Filter such rows out, or change the constraint.",
+    "42501": "Grant the role INSERT on the table; to overwrite it, TRUNCATE too.",
+    "42703": "The table was changed meanwhile. Start the Module again.",
+    "42P01": "The table was dropped meanwhile. Create it, and start the Module again.",
+    "55P03": "Who reads the table holds it. If it is this write that reads what it overwrites,"
+    " persist() the DataFrame first.",
+    "57014": "Raise statement_timeout for the role that writes.",
+}
+_GONE = frozenset({"57P01", "57P02", "57P03"})
+_TELLING = frozenset({"22003", "23503", "23505"})  # the others' detail shows whole rows
+_PRINTED = re.compile(r"TaskFailed: (.+)\nHINT: (.*)\nSQLSTATE: (\w+)$", re.MULTILINE)
+
+
+class TaskFailed(Exception):  # noqa: N818 - named like the errors of OMD
+    """Why a task gave up; its text is for people, and for `failure_in`."""
+
+    def __init__(self, message: str, hint: str | None = None, sqlstate: str | None = None) -> None:
+        told = (" ".join(text.split()) for text in (message, hint or "none", sqlstate or "none"))
+        super().__init__("{}\nHINT: {}\nSQLSTATE: {}".format(*told))
+
+
+def server_failure(error: Exception, table: str, given: Collection[str]) -> TaskFailed:
+    """What the server, or the way to it, has said about a write.
+
+    Args:
+        error: of psycopg or of the ADBC driver.
+        table: the target.
+        given: the columns that the write fills.
+    """
+    said = _diagnostics(error)
+    sqlstate = said.get("SQLSTATE")
+    message = said.get("MESSAGE_PRIMARY") or str(error)
+    if sqlstate is None or sqlstate in _GONE or sqlstate.startswith("08"):
+        return TaskFailed(f"{table}: the server is gone: {message}", _ROLLED_BACK, sqlstate)
+    if sqlstate.startswith("OM"):
+        return TaskFailed(message, said.get("MESSAGE_HINT"), sqlstate)
+    column = said.get("COLUMN_NAME")
+    if column is None:
+        place = re.search(r"line \d+, column (.+?)(?:: |$)", said.get("CONTEXT", ""))
+        column = place and place[1]
+    hint = _WAYS_OUT.get(sqlstate, _ROLLED_BACK)
+    if sqlstate == "23502" and column not in given:
+        hint = "The rows lack this column: add it to them, or give it a default."
+    where = f'column "{column}" of {table}' if column else table
+    detail = said.get("MESSAGE_DETAIL") if sqlstate in _TELLING else None
+    return TaskFailed(f"{where}: {message}{f' ({detail})' if detail else ''}", hint, sqlstate)
+
+
+def failure_in(error: BaseException) -> OmdError | None:
+    """The error of OMD in what Spark has raised; None where a job failed by itself."""
+    printed = _PRINTED.search(str(error))
+    if printed is None:
+        return None
+    message, hint, sqlstate = (None if text == "none" else text for text in printed.groups())
+    if sqlstate and sqlstate.startswith("OM"):
+        known: type[OmdError] = psycopg.errors.lookup(sqlstate)  # type: ignore[assignment]
+        return known(message, hint=hint)
+    failure = WriteFailed(message, hint=hint)
+    failure.sqlstate = sqlstate
+    return failure
+
+
+def _diagnostics(error: Exception) -> dict[str, str]:
+    """The fields of the server's answer, under libpq's names without PG_DIAG_."""
+    if isinstance(error, psycopg.Error):
+        names = ("sqlstate", "message_primary", "message_detail", "message_hint", "column_name")
+        said = {name.upper(): getattr(error.diag, name) for name in (*names, "context")}
+    else:
+        details: list[tuple[str | bytes, Any]] = getattr(error, "details", None) or []
+        said = {_text(name).removeprefix("PG_DIAG_"): _text(value) for name, value in details} or {
+            "SQLSTATE": getattr(error, "sqlstate", None)
+        }
+    return {name: value for name, value in said.items() if value}
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
