@@ -63,6 +63,7 @@ def connect(
     patience: timedelta = timedelta(minutes=1),
     spark: Any = None,
     rollback_executor: Callable[[str], object] | None = None,
+    executor_dsn: str | None = None,
 ) -> Control:
     """Connect to the control plane.
 
@@ -74,6 +75,9 @@ def connect(
         patience: how long a broken connection is tried again before `ConnectionFailed`.
         spark: the Spark session of the runs, where they name no other.
         rollback_executor: executes one Spark SQL statement of a rollback, without a session.
+        executor_dsn: connection string for Spark's processes; else OMD_EXECUTOR_DSN, else this
+            connection's own with its password. ``service=dwh`` lets libpq find the rest where they
+            run, so that no secret passes through Spark.
 
     Raises:
         ConnectionFailed: the database does not answer.
@@ -85,6 +89,7 @@ def connect(
         patience=patience,
         spark=spark,
         rollback_executor=rollback_executor,
+        executor_dsn=executor_dsn or os.environ.get("OMD_EXECUTOR_DSN"),
     )
 
 
@@ -113,11 +118,13 @@ class Control:
         patience: timedelta,
         spark: Any,
         rollback_executor: Callable[[str], object] | None,
+        executor_dsn: str | None,
     ) -> None:
         self.lease = lease
         self.spark = spark
         self.rollback_executor = rollback_executor
         self._conninfo = conninfo
+        self._executor_dsn = executor_dsn
         self._application_name = application_name
         self._patience = patience
         self._link = self.new_link()
@@ -137,6 +144,11 @@ class Control:
     def dsn(self) -> str:
         """A connection string for other processes, password included: never log it."""
         return self._link.dsn
+
+    @property
+    def executor_dsn(self) -> str:
+        """The connection string for Spark's processes: never log it."""
+        return self._executor_dsn or self.dsn
 
     def new_link(
         self, *, name: str = "", patience: timedelta | None = None, **options: str

@@ -458,8 +458,8 @@ class ModuleRun(_Block):
 
     @property
     def dsn(self) -> str:
-        """A connection string for executors, password included: never log it."""
-        return self.control.dsn
+        """A connection string for executors, most often with a password: never log it."""
+        return self.control.executor_dsn
 
     @functools.cached_property
     def module(self) -> ModuleDefinition:
