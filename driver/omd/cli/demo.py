@@ -72,7 +72,12 @@ class _Terminal:
     help="A database to use, as a superuser; otherwise OMD_DSN, DATABASE_URL, the embedded server.",
 )
 @click.option("--quick", is_flag=True, help="Three months instead of twelve.")
-def demo(dsn: str | None, quick: bool) -> int:
+@click.option(
+    "--master",
+    metavar="URL",
+    help="Spark's master, such as spark://HOST:7077; otherwise spark-submit's, or local[*].",
+)
+def demo(dsn: str | None, quick: bool, master: str | None) -> int:
     """Load a year of real flights with Spark, and see what OMD does when things go wrong.
 
     Starts the embedded server unless a database is named, installs OMD, and loads the 336,776
@@ -99,7 +104,10 @@ def demo(dsn: str | None, quick: bool) -> int:
         if not named:
             click.echo(f"Starting the embedded server in {embedded.default_home()}.", err=True)
             embedded.start()
-        holds = story.play(named or embedded.dsn(), Path(folder), _Terminal(), quick=quick)
+        months = story.QUICK if quick else story.YEAR_LONG
+        holds = story.play(
+            named or embedded.dsn(), Path(folder), _Terminal(), months=months, master=master
+        )
     click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
     for command, about in _next(dsn, embedded=_is_embedded(named)):
         click.echo(f"  {command:<66} {about}")

