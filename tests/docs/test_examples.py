@@ -205,6 +205,10 @@ def test_the_explanation_of_process_control(example_database: Callable[..., int]
     assert example_database("docs/explanation/process-control.md") > 0
 
 
+def test_the_explanation_of_exactly_once(example_database: Callable[..., int]) -> None:
+    assert example_database("docs/explanation/exactly-once.md") > 1
+
+
 def test_the_recovery_how_to(example_database: Callable[..., int]) -> None:
     assert example_database("docs/how-to/recover.md") > 30
 
