@@ -1,0 +1,263 @@
+"""Executors and whole jobs killed during writes: a finished write holds each row exactly once, a
+failed one is gone after the next begin.
+
+OMD_FAULT_ROUNDS  writes during which an executor is killed, and again as many during which the
+                  whole job is; default 3 and 1.
+OMD_FAULT_SEED    repeats the choice of victims and moments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pyspark
+import pytest
+
+from .faulty_job import PARTITIONS, ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+ROUNDS = int(os.environ.get("OMD_FAULT_ROUNDS", "0"))
+SEED = int(os.environ.get("OMD_FAULT_SEED", random.randrange(10**6)))
+SPARK_HOME = Path(pyspark.__file__).parent
+JOB = Path(__file__).with_name("faulty_job.py")
+PATIENCE = 180  # seconds
+
+# A commit takes its time, and ends whether or not its client lives to hear of it.
+SLOW_COMMIT = """
+CREATE FUNCTION t.commit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN {} RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER commit AFTER INSERT ON t.target DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW WHEN (NEW.id % 2000 = 0) EXECUTE FUNCTION t.commit();
+"""
+NO_LEDGER = """
+CREATE OR REPLACE FUNCTION omd.recorded_write(
+    p_module_instance_id bigint, p_write_number bigint, p_partition_number integer,
+    p_table_code text
+) RETURNS bigint LANGUAGE sql AS 'SELECT NULL::bigint';
+CREATE OR REPLACE PROCEDURE omd.record_write(
+    p_module_instance_id bigint, p_write_number bigint, p_partition_number integer,
+    p_table_code text, p_row_count bigint, INOUT p_is_first boolean DEFAULT NULL,
+    INOUT p_recorded_row_count bigint DEFAULT NULL
+) LANGUAGE plpgsql AS $$
+BEGIN
+    CALL omd.fence(p_module_instance_id);
+    p_is_first := true;
+    p_recorded_row_count := p_row_count;
+END $$;
+"""
+
+
+class Job:
+    """A driver process of its own with its executors, which writes when it is told to."""
+
+    def __init__(self, master: str) -> None:
+        self.master = master
+        self.process = subprocess.Popen(
+            [sys.executable, JOB, master],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+        self._answers: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        assert self.answer() == "ready"
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._answers.put(line.strip())
+        self._answers.put("killed")
+
+    def write(self, dsn: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{dsn}\n")
+
+    def answer(self, seconds: float = PATIENCE) -> str:
+        """How the write has ended: S, F, or killed. Raises queue.Empty when it has not."""
+        return self._answers.get(timeout=seconds)
+
+    def executors(self) -> list[psutil.Process]:
+        """The executors, and the Python processes that they have started."""
+        jvms = [
+            process
+            for process in psutil.Process(self.process.pid).children(recursive=True)
+            if "CoarseGrainedExecutorBackend" in " ".join(cmdline(process))
+        ]
+        return jvms + [child for jvm in jvms for child in children(jvm)]
+
+    def kill(self) -> None:
+        """The driver with all that it has started, at once."""
+        everybody = children(psutil.Process(self.process.pid))
+        self.process.kill()
+        for process in everybody:
+            kill(process)
+        self.process.wait()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.kill()
+
+
+def cmdline(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []
+
+
+def children(process: psutil.Process) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.children(recursive=True)
+    return []
+
+
+def kill(process: psutil.Process) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):  # psutil knows a number that is used again
+        process.send_signal(signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def jobs() -> Iterator[Callable[[], Job]]:
+    """A function that answers the running job, or a new one."""
+    running: list[Job] = []
+
+    def job() -> Job:
+        if not running or running[-1].process.poll() is not None:
+            running.append(Job("local-cluster[2,1,1024]"))
+        return running[-1]
+
+    yield job
+    for started in running:
+        started.close()
+
+
+@pytest.fixture
+def module(target: Callable[..., str]) -> str:
+    return target("id bigint, note text")
+
+
+def settle(conn: Any, module: str) -> list[int]:
+    """Let the lease of a killed job pass, begin and end the Module; what was rolled back."""
+    with conn.transaction():
+        conn.execute("SET LOCAL session_replication_role = replica")  # no guard, no waiting
+        conn.execute(
+            "UPDATE omd.module_instance SET lease_expires_at = now() - interval '1 second'"
+            " WHERE execution_status_code = 'E'"
+        )
+    begun = conn.execute("CALL omd.begin_module(%s)", [module]).fetchone()
+    assert begun["p_processing_indicator"] == "P"
+    conn.execute("CALL omd.module_success(%s)", [begun["p_module_instance_id"]])
+    return begun["p_instance_array"] or []
+
+
+def assert_each_row_once(conn: Any) -> None:
+    """Every finished write is there, once and as a whole, and nothing else."""
+    conn.execute(
+        "CREATE TEMP TABLE IF NOT EXISTS due AS SELECT id, md5(id::text) AS note"
+        " FROM generate_series(0::bigint, %s) AS id",
+        [ROWS - 1],
+    )
+    wrong = conn.execute(
+        """
+        SELECT mi.module_instance_id, mi.execution_status_code, mi.rows_inserted, f.*
+        FROM omd.module_instance AS mi
+        FULL JOIN (
+            SELECT omd_insert_module_instance_id AS by, count(*) AS n,
+                sum(hashtextextended(id || note, 0)) AS checksum
+            FROM t.target GROUP BY 1
+        ) AS f ON f.by = mi.module_instance_id
+        CROSS JOIN (SELECT count(*) AS n, sum(hashtextextended(id || note, 0)) AS checksum FROM due)
+            AS d
+        WHERE CASE WHEN mi.execution_status_code = 'S' AND mi.rows_inserted > 0
+            THEN (mi.rows_inserted, f.n, f.checksum) IS DISTINCT FROM (d.n, d.n, d.checksum)
+            ELSE f.n > 0 END
+        """
+    ).fetchall()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("ledger", [True, False], ids=["", "the test sees it without the ledger"])
+def test_executors_that_die_between_a_commit_and_its_answer(
+    jobs: Callable[[], Job], conn: Any, dsn: str, module: str, ledger: bool
+) -> None:
+    conn.execute(SLOW_COMMIT.format("PERFORM pg_advisory_xact_lock_shared(42);"))
+    if not ledger:
+        conn.execute(NO_LEDGER)
+    job = jobs()
+    conn.execute("SELECT pg_advisory_lock(42)")
+    job.write(dsn)
+    deadline = time.monotonic() + PATIENCE
+    while not conn.execute(
+        "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    ).fetchall():
+        assert time.monotonic() < deadline
+    for process in job.executors():
+        kill(process)
+    conn.execute("SELECT pg_advisory_unlock(42)")
+    assert job.answer() == "S"
+    if ledger:
+        assert_each_row_once(conn)
+        found = conn.execute("SELECT partition_count AS n FROM omd_report.write_log").fetchone()
+        assert found == {"n": PARTITIONS}
+    else:
+        found = conn.execute("SELECT count(*) AS n FROM t.target").fetchone()
+        assert found["n"] > ROWS
+
+
+def test_executors_killed_at_random(
+    jobs: Callable[[], Job], conn: Any, dsn: str, module: str
+) -> None:
+    conn.execute(SLOW_COMMIT.format("PERFORM pg_sleep(random() / 5);"))
+    print(f"OMD_FAULT_SEED={SEED}")
+    chance = random.Random(SEED)
+    job = jobs()
+    job.write(dsn)
+    started = time.monotonic()
+    assert job.answer() == "S"
+    usual = time.monotonic() - started
+    answers = []
+    for _ in range(ROUNDS or 3):
+        job.write(dsn)
+        try:
+            answers.append(job.answer(chance.uniform(0, usual)))
+        except queue.Empty:
+            processes = job.executors()
+            for process in chance.sample(processes, min(len(processes), chance.randint(1, 3))):
+                kill(process)
+            answers.append(job.answer())
+        if answers[-1] == "F":
+            settle(conn, module)
+        assert_each_row_once(conn)
+    print("".join(answers))
+    assert "S" in answers
+
+
+def test_jobs_killed_at_random(jobs: Callable[[], Job], conn: Any, dsn: str, module: str) -> None:
+    conn.execute(SLOW_COMMIT.format("PERFORM pg_sleep(random() / 5);"))
+    print(f"OMD_FAULT_SEED={SEED}")
+    chance = random.Random(SEED)
+    for _ in range(ROUNDS or 1):
+        job = jobs()
+        job.write(dsn)
+        with contextlib.suppress(queue.Empty):
+            job.answer(chance.uniform(0.2, 6))
+            job.write(dsn)  # now that Python is warm
+            job.answer(chance.uniform(0, 2))
+        job.kill()
+        settle(conn, module)
+        assert_each_row_once(conn)
