@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from types import MethodType
 from typing import TYPE_CHECKING
 
+from psycopg.conninfo import conninfo_to_dict
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import AnalysisException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSourceReader
 
+from omd.errors import CallerError
 from omd.spark.source import OmdDataSource
 
 if TYPE_CHECKING:
@@ -98,13 +100,28 @@ def _told_to_submit() -> dict[str, str]:
     return dict(SparkConf().getAll())
 
 
-def register(spark: SparkSession) -> SparkSession:
+def register(spark: SparkSession, url: str = "") -> SparkSession:
     """Make the data source ``omd`` known to a session, and hand it back. May be repeated.
 
     Changes one setting, and only where nobody has set it: without
     ``spark.sql.python.filterPushdown.enabled`` Spark refuses sources that take over filters. Where
     it was set to false, filters stay with Spark.
+
+    Args:
+        spark: the session.
+        url: the connection string that it is going to get.
+
+    Raises:
+        CallerError: the session would show a password in it.
     """
+    is_connect = getattr(spark, "sparkContext", None) is None
+    if is_connect and conninfo_to_dict(url).get("password"):
+        raise CallerError(
+            "Spark Connect shows options in its event log, and the connection string holds a"
+            " password",
+            hint="Name a libpq service for Spark's processes: omd.connect(executor_dsn='service=…')"
+            " or OMD_EXECUTOR_DSN.",
+        )
     if spark.conf.get(_REGISTERED, "") == "true":
         return spark
     pushdown = spark.conf.getAll.get(_PUSHDOWN)
