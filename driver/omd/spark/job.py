@@ -54,7 +54,7 @@ def read(
     """
     given = {"url": run.dsn, "table": table, "query": query, **options}
     told = {name: str(value) for name, value in given.items() if value is not None}
-    return register(spark).read.format("omd").options(**told).load()
+    return register(spark, str(given["url"])).read.format("omd").options(**told).load()
 
 
 def stamp(
@@ -124,7 +124,7 @@ def write(
             already is rolled back by the next begin.
     """
     stamped = stamp(run, df)
-    register(stamped.sparkSession)
+    register(stamped.sparkSession, run.dsn)
     relation = Relation.describe(run.dsn, table or run.module.table_code, None)
     ledger = Ledger(run.module_instance_id, next_write_number(run.dsn), str(relation))
     # Made here too, to complain before Spark starts and wraps the complaint.
