@@ -146,6 +146,16 @@ class LoadWindowStart:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadWindow:
+    """The slice of the source that a run reads: after the start, up to the end; pairs of both."""
+
+    start_value: datetime | None
+    start_id: int | None
+    end_value: datetime | None
+    end_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class PreviousBatchInstance:
     """Answer of previous_batch_instance: the last real run."""
 

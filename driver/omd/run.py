@@ -20,7 +20,7 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -28,6 +28,7 @@ from omd import _signals
 from omd._heartbeat import Heartbeat
 from omd._types import (
     ExecutionStatus,
+    LoadWindow,
     ModuleDefinition,
     Outcome,
     ProcessingIndicator,
@@ -35,6 +36,7 @@ from omd._types import (
 from omd.errors import (
     BatchAborted,
     BatchSkipped,
+    CallerError,
     ConnectionFailed,
     InstanceNotExecuting,
     LeaseExpired,
@@ -422,6 +424,7 @@ class ModuleRun(_Block):
         batch_instance_id: 0 when run on its own.
         instance_array: what this run rolled back before it proceeded.
         reason: the reason code of the evaluation.
+        load_window: the slice of the source that `window` recorded; None before.
         spark: the session given, else the control's, else the active one at the begin.
     """
 
@@ -451,6 +454,10 @@ class ModuleRun(_Block):
         self._sessions: list[Any] = []
         self._rows: dict[str, int] = {}
         self._rows_lock = threading.Lock()
+        self.load_window: LoadWindow | None = None
+        self._snapshots: dict[str, Any] = {}
+        self._held: list[Any] = []
+        self._held_lock = threading.Lock()
 
     @property
     def _instance_id(self) -> int:
@@ -537,6 +544,58 @@ class ModuleRun(_Block):
             variables[BATCH_VARIABLE] = str(self.batch_instance_id)
         return variables
 
+    def window(self, *, end_value: datetime | None = None, end_id: int | None = None) -> LoadWindow:
+        """Record which slice of the source this run reads: from where the last one ended to here.
+
+        The end is part of the slice, the start is not. A run that failed has not moved the start:
+        the next one reads its slice again. Rows that come late, under a time or an id that is
+        already behind an end, are in no slice: choose an end that every writer has passed.
+
+        Args:
+            end_value: an instant; the first window starts at -infinity, `datetime.min`.
+            end_id: an id, alone or as the second part of the end.
+        """
+        if end_value is not None and end_value.tzinfo is None:
+            raise CallerError(
+                f"the end {end_value} of a load window has no time zone",
+                hint="Say which instant is meant: datetime(…, tzinfo=timezone.utc).",
+            )
+        start = self.control.create_load_window(
+            self.module_instance_id, end_value=end_value, end_id=end_id
+        )
+        self.load_window = LoadWindow(start.start_value, start.start_id, end_value, end_id)
+        return self.load_window
+
+    def snapshot(self, url: str | None = None, *, renew: bool = False) -> str:
+        """The id of the exported snapshot that `read` reads from; held until this run ends.
+
+        One per database, so that all reads see the same moment. After a write of this run there is
+        a new one.
+
+        Args:
+            url: another database than that of the run.
+            renew: take another one for the reads to come.
+        """
+        server = url or self.dsn
+        with self._held_lock:
+            held = self._snapshots.get(server)
+            if renew or held is None or not held.is_held():
+                if not self._open or self._lost is not None:
+                    raise CallerError(f"module {self} has ended", hint="Read while it runs.")
+                held = self._snapshots[server] = _spark_module().HeldSnapshot(server)
+                self._held.append(held)
+        return str(held.id)
+
+    def _let_go(self) -> None:
+        with self._held_lock:
+            self._snapshots.clear()
+            while self._held:
+                self._held.pop().close()
+
+    def _lose(self, reason: str) -> None:
+        super()._lose(reason)
+        self._let_go()
+
     def read(self, spark: Any, table: str | None = None, **options: Any) -> Any:
         """Read a table, a query or the slice of this run as a DataFrame; see `omd.spark.read`."""
         self.attach(spark)
@@ -545,7 +604,11 @@ class ModuleRun(_Block):
     def write(self, df: Any, table: str | None = None, **options: Any) -> Any:
         """Write a DataFrame to the target, stamped and fenced; see `omd.spark.write`."""
         self.attach(df.sparkSession)
-        return _spark_module().write(self, df, table, **options)
+        try:
+            return _spark_module().write(self, df, table, **options)
+        finally:
+            with self._held_lock:
+                self._snapshots.clear()  # what is read from now on shall see it
 
     def stamp(self, df: Any) -> Any:
         """Add the audit columns to a DataFrame; see `omd.spark.stamp`."""
@@ -607,6 +670,7 @@ class ModuleRun(_Block):
         self.control.heartbeat(self.module_instance_id, self._lease, link=link)
 
     def _closed(self) -> None:
+        self._let_go()
         if self._batch is not None:
             self._batch._remove(self)
         for spark in self._sessions:

@@ -338,7 +338,7 @@ def test_a_stamp_tells_the_run_and_keeps_the_record_source(
         ({"table": "pg_class", "query": "SELECT 1"}, "needs a table or a query"),
         ({"tabel": "x"}, "has no option tabel"),
         ({"query": "SELECT 1 AS a", "numPartitions": "0"}, "numPartitions is not a number above 0"),
-        ({"query": "SELECT 'x' AS a", "partitionColumn": "a"}, "not an integer or date column"),
+        ({"query": "SELECT 'x' AS a", "partitionColumn": "a"}, "not an integer, date or timestamp"),
     ],
 )
 def test_a_wrong_read_is_refused(

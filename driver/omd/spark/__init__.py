@@ -11,6 +11,20 @@ Examples:
 
 from omd.spark.job import WriteResult, read, stamp, write
 from omd.spark.session import register, session
+from omd.spark.snapshot import HeldSnapshot, SnapshotGone, snapshot
 from omd.spark.source import OmdDataSource
+from omd.spark.types import UnsupportedType
 
-__all__ = ["OmdDataSource", "WriteResult", "read", "register", "session", "stamp", "write"]
+__all__ = [
+    "HeldSnapshot",
+    "OmdDataSource",
+    "SnapshotGone",
+    "UnsupportedType",
+    "WriteResult",
+    "read",
+    "register",
+    "session",
+    "snapshot",
+    "stamp",
+    "write",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Literal
@@ -14,10 +15,13 @@ from omd.errors import CallerError
 from omd.spark.failure import failure_in
 from omd.spark.relation import Relation
 from omd.spark.session import register
-from omd.spark.source import next_write_number
+from omd.spark.source import OmdDataSource, next_write_number
+from omd.spark.window import as_option
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from omd.run import ModuleRun
@@ -41,20 +45,72 @@ def read(
     table: str | None = None,
     *,
     query: str | None = None,
+    columns: Sequence[str] | None = None,
+    window: str | tuple[str | None, str | None] | None = None,
+    predicates: Sequence[str] | None = None,
     **options: object,
 ) -> DataFrame:
     """A table, or a query, of the run's database as a DataFrame.
+
+    Whatever a run reads from one database, in however many partitions, attempts and DataFrames, is
+    of one moment: that of its first read, or of the first one after its last write with
+    `ModuleRun.write`. What the job has changed otherwise shows after ``run.snapshot(renew=True)``.
+    The DataFrame can be used until the run ends.
 
     Args:
         run: the run that reads.
         spark: the session.
         table: ``schema.table``.
         query: a SELECT instead of a table.
+        columns: only these. Spark does not tell a Python data source which ones a job uses, so
+            without it all of them are read.
+        window: only the rows in the load window of the run, by these columns: a time, or the pair
+            of a time and an id; `ModuleRun.window` comes before.
+        predicates: SQL conditions, a partition each; together they must cover each row once.
         options: of the data source ``omd``, such as ``partitionColumn`` and ``numPartitions``.
+
+    Raises:
+        OmdError: there is no such table or column, or Spark can't take it.
+        SnapshotGone: not from here, but from Spark, when the DataFrame is used after the run.
     """
-    given = {"url": run.dsn, "table": table, "query": query, **options}
+    url = str(options.get("url") or run.dsn)
+    given = {
+        **options,
+        "url": url,
+        "table": table,
+        "query": query,
+        "predicates": None if predicates is None else json.dumps(list(predicates)),
+        **({} if window is None else _window(run, window)),
+    }
     told = {name: str(value) for name, value in given.items() if value is not None}
-    return register(spark, str(given["url"])).read.format("omd").options(**told).load()
+    if "snapshot" not in told:
+        told["snapshot"] = run.snapshot(url)
+    # Made here too, to complain before Spark starts and wraps the complaint.
+    source = OmdDataSource(told)
+    relation = source.relation()
+    if columns is not None:
+        relation = relation.selecting(columns)
+    source.reader(relation.schema())
+    return register(spark, url).read.format("omd").schema(relation.schema()).options(**told).load()
+
+
+def _window(run: ModuleRun, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
+    """The options that tell the load window of the run."""
+    window = run.load_window
+    if window is None:
+        raise CallerError(
+            f"module {run} has no load window yet",
+            hint="Call run.window(end_value=…, end_id=…) before.",
+        )
+    time_column, id_column = (columns, None) if isinstance(columns, str) else columns
+    return {
+        "windowTimeColumn": time_column,
+        "windowIdColumn": id_column,
+        "windowStart": window.start_value and as_option(window.start_value),
+        "windowStartId": window.start_id,
+        "windowEnd": window.end_value and as_option(window.end_value),
+        "windowEndId": window.end_id,
+    }
 
 
 def stamp(

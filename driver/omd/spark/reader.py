@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import adbc_driver_postgresql.dbapi as adbc
+import psycopg
 import pyarrow as pa
 from psycopg import sql
 from pyspark.sql.datasource import (
@@ -22,18 +25,29 @@ from pyspark.sql.datasource import (
     IsNull,
     LessThan,
     LessThanOrEqual,
+    Not,
 )
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import DateType, IntegerType, LongType, ShortType, StringType
+from pyspark.sql.types import (
+    DateType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from omd.errors import CallerError
 from omd.spark.relation import Relation, catalogue, mover
-from omd.spark.types import read_array
+from omd.spark.types import SEVERAL_DIMENSIONS, UnsupportedType, read_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["Reader"]
+    from omd.spark.window import Window
+
+__all__ = ["Reader", "Split"]
 
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
 _MAX_PARTITIONS = 8  # without numPartitions; a connection each
@@ -55,20 +69,48 @@ class Part(InputPartition):
     condition: sql.Composable
 
 
-_ALL = sql.SQL("true")
+_ALL: sql.Composable = sql.SQL("true")
+_SPLITS = (ShortType, IntegerType, LongType, DateType, TimestampType, TimestampNTZType)
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a read is cut into partitions.
+
+    Attributes:
+        column: into ranges of this column.
+        number: into how many parts; None: as many as suit.
+        predicates: into these conditions, which must cover the rows once; nothing else then.
+    """
+
+    column: str | None = None
+    number: int | None = None
+    predicates: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.predicates and (self.column is not None or self.number is not None):
+            raise CallerError(
+                "predicates are the partitions: leave partitionColumn and numPartitions away"
+            )
 
 
 class Reader(DataSourceReader):
-    """Reads one table or query."""
+    """Reads one table or query, or the slice of it that a load window tells."""
 
     def __init__(
-        self, url: str, relation: Relation, partition_column: str | None, partitions: int | None
+        self,
+        url: str,
+        relation: Relation,
+        split: Split,
+        window: Window | None,
+        snapshot: str | None,
     ) -> None:
         self.url = url
         self.relation = relation
-        self.partition_column = partition_column
-        self.wanted = partitions
-        self.pushed: list[sql.Composable] = []
+        self.split = split
+        self.window = window
+        self.snapshot = snapshot
+        self.where: list[sql.Composable] = [] if window is None else [window.condition(relation)]
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
         """Take over the filters that mean the same in PostgreSQL; hand back the others."""
@@ -77,51 +119,85 @@ class Reader(DataSourceReader):
             if condition is None:
                 yield filter_
             else:
-                self.pushed.append(condition)
+                self.where.append(condition)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Ranges of the partition column, or of the table's blocks."""
-        if self.partition_column is not None:
-            return self._by_column(self.partition_column)
+        """As given, or ranges of a column, or of the table's blocks."""
+        if self.split.predicates:
+            return [Part(sql.SQL(f"(\n{given}\n)")) for given in self.split.predicates]
+        if self.split.column is not None:
+            return self._by_column(self.split.column, self.split.number or _MAX_PARTITIONS)
+        if self.window is not None:
+            return self._by_window(self.window, self.split.number or 1)
         blocks = self.relation.blocks
-        number = self.wanted or min(_MAX_PARTITIONS, -(-blocks // _BLOCKS_PER_PARTITION))
+        number = self.split.number or min(_MAX_PARTITIONS, -(-blocks // _BLOCKS_PER_PARTITION))
         if blocks == 0:
             return [Part(_ALL)]
         return _ranges(
             sql.SQL("ctid"), 0, blocks - 1, number, lambda block: sql.Literal(f"({block},0)")
         )
 
+    def query(self, partition: InputPartition) -> str:
+        """The SELECT that reads a partition."""
+        assert isinstance(partition, Part)  # noqa: S101
+        columns = self.relation.read_columns
+        query = sql.SQL("SELECT {} FROM {} AS q WHERE {}").format(
+            sql.SQL(", ").join(type_.expression(name) for name, type_ in columns.items()),
+            self.relation.source,
+            _all_of([partition.condition, *self.where]),
+        )
+        return query.as_string(None)
+
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """One partition, on an executor."""
-        assert isinstance(partition, Part)  # noqa: S101
-        columns = [
-            sql.SQL("{0}::text AS {0}" if column.as_text else "{0}").format(sql.Identifier(name))
-            for name, column in self.relation.columns.items()
-        ]
-        query = sql.SQL("SELECT {} FROM {} AS q WHERE {}").format(
-            sql.SQL(", ").join(columns),
-            self.relation.source,
-            _all_of([partition.condition, *self.pushed]),
-        )
         schema = to_arrow_schema(self.relation.schema(), timezone="UTC")
-        connection = mover(self.url)
+        connection = mover(self.url, self.snapshot)
         try:
             with connection.cursor() as cursor:
-                # One snapshot for all partitions is set here: SET TRANSACTION SNAPSHOT.
                 cursor.adbc_statement.set_options(
                     **{"adbc.postgresql.batch_size_hint_bytes": str(_BATCH_BYTES)}
                 )
-                cursor.execute(query.as_string(None))
+                cursor.execute(self.query(partition))
                 for batch in cursor.fetch_record_batch():
-                    arrays = [
-                        read_array(array, field.type)
-                        for array, field in zip(batch.columns, schema, strict=True)
-                    ]
-                    yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+                    yield self._converted(batch, schema)
+            self._require_kept(connection)
+        except adbc.Error as error:
+            several = re.search(rf'{SEVERAL_DIMENSIONS}, column "(.*)", ', str(error))
+            if several is None:
+                raise
+            raise UnsupportedType(
+                f'column "{several[1]}" of {self.relation} holds an array of several dimensions',
+                hint="Read a query that casts it to text, or unnests it.",
+            ) from error
         finally:
             connection.close()
 
+    def _converted(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+        arrays = []
+        for array, field in zip(batch.columns, schema, strict=True):
+            try:
+                arrays.append(read_array(array, field.type))
+            except (pa.ArrowInvalid, ValueError) as error:
+                raise CallerError(
+                    f'column "{field.name}" of {self.relation} does not fit into Spark: {error}',
+                    hint="Read a query that casts it, rounds it, or leaves such rows out.",
+                ) from error
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _require_kept(self, connection: Any) -> None:
+        """Refuse rows of a table that lost its old ones between the snapshot and this read."""
+        check = self.relation.rewritten if self.snapshot is not None else None
+        if check is None:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute(check.as_string(None))
+            if cursor.fetchone() != (False,):
+                raise self.relation.rewritten_error()
+
     def _condition(self, filter_: Any) -> sql.Composable | None:
+        if isinstance(filter_, Not):
+            condition = self._condition(filter_.child)
+            return None if condition is None else sql.SQL("NOT ({})").format(condition)
         attribute: tuple[str, ...] = getattr(filter_, "attribute", ())
         column = self.relation.columns.get(attribute[0]) if len(attribute) == 1 else None
         if column is None:
@@ -146,32 +222,42 @@ class Reader(DataSourceReader):
             return None
         return _compare(name, operator, sql.Literal(filter_.value))
 
-    def _by_column(self, name: str) -> Sequence[InputPartition]:
+    def _by_window(self, window: Window, number: int) -> Sequence[InputPartition]:
+        """Ranges of the window's time; of its ids when all of it is of one time.
+
+        Rows of the same time are in the same range, so no tie is lost or doubled.
+        """
+        columns = [name for name in (window.time_column, window.id_column) if name is not None]
+        for name in columns if number > 1 else ():
+            parts = self._by_column(name, number)
+            if len(parts) > 1:
+                return parts
+        return [Part(_ALL)]
+
+    def _by_column(self, name: str, number: int) -> Sequence[InputPartition]:
         column = self.relation.columns.get(name)
-        splits = (ShortType, IntegerType, LongType, DateType)
-        if column is None or not isinstance(column.spark, splits):
+        if column is None or not isinstance(column.spark, _SPLITS):
             raise CallerError(
-                f"partitionColumn {name} is not an integer or date column of {self.relation}"
+                f"partitionColumn {name} is not an integer, date or timestamp column of"
+                f" {self.relation}"
             )
         key = sql.Identifier(name)
         bounds = sql.SQL("SELECT min({0}), max({0}) FROM {1} AS q WHERE {2}").format(
-            key, self.relation.source, _all_of([_ALL, *self.pushed])
+            key, self.relation.source, _all_of([_ALL, *self.where])
         )
-        with catalogue(self.url) as connection:
-            low, high = connection.execute(bounds).fetchone() or (None, None)
-        number = self.wanted or _MAX_PARTITIONS
+        with catalogue(self.url, self.snapshot) as connection:
+            try:
+                low, high = connection.execute(bounds).fetchone() or (None, None)
+            except psycopg.DataError as error:  # what Python has no value for
+                raise CallerError(f'column "{name}" of {self.relation}: {error}') from error
         if low is None or high is None:
             return [Part(_ALL)]
-        if isinstance(low, date):
-            start: date = low
-            return _ranges(
-                key,
-                0,
-                (high - start).days,
-                number,
-                lambda day: sql.Literal(start + timedelta(day)),
-            )
-        return _ranges(key, low, high, number, sql.Literal)
+        if isinstance(low, int):
+            return _ranges(key, low, high, number, sql.Literal)
+        unit = timedelta(microseconds=1) if isinstance(low, datetime) else timedelta(days=1)
+        return _ranges(
+            key, 0, (high - low) // unit, number, lambda steps: sql.Literal(low + steps * unit)
+        )
 
 
 def _ranges(
@@ -206,5 +292,4 @@ def _all_of(conditions: Sequence[sql.Composable]) -> sql.Composed:
 
 
 def _is_literal(value: Any) -> bool:
-    """Whether filters with this value are pushed down; a datetime's zone could be mistaken."""
-    return isinstance(value, (bool, int, str, Decimal, date)) and not isinstance(value, datetime)
+    return isinstance(value, (bool, int, str, Decimal, date))

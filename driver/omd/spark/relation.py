@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import adbc_driver_postgresql.dbapi as adbc
@@ -11,23 +12,50 @@ from psycopg import sql
 from pyspark.sql.types import StructField, StructType
 
 from omd._link import resolve_conninfo
-from omd.errors import CallerError, TargetNotFound
+from omd.errors import CallerError, OmdError, TargetNotFound
+from omd.spark.snapshot import snapshot_error, taking_over
 from omd.spark.types import ColumnType, column_type
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from psycopg import Column
 
-__all__ = ["Relation", "catalogue", "mover"]
+__all__ = ["Relation", "Rewritten", "catalogue", "mover"]
 
 
-def catalogue(url: str) -> psycopg.Connection[Any]:
-    """A connection for questions about tables; never moves data."""
-    return psycopg.connect(resolve_conninfo(url), application_name="omd spark")
+class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
+    """A table's rows as of a snapshot are gone: what rewrites a table keeps no old versions."""
 
 
-def mover(url: str) -> Any:
+@contextmanager
+def catalogue(url: str, snapshot: str | None = None) -> Iterator[psycopg.Connection[Any]]:
+    """A connection for questions about tables, as of the snapshot; never moves data."""
+    with psycopg.connect(resolve_conninfo(url), application_name="omd spark") as connection:
+        if snapshot is not None:
+            _take_over(connection, snapshot)
+        yield connection
+
+
+def mover(url: str, snapshot: str | None = None) -> Any:
     """A connection that moves Arrow batches, in a transaction from its first statement."""
-    return adbc.connect(resolve_conninfo(url) or "postgresql://")
+    connection = adbc.connect(resolve_conninfo(url) or "postgresql://")
+    if snapshot is not None:
+        try:
+            with connection.cursor() as cursor:
+                _take_over(cursor, snapshot)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _take_over(session: Any, snapshot: str) -> None:
+    try:
+        for statement in taking_over(snapshot):
+            session.execute(statement)
+    except (psycopg.Error, adbc.Error) as error:
+        raise snapshot_error(error) from error
 
 
 @dataclass(frozen=True)
@@ -40,6 +68,7 @@ class Relation:
         table_name: of a table; None for a query.
         blocks: size of a table in blocks; 0 where blocks can't be read one by one.
         columns: its columns by name, in order.
+        selected: those of them that a read gives; None: all.
     """
 
     source: sql.Composable
@@ -47,19 +76,24 @@ class Relation:
     table_name: str | None
     blocks: int
     columns: dict[str, ColumnType]
+    selected: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         return f"{self.schema_name}.{self.table_name}" if self.table_name else "the query"
 
     @classmethod
-    def describe(cls, url: str, table: str | None, query: str | None) -> Relation:
+    def describe(
+        cls, url: str, table: str | None, query: str | None, snapshot: str | None = None
+    ) -> Relation:
         """Ask the server.
 
         Raises:
             TargetNotFound: there is no such table.
+            SnapshotGone: nobody holds the snapshot any more.
+            Rewritten: the table's rows of then are gone.
             UnsupportedType: a column has a type that Spark can't take.
         """
-        with catalogue(url) as connection:
+        with catalogue(url, snapshot) as connection:
             source: sql.Composable
             if table is not None:
                 schema_name, table_name, blocks = _find(connection, table)
@@ -71,25 +105,89 @@ class Relation:
                 raise CallerError("neither a table nor a query")
             described = connection.execute(sql.SQL("SELECT * FROM {} AS q LIMIT 0").format(source))
             columns = {
-                column.name: column_type(column, _type_name(connection, column))
+                column.name: column_type(column, *_type_name(connection, column))
                 for column in described.description or ()
             }
-        return cls(source, schema_name, table_name, blocks, columns)
+            relation = cls(source, schema_name, table_name, blocks, columns)
+            check = relation.rewritten if snapshot is not None else None
+            if check is not None and connection.execute(check).fetchone() != (False,):
+                raise relation.rewritten_error()
+        return relation
+
+    @property
+    def rewritten(self) -> sql.Composed | None:
+        """Asks whether a table was rewritten since the snapshot of the transaction; None: a query.
+
+        To be asked when the transaction has read from it, so that it can't be rewritten any more.
+        pg_class tells the files of then, pg_relation_filenode those of now.
+        """
+        if self.table_name is None:
+            return None
+        return sql.SQL(
+            "SELECT coalesce(bool_or(c.relfilenode <> pg_relation_filenode(c.oid)), false)"
+            " FROM pg_class AS c WHERE c.relkind IN ('r', 'm') AND (c.oid = {0}::regclass"
+            " OR c.oid IN (SELECT relid FROM pg_partition_tree({0}::regclass)))"
+        ).format(sql.Literal(self.source.as_string(None)))
+
+    def rewritten_error(self) -> Rewritten:
+        """The error when it was."""
+        return Rewritten(
+            f"{self} was emptied or rewritten (TRUNCATE, VACUUM FULL, CLUSTER, ALTER TABLE) after"
+            " the snapshot of this read was taken: its rows of then are gone",
+            hint="Start the run again.",
+        )
+
+    def only(self, schema: StructType) -> Relation:
+        """The same for a read with a schema of its own, which may leave columns out."""
+        only = self.selecting(schema.names)
+        for field in schema:
+            known = self.columns[field.name].spark
+            if known != field.dataType:
+                raise CallerError(
+                    f'column "{field.name}" of {self} is read as {known.simpleString()},'
+                    f" not as {field.dataType.simpleString()}",
+                    hint="Cast it in Spark.",
+                )
+        return only
+
+    def selecting(self, names: Iterable[str]) -> Relation:
+        """The same, but a read gives just these columns."""
+        selected = tuple(names)
+        for name in selected:
+            if name not in self.columns:
+                raise CallerError(
+                    f'{self} has no column "{name}"',
+                    hint=f"Its columns are {', '.join(self.columns)}.",
+                )
+        return replace(self, selected=selected)
 
     def schema(self) -> StructType:
         """The columns as Spark types; any may be NULL, since a query's columns tell nothing."""
-        return StructType([StructField(name, type_.spark) for name, type_ in self.columns.items()])
+        return StructType(
+            [StructField(name, type_.spark) for name, type_ in self.read_columns.items()]
+        )
+
+    @property
+    def read_columns(self) -> dict[str, ColumnType]:
+        """The columns that a read gives."""
+        names = self.columns if self.selected is None else self.selected
+        return {name: self.columns[name] for name in names}
 
 
 def _text(query: str) -> sql.SQL:
     return sql.SQL(query.strip().rstrip(";"))  # the caller's own SQL
 
 
-def _type_name(connection: psycopg.Connection[Any], column: Column) -> str | None:
+def _type_name(connection: psycopg.Connection[Any], column: Column) -> tuple[str, bool]:
+    """A column's type as pg_type names it, with [] for an array; and whether it is an enum."""
     info = connection.adapters.types.get(column.type_code)
-    if info is None:
-        return None
-    return f"{info.name}[]" if column.type_code == info.array_oid else info.name
+    if info is not None:
+        return (f"{info.name}[]" if column.type_code == info.array_oid else info.name), False
+    row = connection.execute(
+        "SELECT format_type(oid, NULL), typtype = 'e' FROM pg_type WHERE oid = %s",
+        [column.type_code],
+    ).fetchone()
+    return row or (column.type_display, False)
 
 
 def _find(connection: psycopg.Connection[Any], table: str) -> tuple[str, str, int]:

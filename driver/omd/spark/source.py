@@ -9,8 +9,14 @@ Options (case does not matter):
         what an option of this name holds in plans and logs; that is why it is not called dsn.
     table: schema.table, quoted where an identifier needs it.
     query: read: a SELECT instead of a table.
-    partitionColumn: read: split by ranges of this integer or date column.
+    partitionColumn: read: split by ranges of this integer, date or timestamp column.
     numPartitions: read: how many parts; default: one per 16 MB of a table, 8 at most.
+    predicates: read: a JSON list of SQL conditions, a partition each, that cover each row once.
+    snapshot: read: look at this exported snapshot; without it each partition sees its own moment.
+    windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId: read: only
+        the rows of this load window, start exclusive and end inclusive: (time, id) > (start, start
+        id) AND (time, id) <= (end, end id). Instants have a zone; a window is one partition unless
+        numPartitions says otherwise, or partitionColumn.
     moduleInstance: write: the run that writes. A partition is committed once, and only while the
         run executes. Without it a write is a plain append: a partition that Spark tries again may
         be there twice.
@@ -20,14 +26,16 @@ Options (case does not matter):
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource
 
 from omd.errors import CallerError
-from omd.spark.reader import Reader
+from omd.spark.reader import Reader, Split
 from omd.spark.relation import Relation, catalogue
+from omd.spark.window import Window
 from omd.spark.writer import Ledger, Writer
 
 if TYPE_CHECKING:
@@ -44,6 +52,14 @@ _OPTIONS = {
     "query": "query",
     "partitioncolumn": "partition_column",
     "numpartitions": "partitions",
+    "predicates": "predicates",
+    "snapshot": "snapshot",
+    "windowtimecolumn": "window_time_column",
+    "windowidcolumn": "window_id_column",
+    "windowstart": "window_start",
+    "windowstartid": "window_start_id",
+    "windowend": "window_end",
+    "windowendid": "window_end_id",
     "moduleinstance": "module_instance",
     "writenumber": "write_number",
 }
@@ -52,9 +68,11 @@ _NUMBERS = {
     "module_instance": "moduleInstance",
     "write_number": "writeNumber",
 }
+_IDS = {"window_start_id": "windowStartId", "window_end_id": "windowEndId"}
 _HINT = (
-    "Its options are url, table, query, partitionColumn, numPartitions, moduleInstance and"
-    " writeNumber."
+    "Its options are url, table, query, partitionColumn, numPartitions, predicates, snapshot,"
+    " windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId,"
+    " moduleInstance and writeNumber."
 )
 
 
@@ -67,6 +85,14 @@ class Options:
     query: str | None = None
     partition_column: str | None = None
     partitions: int | None = None
+    predicates: tuple[str, ...] = ()
+    snapshot: str | None = None
+    window_time_column: str | None = None
+    window_id_column: str | None = None
+    window_start: str | None = None
+    window_start_id: int | None = None
+    window_end: str | None = None
+    window_end_id: int | None = None
     module_instance: int | None = None
     write_number: int | None = None
 
@@ -82,6 +108,13 @@ class Options:
                 if not value.isdigit() or int(value) < 1:
                     raise CallerError(f"{_NUMBERS[field]} is not a number above 0", hint=_HINT)
                 values[field] = int(value)
+            elif field in _IDS:
+                try:
+                    values[field] = int(value)
+                except ValueError:
+                    raise CallerError(f"{_IDS[field]} is not an integer", hint=_HINT) from None
+            elif field == "predicates":
+                values[field] = _predicates(value)
             else:
                 values[field] = value
         if ("table" in values) == ("query" in values):
@@ -89,6 +122,29 @@ class Options:
         if "write_number" in values and "module_instance" not in values:
             raise CallerError("writeNumber says nothing without moduleInstance", hint=_HINT)
         return cls(**values)
+
+    @property
+    def window(self) -> Window | None:
+        """The load window, if there is one."""
+        bounds = (
+            self.window_time_column,
+            self.window_id_column,
+            self.window_start,
+            self.window_start_id,
+            self.window_end,
+            self.window_end_id,
+        )
+        return None if bounds == (None,) * 6 else Window(*bounds)
+
+
+def _predicates(value: str) -> tuple[str, ...]:
+    try:
+        given = json.loads(value)
+    except ValueError:
+        given = None
+    if not isinstance(given, list) or not given or not all(isinstance(p, str) for p in given):
+        raise CallerError("predicates is not a JSON list of SQL conditions", hint=_HINT)
+    return tuple(given)
 
 
 class OmdDataSource(DataSource):
@@ -104,25 +160,29 @@ class OmdDataSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns of the table or query, as Spark types."""
-        return self._relation().schema()
+        return self.relation().schema()
 
-    def reader(self, schema: StructType) -> Reader:  # noqa: ARG002 - the server's word counts
-        """A reader of the table or query."""
+    def reader(self, schema: StructType) -> Reader:
+        """A reader of the table or query, or of those of its columns that the schema names."""
         given = self._options
-        return Reader(given.url, self._relation(), given.partition_column, given.partitions)
+        split = Split(given.partition_column, given.partitions, given.predicates)
+        relation = self.relation().only(schema)
+        return Reader(given.url, relation, split, given.window, given.snapshot)
 
     def writer(self, schema: StructType, overwrite: bool) -> Writer:
         """A writer to the table; on the driver, once per write."""
         given = self._options
-        target = self._relation()
+        target = self.relation()
         ledger = None
         if given.module_instance is not None:
             number = given.write_number or next_write_number(given.url)
             ledger = Ledger(given.module_instance, number, str(target))
         return Writer(given.url, target, schema, overwrite, ledger)
 
-    def _relation(self) -> Relation:
-        return Relation.describe(self._options.url, self._options.table, self._options.query)
+    def relation(self) -> Relation:
+        """The table or query as the server describes it."""
+        given = self._options
+        return Relation.describe(given.url, given.table, given.query, given.snapshot)
 
 
 def next_write_number(url: str) -> int:

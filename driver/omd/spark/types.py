@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from psycopg import sql
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -38,9 +39,20 @@ if TYPE_CHECKING:
 
     from psycopg import Column
 
-__all__ = ["ColumnType", "UnsupportedType", "column_type", "read_array", "write_array"]
+__all__ = [
+    "ColumnType",
+    "UnsupportedType",
+    "column_type",
+    "read_array",
+    "type_table",
+    "write_array",
+]
 
 _MAX_PRECISION = 38
+_ROOMY_PRECISION = 76
+_FIRST_DAY = -2440588  # of PostgreSQL, November 24, 4714 BC, from 1970
+_DAY_MICROSECONDS = 86_400_000_000
+SEVERAL_DIMENSIONS = "an array has several dimensions"
 _INTEGERS = (ByteType, ShortType, IntegerType, LongType)
 
 
@@ -48,31 +60,64 @@ class UnsupportedType(OmdError):  # noqa: N818 - named like the other errors of 
     """A column's type has no counterpart on the other side."""
 
 
+_SPARK_NAMES: dict[type[DataType], str] = {DecimalType: "decimal", ArrayType: "array"}
+_DISPLAYED = {
+    "bool": "boolean",
+    "int2": "smallint",
+    "int4": "integer",
+    "int8": "bigint",
+    "float4": "real",
+    "float8": "double precision",
+    "bpchar": "char(n)",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnType:
     """One PostgreSQL type as the data source sees it.
 
     Attributes:
+        name: as the server has it.
         spark: the type it is read as.
         arrow: the layout that COPY takes for it.
         writable: the Spark types that may be written to it.
         as_text: read through a cast to text, because its binary form has no Arrow type.
         filterable: comparing means the same there and in Spark, so filters may be pushed down.
         encode: makes that layout, where a cast does not.
+        element: of an array: its elements.
     """
 
+    name: str
     spark: DataType
     arrow: pa.DataType
     writable: tuple[type[DataType], ...]
     as_text: bool = False
     filterable: bool = False
     encode: Callable[[pa.Array], pa.Array] | None = None
+    element: ColumnType | None = None
 
     def accepts(self, given: DataType) -> bool:
         """Whether values of this Spark type may be written to the column."""
-        if isinstance(self.spark, ArrayType):
-            return isinstance(given, ArrayType) and given.elementType == self.spark.elementType
+        if self.element is not None:
+            return isinstance(given, ArrayType) and self.element.accepts(given.elementType)
         return isinstance(given, self.writable)
+
+    def expression(self, name: str) -> sql.Composable:
+        """What a read selects for a column of this name."""
+        column = sql.Identifier(name)
+        if self.element is None:
+            return sql.SQL("{0}::text AS {0}" if self.as_text else "{0}").format(column)
+        # The transfer loses dimensions and knows no lower bound but 1; a slice has that.
+        complaint = sql.Literal(f'{SEVERAL_DIMENSIONS}, column "{name}", ')
+        return sql.SQL(
+            "CASE WHEN array_ndims({0}) > 1 THEN ({1} || array_dims({0}))::int::text::{2}"
+            " ELSE {3} END AS {0}"
+        ).format(
+            column,
+            complaint,
+            sql.SQL("text[]" if self.as_text else f"{self.element.name}[]"),
+            sql.SQL("{0}[:]::text[]" if self.as_text else "{0}[:]").format(column),
+        )
 
 
 def _uuid(texts: pa.Array) -> pa.Array:
@@ -96,38 +141,41 @@ def _jsonb(texts: pa.Array) -> pa.Array:
 
 
 def _plain(
+    name: str,
     read_as: DataType,
     arrow: pa.DataType,
     *writable: type[DataType],
     filterable: bool = False,
 ) -> ColumnType:
-    return ColumnType(read_as, arrow, writable or (type(read_as),), filterable=filterable)
+    return ColumnType(name, read_as, arrow, writable or (type(read_as),), filterable=filterable)
 
 
-def _texts(encode: Callable[[pa.Array], pa.Array] | None = None) -> ColumnType:
+def _texts(name: str, encode: Callable[[pa.Array], pa.Array] | None = None) -> ColumnType:
     """A type that Spark only knows as text."""
-    return ColumnType(StringType(), pa.string(), (StringType,), as_text=True, encode=encode)
+    return ColumnType(name, StringType(), pa.string(), (StringType,), as_text=True, encode=encode)
 
 
 _TYPES: dict[str, ColumnType] = {
-    "bool": _plain(BooleanType(), pa.bool_(), filterable=True),
-    "int2": _plain(ShortType(), pa.int16(), *_INTEGERS, filterable=True),
-    "int4": _plain(IntegerType(), pa.int32(), *_INTEGERS, filterable=True),
-    "int8": _plain(LongType(), pa.int64(), *_INTEGERS, filterable=True),
-    "float4": _plain(FloatType(), pa.float32()),
-    "float8": _plain(DoubleType(), pa.float64(), FloatType, DoubleType),
-    "text": _plain(StringType(), pa.string(), filterable=True),
-    "varchar": _plain(StringType(), pa.string(), filterable=True),
-    "bpchar": _plain(StringType(), pa.string()),
-    "date": _plain(DateType(), pa.date32(), filterable=True),
-    "timestamp": _plain(TimestampNTZType(), pa.timestamp("us")),
-    "timestamptz": _plain(TimestampType(), pa.timestamp("us", "UTC")),
-    "bytea": _plain(BinaryType(), pa.binary()),
-    "uuid": _texts(_uuid),
-    "json": _texts(),
-    "jsonb": _texts(_jsonb),
+    type_.name: type_
+    for type_ in (
+        _plain("bool", BooleanType(), pa.bool_(), filterable=True),
+        _plain("int2", ShortType(), pa.int16(), *_INTEGERS, filterable=True),
+        _plain("int4", IntegerType(), pa.int32(), *_INTEGERS, filterable=True),
+        _plain("int8", LongType(), pa.int64(), *_INTEGERS, filterable=True),
+        _plain("float4", FloatType(), pa.float32()),
+        _plain("float8", DoubleType(), pa.float64(), FloatType, DoubleType),
+        _plain("text", StringType(), pa.string(), filterable=True),
+        _plain("varchar", StringType(), pa.string(), filterable=True),
+        _plain("bpchar", StringType(), pa.string()),
+        _plain("date", DateType(), pa.date32(), filterable=True),
+        _plain("timestamp", TimestampNTZType(), pa.timestamp("us"), filterable=True),
+        _plain("timestamptz", TimestampType(), pa.timestamp("us", "UTC"), filterable=True),
+        _plain("bytea", BinaryType(), pa.binary()),
+        _texts("uuid", _uuid),
+        _texts("json"),
+        _texts("jsonb", _jsonb),
+    )
 }
-_ELEMENTS = ("bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar")
 
 
 def _numeric(precision: int | None, scale: int | None) -> ColumnType:
@@ -139,6 +187,7 @@ def _numeric(precision: int | None, scale: int | None) -> ColumnType:
             hint="Read a query that casts it to a numeric of at most 38 digits, or to text.",
         )
     return ColumnType(
+        "numeric",
         DecimalType(digits, places),
         pa.decimal128(digits, places),
         (DecimalType, *_INTEGERS),
@@ -147,43 +196,120 @@ def _numeric(precision: int | None, scale: int | None) -> ColumnType:
     )
 
 
-def column_type(column: Column, type_name: str | None) -> ColumnType:
+def _array(element: ColumnType) -> ColumnType:
+    return ColumnType(
+        f"{element.name}[]",
+        ArrayType(element.spark),
+        pa.list_(element.arrow),
+        (ArrayType,),
+        as_text=element.as_text,
+        element=element,
+    )
+
+
+def column_type(column: Column, type_name: str, is_enum: bool = False) -> ColumnType:
     """The table's entry for a column of a result.
 
     Args:
-        column: as described by the server.
-        type_name: name of its type in pg_type, None when psycopg does not know it.
+        column: as described by the server, which tells a domain as the type below it.
+        type_name: name of its type in pg_type, with [] for an array.
+        is_enum: whether that is an enum.
 
     Raises:
         UnsupportedType: there is none; the message names column and type.
     """
+    if is_enum:
+        return _texts(type_name)
+    of = type_name.removesuffix("[]")
     try:
-        if type_name == "numeric":
-            return _numeric(column.precision, column.scale)
+        known = _numeric(column.precision, column.scale) if of == "numeric" else _TYPES.get(of)
     except UnsupportedType as error:
         raise UnsupportedType(f'column "{column.name}": {error}', hint=error.hint) from None
-    if type_name in _TYPES:
-        return _TYPES[type_name]
-    if type_name and type_name.endswith("[]") and type_name[:-2] in _ELEMENTS:
-        element = _TYPES[type_name[:-2]]
-        return _plain(ArrayType(element.spark), pa.list_(element.arrow))
-    name = type_name or column.type_display
-    raise UnsupportedType(
-        f'column "{column.name}" has the type {name}, which Spark can\'t take',
-        hint="Read a query that casts it, for example to text.",
-    )
+    if known is None:
+        raise UnsupportedType(
+            f'column "{column.name}" has the type {type_name}, which Spark can\'t take',
+            hint="Read a query that casts it, for example to text.",
+        )
+    return known if of == type_name else _array(known)
 
 
 def read_array(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """What PostgreSQL sent, as Spark expects it."""
+    """What PostgreSQL sent, as Spark expects it; fails where a value does not fit."""
+    if pa.types.is_list(target):
+        return _with_values(array, read_array(array.values, target.value_type))
+    _check_range(array, "infinity, or before 4714 BC or after the year 294246")
+    if pa.types.is_decimal(target):
+        return _decimals(array, target)
     return array if array.type == target else array.cast(target)
 
 
 def write_array(array: pa.Array, column: ColumnType) -> pa.Array:
     """What Spark sent, in the layout that COPY takes; fails where a value does not fit."""
+    if column.element is not None:
+        return _with_values(array, write_array(array.values, column.element))
     if column.encode is not None:
         return column.encode(array)
     if pa.types.is_decimal(column.arrow):
         # The server checks the precision and rounds to the scale, as it does for an INSERT.
         return array if pa.types.is_decimal(array.type) else array.cast(pa.decimal128(19, 0))
+    _check_range(array, "before 4714 BC")
     return array if array.type == column.arrow else array.cast(column.arrow)
+
+
+def _with_values(array: pa.ListArray, values: pa.Array) -> pa.ListArray:
+    """The same lists of other values."""
+    return pa.ListArray.from_buffers(
+        pa.list_(values.type),
+        len(array),
+        array.buffers()[:2],
+        array.null_count,
+        array.offset,
+        [values],
+    )
+
+
+def _decimals(texts: pa.Array, target: pa.Decimal128Type) -> pa.Array:
+    """Numbers of their texts. Arrow overlooks an overflow, so there must be room for all digits."""
+    length = pc.binary_length(texts)
+    if (pc.max(length).as_py() or 0) + target.scale > _MAX_PRECISION:
+        point = pc.find_substring(texts, ".")
+        whole = pc.max(pc.if_else(pc.less(point, 0), length, point)).as_py()
+        if whole + target.scale > _ROOMY_PRECISION:
+            raise ValueError(f"a value has more than {_MAX_PRECISION} digits")
+        texts = texts.cast(pa.decimal256(_ROOMY_PRECISION, target.scale))
+    return texts.cast(target)
+
+
+def _check_range(array: pa.Array, problem: str) -> None:
+    """Refuse times that only one side has.
+
+    The transfer moves the epoch by 30 years without a look at the range: what overflows, infinity
+    among it, comes out before the first day of PostgreSQL, in 4714 BC.
+    """
+    least = _FIRST_DAY if pa.types.is_date32(array.type) else _FIRST_DAY * _DAY_MICROSECONDS
+    if pa.types.is_date32(array.type):
+        smallest = pc.min(array.view(pa.int32())).as_py()
+    elif pa.types.is_timestamp(array.type):
+        smallest = pc.min(array.view(pa.int64())).as_py()
+    else:
+        return
+    if smallest is not None and smallest < least:
+        raise ValueError(f"a value is {problem}")
+
+
+def type_table() -> str:
+    """The table of types in Markdown, for the documentation."""
+    lines = ["| PostgreSQL | read as | written from |", "|---|---|---|"]
+    for type_ in [*_TYPES.values(), _numeric(12, 2), _numeric(None, None), _array(_TYPES["int4"])]:
+        name, read_as = _DISPLAYED.get(type_.name, type_.name), type_.spark.simpleString()
+        written = ", ".join(
+            _SPARK_NAMES.get(kind) or kind().simpleString() for kind in type_.writable
+        )
+        if type_.name == "numeric":
+            limited = type_.spark != DecimalType(_MAX_PRECISION, 18)
+            name = f"numeric(p, s), p ≤ {_MAX_PRECISION}" if limited else "numeric"
+            read_as = read_as if not limited else "decimal(p, s)"
+        elif type_.element is not None:
+            name, read_as, written = "arrays of these", "array", "arrays of what the elements take"
+        lines.append(f"| {name} | {read_as} | {written} |")
+    return "\n".join([*lines, "| enums | string | string |"]) + "\n"
