@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -80,9 +80,9 @@ def _hub(column: str, *sources: str) -> Job:
     """INT HUB: the business keys that are new."""
 
     def job(run: ModuleRun, month: Month) -> None:
-        staged = run.read(month.spark, "stg.flights")
+        staged = run.read(month.spark, "stg.flights", columns=[*sources, "omd_record_source"])
         keys = staged.select(F.explode(F.array(*sources)).alias(column), "omd_record_source")
-        known = run.read(month.spark, query=f"SELECT {column} FROM {run.module.table_code}")  # noqa: S608
+        known = run.read(month.spark, run.module.table_code, columns=[column])
         new = keys.where(F.col(column).isNotNull()).dropDuplicates([column])
         run.write(new.join(F.broadcast(known), column, "left_anti"))
 
@@ -90,9 +90,11 @@ def _hub(column: str, *sources: str) -> Job:
 
 
 def _link(run: ModuleRun, month: Month) -> None:
-    """INT LINK: the month's flights. That they come once is what OMD sees to."""
+    """INT LINK: the flights that are new in the history. That they come once is OMD's part."""
+    run.window(end_value=datetime.now(timezone.utc))
+    new = run.read(month.spark, "hstg.flights", window="omd_insert_datetime", numPartitions=_PARTS)
     run.write(
-        run.read(month.spark, "stg.flights").select(
+        new.select(
             F.make_date("year", "month", "day").alias("flight_date"),
             F.col("carrier").alias("carrier_code"),
             F.col("flight").alias("flight_number"),
