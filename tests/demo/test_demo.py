@@ -46,7 +46,13 @@ def played(server: str, template: str) -> Iterator[tuple[str, str]]:
 
 def demo(dsn: str, until: str | None = None) -> subprocess.CompletedProcess[str]:
     """Play the demo in a process of its own; Ctrl-C when it has told something."""
-    command = [str(Path(sys.executable).with_name("omd")), "demo", "--quick", "--master", "local[2]"]
+    command = [
+        str(Path(sys.executable).with_name("omd")),
+        "demo",
+        "--quick",
+        "--master",
+        "local[2]",
+    ]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
