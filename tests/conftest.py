@@ -49,7 +49,8 @@ _number = itertools.count(1)
 
 def pytest_configure() -> None:
     # A test says which database it means; the developer's settings must not.
-    for name in ("OMD_DSN", "OMD_HOME", "DATABASE_URL", "OMD_BATCH_INSTANCE_ID", "OMD_DEBUG"):
+    given = ("DSN", "EXECUTOR_DSN", "HOME", "BATCH_INSTANCE_ID", "DEBUG")
+    for name in ("DATABASE_URL", *(f"OMD_{name}" for name in given)):
         os.environ.pop(name, None)
     if not GIVEN_DSN:
         for name in [name for name in os.environ if name.startswith("PG")]:

@@ -446,3 +446,17 @@ def test_a_runner_needs_no_other_role(control: omd.Control, dsn: str, pending: i
         with runner.module("m_alone", rollback_executor=executed.append) as run:
             assert run.instance_array == [pending]
         assert runner.run("m_alone", failing).status == "F"
+
+
+def test_executors_get_a_connection_string_of_their_own(
+    dsn: str, control: omd.Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with control.module("m_1") as run:
+        assert run.dsn == control.dsn
+    with omd.connect(dsn, lease=None, executor_dsn="service=dwh") as told:
+        with told.module("m_1") as run:
+            assert run.dsn == "service=dwh"
+            assert run.environment()["OMD_DSN"] == control.dsn
+    monkeypatch.setenv("OMD_EXECUTOR_DSN", "service=other")
+    with omd.connect(dsn, lease=None) as told, told.module("m_1") as run:
+        assert run.dsn == "service=other"
