@@ -134,10 +134,14 @@ def test_all_reads_of_a_run_see_one_moment_until_it_writes(
         conn.execute("DELETE FROM t.source")
         assert run.read(spark, source).count() == ROWS
         assert holders(conn) == 1
-        run.write(run.read(spark, source, columns=["id"]))
+        run.write(spark.range(5))
         assert before.count() == 0
-        assert run.read(spark, "t.target").count() == ROWS
-        assert run.read(spark, source).count() == 0
+        assert run.read(spark, "t.target").count() == 5
+        conn.execute("CREATE TABLE t.made_by_the_job AS SELECT 1 AS one")
+        with pytest.raises(TargetNotFound):
+            run.read(spark, "t.made_by_the_job")
+        run.snapshot(renew=True)
+        assert run.read(spark, "t.made_by_the_job").count() == 1
 
 
 @pytest.mark.parametrize("ends", ["well", "badly"])
@@ -446,6 +450,11 @@ def test_only_the_named_columns_are_asked_for(
             run.read(spark, "no.such")
 
 
+def test_two_columns_of_one_name_are_refused(dsn: str) -> None:
+    with pytest.raises(CallerError, match="two columns of the query have the same name"):
+        reader(dsn, query="SELECT 1 AS a, 2 AS a")
+
+
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
 def test_filters_on_times_are_left_to_the_server(
     spark: SparkSession, conn: Any, dsn: str, source: str, zone: str
@@ -473,6 +482,23 @@ def test_filters_on_times_are_left_to_the_server(
             assert "Filter" not in plan
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_a_loose_collation_is_not_asked_about_equality(
+    spark: SparkSession, conn: Any, dsn: str
+) -> None:
+    try:
+        conn.execute(
+            "CREATE COLLATION loose"
+            " (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+        )
+    except psycopg.errors.FeatureNotSupported:  # the embedded server; Debian's has it
+        pytest.skip("a server without ICU")
+    conn.execute("CREATE TABLE loosely (a text COLLATE loose, b text)")
+    conn.execute("INSERT INTO loosely VALUES ('x', 'x'), ('X', 'X')")
+    for options in ({"table": "loosely"}, {"query": "SELECT b AS c, a FROM loosely"}):
+        df = spark.read.format("omd").options(url=dsn, **options).load()
+        assert [row.a for row in df.where("a = 'x'").collect()] == ["x"]
 
 
 def test_a_role_with_nothing_but_select_can_read(

@@ -108,6 +108,10 @@ class Relation:
                 column.name: column_type(column, *_type_name(connection, column))
                 for column in described.description or ()
             }
+            if len(columns) < len(described.description or ()):
+                raise CallerError("two columns of the query have the same name")
+            for name in _loosely_equal(connection, described):
+                columns[name] = replace(columns[name], filterable=False)
             relation = cls(source, schema_name, table_name, blocks, columns)
             check = relation.rewritten if snapshot is not None else None
             if check is not None and connection.execute(check).fetchone() != (False,):
@@ -188,6 +192,26 @@ def _type_name(connection: psycopg.Connection[Any], column: Column) -> tuple[str
         [column.type_code],
     ).fetchone()
     return row or (column.type_display, False)
+
+
+def _loosely_equal(
+    connection: psycopg.Connection[Any], described: psycopg.Cursor[Any]
+) -> list[str]:
+    """The columns whose collation takes different texts for equal, which Spark does not."""
+    result = described.pgresult
+    assert result is not None  # noqa: S101 - a query has one
+    names = [column.name for column in described.description or ()]
+    places = range(len(names))
+    found = connection.execute(
+        """
+        SELECT o.name
+          FROM unnest(%s::text[], %s::oid[], %s::int2[]) AS o (name, attrelid, attnum)
+          JOIN pg_attribute AS a USING (attrelid, attnum)
+          JOIN pg_collation AS c ON c.oid = a.attcollation AND NOT c.collisdeterministic
+        """,
+        [names, [result.ftable(i) for i in places], [result.ftablecol(i) for i in places]],
+    )
+    return [row[0] for row in found]
 
 
 def _find(connection: psycopg.Connection[Any], table: str) -> tuple[str, str, int]:
