@@ -651,7 +651,7 @@ class ModuleRun(_Block):
         """Execute the rollback that the database asks for, where it can't reach the target."""
         execute = self._rollback_executor
         if execute is None and self.spark is not None:
-            execute = self.spark.sql
+            execute = functools.partial(_spark_module().execute_rollback, self.spark)
         if execute is None:
             raise NoRollbackExecutor(
                 f"module {self} must roll back {self.instance_array} on Spark and has no session",

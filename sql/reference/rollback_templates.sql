@@ -1,7 +1,8 @@
 -- The standard rollback statements, each with a SELECT that counts its rows for a dry run. 3NF,
 -- PRES and HELPER targets depend on their loader: the user supplies a row, for the area or for the
 -- Module. On Spark a target without a format is one whose rows can be deleted (Delta, Iceberg, …);
--- plain Parquet is partitioned by the insert instance column and loses whole partitions.
+-- plain Parquet is partitioned by the insert instance column and loses whole partitions, in STG
+-- too, since Spark truncates no external table.
 
 INSERT INTO omd.rollback_template (
     area_code, table_type_code, platform_code, table_format_code, step, statement_template,
@@ -14,7 +15,11 @@ VALUES
     'SELECT count(*) FROM {table}'
 ),
 ('STG', NULL, 'SPARK', NULL, 1, 'TRUNCATE TABLE {table}', NULL),
-('STG', NULL, 'SPARK', 'PARQUET', 1, 'TRUNCATE TABLE {table}', NULL)
+(
+    'STG', NULL, 'SPARK', 'PARQUET', 1,
+    'ALTER TABLE {table} DROP IF EXISTS {partition_list}',
+    NULL
+)
 ON CONFLICT (
     area_code, table_type_code, platform_code, table_format_code, module_id, step
 ) DO UPDATE SET

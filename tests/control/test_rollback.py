@@ -404,7 +404,9 @@ def test_companions_live_on_one_platform(flow: Flow) -> None:
 # Spark
 
 
-@pytest.mark.parametrize(("area", "table_type"), [("HSTG", None), ("INT", "HUB"), ("INT", "LINK")])
+@pytest.mark.parametrize(
+    ("area", "table_type"), [("STG", None), ("HSTG", None), ("INT", "HUB"), ("INT", "LINK")]
+)
 def test_plain_parquet_loses_the_partitions_of_the_array(
     flow: Flow, area: str, table_type: str | None
 ) -> None:

@@ -10,6 +10,7 @@ Examples:
 """
 
 from omd.spark.job import WriteResult, read, stamp, write
+from omd.spark.lake import execute_rollback
 from omd.spark.session import register, session
 from omd.spark.snapshot import HeldSnapshot, SnapshotGone, snapshot
 from omd.spark.source import OmdDataSource
@@ -21,6 +22,7 @@ __all__ = [
     "SnapshotGone",
     "UnsupportedType",
     "WriteResult",
+    "execute_rollback",
     "read",
     "register",
     "session",

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd._types import WriteRow
 from omd.errors import CallerError
+from omd.spark import lake
 from omd.spark.failure import failure_in
 from omd.spark.relation import Relation
 from omd.spark.session import register
@@ -165,14 +166,17 @@ def write(
 ) -> WriteResult:
     """Stamp the rows, write them, and add their number to the run's inserted rows.
 
-    Each partition is there once or not at all, however often Spark tries it.
+    In PostgreSQL each partition is there once or not at all, however often Spark tries it. A target
+    on Spark is written by the session: plain Parquet into a partition of the run (the table is
+    created if it is not there), other formats as the session knows them.
 
     Args:
         run: the run that writes.
         df: the rows, under the column names of the table. Columns that it lacks get their default;
             a table without omd_insert_datetime or omd_record_source is written without.
         table: the target; default: the Module's.
-        mode: ``overwrite`` truncates and loads as one visible change, through one partition.
+        mode: ``overwrite`` truncates and loads as one visible change, through one partition. In
+            plain Parquet the partitions of other runs go when the new one is there.
 
     Raises:
         OmdError: the rows do not fit the table, or the server refused them (`WriteFailed`), or the
@@ -180,8 +184,21 @@ def write(
             already is rolled back by the next begin.
     """
     stamped = stamp(run, df)
+    target = table or run.module.table_code
+    if run.module.platform_code == "SPARK":
+        result = WriteResult(lake.write(run, stamped, target, mode == "overwrite"))
+    else:
+        result = WriteResult(_write_table(run, stamped, target, mode))
+    run.rows(inserted=result.rows)
+    return result
+
+
+def _write_table(
+    run: ModuleRun, stamped: DataFrame, table: str, mode: Literal["append", "overwrite"]
+) -> int:
+    """Write stamped rows to PostgreSQL, and answer how many there are."""
     register(stamped.sparkSession, run.dsn)
-    relation = Relation.describe(run.dsn, table or run.module.table_code, None)
+    relation = Relation.describe(run.dsn, table, None)
     ledger = Ledger(run.module_instance_id, next_write_number(run.dsn), str(relation))
     # Made here too, to complain before Spark starts and wraps the complaint.
     Writer(run.dsn, relation, stamped.schema, mode == "overwrite", ledger)
@@ -189,7 +206,7 @@ def write(
         stamped = stamped.coalesce(1)
     options = {
         "url": run.dsn,
-        "table": table or run.module.table_code,
+        "table": table,
         "moduleInstance": str(ledger.module_instance_id),
         "writeNumber": str(ledger.write_number),
     }
@@ -205,6 +222,4 @@ def write(
         module_instance_id=ledger.module_instance_id,
         write_number=ledger.write_number,
     )
-    result = WriteResult(sum(row.row_count for row in written))
-    run.rows(inserted=result.rows)
-    return result
+    return sum(row.row_count for row in written)

@@ -1,0 +1,126 @@
+"""Targets that Spark itself writes: plain Parquet, or a table format that the session knows.
+
+Plain Parquet is partitioned by the insert instance column, so that a run is a partition, and its
+rollback drops it. No ledger and no fence stand here: files that Spark commits are there.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Observation
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.errors import CallerError, ConfigurationError
+from omd.spark.writer import MAY_LACK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from omd.run import ModuleRun
+
+__all__ = ["execute_rollback", "write"]
+
+_log = logging.getLogger("omd.spark")
+
+_DROP = re.compile(
+    r"ALTER TABLE (?P<table>.+?) DROP IF EXISTS (?P<parts>PARTITION \(.+\))", re.DOTALL
+)
+_PART = re.compile(r"PARTITION \((?P<column>`(?:[^`]|``)+`) = (?P<instance>\d+)\)")
+
+
+def write(run: ModuleRun, stamped: DataFrame, table: str, overwrite: bool) -> int:
+    """Write stamped rows with their own session, and answer how many there were."""
+    name = _quoted(table)
+    counted = Observation()
+    observed = stamped.observe(counted, F.count(F.lit(1)).alias("rows"))
+    if run.module.table_format_code == "PARQUET":
+        _write_parquet(run, observed, name, overwrite)
+    elif overwrite:
+        observed.writeTo(name).overwrite(F.lit(True))
+    else:
+        observed.writeTo(name).append()
+    return int(counted.get["rows"])
+
+
+def execute_rollback(spark: SparkSession, statement: str) -> None:
+    """Execute a statement of a rollback.
+
+    Dropping a partition removes the files of a managed table, and only those that the catalogue
+    knows. What a killed job has left, and the files of an external table, would stay and come back
+    with the next repair of the table. So each partition is emptied before.
+    """
+    drop = _DROP.fullmatch(statement.strip())
+    if drop is not None:
+        if not spark.catalog.tableExists(drop["table"]):
+            _log.info("%s does not exist: nothing to roll back", drop["table"])
+            return
+        parts = [(part["column"], int(part["instance"])) for part in _PART.finditer(drop["parts"])]
+        _empty(spark, drop["table"], parts)
+    spark.sql(statement)
+
+
+def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: bool) -> None:
+    spark = stamped.sparkSession
+    column = run.module.insert_instance_column
+    key = _quote(column)
+    if not spark.catalog.tableExists(name):
+        columns = ", ".join(f"{_quote(f.name)} {f.dataType.simpleString()}" for f in stamped.schema)
+        spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING parquet PARTITIONED BY ({key})"
+        )
+    there = spark.catalog.listColumns(name)
+    if [found.name for found in there if found.isPartition] != [column]:
+        raise ConfigurationError(
+            f"{name} is not partitioned by {column} alone, so a run could not be rolled back",
+            hint=f"Create it with PARTITIONED BY ({key}), or let run.write create it.",
+        )
+    names = [found.name for found in there if not found.isPartition]
+    extra = [c for c in stamped.columns if c not in (*names, column) and c not in MAY_LACK]
+    if extra:
+        raise CallerError(
+            f'{name} has no column "{extra[0]}"', hint=f"Its columns are {', '.join(names)}."
+        )
+    values = ", ".join(_quote(c) if c in stamped.columns else "NULL" for c in names)
+    part = f"PARTITION ({key} = {run.module_instance_id})"
+    # Known to the catalogue before its first file: a rollback by other hands finds it.
+    spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {part}")
+    kind = "OVERWRITE" if overwrite else "INTO"
+    insert = f"INSERT {kind} {name} {part} SELECT {values} FROM {{rows}}"  # noqa: S608 - quoted
+    spark.sql(insert, rows=stamped)
+    if overwrite:
+        _drop_others(spark, name, key, run.module_instance_id)
+
+
+def _drop_others(spark: SparkSession, name: str, key: str, kept: int) -> None:
+    """What an overwrite replaces goes when the new rows are there."""
+    told = (row[0].rpartition("=")[2] for row in spark.sql(f"SHOW PARTITIONS {name}").collect())
+    others = [(key, int(value)) for value in told if value.isdigit() and int(value) != kept]
+    if others:
+        _empty(spark, name, others)
+        drops = ", ".join(f"PARTITION ({key} = {value})" for _, value in others)
+        spark.sql(f"ALTER TABLE {name} DROP IF EXISTS {drops}")
+
+
+def _empty(spark: SparkSession, name: str, parts: Iterable[tuple[str, int]]) -> None:
+    """Remove the files of partitions, whether or not the catalogue knows them."""
+    columns = spark.catalog.listColumns(name)
+    nulls = ", ".join("NULL" for column in columns if not column.isPartition)
+    for key, value in parts:
+        spark.sql(f"INSERT OVERWRITE {name} PARTITION ({key} = {value}) SELECT {nulls} WHERE false")
+
+
+def _quoted(table: str) -> str:
+    """The name as Spark quotes it: registered is schema.table as PostgreSQL does."""
+    parts = re.findall(r'"((?:[^"]|"")+)"|([^".]+)', table)
+    return ".".join(
+        _quote(quoted.replace('""', '"')) if quoted else _quote(bare) for quoted, bare in parts
+    )
+
+
+def _quote(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
