@@ -167,6 +167,18 @@ def test_a_write_without_the_right_to_says_what_to_grant(
         conn.execute("DROP OWNED BY loader; DROP ROLE loader")
 
 
+def test_an_overwrite_of_what_somebody_reads_gives_up(
+    spark: SparkSession, conn: Any, control: omd.Control, module: str
+) -> None:
+    with omd.connect(f"{control.dsn} options='-c lock_timeout=300'") as hasty:
+        with conn.transaction():
+            conn.execute("SELECT FROM t.target")
+            error = refused(spark, hasty, module, "id", mode="overwrite")
+        assert error.sqlstate == "55P03"
+        assert "persist() the DataFrame first" in (error.hint or "")
+        assert_clean_after_the_next_begin(conn, hasty, module)
+
+
 def copying(dsn: str, then: Callable[[Any], None]) -> Any:
     """A step of the job that repeats its rows until they are seen to enter a table, and does this.
 

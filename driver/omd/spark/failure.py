@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import adbc_driver_manager
 import psycopg
 
 from omd.errors import OmdError, WriteFailed
@@ -59,8 +60,10 @@ def server_failure(error: Exception, table: str, given: Collection[str]) -> Task
     said = _diagnostics(error)
     sqlstate = said.get("SQLSTATE")
     message = said.get("MESSAGE_PRIMARY") or str(error)
-    if sqlstate is None or sqlstate in _GONE or sqlstate.startswith("08"):
+    if _is_connection_lost(error, sqlstate):
         return TaskFailed(f"{table}: the server is gone: {message}", _ROLLED_BACK, sqlstate)
+    if sqlstate is None:
+        return TaskFailed(f"{table}: {message}", _ROLLED_BACK)
     if sqlstate.startswith("OM"):
         return TaskFailed(message, said.get("MESSAGE_HINT"), sqlstate)
     column = said.get("COLUMN_NAME")
@@ -87,6 +90,12 @@ def failure_in(error: BaseException) -> OmdError | None:
     failure = WriteFailed(message, hint=hint)
     failure.sqlstate = sqlstate
     return failure
+
+
+def _is_connection_lost(error: Exception, sqlstate: str | None) -> bool:
+    if sqlstate is None:
+        return isinstance(error, (psycopg.OperationalError, adbc_driver_manager.OperationalError))
+    return sqlstate in _GONE or sqlstate.startswith("08")
 
 
 def _diagnostics(error: Exception) -> dict[str, str]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import adbc_driver_manager
+import adbc_driver_postgresql
 import adbc_driver_postgresql.dbapi as adbc
 import psycopg
 from psycopg import sql
@@ -39,7 +42,8 @@ def catalogue(url: str, snapshot: str | None = None) -> Iterator[psycopg.Connect
 
 def mover(url: str, snapshot: str | None = None) -> Any:
     """A connection that moves Arrow batches, in a transaction from its first statement."""
-    connection = adbc.connect(resolve_conninfo(url) or "postgresql://")
+    database = _database(resolve_conninfo(url) or "postgresql://")
+    connection: Any = adbc.Connection(_Kept(), adbc_driver_manager.AdbcConnection(database))
     if snapshot is not None:
         try:
             with connection.cursor() as cursor:
@@ -48,6 +52,23 @@ def mover(url: str, snapshot: str | None = None) -> Any:
             connection.close()
             raise
     return connection
+
+
+@lru_cache(maxsize=8)
+def _database(url: str) -> adbc_driver_manager.AdbcDatabase:
+    """Kept by the process: it reads the catalogue of types, which takes longer than a small write.
+
+    It holds no connection. The types that we move are built in, so they stay what they are.
+    """
+    database: adbc_driver_manager.AdbcDatabase = adbc_driver_postgresql.connect(url)
+    return database
+
+
+class _Kept:
+    """Stands for the database where a connection would close it with itself."""
+
+    def close(self) -> None:
+        pass
 
 
 def _take_over(session: Any, snapshot: str) -> None:

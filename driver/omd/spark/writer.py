@@ -208,6 +208,14 @@ class Writer(DataSourceArrowWriter):
                 f"{self.target}: overwrite takes one partition",
                 "Write df.coalesce(1), or use run.write, which does.",
             )
+        # Who overwrites what the same job reads would wait for himself; the user's own limit stays.
+        _answer(
+            connection,
+            sql.SQL(
+                "SELECT pg_catalog.set_config('lock_timeout', '5min', true)"
+                " WHERE pg_catalog.current_setting('lock_timeout') = '0'"
+            ),
+        )
         truncate = sql.SQL("TRUNCATE TABLE {}").format(self.target.source)
         with connection.cursor() as cursor:
             cursor.execute(truncate.as_string(None))
@@ -242,8 +250,8 @@ def _fitting(target: Relation, schema: StructType, may_lack: frozenset[str]) -> 
     return columns
 
 
-def _answer(connection: Any, query: sql.Composed) -> Any:
-    """The row that a CALL answers, over a connection for Arrow."""
+def _answer(connection: Any, query: sql.Composable) -> Any:
+    """The row that a CALL or a SELECT answers, over a connection for Arrow."""
     with connection.cursor() as cursor:
         cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
         cursor.execute(query.as_string(None))
