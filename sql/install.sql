@@ -30,6 +30,13 @@ BEGIN;
 \ir ../migrations/V003__write_ledger.sql
 \endif
 
+\set checksum '20a1ecd63c6983bfd158351f51ccbb6ddef077c37fcfbd0a1271c76e60f699e2'
+\set migration 'V004__lineage'
+\ir install/claim.psql
+\if :pending
+\ir ../migrations/V004__lineage.sql
+\endif
+
 -- Reference rows
 \ir reference/codes.sql
 \ir reference/rollback_templates.sql
@@ -124,6 +131,7 @@ BEGIN;
 \ir ../procedures/omd/module_abort.sql
 \ir ../procedures/omd/module_active_instance_control.sql
 \ir ../procedures/omd/previous_module_instance.sql
+\ir ../procedures/omd/record_load_window.sql
 \ir ../procedures/omd/create_load_window.sql
 \ir ../procedures/omd/heartbeat.sql
 \ir ../procedures/omd/fence.sql
@@ -146,6 +154,7 @@ BEGIN;
 
 -- In-database runs
 \ir ../procedures/omd/begin_in_database_run.sql
+\ir ../procedures/omd/tell_row_counts.sql
 \ir ../procedures/omd/execute_module.sql
 \ir ../procedures/omd/run_module.sql
 \ir ../procedures/omd/execute_batch.sql
@@ -155,10 +164,68 @@ BEGIN;
 \ir ../procedures/omd/log_definition_edit.sql
 \ir ../procedures/omd/guard_module_delete.sql
 
+-- Lineage
+\ir ../procedures/omd_lineage/topic_parts.sql
+\ir ../procedures/omd_lineage/require_topic.sql
+\ir ../procedures/omd_lineage/in_run_window.sql
+\ir ../procedures/omd_lineage/horizon.sql
+\ir ../procedures/omd_lineage/notify_topic.sql
+\ir ../procedures/omd_lineage/block_start.sql
+\ir ../procedures/omd_lineage/block_end.sql
+\ir ../procedures/omd_lineage/in_block.sql
+\ir ../procedures/omd_lineage/holder_lives.sql
+\ir views/dependency_offsets.sql
+
+-- Lineage: topics
+\ir ../procedures/omd_lineage/oldest_writer.sql
+\ir ../procedures/omd_lineage/uncounted_instances.sql
+\ir ../procedures/omd_lineage/newest_row.sql
+\ir ../procedures/omd_lineage/see_position.sql
+\ir ../procedures/omd_lineage/move_source.sql
+\ir ../procedures/omd_lineage/write_state.sql
+\ir ../procedures/omd_lineage/probe_source.sql
+\ir ../procedures/omd_lineage/probe_sources.sql
+\ir ../procedures/omd_lineage/normal_run_window.sql
+\ir ../procedures/omd_lineage/check_topic.sql
+\ir ../procedures/omd_lineage/register_topic_module.sql
+\ir ../procedures/omd_lineage/resolve_dependencies.sql
+\ir ../procedures/omd_lineage/require_no_cycle.sql
+\ir ../procedures/omd_lineage/save_topic.sql
+\ir ../procedures/omd_lineage/register_topic.sql
+\ir ../procedures/omd_lineage/remove_topic.sql
+\ir ../procedures/omd_lineage/set_offset.sql
+\ir ../procedures/omd_lineage/release.sql
+\ir ../procedures/omd_lineage/retry.sql
+
+-- Lineage: steps
+\ir ../procedures/omd_lineage/next_block.sql
+\ir ../procedures/omd_lineage/plan.sql
+\ir ../procedures/omd_lineage/set_block.sql
+\ir ../procedures/omd_lineage/claim_topic.sql
+\ir ../procedures/omd_lineage/note_no_jobs.sql
+\ir ../procedures/omd_lineage/start_step.sql
+\ir ../procedures/omd_lineage/begin_step.sql
+\ir ../procedures/omd_lineage/raise_fenced.sql
+\ir ../procedures/omd_lineage/write_block.sql
+\ir ../procedures/omd_lineage/add_counts.sql
+\ir ../procedures/omd_lineage/insert_transform.sql
+\ir ../procedures/omd_lineage/may_be_swapped.sql
+\ir ../procedures/omd_lineage/reload_table.sql
+\ir ../procedures/omd_lineage/advance_offset.sql
+\ir ../procedures/omd_lineage/process_block.sql
+\ir ../procedures/omd_lineage/commit_step.sql
+\ir ../procedures/omd_lineage/fail_step.sql
+\ir ../procedures/omd_lineage/note_error.sql
+\ir ../procedures/omd_lineage/step.sql
+\ir ../procedures/omd_lineage/note_rows.sql
+\ir ../procedures/omd_lineage/log_topic_edit.sql
+\ir ../procedures/omd_lineage/log_offset_edit.sql
+
 -- Triggers
 \ir triggers/instance_edit.sql
 \ir triggers/definition_edit.sql
 \ir triggers/module_delete.sql
+\ir triggers/topic_edit.sql
 
 -- Reporting views
 \ir views/batch_list.sql
@@ -179,9 +246,17 @@ BEGIN;
 \ir views/audit_columns.sql
 \ir views/trace.sql
 \ir views/write_log.sql
+\ir views/ready_list.sql
+\ir views/error_log.sql
+\ir views/lineage_lag.sql
+\ir views/lineage_gaps.sql
+\ir views/lineage_errors.sql
+\ir views/lineage_throughput.sql
+\ir views/lineage_graph.sql
 
 -- Grants
 \ir grants/omd.sql
+\ir grants/omd_lineage.sql
 
 \ir install/finish.psql
 COMMIT;

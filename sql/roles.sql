@@ -29,6 +29,20 @@ BEGIN
                 NULL;
         END;
     END LOOP;
+    -- Lineage asks since when a writer is at work, whoever he is.
+    BEGIN
+        IF NOT pg_has_role('omd_owner', 'pg_read_all_stats', 'MEMBER') THEN
+            EXECUTE 'GRANT pg_read_all_stats TO omd_owner';
+        END IF;
+    EXCEPTION
+        WHEN insufficient_privilege THEN
+            RAISE WARNING USING
+                MESSAGE = 'omd_owner can''t see since when other roles write, so a topic of lineage '
+                    'waits for every writer of its base table',
+                HINT = 'As a superuser: GRANT pg_read_all_stats TO omd_owner;';
+        WHEN unique_violation THEN
+            NULL;
+    END;
     -- An installer that is no superuser must be able to act as the owner.
     IF NOT pg_has_role(current_user, 'omd_owner', 'MEMBER') THEN
         EXECUTE format('GRANT omd_owner TO %I', current_user);

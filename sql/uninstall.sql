@@ -3,6 +3,7 @@
 -- transaction.
 
 DROP SCHEMA IF EXISTS omd_report CASCADE;
+DROP SCHEMA IF EXISTS omd_lineage CASCADE;
 DROP SCHEMA IF EXISTS omd CASCADE;
 
 DO $do$

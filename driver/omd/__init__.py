@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from omd import errors
     from omd._signals import Terminated
-    from omd._types import ExecutionStatus, NextRunIndicator, Outcome, ProcessingIndicator
+    from omd._types import (
+        ExecutionStatus,
+        NextRunIndicator,
+        Outcome,
+        ProcessingIndicator,
+        StepOutcome,
+        StepResult,
+    )
     from omd.control import Control, connect
     from omd.errors import (
         BatchAborted,
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
         NotStarted,
         OmdError,
     )
+    from omd.lineage import Lineage, StepRun
     from omd.run import Batch, ModuleRun
 
     __version__: str
@@ -41,6 +49,7 @@ __all__ = [
     "Control",
     "ExecutionStatus",
     "LeaseLost",
+    "Lineage",
     "ModuleAborted",
     "ModuleRun",
     "ModuleSkipped",
@@ -50,6 +59,9 @@ __all__ = [
     "OmdError",
     "Outcome",
     "ProcessingIndicator",
+    "StepOutcome",
+    "StepResult",
+    "StepRun",
     "Terminated",
     "__version__",
     "connect",
@@ -59,7 +71,14 @@ __all__ = [
 # Where each name is. Imported on first use: psycopg would cost every command 150 ms.
 _HOMES = {
     "omd._signals": ("Terminated",),
-    "omd._types": ("ExecutionStatus", "NextRunIndicator", "Outcome", "ProcessingIndicator"),
+    "omd._types": (
+        "ExecutionStatus",
+        "NextRunIndicator",
+        "Outcome",
+        "ProcessingIndicator",
+        "StepOutcome",
+        "StepResult",
+    ),
     "omd.control": ("Control", "connect"),
     "omd.errors": (
         "BatchAborted",
@@ -72,6 +91,7 @@ _HOMES = {
         "NotStarted",
         "OmdError",
     ),
+    "omd.lineage": ("Lineage", "StepRun"),
     "omd.run": ("Batch", "ModuleRun"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -8,7 +8,7 @@ import random
 import select
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,23 +41,34 @@ _LEVELS = {
 
 # One parameter name means one type in every routine, so one table casts them all.
 _CASTS = {
+    "p_advance_when_quiet": "boolean",
+    "p_after_sql": "text[]",
     "p_batch_id": "integer",
     "p_batch_instance_id": "bigint",
     "p_batch_size": "integer",
+    "p_before_sql": "text[]",
     "p_business_key_columns": "text[]",
     "p_companion_module_codes": "text[]",
     "p_continue_on_failure": "boolean",
+    "p_delay": "interval",
+    "p_depends_on": "text[]",
     "p_end_id": "bigint",
     "p_end_value": "timestamptz",
     "p_error_bitmap": "bigint",
     "p_event_type_code": "integer",
     "p_execution_context": "jsonb",
     "p_force": "boolean",
+    "p_id": "bigint",
     "p_keep": "interval",
     "p_lease": "interval",
+    "p_max_wait": "interval",
+    "p_maxstep": "bigint",
     "p_module_id": "integer",
     "p_module_instance_id": "bigint",
+    "p_nulls": "jsonb",
     "p_parent_batch_instance_id": "bigint",
+    "p_plan_number": "bigint",
+    "p_repeat": "interval",
     "p_rows_deleted": "bigint",
     "p_rows_discarded": "bigint",
     "p_rows_input": "bigint",
@@ -65,6 +76,10 @@ _CASTS = {
     "p_rows_rejected": "bigint",
     "p_rows_updated": "bigint",
     "p_sequence": "integer",
+    "p_start_id": "bigint",
+    "p_start_value": "timestamptz",
+    "p_transforms": "text[]",
+    "p_ts": "timestamptz",
 }
 
 
@@ -147,6 +162,13 @@ class Link:
         self._closed = True
         if self._connection is not None:
             self._connection.close()
+
+    def cancel(self) -> None:
+        """Ask the server to cancel what is executed now; from a signal handler or a thread."""
+        connection = self._connection
+        if connection is not None and not connection.closed:
+            with suppress(psycopg.Error):
+                connection.cancel_safe(timeout=5)
 
     def execute(
         self,

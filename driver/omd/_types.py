@@ -52,6 +52,19 @@ class NextRunIndicator(_Code):
     CANCEL = "C"
 
 
+class StepResult(_Code):
+    """How a step of a topic went (lineage.md section 4)."""
+
+    RUN = "RUN"  # only as the answer of begin_step: go on
+    DONE = "DONE"
+    ERROR = "ERROR"
+    NOJOBS = "NOJOBS"
+    MUTEX = "MUTEX"
+    FAILED = "FAILED"
+    ABORTED = "ABORTED"
+    SKIPPED = "SKIPPED"
+
+
 @functools.cache
 def _codes_of(row: type) -> dict[str, type[_Code]]:
     """Which fields of a row class hold a code."""
@@ -595,6 +608,178 @@ class TraceRow:
     undid_module_instance_ids: list[int]
     rolled_back_by_module_instance_id: int | None
     events: list[dict[str, Any]]
+
+
+# Lineage ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """How a step ended (lineage.md section 4).
+
+    Attributes:
+        topic: whose step it was.
+        outcome: DONE, or why not.
+        module_instance_id: its instance; None where there was none.
+        rows: rows written; None where nothing was.
+        detail: what the database says, or what the job raised, in one line.
+        error: what the job on Spark raised.
+    """
+
+    topic: str
+    outcome: StepResult
+    module_instance_id: int | None = None
+    rows: int | None = None
+    detail: str | None = None
+    error: BaseException | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the topic has moved on."""
+        return self.outcome is StepResult.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class StepAnswer:
+    """Answer of omd_lineage.step."""
+
+    outcome: StepResult
+    module_instance_id: int | None
+    rows: int | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepBegun:
+    """Answer of omd_lineage.begin_step: RUN with an instance and its block, or why not."""
+
+    outcome: StepResult
+    module_instance_id: int | None
+    processing_indicator: ProcessingIndicator | None
+    instance_array: list[int] | None
+    reason: str | None
+    plan_number: int | None
+    start_value: datetime | None
+    start_id: int | None
+    end_value: datetime | None
+    end_id: int | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """A row of omd_lineage.plan: the block that a topic would take now."""
+
+    topic: str
+    is_planned: bool
+    start_value: datetime | None
+    start_id: int | None
+    end_value: datetime | None
+    end_id: int | None
+    row_count: int | None
+    is_full: bool | None
+    upto: datetime | None
+    blocker: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyRow:
+    """A topic, how far it lags and whether it may run; row of omd_lineage.ready_list."""
+
+    topic: str
+    is_ready: bool
+    reason: str
+    upto: datetime | None
+    blocker: str | None
+    lag: timedelta | None
+    processor: str
+    engine: str
+    state: str
+    hostid: str
+    attempts: int
+    run: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LineageLagRow:
+    """A topic, how far it is behind, and what holds it."""
+
+    view: ClassVar[str] = "lineage_lag"
+
+    topic: str
+    lag: timedelta | None
+    blocker: str | None
+    is_ready: bool
+    reason: str
+    last_ts: datetime | None
+    last_id: int | None
+    upto: datetime | None
+    attempts: int
+    hostid: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineageGapRow:
+    """A block that does not start where the one before it ended."""
+
+    view: ClassVar[str] = "lineage_gaps"
+
+    topic: str
+    module_instance_id: int
+    previous_end_value: datetime | None
+    previous_end_id: int | None
+    start_value: datetime | None
+    start_id: int | None
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineageErrorRow:
+    """A failed step, and the block that it did not get."""
+
+    view: ClassVar[str] = "lineage_errors"
+
+    event_id: int
+    topic: str
+    ts: datetime
+    module_instance_id: int | None
+    error_code: str | None
+    error: str | None
+    start_value: datetime | None
+    start_id: int | None
+    end_value: datetime | None
+    end_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LineageThroughputRow:
+    """Steps and rows of a topic in one hour."""
+
+    view: ClassVar[str] = "lineage_throughput"
+
+    topic: str
+    hour: datetime
+    steps: int
+    rows: int
+    max_lag: timedelta | None
+    impatient_steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineageGraphRow:
+    """A topic and a topic that makes what it depends on; one without is a row too."""
+
+    view: ClassVar[str] = "lineage_graph"
+
+    topic: str
+    table_code: str
+    processor: str | None
+    engine: str
+    ordinal: int | None
+    depends_on: str | None
+    source_topic: str | None
 
 
 # What a driver run ended with -------------------------------------------------------------------

@@ -22,12 +22,14 @@ import psycopg
 
 __all__ = [
     "AnswerLost",
+    "BaseTableUnfit",
     "BatchAborted",
     "BatchNotComplete",
     "BatchSkipped",
     "CallerError",
     "ConfigurationError",
     "ConnectionFailed",
+    "CyclicDependency",
     "CyclicHierarchy",
     "DirectEditRefused",
     "InstanceNotExecuting",
@@ -37,6 +39,7 @@ __all__ = [
     "InvalidLease",
     "InvalidLoadWindow",
     "InvalidTableCode",
+    "InvalidTopic",
     "LeaseExpired",
     "LeaseLost",
     "LoadWindowExists",
@@ -54,14 +57,19 @@ __all__ = [
     "NotStarted",
     "OmdError",
     "StateError",
+    "StepFenced",
+    "StepNotStarted",
     "TargetColumnNotFound",
     "TargetNotFound",
+    "TransformUnfit",
     "UnknownBatch",
     "UnknownBatchInstance",
     "UnknownModule",
     "UnknownModuleInstance",
     "UnknownParameter",
+    "UnknownTopic",
     "WriteFailed",
+    "WrongEngine",
     "WrongIsolationLevel",
     "WrongPlatform",
 ]
@@ -166,6 +174,18 @@ class WrongIsolationLevel(CallerError, code="OM014"):
     """A decision asked for in a transaction that is not READ COMMITTED."""
 
 
+class UnknownTopic(CallerError, code="OM015"):
+    """No topic has this name."""
+
+
+class InvalidTopic(CallerError, code="OM016"):
+    """A name of a topic that is not ``schema.table[#tag][:shard]``."""
+
+
+class CyclicDependency(CallerError, code="OM017"):
+    """A topic would depend on itself."""
+
+
 class InstanceNotExecuting(StateError, code="OM101"):
     """The instance has ended already, or was given up."""
 
@@ -194,6 +214,10 @@ class LeaseExpired(StateError, code="OM107"):
     """The lease has passed; the instance will be given up."""
 
 
+class StepFenced(StateError, code="OM108"):
+    """The topic was released, or taken by another step: this one can't commit any more."""
+
+
 class NoRollbackTemplate(ConfigurationError, code="OM201"):
     """A rollback is pending and no template says how to do it."""
 
@@ -212,6 +236,18 @@ class WrongPlatform(ConfigurationError, code="OM204"):
 
 class TargetColumnNotFound(ConfigurationError, code="OM205"):
     """A rollback needs a column that the target table does not have."""
+
+
+class BaseTableUnfit(ConfigurationError, code="OM206"):
+    """The base table lacks what reading it by blocks needs."""
+
+
+class TransformUnfit(ConfigurationError, code="OM207"):
+    """A transform does not exist, or does not fit the destination."""
+
+
+class WrongEngine(ConfigurationError, code="OM208"):
+    """The call is for topics of the other engine."""
 
 
 class MigrationChanged(InternalError, code="OM901"):
@@ -295,3 +331,9 @@ class BatchAborted(NotStarted):
     """Indicator A: the Batch must not run now."""
 
     kind, verdict = "batch", "aborted"
+
+
+class StepNotStarted(NotStarted):
+    """The database decided against this step; `reason` is its outcome (lineage.md section 4)."""
+
+    kind, verdict = "step of", "not started"

@@ -29,6 +29,7 @@ from omd._heartbeat import Heartbeat
 from omd._types import (
     ExecutionStatus,
     LoadWindow,
+    ModuleBegun,
     ModuleDefinition,
     Outcome,
     ProcessingIndicator,
@@ -621,12 +622,7 @@ class ModuleRun(_Block):
         if self.spark is None:
             self.spark = _active_session()
         granted = time.monotonic()
-        answer = self.control.begin_module(
-            self.module_code,
-            batch_instance_id=self.batch_instance_id or None,
-            execution_context=_execution_context(self.spark, self._context),
-            lease=self._lease,
-        )
+        answer = self._ask(_execution_context(self.spark, self._context))
         self.module_instance_id = answer.module_instance_id
         self.instance_array = list(answer.instance_array or [])
         self.reason = answer.reason
@@ -640,6 +636,15 @@ class ModuleRun(_Block):
         if self._batch is not None:
             self._batch._add(self)
         self._start_heartbeat(granted)
+
+    def _ask(self, execution_context: dict[str, Any]) -> ModuleBegun:
+        """The begin itself."""
+        return self.control.begin_module(
+            self.module_code,
+            batch_instance_id=self.batch_instance_id or None,
+            execution_context=execution_context,
+            lease=self._lease,
+        )
 
     def _prepare(self) -> None:
         if self.spark is not None:

@@ -87,10 +87,7 @@ BEGIN
         );
     END IF;
 
-    INSERT INTO omd.source_control (
-        module_instance_id, module_id, start_value, start_id, end_value, end_id
-    )
-    VALUES (
+    PERFORM omd.record_load_window(
         p_module_instance_id, v_instance.module_id, p_start_value, p_start_id, p_end_value, p_end_id
     );
 END

@@ -20,6 +20,7 @@ DECLARE
         )[1]
     );
     v_rows bigint;
+    v_told pg_catalog.jsonb;
     v_sqlstate pg_catalog.text;
     v_message pg_catalog.text;
     v_detail pg_catalog.text;
@@ -31,18 +32,31 @@ BEGIN
         'omd.module_instance_id', p_module_instance_id::pg_catalog.text, FALSE
     );
     BEGIN
+        PERFORM pg_catalog.set_config('omd.row_counts', '', TRUE);
         EXECUTE p_executable;
         GET DIAGNOSTICS v_rows = ROW_COUNT;
         -- A deferred constraint would fail at the commit, where nobody could record it.
         SET CONSTRAINTS ALL IMMEDIATE;
+        v_told := NULLIF(
+            pg_catalog.current_setting('omd.row_counts', TRUE), ''
+        )::pg_catalog.jsonb;
+        v_told := COALESCE(
+            v_told,
+            pg_catalog.jsonb_build_object(
+                CASE
+                    WHEN v_verb OPERATOR(pg_catalog.=) 'update' THEN 'updated'
+                    WHEN v_verb OPERATOR(pg_catalog.=) 'delete' THEN 'deleted'
+                    ELSE 'inserted'
+                END,
+                v_rows
+            )
+        );
         CALL omd.module_success(
             p_module_instance_id,
-            p_rows_inserted => CASE
-                WHEN v_verb OPERATOR(pg_catalog.<>) 'update'
-                    AND v_verb OPERATOR(pg_catalog.<>) 'delete' THEN v_rows
-            END,
-            p_rows_updated => CASE WHEN v_verb OPERATOR(pg_catalog.=) 'update' THEN v_rows END,
-            p_rows_deleted => CASE WHEN v_verb OPERATOR(pg_catalog.=) 'delete' THEN v_rows END
+            p_rows_input => (v_told OPERATOR(pg_catalog.->>) 'input')::bigint,
+            p_rows_inserted => (v_told OPERATOR(pg_catalog.->>) 'inserted')::bigint,
+            p_rows_updated => (v_told OPERATOR(pg_catalog.->>) 'updated')::bigint,
+            p_rows_deleted => (v_told OPERATOR(pg_catalog.->>) 'deleted')::bigint
         );
         p_execution_status_code := 'S';
     EXCEPTION
@@ -85,6 +99,6 @@ $execute_module$;
 COMMENT ON PROCEDURE omd.execute_module IS
 'Executes the SQL p_executable for a Module Instance that may proceed and ends the instance with '
 'S and its row count, or with F and one event row; commits. The SQL reads '
-'current_setting(''omd.module_instance_id''). p_is_cancelled: the statement was cancelled. '
-'Locks: what the executable takes.';
+'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. p_is_cancelled: the '
+'statement was cancelled. Locks: what the executable takes.';
 REVOKE ALL ON PROCEDURE omd.execute_module FROM PUBLIC;

@@ -23,7 +23,7 @@ BEGIN
     END;
 
     IF p_platform_code = 'POSTGRES' THEN
-        IF cardinality(v_parts) <> 2 THEN
+        IF cardinality(v_parts) IS DISTINCT FROM 2 THEN
             RETURN NULL;
         END IF;
         RETURN format('%I.%I', v_parts[1], v_parts[2]);

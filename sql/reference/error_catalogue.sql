@@ -68,6 +68,19 @@ VALUES
     'SET default_transaction_isolation = ''read committed''; or begin the transaction so.'
 ),
 (
+    'OM015', 'UnknownTopic', 'topic "{topic}" is not registered',
+    'SELECT topic FROM omd_lineage.topic; or CALL omd_lineage.register_topic({topic_literal});'
+),
+(
+    'OM016', 'InvalidTopic',
+    '"{topic}" is not the name of a topic: schema.table, with #tag and :shard where needed',
+    'Quote a table as SQL does: "My schema"."My table"#tag:shard.'
+),
+(
+    'OM017', 'CyclicDependency', 'topic "{topic}" would depend on itself, through {through}',
+    'SELECT * FROM omd_report.lineage_graph WHERE topic = {through_literal};'
+),
+(
     'OM101', 'InstanceNotExecuting',
     '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '
     '{execution_status_code}{because}',
@@ -107,6 +120,14 @@ VALUES
     'Stop the work of this run: it will be given up and rolled back by the next begin.'
 ),
 (
+    'OM108',
+    'StepFenced',
+    'Module Instance {module_instance_id} does not hold topic "{topic}" any more: the topic was '
+    'released, or taken by another step',
+    'Nothing of this step is committed. The next one takes the same block: CALL '
+    'omd_lineage.step({topic_literal});'
+),
+(
     'OM201', 'NoRollbackTemplate',
     'Module "{module_code}" has instances {pending} to roll back, but no template for area '
     '{area_code}, table type {table_type_code}, platform {platform_code}{and_format}',
@@ -139,6 +160,19 @@ VALUES
     '{argument} is {column_name}',
     'CALL omd.register_module({module_code_literal}, {argument} => …); with the column''s name, or '
     'give the Module a rollback_template of its own.'
+),
+(
+    'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
+    'It needs a time column (timestamptz) and an id column (bigint), with an index on both; name '
+    'them with p_pos_column and p_id_column of omd_lineage.register_topic.'
+),
+(
+    'OM207', 'TransformUnfit', 'the transform {transform} can''t be run: {problem}',
+    'A transform is a view whose columns are columns of the destination.'
+),
+(
+    'OM208', 'WrongTopicState', 'topic "{topic}": {problem}',
+    'SELECT * FROM omd_lineage.ready_list WHERE topic = {topic_literal};'
 ),
 (
     'OM901', 'MigrationChanged', 'migration {path} was changed after it was applied',

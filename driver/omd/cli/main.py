@@ -20,6 +20,7 @@ _SECTIONS = {
     "Set up": "omd.cli.install",
     "A server of your own": "omd.cli.embedded",
     "Batches and Modules": "omd.cli.control",
+    "Lineage": "omd.cli.lineage",
     "What happened": "omd.cli.report",
     "Recovery": "omd.cli.recovery",
     "See it work": "omd.cli.demo",
@@ -28,8 +29,8 @@ _SECTIONS = {
 _MANUAL = """\
 Operational metadata for data platforms: which loads run, may they run, what must be undone first.
 
-OMD lives in a PostgreSQL database, in the schemas omd and omd_report. Its procedures decide; this
-command calls them. Anything it does, a DBA can do in psql.
+OMD lives in a PostgreSQL database, in the schemas omd, omd_lineage and omd_report. Its procedures
+decide; this command calls them. Anything it does, a DBA can do in psql.
 """
 
 _EPILOG = """\

@@ -1,0 +1,400 @@
+"""Lineage on the command line: topics, their blocks, the scheduler, the graph (lineage.md)."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd.cli.common import (
+    ExitCode,
+    dsn_option,
+    open_control,
+    output_option,
+    render,
+    row_dict,
+    short,
+    show,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from omd._types import ReadyRow, StepOutcome
+    from omd.cli._graph import Node
+    from omd.lineage import Lineage
+
+_STATUS = {
+    "topic": "topic",
+    "lag": "lag",
+    "told": "reason",
+    "blocker": "blocker",
+    "state": "state",
+    "holder": "hostid",
+    "tries": "attempts",
+}
+
+_master = click.option(
+    "--master", metavar="URL", help="Where topics on Spark run; local[*] if nothing else tells it."
+)
+
+
+@click.group()
+def lineage() -> None:
+    """Topics: what feeds what, which block is next, and the scheduler."""
+
+
+def _instant(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> datetime | None:
+    if told is None:
+        return None
+    try:
+        instant = datetime.fromisoformat(told.replace("Z", "+00:00"))
+    except ValueError as error:
+        raise click.BadParameter(f"{told} is not like 2013-07-01T00:00:00+02:00") from error
+    return instant.astimezone()  # without a zone: the local one
+
+
+# Registration -----------------------------------------------------------------------------------
+
+
+_TEXTS = {
+    "processor": "STEP, RELOAD or a procedure schema.procedure.",
+    "engine": "POSTGRES or SPARK.",
+    "delay": "Rows younger than this wait: '5 minutes'.",
+    "repeat": "Least time between two steps that are not full.",
+    "run_window": "'22:00-06:00', or with a time zone behind it.",
+    "max_wait": "After so long it runs with what is there; 0: never.",
+    "pos_column": "Time column of the base table.",
+    "id_column": "Id column of the base table.",
+    "source_offset": "Of a source: PROBE, CLOCK, TRIGGER or HAND.",
+    "reload_method": "TRUNCATE or SWAP.",
+    "comment": "What it is.",
+    "module_code": "Its Module; named like the topic otherwise.",
+    "area_code": "The Module's; PRES otherwise.",
+    "table_type_code": "The Module's.",
+    "platform_code": "The Module's: POSTGRES or SPARK.",
+}
+_LISTS = {
+    "depends_on": "A topic or table, the base table first; repeatable.",
+    "transforms": "A view; on Spark SQL or module:function; repeatable.",
+    "before_sql": "A statement before the transforms; repeatable.",
+    "after_sql": "A statement after them; repeatable.",
+}
+
+
+def _register_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for name, text in reversed(_TEXTS.items()):
+        command = click.option(f"--{name.replace('_', '-')}", name, metavar="TEXT", help=text)(
+            command
+        )
+    for name, text in reversed(_LISTS.items()):
+        option = "--transform" if name == "transforms" else f"--{name.replace('_', '-')}"
+        command = click.option(option, name, metavar="TEXT", multiple=True, help=text)(command)
+    return command
+
+
+@lineage.command()
+@click.argument("topic")
+@dsn_option
+@_register_options
+@click.option("--maxstep", type=click.IntRange(min=1), help="Most rows in a block.")
+@click.option(
+    "--advance-when-quiet/--stay-when-quiet",
+    default=None,
+    help="Whether the offset moves on when there is nothing new.",
+)
+@click.option("--inactive/--active", default=None, help="Inactive: it is not run.")
+@click.option("--start-value", callback=_instant, metavar="INSTANT", help="Rows up to here stay.")
+@click.option("--start-id", type=int, metavar="ID", help="Its id.")
+def register(topic: str, dsn: str, inactive: bool | None, **told: Any) -> None:
+    """Register TOPIC (schema.table[#tag][:shard]), or change it.
+
+    What is not told keeps its value; an empty text empties a list.
+
+    \b
+    Examples:
+      omd lineage register stg.ticket
+      omd lineage register fact.ticket --depends-on stg.ticket --transform etl.ticket
+    """
+    for name in _LISTS:
+        told[name] = [text for text in told[name] if text] if told[name] else None
+    with _open(dsn) as room:
+        found = room.register_topic(
+            topic, inactive_indicator=None if inactive is None else "Y" if inactive else "N", **told
+        )
+        click.echo(f"Topic {short(topic)} is registered with id {found}.", err=True)
+
+
+@lineage.command()
+@click.argument("topic")
+@dsn_option
+def remove(topic: str, dsn: str) -> None:
+    """Remove TOPIC; its Module and its table stay."""
+    with _open(dsn) as room:
+        room.remove_topic(topic)
+        click.echo(f"Topic {short(topic)} is removed.", err=True)
+
+
+# What is next -----------------------------------------------------------------------------------
+
+
+@lineage.command()
+@click.argument("topics", metavar="[GLOB]...", nargs=-1)
+@dsn_option
+@output_option
+def status(topics: tuple[str, ...], dsn: str, output: str) -> None:
+    """Show lag, blocker, state and holder of each topic, greatest lag first."""
+    from omd._types import LineageLagRow
+
+    with _open(dsn) as room:
+        rows = room.control.report(LineageLagRow)
+        show([row for row in rows if _chosen(row.topic, topics)], _STATUS, output)
+
+
+@lineage.command()
+@click.argument("topic")
+@dsn_option
+@output_option
+def plan(topic: str, dsn: str, output: str) -> None:
+    """Show the block that TOPIC would take now; changes nothing.
+
+    After the start, up to the end. The exit code is 3 when there is none.
+    """
+    with _open(dsn) as room:
+        block = room.plan(topic)
+    rows = [] if block is None else [block]
+    show(
+        rows,
+        {
+            "planned": "is_planned",
+            "after": "start_value",
+            "after id": "start_id",
+            "up to": "end_value",
+            "up to id": "end_id",
+            "rows": "row_count",
+            "full": "is_full",
+        },
+        output,
+    )
+    for row in rows:
+        if row.blocker and row.upto and output == "table":
+            click.echo(f"Held at {short(row.upto)} by {short(row.blocker)}.", err=True)
+        if row.detail:
+            click.echo(str(short(row.detail)), err=True)
+    if block is None or block.end_value is None:
+        click.get_current_context().exit(ExitCode.SKIPPED)
+
+
+@lineage.command()
+@dsn_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "dot", "mermaid", "svg"]),
+    default="text",
+    show_default=True,
+    help="Format of what is printed to stdout.",
+)
+@click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Only what touches these.")
+def graph(dsn: str, format_: str, topics: tuple[str, ...]) -> None:
+    """Draw what feeds what, coloured by how it stands.
+
+    \b
+    Examples:
+      omd lineage graph --format svg > lineage.svg
+      omd lineage graph --format dot | dot -Tpdf > lineage.pdf
+    """
+    from omd.cli._graph import FORMATS
+
+    with _open(dsn) as room:
+        nodes, edges = _graph(room)
+    if topics:
+        near = {n for edge in edges for n in edge if any(_chosen(e, topics) for e in edge)}
+        near |= {name for name in nodes if _chosen(name, topics)}
+        nodes = {name: node for name, node in nodes.items() if name in near}
+        edges = [edge for edge in edges if near.issuperset(edge)]
+    if nodes:
+        click.echo(FORMATS[format_](list(nodes.values()), edges))
+    else:
+        click.echo("(none)", err=True)
+
+
+def _graph(room: Lineage) -> tuple[dict[str, Node], list[tuple[str, str]]]:
+    from omd._types import LineageGraphRow
+    from omd.cli._graph import Node
+
+    ready = {row.topic: row for row in room.ready_list()}
+    nodes: dict[str, Node] = {}
+    edges: dict[tuple[str, str], None] = {}
+    for row in room.control.report(LineageGraphRow, order_by=["topic", "ordinal"]):
+        nodes[row.topic] = _node(row.topic, ready.get(row.topic))
+        if row.depends_on is not None:
+            source = row.source_topic or row.depends_on
+            nodes.setdefault(source, Node(source, "missing", note="no topic"))
+            edges[source, row.topic] = None
+    return dict(sorted(nodes.items())), list(edges)
+
+
+_KINDS = {"HELD": "running", "FAILED": "failed", "INACTIVE": "inactive", "REPEAT": "quiet"}
+
+
+def _node(topic: str, row: ReadyRow | None) -> Node:
+    from omd.cli._graph import Node
+
+    if row is None:
+        return Node(topic, "source")
+    kind = _KINDS.get(row.reason, "ready" if row.is_ready else "waiting")
+    if kind == "waiting" and row.lag == timedelta(0):
+        kind = "quiet"  # it has all that there is
+    return Node(topic, kind, row.lag, row.reason)
+
+
+# Steps ------------------------------------------------------------------------------------------
+
+_EXIT_CODES = {
+    "DONE": ExitCode.OK,
+    "ERROR": ExitCode.FAILURE,
+    "FAILED": ExitCode.FAILURE,
+    "NOJOBS": ExitCode.SKIPPED,
+    "SKIPPED": ExitCode.SKIPPED,
+    "MUTEX": ExitCode.ABORTED,
+    "ABORTED": ExitCode.ABORTED,
+}
+
+
+@lineage.command()
+@click.argument("topic")
+@dsn_option
+@output_option
+@_master
+@click.option("--one-line", is_flag=True, help="Tell how it went in one line on stderr instead.")
+def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) -> int:
+    """Run one step of TOPIC, in PostgreSQL or on Spark, and tell how it went.
+
+    The exit code is 0 for DONE, 1 for ERROR and FAILED (10 attempts), 3 for NOJOBS and SKIPPED,
+    4 for MUTEX (somebody else runs it) and ABORTED.
+    """
+    with _open(dsn, waits=True) as room:
+        outcome = room.step(topic, session=lambda: _session(master))
+    if one_line:
+        click.echo(_line(outcome), err=True)
+    else:
+        row = row_dict(outcome)
+        del row["error"]
+        if output == "table":
+            row = {name: short(value) for name, value in row.items()}
+        render([row], list(row), output)
+    return _EXIT_CODES[outcome.outcome.value]
+
+
+def _session(master: str | None) -> Any:
+    import omd.spark
+
+    return omd.spark.session(master)
+
+
+def _line(outcome: StepOutcome) -> str:
+    told = f"{outcome.topic}: {outcome.outcome}"
+    if outcome.rows is not None:
+        told += f", {outcome.rows} row{'' if outcome.rows == 1 else 's'}"
+    if outcome.module_instance_id:
+        told += f" (instance {outcome.module_instance_id})"
+    return str(short(f"{told}: {outcome.detail}" if outcome.detail else told))
+
+
+@lineage.command()
+@dsn_option
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Steps at once."
+)
+@click.option(
+    "--poll",
+    type=click.FloatRange(min=0.1),
+    default=10,
+    show_default=True,
+    help="Seconds between two looks at the sources.",
+)
+@click.option("--once", is_flag=True, help="Run what is ready now, and stop.")
+@click.option("--until-quiet", is_flag=True, help="Stop when nothing is ready any more.")
+@click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Only topics like this.")
+@_master
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=20,
+    show_default=True,
+    help="Seconds that running steps get to end after SIGTERM or Ctrl-C.",
+)
+def run(dsn: str, **told: Any) -> int:
+    """Run topics as they get ready, a process each, until SIGTERM or Ctrl-C.
+
+    Several may run at once, on several hosts too: who comes second finds the topic held. One line
+    on stderr tells how each step went. With --once and --until-quiet the exit code is 1 when a step
+    failed.
+    """
+    from omd.cli._scheduler import Scheduler
+
+    if told["once"] and told["until_quiet"]:
+        raise click.UsageError("either --once or --until-quiet")
+    return Scheduler(dsn, **told).run()
+
+
+# Administration ---------------------------------------------------------------------------------
+
+
+@lineage.command()
+@click.argument("topic")
+@dsn_option
+def retry(topic: str, dsn: str) -> None:
+    """Try TOPIC again at once, however often it has failed."""
+    with _open(dsn) as room:
+        room.retry(topic)
+        click.echo(f"Topic {short(topic)} is tried again.", err=True)
+
+
+@lineage.command()
+@click.argument("topic")
+@dsn_option
+def release(topic: str, dsn: str) -> None:
+    """Take TOPIC from its holder, whose step can't commit any more."""
+    with _open(dsn) as room:
+        room.release(topic)
+        click.echo(f"Topic {short(topic)} is free.", err=True)
+
+
+@lineage.command()
+@click.argument("topic")
+@click.argument("instant", callback=_instant)
+@click.argument("id", type=int, required=False)
+@dsn_option
+def offset(topic: str, instant: datetime, id: int | None, dsn: str) -> None:  # noqa: A002
+    """Tell that the source TOPIC is complete up to INSTANT, and the row ID in it.
+
+    \b
+    Example:
+      omd lineage offset stg.ticket 2013-07-01T00:00:00+00:00 4711
+    """
+    with _open(dsn) as room:
+        room.set_offset(topic, instant, id)
+        click.echo(f"Topic {short(topic)} has come to {instant.isoformat()}.", err=True)
+
+
+def _chosen(topic: str, globs: tuple[str, ...]) -> bool:
+    from fnmatch import fnmatchcase
+
+    return not globs or any(fnmatchcase(topic, glob) for glob in globs)
+
+
+@contextmanager
+def _open(dsn: str, *, waits: bool = False) -> Iterator[Lineage]:
+    """The room, for one command; a step outlives a restart of the database."""
+    import omd
+
+    control = omd.connect(dsn or None, application_name="omd-step") if waits else open_control(dsn)
+    with control:
+        yield omd.Lineage(control)
+
+
+commands: list[click.Command] = [lineage]

@@ -1,0 +1,139 @@
+"""The transforms of a topic on Spark (lineage.md section 4).
+
+Which block is read and what becomes of it is decided elsewhere; here rows only pass through.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.errors import TransformUnfit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+    from omd.lineage import StepRun
+
+__all__ = ["BLOCK", "transform", "view_name"]
+
+BLOCK = "block"
+
+_FUNCTION = re.compile(r"(?P<module>[^\W\d][\w.]*):(?P<function>[^\W\d][\w.]*)")
+_NAME = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
+
+# The views of a step are names of its session: two steps in one session would read one another's.
+_one_at_a_time = threading.Lock()
+
+
+def transform(run: StepRun) -> None:
+    """Run the transforms of a step and write what they give to its destination.
+
+    A transform is a Spark SQL text, or ``module:function``, which is called as
+    ``function(run, spark)`` and answers a DataFrame. It finds the block of the base table in the
+    view ``block``, also named ``<schema>_<table>``, and the other tables that the topic depends on,
+    whole, as ``<schema>_<table>``; all of one moment. A RELOAD finds the base table whole.
+
+    Args:
+        run: the open step.
+
+    Raises:
+        TransformUnfit: a transform that can't be found, or gives no rows.
+    """
+    spark = run.spark
+    if spark is None:
+        spark = run.spark = importlib.import_module("omd.spark").session()
+        run.attach(spark)
+    topic = run.definition
+    with _one_at_a_time, _views(run, spark):
+        for statement in topic.before_sql:
+            spark.sql(statement)
+        if topic.processor == "RELOAD":
+            parts = [_rows_of(run, spark, text) for text in topic.transforms]
+            whole = functools.reduce(
+                lambda one, other: one.unionByName(other, allowMissingColumns=True), parts
+            )
+            _write(run, whole, mode="overwrite")
+        else:
+            for text in topic.transforms:
+                _write(run, _rows_of(run, spark, text))
+        for statement in topic.after_sql:
+            spark.sql(statement)
+
+
+def view_name(table: str) -> str:
+    """The name under which a transform finds a table: ``stg.ticket`` is ``stg_ticket``."""
+    return "_".join(
+        quoted.replace('""', '"') if quoted else bare for quoted, bare in _NAME.findall(table)
+    )
+
+
+@contextmanager
+def _views(run: StepRun, spark: SparkSession) -> Iterator[None]:
+    topic = run.definition
+    assert topic.base_table is not None  # noqa: S101 - a topic with a processor has one
+    window = None if topic.processor == "RELOAD" else (topic.pos_column, topic.id_column)
+    base = run.read(spark, topic.base_table, window=window)
+    views: dict[str, DataFrame] = {
+        view_name(table): run.read(spark, table) for table in topic.tables
+    }
+    views |= {view_name(topic.base_table): base, BLOCK: base}
+    try:
+        for name, rows in views.items():
+            rows.createOrReplaceTempView(_quote(name))
+        yield
+    finally:
+        for name in views:
+            spark.catalog.dropTempView(name)
+
+
+def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
+    named = _FUNCTION.fullmatch(text.strip())
+    if named is None:
+        return spark.sql(text)
+    try:
+        function: Any = importlib.import_module(named["module"])
+        for name in named["function"].split("."):
+            function = getattr(function, name)
+    except (ImportError, AttributeError) as error:
+        raise TransformUnfit(
+            f"the transform {text} of topic {run.topic} can't be found: {error}",
+            hint="Install it where the step runs, or put its folder into PYTHONPATH.",
+        ) from error
+    rows = function(run, spark)
+    if not hasattr(rows, "sparkSession"):  # on Spark Connect it is another class
+        raise TransformUnfit(
+            f"the transform {text} of topic {run.topic} gave a {type(rows).__name__}, no DataFrame"
+        )
+    found: DataFrame = rows
+    return found
+
+
+def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
+    """Write rows, and count the NULLs of each column on their way."""
+    counted = Observation()
+    counts = [
+        F.count_if(F.col(_quote(name)).isNull()).alias(f"n{i}")
+        for i, name in enumerate(rows.columns)
+    ]
+    written = run.write(rows.observe(counted, *counts), **options)
+    if not written.rows:
+        return  # Spark may have seen that before, and have counted nothing
+    told = counted.get
+    for i, name in enumerate(rows.columns):
+        nulls = int(told.get(f"n{i}") or 0)
+        if nulls:
+            run.nulls[name] = run.nulls.get(name, 0) + nulls
+
+
+def _quote(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,28 @@
+-- Writes down the load window of a Module Instance. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.record_load_window(
+    p_module_instance_id bigint,
+    p_module_id integer,
+    p_start_value timestamptz,
+    p_start_id bigint,
+    p_end_value timestamptz,
+    p_end_id bigint
+)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+BEGIN ATOMIC
+    INSERT INTO omd.source_control (
+        module_instance_id, module_id, start_value, start_id, end_value, end_id
+    )
+    VALUES (
+        p_module_instance_id, p_module_id, p_start_value, p_start_id, p_end_value, p_end_id
+    );
+END;
+
+COMMENT ON FUNCTION omd.record_load_window IS
+'Writes down that p_module_instance_id, of the Module p_module_id, reads (p_start_value and '
+'p_start_id, p_end_value and p_end_id]. For rooms that know the window; create_load_window finds '
+'its start itself. Locks: none.';
+REVOKE ALL ON FUNCTION omd.record_load_window FROM PUBLIC;

@@ -1,0 +1,34 @@
+-- Lets the SQL of an in-database run tell its row counts, where its last statement does not show
+-- them: a CALL, for example. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd.tell_row_counts(
+    p_rows_input bigint DEFAULT NULL,
+    p_rows_inserted bigint DEFAULT NULL,
+    p_rows_updated bigint DEFAULT NULL,
+    p_rows_deleted bigint DEFAULT NULL
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $tell_row_counts$
+BEGIN
+    PERFORM set_config(
+        'omd.row_counts',
+        jsonb_build_object(
+            'input', p_rows_input,
+            'inserted', p_rows_inserted,
+            'updated', p_rows_updated,
+            'deleted', p_rows_deleted
+        )::text,
+        TRUE
+    );
+END
+$tell_row_counts$;
+
+COMMENT ON FUNCTION omd.tell_row_counts IS
+'Tells run_module the row counts of the SQL that it executes (numbers of rows, NULL counts as 0), '
+'instead of what its last statement shows. Call it in that SQL. Locks: none.';
+REVOKE ALL ON FUNCTION omd.tell_row_counts FROM PUBLIC;

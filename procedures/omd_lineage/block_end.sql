@@ -1,0 +1,15 @@
+-- Where the block of the running step ends. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd_lineage.block_end()
+RETURNS omd_lineage.row_position
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT nullif(current_setting('omd_lineage.block_end', TRUE), '')::omd_lineage.row_position;
+END;
+
+COMMENT ON FUNCTION omd_lineage.block_end IS
+'Where the block (start, end] of the running step ends: its time (ts) and id. NULL outside of a '
+'step and of set_block. For transform views; in_block compares with both. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage.block_end FROM PUBLIC;

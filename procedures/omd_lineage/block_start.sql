@@ -1,0 +1,15 @@
+-- Where the block of the running step starts. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd_lineage.block_start()
+RETURNS omd_lineage.row_position
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT nullif(current_setting('omd_lineage.block_start', TRUE), '')::omd_lineage.row_position;
+END;
+
+COMMENT ON FUNCTION omd_lineage.block_start IS
+'Where the block (start, end] of the running step starts: its time (ts) and id. NULL outside of a '
+'step and of set_block. For transform views; in_block compares with both. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage.block_start FROM PUBLIC;

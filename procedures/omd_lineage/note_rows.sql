@@ -1,0 +1,47 @@
+-- Trigger on a base table: moves the offset of its source with each statement that inserts. Writers
+-- of one table take turns from there to their commit; PROBE costs them nothing. Locks: the offset.
+
+CREATE OR REPLACE FUNCTION omd_lineage.note_rows()
+RETURNS trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $note_rows$
+DECLARE
+    v_source record;
+    v_position omd_lineage.row_position;
+BEGIN
+    SELECT
+        t.topic_id, coalesce(t.pos_column, 'pos') AS pos_column,
+        coalesce(t.id_column, 'id') AS id_column
+    INTO v_source
+    FROM omd_lineage.topic AS t
+    WHERE t.topic = tg_argv[0] AND t.processor IS NULL;
+    IF NOT FOUND THEN
+        PERFORM omd.raise_error('OM015', jsonb_build_object('topic', tg_argv[0]));
+    END IF;
+    EXECUTE format(
+        'SELECT n.%1$I, n.%2$I FROM new_rows AS n ORDER BY n.%1$I DESC, n.%2$I DESC LIMIT 1',
+        v_source.pos_column, v_source.id_column
+    ) INTO v_position.ts, v_position.id;
+    IF v_position IS NOT NULL THEN
+        UPDATE omd_lineage.offsets AS o SET
+            last = v_position,
+            run = clock_timestamp(),
+            waiting_since = clock_timestamp(),
+            processor = 'TRIGGER'
+        WHERE o.topic_id = v_source.topic_id AND coalesce(v_position > o.last, TRUE);
+        PERFORM omd_lineage.notify_topic(tg_argv[0]);
+    END IF;
+    RETURN NULL;
+END
+$note_rows$;
+
+COMMENT ON FUNCTION omd_lineage.note_rows IS
+'Trigger for a source with TRIGGER: CREATE TRIGGER … AFTER INSERT ON stg.ticket REFERENCING NEW '
+'TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows(''stg.ticket''). '
+'Moves the offset of the topic to the newest row. Errors: OM015. Locks: the offset, until the '
+'transaction ends.';
+REVOKE ALL ON FUNCTION omd_lineage.note_rows FROM PUBLIC;

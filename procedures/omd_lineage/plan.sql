@@ -1,0 +1,68 @@
+-- The block that a topic would take now, for people to look at. Errors: OM005, OM015, OM206. Locks:
+-- none.
+
+CREATE OR REPLACE FUNCTION omd_lineage.plan(
+    p_topic text
+)
+RETURNS TABLE (
+    topic text,
+    is_planned boolean,
+    start_value timestamptz,
+    start_id bigint,
+    end_value timestamptz,
+    end_id bigint,
+    row_count bigint,
+    is_full boolean,
+    upto timestamptz,
+    blocker text,
+    detail text
+)
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plan$
+DECLARE
+    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_offset omd_lineage.offsets;
+    v_block record;
+BEGIN
+    SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = v_topic_id;
+    topic := p_topic;
+    is_planned := v_offset.next IS NOT NULL;
+    IF is_planned THEN
+        start_value := (coalesce(v_offset.quiet_start, v_offset.last)).ts;
+        start_id := (coalesce(v_offset.quiet_start, v_offset.last)).id;
+        end_value := (v_offset.next).ts;
+        end_id := (v_offset.next).id;
+        row_count := v_offset.rows;
+        is_full := v_offset.is_full;
+        blocker := v_offset.waited_for;
+        detail := nullif(v_offset.state, '');
+    ELSIF EXISTS (
+        SELECT FROM omd_lineage.topic AS t
+        WHERE t.topic_id = v_topic_id AND t.processor IS NULL
+    ) THEN
+        detail := 'a source: it is only read';
+    ELSE
+        v_block := omd_lineage.next_block(v_topic_id, TRUE);
+        start_value := (v_block.start_position).ts;
+        start_id := (v_block.start_position).id;
+        end_value := (v_block.end_position).ts;
+        end_id := (v_block.end_position).id;
+        row_count := v_block.row_count;
+        is_full := v_block.is_full;
+        upto := v_block.upto;
+        blocker := v_block.blocker;
+        detail := v_block.detail;
+    END IF;
+    RETURN NEXT;
+END
+$plan$;
+
+COMMENT ON FUNCTION omd_lineage.plan IS
+'One row: the block (start, end] that the topic p_topic would take now, with the offsets as they '
+'are; is_planned: it is recorded already and waits for its retry. Without an end, detail says why '
+'there is nothing to do. Changes nothing. Errors: OM005, OM015, OM206. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;

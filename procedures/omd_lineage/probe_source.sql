@@ -1,0 +1,52 @@
+-- Looks how far a source has come. With the rights of the caller. Errors: OM206. Locks: the offset
+-- of the source, which is passed over while somebody else holds it.
+
+CREATE OR REPLACE FUNCTION omd_lineage.probe_source(
+    p_topic_id integer
+)
+RETURNS boolean
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $probe_source$
+DECLARE
+    v_source record;
+    v_now timestamptz := clock_timestamp();
+    v_writer record;
+    v_position omd_lineage.row_position;
+    v_table_name text;
+BEGIN
+    SELECT
+        t.table_code, coalesce(t.pos_column, 'pos') AS pos_column,
+        coalesce(t.id_column, 'id') AS id_column, t.source_offset
+    INTO v_source
+    FROM omd_lineage.topic AS t
+    WHERE t.topic_id = p_topic_id AND t.processor IS NULL;
+    IF NOT FOUND THEN
+        RETURN FALSE;
+    END IF;
+    v_table_name := omd.quote_table(v_source.table_code, 'POSTGRES');
+
+    IF v_source.source_offset = 'PROBE' THEN
+        v_position := omd_lineage.newest_row(
+            v_source.table_code, v_source.pos_column, v_source.id_column
+        );
+        IF v_position IS NOT NULL THEN
+            PERFORM omd_lineage.see_position(v_table_name, v_position);
+        END IF;
+    ELSIF v_source.source_offset = 'CLOCK' THEN
+        -- Rows carry the time of their writing, so all that began before the oldest writer is here.
+        v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
+        v_position := ROW(least(v_now, v_writer.since), 0);
+    END IF;
+    RETURN v_position IS NOT NULL AND omd_lineage.move_source(p_topic_id, v_position);
+END
+$probe_source$;
+
+COMMENT ON FUNCTION omd_lineage.probe_source IS
+'Looks how far the source p_topic_id has come, where it is one with PROBE (its newest row) or '
+'CLOCK (now, or the start of its oldest writer), and moves its offset; TRUE when it has moved. '
+'Errors: OM206. Locks: the offset.';
+REVOKE ALL ON FUNCTION omd_lineage.probe_source FROM PUBLIC;

@@ -1,0 +1,37 @@
+-- Looks at every source. A source that can't be read is told in its state, and stops nobody. Locks:
+-- the offsets that move.
+
+CREATE OR REPLACE PROCEDURE omd_lineage.probe_sources(
+    INOUT p_moved integer DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $probe_sources$
+DECLARE
+    v_source record;
+BEGIN
+    p_moved := 0;
+    -- In one order, so that schedulers do not wait for one another crosswise.
+    FOR v_source IN
+        SELECT t.topic_id FROM omd_lineage.topic AS t
+        WHERE t.processor IS NULL
+            AND t.source_offset IN ('PROBE', 'CLOCK')
+            AND t.inactive_indicator = 'N'
+        ORDER BY t.topic_id
+    LOOP
+        BEGIN
+            p_moved := p_moved + omd_lineage.probe_source(v_source.topic_id)::integer;
+        EXCEPTION
+            WHEN OTHERS THEN
+                PERFORM omd_lineage.write_state(v_source.topic_id, sqlerrm);
+        END;
+    END LOOP;
+END
+$probe_sources$;
+
+COMMENT ON PROCEDURE omd_lineage.probe_sources IS
+'Looks how far every source with PROBE or CLOCK has come, and moves its offset. Answers p_moved, '
+'the number of offsets that moved. What is wrong with a source stands in its state. Locks: the '
+'offsets that move. SQL ETL scheduler, "SCH.Offsets".';
+REVOKE ALL ON PROCEDURE omd_lineage.probe_sources FROM PUBLIC;

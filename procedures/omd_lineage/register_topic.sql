@@ -1,0 +1,70 @@
+-- Inserts or updates a topic by its name, with its Module, its offset and its dependencies. A NULL
+-- argument keeps the present value. Errors: OM005, OM006, OM009, OM013, OM016, OM017, OM205.
+-- Locks: one registration of topics at a time; the Module row.
+
+CREATE OR REPLACE PROCEDURE omd_lineage.register_topic(
+    p_topic text,
+    p_depends_on text[] DEFAULT NULL,
+    p_processor text DEFAULT NULL,
+    p_transforms text[] DEFAULT NULL,
+    p_engine text DEFAULT NULL,
+    p_delay interval DEFAULT NULL,
+    p_repeat interval DEFAULT NULL,
+    p_maxstep bigint DEFAULT NULL,
+    p_run_window text DEFAULT NULL,
+    p_max_wait interval DEFAULT NULL,
+    p_before_sql text[] DEFAULT NULL,
+    p_after_sql text[] DEFAULT NULL,
+    p_pos_column text DEFAULT NULL,
+    p_id_column text DEFAULT NULL,
+    p_source_offset text DEFAULT NULL,
+    p_reload_method text DEFAULT NULL,
+    p_advance_when_quiet boolean DEFAULT NULL,
+    p_inactive_indicator text DEFAULT NULL,
+    p_comment text DEFAULT NULL,
+    p_module_code text DEFAULT NULL,
+    p_area_code text DEFAULT NULL,
+    p_table_type_code text DEFAULT NULL,
+    p_platform_code text DEFAULT NULL,
+    p_start_value timestamptz DEFAULT NULL,
+    p_start_id bigint DEFAULT NULL,
+    INOUT p_topic_id integer DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $register_topic$
+BEGIN
+    CALL omd_lineage.save_topic(
+        p_topic, p_depends_on, p_processor, p_transforms, p_engine, p_delay, p_repeat, p_maxstep,
+        p_run_window, p_max_wait, p_before_sql, p_after_sql, p_pos_column, p_id_column,
+        p_source_offset, p_reload_method, p_advance_when_quiet, p_inactive_indicator, p_comment,
+        p_module_code, p_area_code, p_table_type_code, p_platform_code, p_start_value, p_start_id,
+        p_topic_id
+    );
+    -- With the rights of the caller, whose table it is.
+    BEGIN
+        PERFORM omd_lineage.probe_source(p_topic_id);
+    EXCEPTION
+        WHEN SQLSTATE 'OM206' THEN
+            RAISE WARNING USING MESSAGE = sqlerrm;
+    END;
+END
+$register_topic$;
+
+COMMENT ON PROCEDURE omd_lineage.register_topic IS
+'Inserts or updates the topic p_topic (schema.table[#tag][:shard]); a NULL argument keeps the '
+'present value. p_depends_on: tables or topics, the first is the base table. p_processor: STEP '
+'(the default with p_transforms), RELOAD, or a procedure schema.procedure of yours, called with '
+'the topic; NULL: a source. p_transforms: views (p_engine POSTGRES, the default), Spark SQL texts '
+'or module:function (SPARK). p_delay: rows younger than this wait. p_repeat: least time between '
+'steps (1 hour). p_maxstep: most rows per block (1,000,000). p_run_window: ''22:00-06:00'', with a '
+'time zone or in that of the session; '''': none. p_max_wait: after so long it goes without the '
+'dependencies that lag; 0: never. p_before_sql, p_after_sql: statements around the transforms, '
+'with qualified names. p_pos_column, p_id_column: of the base table (pos, id). p_source_offset: '
+'PROBE, CLOCK, TRIGGER or HAND. p_reload_method: TRUNCATE or SWAP. p_advance_when_quiet: the '
+'offset moves on when there is nothing new. p_module_code (else the topic), p_area_code (PRES), '
+'p_table_type_code, p_platform_code: of its Module. p_start_value, p_start_id: rows up to here '
+'are not taken. Answers p_topic_id. Errors: OM005, OM006, OM009, OM013, OM016, OM017, '
+'OM205. Locks: other registrations; the Module row. SQL ETL scheduler, "Lineage and Topics".';
+REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;

@@ -1,0 +1,32 @@
+-- Takes a topic from whoever holds it: from then on he can't commit. Errors: OM005, OM015. Locks:
+-- the offset.
+
+CREATE OR REPLACE PROCEDURE omd_lineage.release(
+    p_topic text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $release$
+DECLARE
+    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_hostid text;
+BEGIN
+    SELECT o.hostid INTO v_hostid FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = v_topic_id
+    FOR NO KEY UPDATE;
+    IF v_hostid <> '' THEN
+        UPDATE omd_lineage.offsets AS o SET hostid = '' WHERE o.topic_id = v_topic_id;
+        PERFORM omd.write_event(
+            0, 0, 4, 'RELEASE', format('%s taken from %s by %s', p_topic, v_hostid, omd.editor())
+        );
+        PERFORM omd_lineage.notify_topic(p_topic);
+    END IF;
+END
+$release$;
+
+COMMENT ON PROCEDURE omd_lineage.release IS
+'Frees the topic p_topic from its holder, alive or not: his step can''t commit any more, and the '
+'next one takes the same block. The same as SET hostid = ''''. Errors: OM005, OM015. Locks: the '
+'offset. SQL ETL scheduler, "SCH.Offsets".';
+REVOKE ALL ON PROCEDURE omd_lineage.release FROM PUBLIC;

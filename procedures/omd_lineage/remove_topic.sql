@@ -1,0 +1,56 @@
+-- Forgets a topic. Its Module, with its history, stays. Errors: OM005, OM015, OM208. Locks: other
+-- registrations; the topic.
+
+CREATE OR REPLACE PROCEDURE omd_lineage.remove_topic(
+    p_topic text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $remove_topic$
+DECLARE
+    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_problem text;
+    v_table_code text;
+BEGIN
+    LOCK TABLE omd_lineage.dependency IN SHARE ROW EXCLUSIVE MODE;
+    SELECT 'held by ' || o.hostid INTO v_problem FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = v_topic_id
+        AND omd_lineage.holder_lives(o.hostid, o.module_instance_id);
+    -- Another topic of the table may take its place.
+    SELECT coalesce(v_problem, t.topic || ' depends on it') INTO v_problem
+    FROM omd_lineage.dependency AS d
+    INNER JOIN omd_lineage.topic AS t ON d.topic_id = t.topic_id
+    WHERE d.source_topic_id = v_topic_id
+        AND NOT EXISTS (
+            SELECT FROM omd_lineage.dependency AS other
+            WHERE other.topic_id = d.topic_id
+                AND other.ordinal = d.ordinal
+                AND other.source_topic_id <> v_topic_id
+        )
+    ORDER BY t.topic
+    LIMIT 1;
+    IF v_problem IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM208',
+            jsonb_build_object('topic', p_topic, 'problem', 'it can''t be removed: ' || v_problem)
+        );
+    END IF;
+    DELETE FROM omd_lineage.dependency AS d WHERE d.source_topic_id = v_topic_id;
+    DELETE FROM omd_lineage.topic AS t
+    WHERE t.topic_id = v_topic_id
+    RETURNING t.table_code INTO v_table_code;
+    -- A shard that is gone may hand its readers to another topic of the table.
+    PERFORM omd_lineage.resolve_dependencies(d.topic_id)
+    FROM (
+        SELECT DISTINCT o.topic_id FROM omd_lineage.dependency AS o
+        WHERE o.table_code = v_table_code
+    ) AS d;
+END
+$remove_topic$;
+
+COMMENT ON PROCEDURE omd_lineage.remove_topic IS
+'Removes the topic p_topic with its offset; its history, its log and its Module stay. Refused '
+'while it runs, and while another topic depends on it alone. Errors: OM005, OM015, OM208. Locks: '
+'other registrations; the topic.';
+REVOKE ALL ON PROCEDURE omd_lineage.remove_topic FROM PUBLIC;

@@ -1,0 +1,41 @@
+-- Shows a person what a transform view gives in a step: sets its block in this session. Errors:
+-- OM005, OM015, OM206. Locks: none.
+
+CREATE OR REPLACE PROCEDURE omd_lineage.set_block(
+    p_topic text
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $set_block$
+DECLARE
+    v_plan record;
+BEGIN
+    SELECT p.* INTO v_plan FROM omd_lineage.plan(p_topic) AS p;
+    PERFORM
+        set_config('omd_lineage.topic', p_topic, FALSE),
+        set_config(
+            'omd_lineage.block_start',
+            ROW(v_plan.start_value, v_plan.start_id)::omd_lineage.row_position::text,
+            FALSE
+        ),
+        set_config(
+            'omd_lineage.block_end',
+            CASE
+                WHEN v_plan.end_value IS NOT NULL
+                    THEN ROW(v_plan.end_value, v_plan.end_id)::omd_lineage.row_position::text
+                ELSE ''
+            END,
+            FALSE
+        );
+    IF v_plan.end_value IS NULL THEN
+        RAISE NOTICE 'topic "%" has no block: %', p_topic, v_plan.detail;
+    END IF;
+END
+$set_block$;
+
+COMMENT ON PROCEDURE omd_lineage.set_block IS
+'Sets what block_start and block_end answer in this session to the block that the topic p_topic '
+'would take now, so that its transform views can be looked at. Errors: OM005, OM015, OM206. '
+'Locks: none.';
+REVOKE ALL ON PROCEDURE omd_lineage.set_block FROM PUBLIC;

@@ -1,0 +1,58 @@
+-- Tells how far a table has come, where nobody else knows. Errors: OM005, OM015, OM208. Locks: the
+-- offset.
+
+CREATE OR REPLACE PROCEDURE omd_lineage.set_offset(
+    p_topic text,
+    p_ts timestamptz,
+    p_id bigint DEFAULT 0
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $set_offset$
+DECLARE
+    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_offset omd_lineage.offsets;
+BEGIN
+    IF p_ts IS NULL OR p_id IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005',
+            jsonb_build_object('argument', CASE WHEN p_ts IS NULL THEN 'p_ts' ELSE 'p_id' END)
+        );
+    END IF;
+    SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = v_topic_id
+    FOR NO KEY UPDATE;
+    IF v_offset.next IS NOT NULL OR v_offset.hostid <> '' THEN
+        PERFORM omd.raise_error(
+            'OM208',
+            jsonb_build_object(
+                'topic', p_topic,
+                'problem', 'its offset can''t be set while a block is planned'
+            )
+        );
+    END IF;
+    UPDATE omd_lineage.offsets AS o SET
+        last = ROW(p_ts, p_id),
+        quiet_start = NULL,
+        is_full = FALSE,
+        run = clock_timestamp(),
+        waiting_since = clock_timestamp(),
+        processor = 'HAND'
+    WHERE o.topic_id = v_topic_id;
+    PERFORM omd.write_event(
+        0, 0, 4, 'OFFSET',
+        format(
+            '%s set from %s to %s by %s', p_topic, coalesce(v_offset.last::text, 'nothing'),
+            ROW(p_ts, p_id), omd.editor()
+        )
+    );
+    PERFORM omd_lineage.notify_topic(p_topic);
+END
+$set_offset$;
+
+COMMENT ON PROCEDURE omd_lineage.set_offset IS
+'Sets the offset of the topic p_topic to (p_ts, p_id), forward or back: a source with HAND is '
+'complete up to there; a destination goes on from there. Errors: OM005, OM015, OM208 (a block is '
+'planned). Locks: the offset. SQL ETL scheduler, "SCH.Offsets".';
+REVOKE ALL ON PROCEDURE omd_lineage.set_offset FROM PUBLIC;

@@ -1,0 +1,20 @@
+-- Writes the state of a topic, and only where it is another. Locks: the offset.
+
+CREATE OR REPLACE FUNCTION omd_lineage.write_state(
+    p_topic_id integer,
+    p_state text
+)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    UPDATE omd_lineage.offsets AS o SET state = left(p_state, 1000), run = clock_timestamp()
+    WHERE o.topic_id = p_topic_id AND o.state <> left(p_state, 1000);
+END;
+
+COMMENT ON FUNCTION omd_lineage.write_state IS
+'Writes p_state as the state of the topic p_topic_id. Locks: the offset.';
+REVOKE ALL ON FUNCTION omd_lineage.write_state FROM PUBLIC;

@@ -1,0 +1,22 @@
+-- The errors of topics, out of the event log: there is no second one.
+
+CREATE OR REPLACE VIEW omd_lineage.error_log AS
+SELECT
+    e.event_id,
+    t.topic,
+    e.event_datetime AS ts,
+    e.module_instance_id,
+    e.event_return_code_details AS error_code,
+    e.event_detail AS error
+FROM omd.event_log AS e
+INNER JOIN omd.module_instance AS mi ON e.module_instance_id = mi.module_instance_id
+INNER JOIN omd_lineage.topic AS t ON mi.module_id = t.module_id
+WHERE e.event_type_code = 2 AND e.module_instance_id <> 0;
+
+COMMENT ON VIEW omd_lineage.error_log IS 'Every failed step, with its error.';
+COMMENT ON COLUMN omd_lineage.error_log.event_id IS 'The event in omd.event_log.';
+COMMENT ON COLUMN omd_lineage.error_log.topic IS 'The topic.';
+COMMENT ON COLUMN omd_lineage.error_log.ts IS 'When.';
+COMMENT ON COLUMN omd_lineage.error_log.module_instance_id IS 'The Module Instance of the step.';
+COMMENT ON COLUMN omd_lineage.error_log.error_code IS 'SQLSTATE, or type of the exception.';
+COMMENT ON COLUMN omd_lineage.error_log.error IS 'The full text.';

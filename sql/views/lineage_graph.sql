@@ -1,0 +1,24 @@
+-- What feeds what: one row per topic and dependency, and one for each topic without.
+
+CREATE OR REPLACE VIEW omd_report.lineage_graph AS
+SELECT
+    t.topic,
+    t.table_code,
+    t.processor,
+    t.engine,
+    d.ordinal,
+    d.depends_on,
+    s.topic AS source_topic
+FROM omd_lineage.topic AS t
+LEFT JOIN omd_lineage.dependency AS d ON t.topic_id = d.topic_id
+LEFT JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id;
+
+COMMENT ON VIEW omd_report.lineage_graph IS 'Topics and what they depend on.';
+COMMENT ON COLUMN omd_report.lineage_graph.topic IS 'The topic.';
+COMMENT ON COLUMN omd_report.lineage_graph.table_code IS 'Its table.';
+COMMENT ON COLUMN omd_report.lineage_graph.processor IS 'How it is made; NULL: a source.';
+COMMENT ON COLUMN omd_report.lineage_graph.engine IS 'POSTGRES or SPARK.';
+COMMENT ON COLUMN omd_report.lineage_graph.ordinal IS 'Place of the dependency; 1: base table.';
+COMMENT ON COLUMN omd_report.lineage_graph.depends_on IS 'The dependency, as registered.';
+COMMENT ON COLUMN omd_report.lineage_graph.source_topic IS
+'A topic that makes it; NULL: none does.';

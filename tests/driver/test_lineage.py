@@ -1,0 +1,339 @@
+"""Lineage through the driver: typed answers, outcomes as data, what survives a lost connection."""
+
+from __future__ import annotations
+
+import select
+import subprocess
+import sys
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+import omd
+from omd import _types as t
+from omd import errors
+from omd._types import ProcessingIndicator, StepResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Connect = Callable[..., psycopg.Connection[dict[str, Any]]]
+
+NOON = datetime(2020, 1, 1, 12, tzinfo=timezone.utc)
+
+SCHEMA = """
+CREATE SCHEMA stg; CREATE SCHEMA etl; CREATE SCHEMA fact;
+CREATE TABLE stg.a (pos timestamptz, id bigint, v int);
+CREATE INDEX ON stg.a (pos, id);
+CREATE TABLE fact.a (id bigint, v int, omd_insert_module_instance_id bigint);
+CREATE VIEW etl.a AS
+SELECT a.id, 100 / a.v AS v FROM stg.a AS a WHERE omd_lineage.in_block(a.pos, a.id);
+GRANT USAGE ON SCHEMA stg, etl, fact TO omd_owner;
+GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_owner;
+"""
+
+
+@pytest.fixture
+def lineage(dsn: str) -> Iterator[omd.Lineage]:
+    """stg.a holds 10 rows, a minute apart from noon; fact.a is made of blocks of at most 4."""
+    with omd.connect(dsn) as control:
+        control.execute_script(SCHEMA)
+        insert(control, *((i, 1) for i in range(1, 11)))
+        lineage = omd.Lineage(control)
+        lineage.register_topic("stg.a")
+        lineage.register_topic(
+            "fact.a",
+            depends_on=["stg.a"],
+            transforms=["etl.a"],
+            maxstep=4,
+            repeat=timedelta(0),
+            comment="A fact",
+        )
+        yield lineage
+
+
+@pytest.fixture
+def on_spark(lineage: omd.Lineage) -> omd.Lineage:
+    """The same, but fact.a is made on Spark: begin and end are the driver's."""
+    lineage.register_topic("fact.a", engine="SPARK", transforms=["SELECT id, v FROM block"])
+    return lineage
+
+
+def insert(control: omd.Control, *rows: tuple[int, int]) -> None:
+    with control.transaction() as connection:
+        for i, v in rows:
+            connection.execute(
+                "INSERT INTO stg.a VALUES (%s, %s, %s)", [NOON + timedelta(minutes=i), i, v]
+            )
+
+
+def written(conn: psycopg.Connection[dict[str, Any]]) -> list[int]:
+    return [row["id"] for row in conn.execute("SELECT id FROM fact.a ORDER BY id")]
+
+
+def test_a_step_moves_on_by_a_block_and_tells_so(
+    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    outcome = lineage.step("fact.a")
+    assert (outcome.topic, outcome.outcome, outcome.rows) == ("fact.a", StepResult.DONE, 4)
+    assert outcome.succeeded
+    assert outcome.module_instance_id
+    assert written(conn) == [1, 2, 3, 4]
+    [run] = lineage.control.report(
+        t.ModuleExecutionRow, module_instance_id=outcome.module_instance_id
+    )
+    assert (run.module_code, run.execution_status_code, run.rows_inserted) == ("fact.a", "S", 4)
+
+
+def test_the_plan_is_what_the_step_then_takes(lineage: omd.Lineage) -> None:
+    lineage.step("fact.a")
+    plan = lineage.plan("fact.a")
+    assert plan is not None
+    assert (plan.start_value, plan.start_id) == (NOON + timedelta(minutes=4), 4)
+    assert (plan.end_value, plan.end_id) == (NOON + timedelta(minutes=8), 8)
+    assert (plan.row_count, plan.is_full, plan.is_planned) == (4, True, False)
+    lineage.step("fact.a")
+    again = lineage.plan("fact.a")
+    assert again is not None
+    assert (again.start_value, again.start_id) == (plan.end_value, plan.end_id)
+
+
+def test_the_first_block_starts_before_all(lineage: omd.Lineage) -> None:
+    plan = lineage.plan("fact.a")
+    assert plan is not None
+    assert plan.start_value == datetime.min.replace(tzinfo=timezone.utc)
+
+
+def test_nothing_to_do_is_an_outcome(lineage: omd.Lineage) -> None:
+    while lineage.step("fact.a").outcome is StepResult.DONE:
+        pass
+    outcome = lineage.step("fact.a")
+    assert (outcome.outcome, outcome.module_instance_id) == (StepResult.NOJOBS, None)
+    assert not outcome.succeeded
+    assert outcome.detail
+
+
+def test_an_error_of_a_transform_is_an_outcome_and_recorded(
+    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    conn.execute("UPDATE stg.a SET v = 0 WHERE id = 3")
+    outcome = lineage.step("fact.a")
+    assert outcome.outcome is StepResult.ERROR
+    assert "division by zero" in (outcome.detail or "")
+    assert written(conn) == []
+    [error] = lineage.control.report(t.LineageErrorRow)
+    assert (error.topic, error.module_instance_id) == ("fact.a", outcome.module_instance_id)
+    assert (error.end_id, error.error_code) == (4, "22012")
+    plan = lineage.plan("fact.a")
+    assert plan is not None
+    assert (plan.is_planned, plan.end_id) == (True, 4)
+    insert(lineage.control, (2, 5))  # behind the end of the block: it stays what it was
+    conn.execute("UPDATE stg.a SET v = 1")
+    assert lineage.step("fact.a").succeeded
+    assert written(conn) == [1, 2, 2, 3, 4]
+
+
+def test_after_ten_attempts_a_topic_waits_for_retry(
+    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    conn.execute("UPDATE stg.a SET v = 0 WHERE id = 3")
+    for _ in range(10):
+        assert lineage.step("fact.a").outcome is StepResult.ERROR
+    assert lineage.step("fact.a").outcome is StepResult.FAILED
+    [row] = lineage.ready_list("fact.a")
+    assert (row.is_ready, row.reason, row.attempts) == (False, "FAILED", 10)
+    conn.execute("UPDATE stg.a SET v = 1")
+    lineage.retry("fact.a")
+    assert [row.topic for row in lineage.ready_list(only_ready=True)] == ["fact.a"]
+    assert lineage.step("fact.a").succeeded
+
+
+def test_an_inactive_topic_is_skipped(lineage: omd.Lineage) -> None:
+    lineage.register_topic("fact.a", inactive_indicator="Y")
+    assert lineage.step("fact.a").outcome is StepResult.SKIPPED
+
+
+def test_a_topic_that_is_held_is_no_error(on_spark: omd.Lineage) -> None:
+    begun = on_spark.begin_step("fact.a", hostid="other:1", lease=timedelta(minutes=1))
+    assert begun.outcome is StepResult.RUN
+    outcome = on_spark.step("fact.a")
+    assert outcome.outcome is StepResult.MUTEX
+    assert "other:1" in (outcome.detail or "")
+    [lag] = on_spark.control.report(t.LineageLagRow)
+    assert (lag.reason, lag.hostid) == ("HELD", "other:1")
+
+
+@pytest.mark.parametrize("call", ["step", "plan", "definition", "release", "retry", "remove_topic"])
+def test_an_unknown_topic_is_an_error(lineage: omd.Lineage, call: str) -> None:
+    with pytest.raises(errors.UnknownTopic) as caught:
+        getattr(lineage, call)("no.where")
+    assert caught.value.hint
+
+
+def test_a_step_of_a_source_is_an_error(lineage: omd.Lineage) -> None:
+    with pytest.raises(errors.WrongEngine):
+        lineage.step("stg.a")
+
+
+def test_a_cycle_and_a_bad_name_are_errors(lineage: omd.Lineage) -> None:
+    with pytest.raises(errors.CyclicDependency):
+        lineage.register_topic("stg.a", depends_on=["fact.a"], transforms=["etl.a"])
+    with pytest.raises(errors.InvalidTopic):
+        lineage.register_topic("no schema")
+
+
+# Steps of a driver ------------------------------------------------------------------------------
+
+
+def test_a_step_that_was_released_cannot_commit(
+    on_spark: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    begun = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
+    assert begun.module_instance_id is not None
+    assert begun.plan_number is not None
+    assert begun.processing_indicator is ProcessingIndicator.PROCEED
+    on_spark.release("fact.a")
+    with pytest.raises(errors.StepFenced):
+        on_spark.commit_step(begun.module_instance_id, begun.plan_number)
+    other = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
+    assert (other.outcome, other.end_id) == (StepResult.RUN, begun.end_id)
+    with pytest.raises(errors.OmdError):
+        on_spark.commit_step(begun.module_instance_id, begun.plan_number)
+    assert other.module_instance_id is not None
+    assert other.plan_number is not None
+    on_spark.commit_step(
+        other.module_instance_id, other.plan_number, rows_inserted=4, nulls={"v": 2}
+    )
+    log = conn.execute("SELECT * FROM omd_lineage.log").fetchall()
+    assert [(row["module_instance_id"], row["rows"], row["nulls"]) for row in log] == [
+        (other.module_instance_id, 4, {"v": 2})
+    ]
+    [hour] = on_spark.control.report(t.LineageThroughputRow)
+    assert (hour.topic, hour.steps, hour.rows) == ("fact.a", 1, 4)
+
+
+def test_the_block_of_a_failed_step_is_taken_again(on_spark: omd.Lineage) -> None:
+    begun = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
+    assert begun.module_instance_id is not None
+    on_spark.fail_step(begun.module_instance_id, event_detail="it \0 broke")
+    on_spark.fail_step(begun.module_instance_id)
+    insert(on_spark.control, (11, 1))
+    again = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
+    assert again.module_instance_id != begun.module_instance_id
+    for name in ("start_value", "start_id", "end_value", "end_id"):
+        assert getattr(again, name) == getattr(begun, name)
+
+
+def test_an_error_before_there_is_an_instance_counts(on_spark: omd.Lineage) -> None:
+    on_spark.note_error("fact.a", "no \0 way")
+    [row] = on_spark.ready_list("fact.a")
+    assert row.attempts == 1
+    assert "no \\x00 way" in row.state
+
+
+def test_a_commit_whose_answer_was_lost_counts_once(
+    on_spark: omd.Lineage, wire: Any, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    with omd.connect(wire.dsn, lease=None, patience=timedelta(seconds=20)) as control:
+        wired = omd.Lineage(control)
+        begun = wired.begin_step("fact.a", lease=timedelta(minutes=1))
+        assert begun.module_instance_id is not None
+        assert begun.plan_number is not None
+        wire.swallow_answer_to = b"commit_step"
+        wired.commit_step(begun.module_instance_id, begun.plan_number, rows_inserted=4)
+    assert wire.swallow_answer_to is None
+    assert conn.execute("SELECT rows FROM omd_lineage.log").fetchall() == [{"rows": 4}]
+
+
+def test_a_step_whose_answer_was_lost_is_not_sent_twice(
+    lineage: omd.Lineage, wire: Any, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    with omd.connect(wire.dsn, patience=timedelta(seconds=20)) as control:
+        wire.swallow_answer_to = b"omd_lineage"  # first the definition, then the step
+        definition = omd.Lineage(control).definition("fact.a")
+        assert (definition.base_table, definition.pos_column) == ("stg.a", "pos")
+        wire.swallow_answer_to = b'"step"'
+        with pytest.raises(errors.AnswerLost):
+            omd.Lineage(control).step("fact.a")
+
+
+# Sources ----------------------------------------------------------------------------------------
+
+
+def test_the_offset_of_a_source_is_told_by_hand(lineage: omd.Lineage) -> None:
+    lineage.register_topic("stg.h", source_offset="HAND")
+    lineage.register_topic("fact.a", depends_on=["stg.a", "stg.h"])
+    [row] = lineage.ready_list("fact.a")
+    assert row.blocker == "no offset: stg.h"
+    lineage.set_offset("stg.h", NOON + timedelta(minutes=3))
+    [row] = lineage.ready_list("fact.a")
+    assert (row.blocker, row.upto) == ("stg.h", NOON + timedelta(minutes=3))
+    assert lineage.step("fact.a").rows == 2
+    with pytest.raises(errors.CallerError, match="time zone"):
+        lineage.set_offset("stg.h", datetime(2020, 1, 1))  # noqa: DTZ001 - the point
+
+
+def test_probing_tells_how_many_sources_moved(lineage: omd.Lineage) -> None:
+    lineage.probe_sources()
+    assert lineage.probe_sources() == 0
+    insert(lineage.control, (20, 1))
+    assert lineage.probe_sources() == 1
+
+
+def test_who_listens_hears_the_topics_that_move(lineage: omd.Lineage) -> None:
+    with lineage.listen() as news:
+        assert news.heard() == set()
+        lineage.step("fact.a")
+        select.select([news], [], [], 60)
+        assert "fact.a" in news.heard()
+        assert news.heard() == set()
+
+
+def test_who_listens_notices_that_the_connection_is_lost(
+    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    with lineage.listen() as news:
+        conn.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'omd-listen'"
+        )
+        select.select([news], [], [], 60)
+        with pytest.raises(errors.ConnectionFailed):
+            while True:
+                news.heard()
+
+
+def test_a_view_can_be_looked_at_with_the_block_of_a_topic(lineage: omd.Lineage) -> None:
+    with lineage.control.transaction() as connection:
+        lineage.set_block("fact.a")
+        rows = connection.execute("SELECT id FROM etl.a ORDER BY id").fetchall()
+    assert [row[0] for row in rows] == [1, 2, 3, 4]
+
+
+# Reports ----------------------------------------------------------------------------------------
+
+
+def test_the_graph_and_the_gaps_are_typed(lineage: omd.Lineage) -> None:
+    rows = lineage.control.report(t.LineageGraphRow, order_by=["topic"])
+    assert [(row.topic, row.processor, row.source_topic) for row in rows] == [
+        ("fact.a", "STEP", "stg.a"),
+        ("stg.a", None, None),
+    ]
+    assert lineage.control.report(t.LineageGapRow) == []
+
+
+def test_a_topic_can_be_removed(lineage: omd.Lineage) -> None:
+    lineage.remove_topic("fact.a")
+    assert lineage.ready_list() == []
+
+
+def test_a_step_in_the_database_needs_no_spark(lineage: omd.Lineage, dsn: str) -> None:
+    program = (
+        "import sys, omd\n"
+        f"with omd.connect({dsn!r}) as control:\n"
+        "    assert omd.Lineage(control).step('fact.a').succeeded\n"
+        "assert not {'pyspark', 'pyarrow', 'pandas', 'omd.spark'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
