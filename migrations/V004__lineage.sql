@@ -122,6 +122,7 @@ CREATE TABLE omd_lineage.dependency (
     topic_id integer NOT NULL,
     ordinal integer NOT NULL,
     source_topic_id integer,
+    is_single boolean NOT NULL,
     depends_on text NOT NULL,
     table_code text NOT NULL,
     CONSTRAINT uq_dependency UNIQUE NULLS NOT DISTINCT (topic_id, ordinal, source_topic_id),
@@ -138,6 +139,8 @@ COMMENT ON TABLE omd_lineage.dependency IS
 COMMENT ON COLUMN omd_lineage.dependency.topic_id IS 'Who depends.';
 COMMENT ON COLUMN omd_lineage.dependency.ordinal IS 'Place in depends_on; 1 is the base table.';
 COMMENT ON COLUMN omd_lineage.dependency.source_topic_id IS 'A topic that makes it; NULL: none.';
+COMMENT ON COLUMN omd_lineage.dependency.is_single IS
+'It is the only row of its ordinal: nothing is to be aggregated.';
 COMMENT ON COLUMN omd_lineage.dependency.depends_on IS 'The name, as registered.';
 COMMENT ON COLUMN omd_lineage.dependency.table_code IS 'The table: the name without tag and shard.';
 
@@ -151,6 +154,7 @@ CREATE TABLE omd_lineage.offsets (
     block_min_ts timestamptz,
     run timestamptz NOT NULL,
     waiting_since timestamptz NOT NULL,
+    last_ts timestamptz GENERATED ALWAYS AS ((last).ts) STORED,
     is_full boolean NOT NULL DEFAULT FALSE,
     topic text NOT NULL,
     last omd_lineage.row_position,
@@ -185,6 +189,7 @@ COMMENT ON COLUMN omd_lineage.offsets.block_min_ts IS
 'The time of the first row in the block planned last.';
 COMMENT ON COLUMN omd_lineage.offsets.run IS 'When the row was last written by a step.';
 COMMENT ON COLUMN omd_lineage.offsets.waiting_since IS 'When the topic last moved on.';
+COMMENT ON COLUMN omd_lineage.offsets.last_ts IS 'The time in last.';
 COMMENT ON COLUMN omd_lineage.offsets.is_full IS 'The last block held maxstep rows: more wait.';
 COMMENT ON COLUMN omd_lineage.offsets.topic IS 'Name of the topic.';
 COMMENT ON COLUMN omd_lineage.offsets.last IS

@@ -30,7 +30,7 @@ BEGIN;
 \ir ../migrations/V003__write_ledger.sql
 \endif
 
-\set checksum '20a1ecd63c6983bfd158351f51ccbb6ddef077c37fcfbd0a1271c76e60f699e2'
+\set checksum 'c5656f85ee532b76fdccc8702bc7a6de34b94ebe775bc9329cbdcb412336ce01'
 \set migration 'V004__lineage'
 \ir install/claim.psql
 \if :pending

@@ -69,32 +69,38 @@ BEGIN
     END IF;
 
     -- Freed by hand while it ran: from here on it can neither write nor commit.
-    IF v_offset.hostid = '' AND EXISTS (
-        SELECT FROM omd.module_instance AS mi
-        WHERE mi.module_instance_id = v_offset.module_instance_id
-            AND mi.execution_status_code = 'E'
-    ) THEN
+    IF v_offset.module_instance_id IS NOT NULL AND v_offset.hostid = '' THEN
         PERFORM omd.fail_module_instance(
-            v_offset.module_instance_id, 'the topic was taken from this run', 'RELEASED'
-        );
+            mi.module_instance_id, 'the topic was taken from this run', 'RELEASED'
+        )
+        FROM omd.module_instance AS mi
+        WHERE mi.module_instance_id = v_offset.module_instance_id
+            AND mi.execution_status_code = 'E';
     END IF;
 
-    -- An administrator's R on a step that succeeded: back to where its block has started.
-    SELECT sc.start_value, sc.start_id INTO v_window
-    FROM omd.module_instance AS mi
-    INNER JOIN omd.source_control AS sc USING (module_instance_id)
-    WHERE mi.module_instance_id = ANY(omd.pending_rollback(v_topic.module_id))
+    -- An administrator's R on a step that succeeded: back to where its block has started. The first
+    -- look spares the usual step the rest.
+    PERFORM FROM omd.module_instance AS mi
+    WHERE mi.module_id = v_topic.module_id
         AND mi.execution_status_code = 'S'
-    ORDER BY mi.module_instance_id
+        AND mi.next_run_indicator = 'R'
+        AND mi.rolled_back_by_module_instance_id IS NULL
     LIMIT 1;
     IF FOUND THEN
+        SELECT sc.start_value, sc.start_id INTO v_window
+        FROM omd.module_instance AS mi
+        INNER JOIN omd.source_control AS sc USING (module_instance_id)
+        WHERE mi.module_instance_id = ANY(omd.pending_rollback(v_topic.module_id))
+            AND mi.execution_status_code = 'S'
+        ORDER BY mi.module_instance_id
+        LIMIT 1;
         UPDATE omd_lineage.offsets AS o SET
             last = ROW(v_window.start_value, v_window.start_id),
             next = NULL,
             quiet_start = NULL,
             waited_for = NULL,
             attempts = 0
-        WHERE o.topic_id = claim_topic.topic_id
+        WHERE o.topic_id = claim_topic.topic_id AND v_window.start_value IS NOT NULL
         RETURNING o.* INTO v_offset;
     END IF;
 

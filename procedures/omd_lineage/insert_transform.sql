@@ -30,55 +30,44 @@ BEGIN
         WHEN v_table IS NULL THEN format('there is no table %s', p_table_code)
     END;
     IF v_problem IS NULL THEN
-        SELECT format('%s has no column "%s"', p_table_code, v.attname) INTO v_problem
-        FROM pg_attribute AS v
-        WHERE v.attrelid = v_view
-            AND v.attnum > 0
-            AND NOT v.attisdropped
-            AND NOT EXISTS (
-                SELECT FROM pg_attribute AS d
-                WHERE d.attrelid = v_table
-                    AND d.attname = v.attname
-                    AND d.attnum > 0
-                    AND NOT d.attisdropped
-            )
-        ORDER BY v.attnum
-        LIMIT 1;
+        SELECT
+            min(format('%s has no column "%s"', p_table_code, c.missing))
+            FILTER (WHERE c.missing IS NOT NULL),
+            string_agg(quote_ident(c.name), ', ' ORDER BY c.n),
+            string_agg(c.value, ', ' ORDER BY c.n),
+            string_agg(
+                format('%L, nullif(count(*) FILTER (WHERE n.%I IS NULL), 0)', c.name, c.name),
+                ', ' ORDER BY c.n
+            ) FILTER (WHERE c.is_nullable)
+        INTO v_problem, v_columns, v_values, v_nullable
+        FROM (
+            SELECT
+                d.attname AS name,
+                d.attnum AS n,
+                v.attname IS NOT NULL AND NOT d.attnotnull AS is_nullable,
+                CASE WHEN d.attname IS NULL THEN v.attname END AS missing,
+                CASE
+                    WHEN v.attname IS NOT NULL THEN format('v.%I', v.attname)
+                    WHEN d.attname = p_insert_instance_column THEN '$1'
+                    WHEN d.attname = 'omd_insert_datetime' THEN 'clock_timestamp()'
+                    WHEN d.attname = 'omd_record_source' THEN '$2'
+                END AS value
+            FROM (
+                SELECT a.attname, a.attnum, a.attnotnull FROM pg_attribute AS a
+                WHERE a.attrelid = v_table AND a.attnum > 0 AND NOT a.attisdropped
+            ) AS d
+            FULL JOIN (
+                SELECT a.attname FROM pg_attribute AS a
+                WHERE a.attrelid = v_view AND a.attnum > 0 AND NOT a.attisdropped
+            ) AS v ON d.attname = v.attname
+        ) AS c
+        WHERE c.value IS NOT NULL;
     END IF;
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM207', jsonb_build_object('transform', p_view, 'problem', v_problem)
         );
     END IF;
-
-    SELECT
-        string_agg(quote_ident(c.name), ', ' ORDER BY c.n),
-        string_agg(c.value, ', ' ORDER BY c.n),
-        string_agg(
-            format('%L, nullif(count(*) FILTER (WHERE n.%I IS NULL), 0)', c.name, c.name), ', '
-            ORDER BY c.n
-        ) FILTER (WHERE c.is_nullable)
-    INTO v_columns, v_values, v_nullable
-    FROM (
-        SELECT
-            d.attname AS name,
-            d.attnum AS n,
-            v.attname IS NOT NULL AND NOT d.attnotnull AS is_nullable,
-            CASE
-                WHEN v.attname IS NOT NULL THEN format('v.%I', v.attname)
-                WHEN d.attname = p_insert_instance_column THEN '$1'
-                WHEN d.attname = 'omd_insert_datetime' THEN 'clock_timestamp()'
-                WHEN d.attname = 'omd_record_source' THEN '$2'
-            END AS value
-        FROM pg_attribute AS d
-        LEFT JOIN pg_attribute AS v
-            ON d.attname = v.attname
-                AND v.attrelid = v_view
-                AND v.attnum > 0
-                AND NOT v.attisdropped
-        WHERE d.attrelid = v_table AND d.attnum > 0 AND NOT d.attisdropped
-    ) AS c
-    WHERE c.value IS NOT NULL;
 
     IF v_nullable IS NULL THEN
         EXECUTE format(

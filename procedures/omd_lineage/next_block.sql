@@ -28,32 +28,41 @@ DECLARE
     v_topic record;
     v_least timestamptz;
     v_table_name text;
+    v_source record;
+    v_seen omd_lineage.row_position;
     v_safe omd_lineage.row_position;
+    v_range text;
     v_writer record;
     v_uncounted record;
-    v_columns text;
-    v_ties bigint;
+    v_stop omd_lineage.row_position;
 BEGIN
     is_full := FALSE;
     is_quiet := FALSE;
     IF NOT p_is_preview THEN
-        PERFORM omd_lineage.probe_source(d.source_topic_id)
-        FROM omd_lineage.dependency AS d
-        INNER JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id
-        WHERE d.topic_id = p_topic_id
-            AND s.processor IS NULL
-            AND s.source_offset IN ('PROBE', 'CLOCK')
-        ORDER BY d.source_topic_id;
+        FOR v_source IN
+            SELECT d.source_topic_id, d.ordinal, t.source_offset
+            FROM omd_lineage.dependency AS d
+            INNER JOIN omd_lineage.topic AS t ON d.source_topic_id = t.topic_id
+            WHERE d.topic_id = p_topic_id
+                AND t.processor IS NULL
+                AND t.source_offset IN ('PROBE', 'CLOCK')
+            ORDER BY d.source_topic_id
+        LOOP
+            v_seen := omd_lineage.probe_source(v_source.source_topic_id);
+            IF v_source.ordinal = 1 AND v_source.source_offset = 'PROBE' THEN
+                v_safe := v_seen;
+            END IF;
+        END LOOP;
     END IF;
 
     SELECT
         t.processor, t.maxstep, o.last, o.quiet_start,
-        base.depends_on AS base, base.table_code, base.ts AS base_ts,
+        t.depends_on[1] AS base, s.table_code,
         coalesce(t.pos_column, s.pos_column, 'pos') AS pos_column,
         coalesce(t.id_column, s.id_column, 'id') AS id_column,
-        lag.is_complete, lag.least_ts, lag.blocker,
+        t.depends_on[lag.blocker] AS blocker,
         omd_lineage.horizon(
-            CASE WHEN lag.is_complete THEN lag.least_ts END, base.ts, t.delay, t.max_wait,
+            CASE WHEN lag.is_complete THEN lag.least_ts END, lag.base_ts, t.delay, t.max_wait,
             o.waiting_since
         ) AS upto,
         omd_lineage.horizon(
@@ -62,23 +71,25 @@ BEGIN
     INTO v_topic
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.offsets AS o USING (topic_id)
-    INNER JOIN omd_lineage.dependency_offsets AS base USING (topic_id)
-    LEFT JOIN LATERAL (
-        SELECT source.pos_column, source.id_column
+    CROSS JOIN LATERAL (
+        SELECT d.table_code, source.pos_column, source.id_column
         FROM omd_lineage.dependency AS d
-        INNER JOIN omd_lineage.topic AS source ON d.source_topic_id = source.topic_id
-        WHERE d.topic_id = t.topic_id AND d.ordinal = 1 AND source.processor IS NULL
+        LEFT JOIN omd_lineage.topic AS source
+            ON d.source_topic_id = source.topic_id AND source.processor IS NULL
+        WHERE d.topic_id = t.topic_id AND d.ordinal = 1
+        ORDER BY source.topic_id
         LIMIT 1
-    ) AS s ON TRUE
+    ) AS s
     CROSS JOIN LATERAL (
         SELECT
-            bool_and(d.ts IS NOT NULL) AS is_complete,
+            count(*) = count(d.ts) AS is_complete,
             min(d.ts) AS least_ts,
-            (array_agg(d.depends_on ORDER BY d.ts NULLS FIRST, d.ordinal))[1] AS blocker
+            min(d.ts) FILTER (WHERE d.ordinal = 1) AS base_ts,
+            (array_agg(d.ordinal ORDER BY d.ts NULLS FIRST, d.ordinal))[1] AS blocker
         FROM omd_lineage.dependency_offsets AS d
         WHERE d.topic_id = t.topic_id
     ) AS lag
-    WHERE t.topic_id = p_topic_id AND base.topic_id = p_topic_id AND base.ordinal = 1;
+    WHERE t.topic_id = p_topic_id;
 
     start_position := coalesce(v_topic.quiet_start, v_topic.last);
     upto := v_topic.upto;
@@ -97,11 +108,13 @@ BEGIN
 
     -- First where the table ends, then who is at work: in this order nobody is overlooked.
     v_table_name := omd.quote_table(v_topic.table_code, 'POSTGRES');
-    v_safe := omd_lineage.newest_row(
-        v_topic.table_code, v_topic.pos_column, v_topic.id_column
-    );
-    IF v_safe IS NOT NULL AND NOT p_is_preview THEN
-        PERFORM omd_lineage.see_position(v_table_name, v_safe);
+    IF v_safe IS NULL THEN
+        v_safe := omd_lineage.newest_row(
+            v_topic.table_code, v_topic.pos_column, v_topic.id_column
+        );
+        IF v_safe IS NOT NULL AND NOT p_is_preview THEN
+            PERFORM omd_lineage.see_position(v_table_name, v_safe);
+        END IF;
     END IF;
     v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
     IF v_writer.since IS NOT NULL THEN
@@ -128,69 +141,62 @@ BEGIN
         RETURN;
     END IF;
 
-    v_columns := CASE
-        WHEN v_uncounted.instance_array = '{}' THEN 'FALSE'
-        ELSE format('coalesce(b.%I = ANY($7), FALSE)', v_uncounted.insert_instance_column)
-    END;
-    EXECUTE format(
-        $query$
-        WITH candidate AS MATERIALIZED (
-            SELECT b.%1$I AS pos, b.%2$I AS id, %4$s AS is_uncounted
-            FROM %3$s AS b
-            WHERE (b.%1$I, b.%2$I) > ($1, $2) AND b.%1$I >= $1
-                AND (b.%1$I, b.%2$I) <= ($3, $4) AND b.%1$I <= $3
-                AND b.%1$I < $5
-            ORDER BY b.%1$I, b.%2$I
-            LIMIT $6
-        ),
-        stop AS (
-            SELECT c.pos, c.id FROM candidate AS c
-            WHERE c.is_uncounted
-            ORDER BY c.pos, c.id
-            LIMIT 1
-        ),
-        counted AS (
-            SELECT c.pos, c.id FROM candidate AS c
-            WHERE NOT EXISTS (SELECT FROM stop AS s WHERE (s.pos, s.id) <= (c.pos, c.id))
-        ),
-        block AS (
-            SELECT count(*) AS n, min(pos) AS min_pos, max(pos) AS max_pos, max(id) AS max_id
-            FROM counted
-        ),
-        ending AS (
-            SELECT c.id, count(*) AS n
-            FROM counted AS c
-            INNER JOIN block AS b ON c.pos = b.max_pos
-            GROUP BY c.id
-            ORDER BY c.id DESC
-            LIMIT 1
+    v_range := format(
+        '(%1$I, %2$I) > ($1, $2) AND (%1$I, %2$I) <= ($3, $4) AND %1$I >= $1 AND %1$I <= $3'
+        ' AND %1$I < $5',
+        v_topic.pos_column, v_topic.id_column
+    );
+    IF v_uncounted.instance_array <> '{}' THEN
+        -- The block ends before the first row that does not count.
+        EXECUTE format(
+            'SELECT %1$I, %2$I FROM %3$s WHERE %4$s AND %5$I = ANY($6)'
+            ' ORDER BY %1$I, %2$I LIMIT 1',
+            v_topic.pos_column, v_topic.id_column, v_table_name, v_range,
+            v_uncounted.insert_instance_column
         )
-        SELECT b.n, b.min_pos, b.max_pos, b.max_id, b.n = $6, e.id, e.n
-        FROM block AS b
-        LEFT JOIN ending AS e ON TRUE
-        $query$,
-        v_topic.pos_column, v_topic.id_column, v_table_name, v_columns
-    )
-    INTO row_count, min_ts, end_position.ts, max_id, is_full, end_position.id,
-        v_ties
-    USING start_position.ts, start_position.id, v_safe.ts, v_safe.id, upto, v_topic.maxstep,
-        v_uncounted.instance_array;
-
-    IF row_count = 0 THEN
-        end_position := NULL;
-        row_count := NULL;
-    ELSE
-        detail := NULL;
-        IF is_full THEN
-            -- Rows in the same place as the last one belong to the block, as many as they are.
-            EXECUTE format(
-                'SELECT $1 + count(*) FROM %3$s AS b WHERE b.%1$I = $2 AND b.%2$I = $3',
-                v_topic.pos_column, v_topic.id_column, v_table_name
-            )
-            INTO row_count
-            USING row_count - v_ties, end_position.ts, end_position.id;
+        INTO v_stop.ts, v_stop.id
+        USING start_position.ts, start_position.id, v_safe.ts, v_safe.id, upto,
+            v_uncounted.instance_array;
+        IF v_stop IS NOT NULL THEN
+            v_range := v_range || format(
+                ' AND (%1$I, %2$I) < (%3$L, %4$L)',
+                v_topic.pos_column, v_topic.id_column, v_stop.ts, v_stop.id
+            );
         END IF;
     END IF;
+    EXECUTE format(
+        'SELECT count(*), min(b.pos), max(b.pos), max(b.id) FROM (SELECT %1$I AS pos, %2$I AS id'
+        ' FROM %3$s WHERE %4$s ORDER BY %1$I, %2$I LIMIT $6) AS b',
+        v_topic.pos_column, v_topic.id_column, v_table_name, v_range
+    )
+    INTO row_count, min_ts, end_position.ts, max_id
+    USING start_position.ts, start_position.id, v_safe.ts, v_safe.id, upto, v_topic.maxstep;
+    IF row_count = 0 THEN
+        row_count := NULL;
+        end_position := NULL;
+        RETURN;
+    END IF;
+
+    is_full := row_count = v_topic.maxstep;
+    detail := NULL;
+    -- Full: where the last row stands that there is room for, and those in the same place with it.
+    EXECUTE format(
+        CASE
+            WHEN is_full
+                THEN
+                    'WITH last AS (SELECT %1$I AS pos, %2$I AS id FROM %3$s WHERE %4$s'
+                    ' ORDER BY %1$I, %2$I OFFSET $6 - 1 LIMIT 1) SELECT l.id, count(*), max(b.%2$I)'
+                    ' FROM last AS l, %3$s AS b WHERE (b.%1$I, b.%2$I) > ($1, $2)'
+                    ' AND (b.%1$I, b.%2$I) <= (l.pos, l.id) AND b.%1$I >= $1 AND b.%1$I <= l.pos'
+                    ' GROUP BY l.id'
+            ELSE
+                'SELECT max(%2$I), $7, $8 FROM %3$s WHERE %4$s AND %1$I = $9'
+        END,
+        v_topic.pos_column, v_topic.id_column, v_table_name, v_range
+    )
+    INTO end_position.id, row_count, max_id
+    USING start_position.ts, start_position.id, v_safe.ts, v_safe.id, upto, v_topic.maxstep,
+        row_count, max_id, end_position.ts;
 END
 $next_block$;
 

@@ -4,7 +4,7 @@
 CREATE OR REPLACE FUNCTION omd_lineage.probe_source(
     p_topic_id integer
 )
-RETURNS boolean
+RETURNS omd_lineage.row_position
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -25,7 +25,7 @@ BEGIN
     FROM omd_lineage.topic AS t
     WHERE t.topic_id = p_topic_id AND t.processor IS NULL;
     IF NOT FOUND THEN
-        RETURN FALSE;
+        RETURN NULL;
     END IF;
     v_table_name := omd.quote_table(v_source.table_code, 'POSTGRES');
 
@@ -41,12 +41,15 @@ BEGIN
         v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
         v_position := ROW(least(v_now, v_writer.since), 0);
     END IF;
-    RETURN v_position IS NOT NULL AND omd_lineage.move_source(p_topic_id, v_position);
+    IF v_position IS NOT NULL THEN
+        PERFORM omd_lineage.move_source(p_topic_id, v_position);
+    END IF;
+    RETURN v_position;
 END
 $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage.probe_source IS
 'Looks how far the source p_topic_id has come, where it is one with PROBE (its newest row) or '
-'CLOCK (now, or the start of its oldest writer), and moves its offset; TRUE when it has moved. '
-'Errors: OM206. Locks: the offset.';
+'CLOCK (now, or the start of its oldest writer), and moves its offset; answers the '
+'position. Errors: OM206. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage.probe_source FROM PUBLIC;

@@ -10,18 +10,24 @@ SET search_path = pg_catalog, pg_temp
 AS $probe_sources$
 DECLARE
     v_source record;
+    v_position omd_lineage.row_position;
 BEGIN
     p_moved := 0;
     -- In one order, so that schedulers do not wait for one another crosswise.
     FOR v_source IN
-        SELECT t.topic_id FROM omd_lineage.topic AS t
+        SELECT t.topic_id, o.last
+        FROM omd_lineage.topic AS t
+        INNER JOIN omd_lineage.offsets AS o USING (topic_id)
         WHERE t.processor IS NULL
             AND t.source_offset IN ('PROBE', 'CLOCK')
             AND t.inactive_indicator = 'N'
         ORDER BY t.topic_id
     LOOP
         BEGIN
-            p_moved := p_moved + omd_lineage.probe_source(v_source.topic_id)::integer;
+            v_position := omd_lineage.probe_source(v_source.topic_id);
+            IF v_position > v_source.last OR v_source.last IS NULL AND v_position IS NOT NULL THEN
+                p_moved := p_moved + 1;
+            END IF;
         EXCEPTION
             WHEN OTHERS THEN
                 PERFORM omd_lineage.write_state(v_source.topic_id, sqlerrm);

@@ -47,7 +47,10 @@ BEGIN
                 v_step.topic
             );
             v_rows := v_rows + v_inserted.row_count;
-            v_nulls := omd_lineage.add_counts(v_nulls, v_inserted.nulls);
+            v_nulls := CASE
+                WHEN v_nulls = '{}' THEN v_inserted.nulls
+                ELSE omd_lineage.add_counts(v_nulls, v_inserted.nulls)
+            END;
         END LOOP;
     ELSE
         EXECUTE format(

@@ -15,12 +15,13 @@ BEGIN
     WHERE d.topic_id = p_topic_id;
 
     INSERT INTO omd_lineage.dependency (
-        topic_id, ordinal, source_topic_id, depends_on, table_code
+        topic_id, ordinal, source_topic_id, is_single, depends_on, table_code
     )
     SELECT
         t.topic_id,
         d.ordinal,
         s.topic_id,
+        count(*) OVER (PARTITION BY d.ordinal) = 1,
         d.depends_on,
         n.table_code
     FROM omd_lineage.topic AS t

@@ -10,7 +10,7 @@ lag AS (
         min(d.ts) AS least_ts,
         count(*) = count(d.ts) AS is_complete,
         min(d.ts) FILTER (WHERE d.ordinal = 1) AS base_ts,
-        (array_agg(d.depends_on ORDER BY d.ts NULLS FIRST, d.ordinal))[1] AS blocker
+        (array_agg(d.ordinal ORDER BY d.ts NULLS FIRST))[1] AS blocker
     FROM omd_lineage.dependency_offsets AS d
     GROUP BY d.topic_id
 ),
@@ -25,6 +25,7 @@ topics AS (
         t.run_window,
         t.inactive_indicator = 'Y' OR m.inactive_indicator = 'Y' AS is_inactive,
         o.last,
+        o.last_ts,
         o.next,
         o.state,
         o.hostid,
@@ -32,10 +33,17 @@ topics AS (
         o.is_full,
         o.run,
         g.base_ts,
-        CASE WHEN g.is_complete THEN g.blocker ELSE 'no offset: ' || g.blocker END AS blocker,
-        omd_lineage.horizon(
-            CASE WHEN g.is_complete THEN g.least_ts END, g.base_ts, t.delay, NULL, NULL
-        ) AS patient_upto,
+        CASE
+            WHEN g.is_complete THEN t.depends_on[g.blocker]
+            ELSE 'no offset: ' || t.depends_on[g.blocker]
+        END AS blocker,
+        CASE
+            WHEN t.max_wait IS NOT NULL
+                THEN omd_lineage.horizon(
+                    CASE WHEN g.is_complete THEN g.least_ts END, g.base_ts, t.delay, NULL, NULL
+                )
+        END AS patient_upto,
+        t.max_wait IS NOT NULL AS is_impatient,
         omd_lineage.horizon(
             CASE WHEN g.is_complete THEN g.least_ts END, g.base_ts, t.delay, t.max_wait,
             o.waiting_since
@@ -71,11 +79,11 @@ reasoned AS (
                 THEN 'BACK_OFF'
             WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
             WHEN t.is_to_be_undone THEN 'ROLLBACK'
-            WHEN t.upto IS NULL OR t.last IS NULL THEN 'NO_OFFSET'
+            WHEN t.upto IS NULL OR t.last_ts IS NULL THEN 'NO_OFFSET'
             WHEN t.is_full THEN 'FULL'
-            WHEN NOT (t.last).ts < t.upto THEN 'DEPENDENCY'
+            WHEN NOT t.last_ts < t.upto THEN 'DEPENDENCY'
             WHEN now() <= t.run + t.repeat THEN 'REPEAT'
-            WHEN coalesce((t.last).ts >= t.patient_upto, TRUE) THEN 'MAX_WAIT'
+            WHEN t.is_impatient AND coalesce(t.last_ts >= t.patient_upto, TRUE) THEN 'MAX_WAIT'
             ELSE 'DUE'
         END AS reason
     FROM topics AS t
@@ -88,8 +96,8 @@ SELECT
     r.upto,
     r.blocker,
     CASE
-        WHEN isfinite((r.last).ts) AND isfinite(r.base_ts)
-            THEN greatest(r.base_ts - (r.last).ts, interval '0')
+        WHEN isfinite(r.last_ts) AND isfinite(r.base_ts)
+            THEN greatest(r.base_ts - r.last_ts, interval '0')
     END AS lag,
     r.processor,
     r.engine,

@@ -1,0 +1,160 @@
+"""Lineage section 6: what the ready list and an empty step cost.
+
+* ``ready list``: of ``--topics`` topics with five dependencies each, in milliseconds (bound: 100
+  for 10,000 topics), and three ratios: twice the topics (at most 2.5: linear), a million instances
+  of history against none (at most 1.1), one topic of it against the whole.
+* ``step``: a step over one row with a transform that gives none, claim to commit, against a bare
+  begin + success of a Module, side by side on one connection each. Bound: 3.
+
+Run: ``python tests/benchmarks/lineage_overhead.py [--dsn …] [--topics 10000]``. Without a DSN it
+starts an embedded, durable server of its own in a temporary folder and removes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from typing import Any
+
+import psycopg
+from _server import durable_server, new_database
+from control_overhead import MODULE, compare, control
+
+TOPICS = """
+    INSERT INTO omd_lineage.topic (
+        topic, table_code, module_id, depends_on, processor, engine, transforms, delay, repeat,
+        maxstep, before_sql, after_sql, source_offset, reload_method, advance_when_quiet,
+        inactive_indicator, updated_by, updated_at
+    )
+    SELECT
+        t.topic, t.topic, t.module_id, t.depends_on, t.processor, 'POSTGRES', t.transforms, '0',
+        '1 hour', 1000, '{{}}', '{{}}', 'PROBE', 'TRUNCATE', TRUE, 'N', 'benchmark', now()
+    FROM (
+        SELECT
+            's.t' || n AS topic, NULL::integer AS module_id, '{{}}'::text[] AS depends_on,
+            NULL AS processor, '{{}}'::text[] AS transforms
+        FROM generate_series(1, {sources}) AS n
+        UNION ALL
+        SELECT
+            m.module_code, m.module_id,
+            ARRAY(
+                SELECT 's.t' || (1 + (m.module_id * 7 + k * 13) % {sources})
+                FROM generate_series(1, 5) AS k
+            ),
+            'STEP', '{{v.x}}'
+        FROM omd.module AS m
+        WHERE m.module_code ~ '^f[.]t'
+    ) AS t;
+"""
+
+
+def register(conn: psycopg.Connection[Any], topics: int) -> None:
+    """Topics as their owner writes them: ten thousand calls would take longer than they tell."""
+    with conn.transaction():
+        conn.execute("SET LOCAL ROLE omd_owner")
+        conn.execute("DELETE FROM omd_lineage.dependency")
+        conn.execute("DELETE FROM omd_lineage.offsets")
+        conn.execute("DELETE FROM omd_lineage.topic")
+        conn.execute(
+            "INSERT INTO omd.module (module_code, area_code, table_code, platform_code)"
+            " SELECT 'f.t' || n, 'PRES', 'f.t' || n, 'POSTGRES' FROM generate_series(1, %s) AS n"
+            " ON CONFLICT (module_code) DO NOTHING",
+            (topics,),
+        )
+        conn.execute(TOPICS.format(sources=topics // 5).encode())
+        conn.execute(
+            "INSERT INTO omd_lineage.offsets (topic_id, topic, last, run, waiting_since)"
+            " SELECT topic_id, topic, ROW(timestamptz '2024-01-01'"
+            " + topic_id %% 1000 * interval '1 min', topic_id)::omd_lineage.row_position,"
+            " now() - interval '2 hours', now() FROM omd_lineage.topic WHERE TRUE OR %s",
+            (True,),
+        )
+        conn.execute("SELECT omd_lineage.resolve_dependencies(topic_id) FROM omd_lineage.topic")
+    for table in ("omd_lineage.topic", "omd_lineage.offsets", "omd_lineage.dependency"):
+        conn.execute(f"VACUUM (FREEZE, ANALYZE) {table}".encode())
+
+
+def ready_list(conn: psycopg.Connection[Any], where: str = "", rounds: int = 15) -> float:
+    """Median milliseconds to read it, all columns."""
+    times = []
+    for n in range(rounds + 3):
+        start = time.perf_counter()
+        conn.execute(f"SELECT * FROM omd_lineage.ready_list {where}".encode()).fetchall()
+        if n >= 3:
+            times.append(1000 * (time.perf_counter() - start))
+    return statistics.median(times)
+
+
+def measure_ready_list(dsn: str, topics: int) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        register(conn, topics // 2)
+        half = ready_list(conn)
+        register(conn, topics)
+        whole = ready_list(conn)
+        one = ready_list(conn, "WHERE topic = 'f.t1'")
+        print(f"ready list of {topics:,} topics: {whole:.0f} ms (bound for 10,000: 100)")
+        print(f"against half of them {whole / half:.2f} (linear: 2); one topic: {one:.1f} ms")
+        conn.execute(
+            "INSERT INTO omd.module_instance (module_id, start_datetime, end_datetime,"
+            " execution_status_code, processing_indicator, next_run_indicator)"
+            " SELECT m.module_id, now(), now(), 'S', 'P', 'P' FROM omd.module AS m,"
+            " generate_series(1, 1000000 / (SELECT count(*)::int FROM omd.module)) AS n"
+        )
+        conn.execute("VACUUM (ANALYZE) omd.module_instance")
+        history = ready_list(conn)
+        again = ready_list(conn)
+        print(
+            f"with a million instances of history {(history + again) / 2 / whole:.2f} (bound 1.1)"
+        )
+
+
+def measure_step(dsn: str, rounds: int, per_round: int) -> None:
+    with (
+        psycopg.connect(dsn, autocommit=True) as conn,
+        psycopg.connect(dsn, autocommit=True) as other,
+    ):
+        conn.execute("CREATE TABLE public.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id))")
+        conn.execute("CREATE TABLE public.fact (id bigint, omd_insert_module_instance_id bigint)")
+        conn.execute(
+            "CREATE VIEW public.transform AS SELECT b.id FROM public.base AS b"
+            " WHERE omd_lineage.in_block(b.pos, b.id) AND b.id < 0"
+        )
+        conn.execute(
+            "INSERT INTO public.base SELECT '2024-01-01'::timestamptz + n * interval '1 s', n"
+            " FROM generate_series(1, 200000) AS n"
+        )
+        conn.execute("VACUUM ANALYZE public.base")
+        conn.execute("CALL omd_lineage.register_topic('public.base')")
+        conn.execute(
+            "CALL omd_lineage.register_topic('public.fact', ARRAY['public.base'], p_transforms =>"
+            " ARRAY['public.transform'], p_maxstep => 1)"
+        )
+        conn.execute("CALL omd.register_module(%s, 'HSTG', 'public.fact')", (MODULE,))
+
+        def step(_: int) -> None:
+            row = conn.execute("CALL omd_lineage.step('public.fact')").fetchone()
+            assert row is not None and row[0] == "DONE", row
+
+        left, right, ratio = compare(step, control(other), rounds, per_round)
+        print(
+            f"step over one row {1000 * left:.2f} ms, begin + success {1000 * right:.2f} ms,"
+            f" ratio {ratio:.2f} (bound 3)"
+        )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dsn")
+    parser.add_argument("--topics", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--per-round", type=int, default=200)
+    args = parser.parse_args()
+    with durable_server(args.dsn) as server:
+        measure_step(new_database(server, "bench_step"), args.rounds, args.per_round)
+        measure_ready_list(new_database(server, "bench_ready"), args.topics)
+
+
+if __name__ == "__main__":
+    main()
