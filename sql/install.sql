@@ -200,13 +200,13 @@ BEGIN;
 -- Lineage: steps
 \ir ../procedures/omd_lineage/next_block.sql
 \ir ../procedures/omd_lineage/plan.sql
+\ir ../procedures/omd_lineage/write_block.sql
 \ir ../procedures/omd_lineage/set_block.sql
 \ir ../procedures/omd_lineage/claim_topic.sql
 \ir ../procedures/omd_lineage/note_no_jobs.sql
 \ir ../procedures/omd_lineage/start_step.sql
 \ir ../procedures/omd_lineage/begin_step.sql
 \ir ../procedures/omd_lineage/raise_fenced.sql
-\ir ../procedures/omd_lineage/write_block.sql
 \ir ../procedures/omd_lineage/add_counts.sql
 \ir ../procedures/omd_lineage/insert_transform.sql
 \ir ../procedures/omd_lineage/may_be_swapped.sql

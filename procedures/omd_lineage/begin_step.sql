@@ -40,13 +40,14 @@ BEGIN
 
     IF v_claim.is_planned THEN
         SELECT
-            v_claim.start_position AS start_position, v_claim.end_position AS end_position,
+            v_claim.start_value AS start_value, v_claim.start_id AS start_id,
+            v_claim.end_value AS end_value, v_claim.end_id AS end_id,
             NULL::bigint AS row_count, NULL::boolean AS is_full, NULL::timestamptz AS min_ts,
             NULL::bigint AS max_id, NULL::text AS waited_for
         INTO v_block;
     ELSE
         v_block := omd_lineage.next_block(v_claim.topic_id, FALSE);
-        IF v_block.end_position IS NULL THEN
+        IF v_block.end_value IS NULL THEN
             PERFORM omd_lineage.note_no_jobs(
                 v_claim.topic_id, v_block.upto, v_block.is_quiet, v_block.detail
             );
@@ -91,13 +92,14 @@ BEGIN
                 coalesce(nullif(current_setting('application_name'), ''), 'somebody')
             )
         ),
-        p_module_instance_id, v_block.start_position, v_block.end_position, v_block.row_count,
-        v_block.is_full, v_block.min_ts, v_block.max_id, v_block.waited_for, v_claim.is_planned
+        p_module_instance_id, v_block.start_value, v_block.start_id, v_block.end_value,
+        v_block.end_id, v_block.row_count, v_block.is_full, v_block.min_ts, v_block.max_id,
+        v_block.waited_for, v_claim.is_planned
     );
-    p_start_value := (v_block.start_position).ts;
-    p_start_id := (v_block.start_position).id;
-    p_end_value := (v_block.end_position).ts;
-    p_end_id := (v_block.end_position).id;
+    p_start_value := v_block.start_value;
+    p_start_id := v_block.start_id;
+    p_end_value := v_block.end_value;
+    p_end_id := v_block.end_id;
 END
 $begin_step$;
 

@@ -6,7 +6,13 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT nullif(current_setting('omd_lineage.block_end', TRUE), '')::omd_lineage.row_position;
+    SELECT (b.ts, b.id)::omd_lineage.row_position
+    FROM (
+        SELECT
+            nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz AS ts,
+            nullif(current_setting('omd_lineage.end_id', TRUE), '')::bigint AS id
+    ) AS b
+    WHERE b.ts IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION omd_lineage.block_end IS

@@ -6,7 +6,13 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT nullif(current_setting('omd_lineage.block_start', TRUE), '')::omd_lineage.row_position;
+    SELECT (b.ts, b.id)::omd_lineage.row_position
+    FROM (
+        SELECT
+            nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz AS ts,
+            nullif(current_setting('omd_lineage.start_id', TRUE), '')::bigint AS id
+    ) AS b
+    WHERE b.ts IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION omd_lineage.block_start IS

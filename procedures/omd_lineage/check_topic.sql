@@ -1,7 +1,6 @@
 -- Checks what a topic is registered with. Errors: OM013, OM206. Locks: none.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.check_topic(
-    p_topic text,
     p_new omd_lineage.topic
 )
 LANGUAGE plpgsql
@@ -75,5 +74,5 @@ END
 $check_topic$;
 
 COMMENT ON PROCEDURE omd_lineage.check_topic IS
-'Checks the definition p_new of the topic p_topic. Errors: OM013. Locks: none.';
+'Checks the definition p_new of a topic. Errors: OM013. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_lineage.check_topic FROM PUBLIC;

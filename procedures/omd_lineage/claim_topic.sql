@@ -9,8 +9,10 @@ CREATE OR REPLACE FUNCTION omd_lineage.claim_topic(
     OUT module_code text,
     OUT processor text,
     OUT is_planned boolean,
-    OUT start_position omd_lineage.row_position,
-    OUT end_position omd_lineage.row_position,
+    OUT start_value timestamptz,
+    OUT start_id bigint,
+    OUT end_value timestamptz,
+    OUT end_id bigint,
     OUT outcome text,
     OUT detail text
 )
@@ -104,15 +106,18 @@ BEGIN
         RETURNING o.* INTO v_offset;
     END IF;
 
-    start_position := coalesce(v_offset.quiet_start, v_offset.last);
-    end_position := v_offset.next;
+    start_value := (coalesce(v_offset.quiet_start, v_offset.last)).ts;
+    start_id := (coalesce(v_offset.quiet_start, v_offset.last)).id;
+    end_value := (v_offset.next).ts;
+    end_id := (v_offset.next).id;
     is_planned := v_offset.next IS NOT NULL;
 END
 $claim_topic$;
 
 COMMENT ON FUNCTION omd_lineage.claim_topic IS
 'Takes the topic p_topic, whose transforms run on p_engine, until the transaction ends. Answers '
-'its id, Module and processor, and the block (start_position, end_position] where is_planned; or '
+'its id, Module and processor, and the block (start_value and start_id, end_value and end_id] '
+'where is_planned; or '
 'an outcome and a detail when it can''t be taken: MUTEX, SKIPPED, FAILED. Errors: OM005, OM014, '
 'OM015, OM208. Locks: the offset, without waiting. SQL ETL scheduler, "SCH.Offsets".';
 REVOKE ALL ON FUNCTION omd_lineage.claim_topic FROM PUBLIC;

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION omd_lineage.holder_lives(
 )
 RETURNS boolean
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

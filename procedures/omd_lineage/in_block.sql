@@ -10,14 +10,20 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    -- The last two follow from the others; but only in them the planner sees how small a range is.
+    -- Settings, not block_start() and block_end(): each call would be planned on its own. The last
+    -- two conditions follow from the others; but only in them the planner sees how small the range
+    -- is.
     SELECT
-        (p_pos, p_id)
-        > ((omd_lineage.block_start()).ts, (omd_lineage.block_start()).id)
-        AND (p_pos, p_id)
-        <= ((omd_lineage.block_end()).ts, (omd_lineage.block_end()).id)
-        AND p_pos >= (omd_lineage.block_start()).ts
-        AND p_pos <= (omd_lineage.block_end()).ts;
+        (p_pos, p_id) > (
+            nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz,
+            nullif(current_setting('omd_lineage.start_id', TRUE), '')::bigint
+        )
+        AND (p_pos, p_id) <= (
+            nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz,
+            nullif(current_setting('omd_lineage.end_id', TRUE), '')::bigint
+        )
+        AND p_pos >= nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz
+        AND p_pos <= nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz;
 END;
 
 COMMENT ON FUNCTION omd_lineage.in_block IS

@@ -26,6 +26,7 @@ EXCEPTION
         PERFORM omd.raise_error(
             'OM206', jsonb_build_object('table_code', p_table_code, 'problem', sqlerrm)
         );
+        RETURN NULL;
 END
 $newest_row$;
 

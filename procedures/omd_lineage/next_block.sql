@@ -5,8 +5,10 @@
 CREATE OR REPLACE FUNCTION omd_lineage.next_block(
     p_topic_id integer,
     p_is_preview boolean,
-    OUT start_position omd_lineage.row_position,
-    OUT end_position omd_lineage.row_position,
+    OUT start_value timestamptz,
+    OUT start_id bigint,
+    OUT end_value timestamptz,
+    OUT end_id bigint,
     OUT row_count bigint,
     OUT is_full boolean,
     OUT min_ts timestamptz,
@@ -26,7 +28,6 @@ SET search_path = pg_catalog, pg_temp
 AS $next_block$
 DECLARE
     v_topic record;
-    v_least timestamptz;
     v_table_name text;
     v_source record;
     v_seen omd_lineage.row_position;
@@ -91,14 +92,15 @@ BEGIN
     ) AS lag
     WHERE t.topic_id = p_topic_id;
 
-    start_position := coalesce(v_topic.quiet_start, v_topic.last);
+    start_value := (coalesce(v_topic.quiet_start, v_topic.last)).ts;
+    start_id := (coalesce(v_topic.quiet_start, v_topic.last)).id;
     upto := v_topic.upto;
     blocker := v_topic.blocker;
     IF upto IS NULL THEN
         blocker := 'no offset: ' || blocker;
         detail := blocker;
         RETURN;
-    ELSIF start_position IS NULL THEN
+    ELSIF start_value IS NULL THEN
         detail := 'the topic has no offset: call omd_lineage.set_offset';
         RETURN;
     ELSIF v_topic.patient_upto IS DISTINCT FROM upto THEN
@@ -119,7 +121,7 @@ BEGIN
     v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
     IF v_writer.since IS NOT NULL THEN
         v_safe := NULL;
-        SELECT s.position INTO v_safe FROM omd_lineage.seen_position AS s
+        SELECT (s.position).ts, (s.position).id INTO v_safe.ts, v_safe.id FROM omd_lineage.seen_position AS s
         WHERE s.table_name = v_table_name AND s.seen_at <= v_writer.since
         ORDER BY s.seen_at DESC
         LIMIT 1;
@@ -134,7 +136,8 @@ BEGIN
 
     IF v_topic.processor = 'RELOAD' THEN
         IF is_quiet THEN
-            end_position := ROW(upto, 0);
+            end_value := upto;
+            end_id := 0::bigint;
         END IF;
         RETURN;
     ELSIF v_safe IS NULL THEN
@@ -155,7 +158,7 @@ BEGIN
             v_uncounted.insert_instance_column
         )
         INTO v_stop.ts, v_stop.id
-        USING start_position.ts, start_position.id, v_safe.ts, v_safe.id, upto,
+        USING start_value, start_id, v_safe.ts, v_safe.id, upto,
             v_uncounted.instance_array;
         IF v_stop IS NOT NULL THEN
             v_range := v_range || format(
@@ -165,47 +168,44 @@ BEGIN
         END IF;
     END IF;
     EXECUTE format(
-        'SELECT count(*), min(b.pos), max(b.pos), max(b.id) FROM (SELECT %1$I AS pos, %2$I AS id'
-        ' FROM %3$s WHERE %4$s ORDER BY %1$I, %2$I LIMIT $6) AS b',
+        'SELECT count(*), min(b.pos), max(b.pos), max(b.id), (SELECT %2$I FROM %3$s WHERE %4$s'
+        ' ORDER BY %1$I DESC, %2$I DESC LIMIT 1) FROM (SELECT %1$I AS pos, %2$I AS id FROM %3$s'
+        ' WHERE %4$s ORDER BY %1$I, %2$I LIMIT $6) AS b',
         v_topic.pos_column, v_topic.id_column, v_table_name, v_range
     )
-    INTO row_count, min_ts, end_position.ts, max_id
-    USING start_position.ts, start_position.id, v_safe.ts, v_safe.id, upto, v_topic.maxstep;
+    INTO row_count, min_ts, end_value, max_id, end_id
+    USING start_value, start_id, v_safe.ts, v_safe.id, upto, v_topic.maxstep;
     IF row_count = 0 THEN
         row_count := NULL;
-        end_position := NULL;
+        end_value := NULL;
+        end_id := NULL;
         RETURN;
     END IF;
 
-    is_full := row_count = v_topic.maxstep;
     detail := NULL;
-    -- Full: where the last row stands that there is room for, and those in the same place with it.
-    EXECUTE format(
-        CASE
-            WHEN is_full
-                THEN
-                    'WITH last AS (SELECT %1$I AS pos, %2$I AS id FROM %3$s WHERE %4$s'
-                    ' ORDER BY %1$I, %2$I OFFSET $6 - 1 LIMIT 1) SELECT l.id, count(*), max(b.%2$I)'
-                    ' FROM last AS l, %3$s AS b WHERE (b.%1$I, b.%2$I) > ($1, $2)'
-                    ' AND (b.%1$I, b.%2$I) <= (l.pos, l.id) AND b.%1$I >= $1 AND b.%1$I <= l.pos'
-                    ' GROUP BY l.id'
-            ELSE
-                'SELECT max(%2$I), $7, $8 FROM %3$s WHERE %4$s AND %1$I = $9'
-        END,
-        v_topic.pos_column, v_topic.id_column, v_table_name, v_range
-    )
-    INTO end_position.id, row_count, max_id
-    USING start_position.ts, start_position.id, v_safe.ts, v_safe.id, upto, v_topic.maxstep,
-        row_count, max_id, end_position.ts;
+    is_full := row_count = v_topic.maxstep;
+    IF is_full THEN
+        -- Where the last row stands that there is room for, and those in the same place with it.
+        EXECUTE format(
+            'WITH last AS (SELECT %1$I AS pos, %2$I AS id FROM %3$s WHERE %4$s'
+            ' ORDER BY %1$I, %2$I OFFSET $6 - 1 LIMIT 1) SELECT l.id, count(*), max(b.%2$I)'
+            ' FROM last AS l, %3$s AS b WHERE (b.%1$I, b.%2$I) > ($1, $2)'
+            ' AND (b.%1$I, b.%2$I) <= (l.pos, l.id) AND b.%1$I >= $1 AND b.%1$I <= l.pos'
+            ' GROUP BY l.id',
+            v_topic.pos_column, v_topic.id_column, v_table_name, v_range
+        )
+        INTO end_id, row_count, max_id
+        USING start_value, start_id, v_safe.ts, v_safe.id, upto, v_topic.maxstep;
+    END IF;
 END
 $next_block$;
 
 COMMENT ON FUNCTION omd_lineage.next_block IS
-'The block (start_position, end_position] that the topic p_topic_id takes next: at most maxstep '
-'rows, before upto, behind no transaction that is still writing, without rows of runs that have '
-'not succeeded. Answers its rows, whether it is full, its first time and greatest id; or, without '
-'an end, in detail why there is none. blocker: the dependency that holds upto. waited_for: the '
-'one that is passed over after max_wait. is_quiet: nothing is on its way. p_is_preview: look, and '
-'remember nothing. Errors: OM206. Locks: the offsets of its sources. SQL ETL scheduler, '
-'"Templates".';
+'The block (start_value and start_id, end_value and end_id] that the topic p_topic_id takes next: '
+'at most maxstep rows, before upto, behind no transaction that is still writing, without rows of '
+'runs that have not succeeded. Answers its rows, whether it is full, its first time and greatest '
+'id; or, without an end, in detail why there is none. blocker: the dependency that holds upto. '
+'waited_for: the one that is passed over after max_wait. is_quiet: nothing is on its way. '
+'p_is_preview: look, and remember nothing. Errors: OM206. Locks: the offsets of its sources. SQL '
+'ETL scheduler, "Templates".';
 REVOKE ALL ON FUNCTION omd_lineage.next_block FROM PUBLIC;

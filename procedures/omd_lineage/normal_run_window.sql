@@ -21,8 +21,10 @@ BEGIN
     END IF;
     BEGIN
         PERFORM now() AT TIME ZONE v_zone;
-        RETURN to_char(v_part[1]::time, 'HH24:MI') || '-' || to_char(v_part[2]::time, 'HH24:MI')
-            || ' ' || v_zone;
+        IF v_part IS NOT NULL THEN
+            RETURN to_char(v_part[1]::time, 'HH24:MI') || '-' || to_char(v_part[2]::time, 'HH24:MI')
+                || ' ' || v_zone;
+        END IF;
     EXCEPTION
         WHEN data_exception THEN
             v_part := NULL;
@@ -34,6 +36,7 @@ BEGIN
             'expected', 'like 22:00-06:00 or 22:00-06:00 Europe/Amsterdam'
         )
     );
+    RETURN NULL;
 END
 $normal_run_window$;
 

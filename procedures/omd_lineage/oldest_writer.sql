@@ -19,7 +19,7 @@ BEGIN
     SELECT
         coalesce(a.xact_start, '-infinity'),
         coalesce(
-            format('the transaction of process %s', l.pid),
+            'the transaction of process ' || l.pid,
             'a prepared transaction'
         )
         || coalesce(' since ' || date_trunc('second', a.xact_start), '')

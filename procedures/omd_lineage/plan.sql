@@ -47,10 +47,10 @@ BEGIN
         detail := 'a source: it is only read';
     ELSE
         v_block := omd_lineage.next_block(v_topic_id, TRUE);
-        start_value := (v_block.start_position).ts;
-        start_id := (v_block.start_position).id;
-        end_value := (v_block.end_position).ts;
-        end_id := (v_block.end_position).id;
+        start_value := v_block.start_value;
+        start_id := v_block.start_id;
+        end_value := v_block.end_value;
+        end_id := v_block.end_id;
         row_count := v_block.row_count;
         is_full := v_block.is_full;
         upto := v_block.upto;

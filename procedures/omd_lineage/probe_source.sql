@@ -39,7 +39,7 @@ BEGIN
     ELSIF v_source.source_offset = 'CLOCK' THEN
         -- Rows carry the time of their writing, so all that began before the oldest writer is here.
         v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
-        v_position := ROW(least(v_now, v_writer.since), 0);
+        v_position := ROW(least(v_now, v_writer.since), 0::bigint);
     END IF;
     IF v_position IS NOT NULL THEN
         PERFORM omd_lineage.move_source(p_topic_id, v_position);

@@ -14,8 +14,8 @@ AS $process_block$
 DECLARE
     v_step record;
     v_statement text;
-    v_rows bigint := 0;
-    v_nulls jsonb := '{}';
+    v_rows bigint := 0::bigint;
+    v_nulls jsonb := '{}'::jsonb;
     v_inserted record;
 BEGIN
     SELECT t.*, o.last, o.quiet_start, o.next, o.rows, m.insert_instance_column INTO v_step

@@ -17,19 +17,21 @@ BEGIN
     SELECT 'held by ' || o.hostid INTO v_problem FROM omd_lineage.offsets AS o
     WHERE o.topic_id = v_topic_id
         AND omd_lineage.holder_lives(o.hostid, o.module_instance_id);
-    -- Another topic of the table may take its place.
-    SELECT coalesce(v_problem, t.topic || ' depends on it') INTO v_problem
-    FROM omd_lineage.dependency AS d
-    INNER JOIN omd_lineage.topic AS t ON d.topic_id = t.topic_id
-    WHERE d.source_topic_id = v_topic_id
-        AND NOT EXISTS (
-            SELECT FROM omd_lineage.dependency AS other
-            WHERE other.topic_id = d.topic_id
-                AND other.ordinal = d.ordinal
-                AND other.source_topic_id <> v_topic_id
-        )
-    ORDER BY t.topic
-    LIMIT 1;
+    IF v_problem IS NULL THEN
+        -- Another topic of the table may take its place.
+        SELECT t.topic || ' depends on it' INTO v_problem
+        FROM omd_lineage.dependency AS d
+        INNER JOIN omd_lineage.topic AS t ON d.topic_id = t.topic_id
+        WHERE d.source_topic_id = v_topic_id
+            AND NOT EXISTS (
+                SELECT FROM omd_lineage.dependency AS other
+                WHERE other.topic_id = d.topic_id
+                    AND other.ordinal = d.ordinal
+                    AND other.source_topic_id <> v_topic_id
+            )
+        ORDER BY t.topic
+        LIMIT 1;
+    END IF;
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM208',

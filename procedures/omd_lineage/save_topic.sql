@@ -74,7 +74,7 @@ BEGIN
     v_new.max_wait := nullif(coalesce(p_max_wait, v_old.max_wait), interval '0');
     v_new.source_offset := coalesce(p_source_offset, v_old.source_offset, 'PROBE');
     v_new.reload_method := coalesce(p_reload_method, v_old.reload_method, 'TRUNCATE');
-    CALL omd_lineage.check_topic(p_topic, v_new);
+    CALL omd_lineage.check_topic(v_new);
 
     IF v_new.processor IS NOT NULL THEN
         CALL omd_lineage.register_topic_module(

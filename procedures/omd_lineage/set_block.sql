@@ -12,22 +12,12 @@ DECLARE
     v_plan record;
 BEGIN
     SELECT p.* INTO v_plan FROM omd_lineage.plan(p_topic) AS p;
-    PERFORM
-        set_config('omd_lineage.topic', p_topic, FALSE),
-        set_config(
-            'omd_lineage.block_start',
-            ROW(v_plan.start_value, v_plan.start_id)::omd_lineage.row_position::text,
-            FALSE
-        ),
-        set_config(
-            'omd_lineage.block_end',
-            CASE
-                WHEN v_plan.end_value IS NOT NULL
-                    THEN ROW(v_plan.end_value, v_plan.end_id)::omd_lineage.row_position::text
-                ELSE ''
-            END,
-            FALSE
-        );
+    CALL omd_lineage.write_block(
+        p_topic,
+        ROW(v_plan.start_value, v_plan.start_id),
+        ROW(v_plan.end_value, v_plan.end_id),
+        FALSE
+    );
     IF v_plan.end_value IS NULL THEN
         RAISE NOTICE 'topic "%" has no block: %', p_topic, v_plan.detail;
     END IF;

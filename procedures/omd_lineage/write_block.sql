@@ -1,9 +1,10 @@
--- Tells block_start and block_end of this transaction. Locks: none.
+-- Tells in_block, block_start and block_end the block. Locks: none.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.write_block(
     p_topic text,
     p_start_position omd_lineage.row_position,
-    p_end_position omd_lineage.row_position
+    p_end_position omd_lineage.row_position,
+    p_is_local boolean DEFAULT TRUE
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -11,13 +12,15 @@ SET search_path = pg_catalog, pg_temp
 AS $write_block$
 BEGIN
     PERFORM
-        set_config('omd_lineage.topic', p_topic, TRUE),
-        set_config('omd_lineage.block_start', coalesce(p_start_position::text, ''), TRUE),
-        set_config('omd_lineage.block_end', coalesce(p_end_position::text, ''), TRUE);
+        set_config('omd_lineage.topic', p_topic, p_is_local),
+        set_config('omd_lineage.start_ts', coalesce(p_start_position.ts::text, ''), p_is_local),
+        set_config('omd_lineage.start_id', coalesce(p_start_position.id::text, ''), p_is_local),
+        set_config('omd_lineage.end_ts', coalesce(p_end_position.ts::text, ''), p_is_local),
+        set_config('omd_lineage.end_id', coalesce(p_end_position.id::text, ''), p_is_local);
 END
 $write_block$;
 
 COMMENT ON PROCEDURE omd_lineage.write_block IS
-'Sets what block_start and block_end answer, and the setting omd_lineage.topic, until the '
-'transaction ends. Locks: none.';
+'Sets what in_block, block_start and block_end answer, and the setting omd_lineage.topic, until '
+'the transaction ends, or, unless p_is_local, in this session. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_lineage.write_block FROM PUBLIC;

@@ -21,7 +21,7 @@ omd_lineage.require_topic,
 omd_lineage.may_be_swapped,
 omd_lineage.add_counts
 TO omd_reader;
-GRANT EXECUTE ON PROCEDURE omd_lineage.set_block TO omd_reader;
+GRANT EXECUTE ON PROCEDURE omd_lineage.set_block, omd_lineage.write_block TO omd_reader;
 
 -- omd_runner: take steps. The routines after the empty line are parts of those before it, which run
 -- with the rights of the caller because they read and write his tables.
@@ -34,8 +34,7 @@ omd_lineage.note_error,
 omd_lineage.probe_sources,
 omd_lineage.set_offset,
 
-omd_lineage.process_block,
-omd_lineage.write_block
+omd_lineage.process_block
 TO omd_runner;
 GRANT EXECUTE ON FUNCTION
 omd.tell_row_counts,

@@ -15,6 +15,7 @@ CONTROLS_TRANSACTIONS = {
     "omd.execute_module",
     "omd.execute_batch",
     "omd.purge_history",
+    "omd_lineage.step",
 }
 
 ROUTINES = "FROM pg_proc p WHERE p.pronamespace::regnamespace::text ~ '^omd'"

@@ -11,7 +11,23 @@ EXECUTE_REGISTERED_SQL = {
     "omd.execute_module(bigint,text,text,boolean)",
     "omd.preview_rollback(bigint)",
     "omd.rollback_module(bigint)",
+    "omd_lineage.process_block(bigint,bigint)",
 }
+
+# They compose statements over tables that users name; each name goes through quote_table or %I.
+COMPOSE_SQL = {
+    "omd_lineage.insert_transform(text,text,text,bigint,text)",
+    "omd_lineage.newest_row(text,text,text)",
+    "omd_lineage.next_block(integer,boolean)",
+    "omd_lineage.reload_table(text[],text,text,bigint,text,text)",
+}
+
+# Base tables are the users': a trigger function for them has no table of ours.
+BASE_TABLE = """
+    CREATE TABLE public.base (pos timestamptz, id bigint);
+    CREATE TRIGGER noted AFTER INSERT ON public.base REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows('public.base');
+"""
 
 ROUTINES = """
     SELECT p.oid, p.oid::regprocedure::text AS name, coalesce(t.tgrelid, 0) AS relation
@@ -35,6 +51,7 @@ def checker(conn):
     if not found.fetchall() and not os.environ.get("OMD_REQUIRE_PLPGSQL_CHECK"):
         pytest.skip("this server has no plpgsql_check (Debian: postgresql-15-plpgsql-check)")
     conn.execute("CREATE EXTENSION plpgsql_check SCHEMA public")
+    conn.execute(BASE_TABLE)
     return conn
 
 
@@ -46,6 +63,9 @@ def test_no_routine_has_a_warning(checker):
         rows = checker.execute(CHECK, [routine["oid"], routine["relation"]]).fetchall()
         for row in rows:
             if row["level"] == "security" and routine["name"] in EXECUTE_REGISTERED_SQL:
+                continue
+            # What composed SQL does to the volatility of a routine can't be seen either.
+            if row["level"] in ("security", "performance") and routine["name"] in COMPOSE_SQL:
                 continue
             says = f"{row['level']}: {row['message']} {row['detail'] or ''} {row['hint'] or ''}"
             findings.append(f"{routine['name']}, line {row['lineno']}: {says.strip()}")
