@@ -20,6 +20,7 @@ DECLARE
         )[1]
     );
     v_rows bigint;
+    v_rows_told pg_catalog.text;
     v_told pg_catalog.jsonb;
     v_sqlstate pg_catalog.text;
     v_message pg_catalog.text;
@@ -37,20 +38,19 @@ BEGIN
         GET DIAGNOSTICS v_rows = ROW_COUNT;
         -- A deferred constraint would fail at the commit, where nobody could record it.
         SET CONSTRAINTS ALL IMMEDIATE;
-        v_told := NULLIF(
-            pg_catalog.current_setting('omd.row_counts', TRUE), ''
-        )::pg_catalog.jsonb;
-        v_told := COALESCE(
-            v_told,
-            pg_catalog.jsonb_build_object(
-                CASE
-                    WHEN v_verb OPERATOR(pg_catalog.=) 'update' THEN 'updated'
-                    WHEN v_verb OPERATOR(pg_catalog.=) 'delete' THEN 'deleted'
-                    ELSE 'inserted'
-                END,
-                v_rows
-            )
-        );
+        v_rows_told := pg_catalog.current_setting('omd.row_counts', TRUE);
+        v_told := CASE
+            WHEN v_rows_told OPERATOR(pg_catalog.<>) '' THEN v_rows_told::pg_catalog.jsonb
+            ELSE
+                pg_catalog.jsonb_build_object(
+                    CASE
+                        WHEN v_verb OPERATOR(pg_catalog.=) 'update' THEN 'updated'
+                        WHEN v_verb OPERATOR(pg_catalog.=) 'delete' THEN 'deleted'
+                        ELSE 'inserted'
+                    END,
+                    v_rows
+                )
+        END;
         CALL omd.module_success(
             p_module_instance_id,
             p_rows_input => (v_told OPERATOR(pg_catalog.->>) 'input')::bigint,

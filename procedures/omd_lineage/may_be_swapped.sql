@@ -1,5 +1,6 @@
 -- May a table be replaced by another of its name? Not when a view, a foreign key, a trigger, a
--- grant, a policy, a publication or another owner hangs on it, or it has parents or children.
+-- grant, a policy, a publication, a sequence, a comment, an option or another owner hangs on it, or
+-- it has parents or children.
 -- Locks: none.
 
 CREATE OR REPLACE FUNCTION omd_lineage.may_be_swapped(
@@ -12,6 +13,11 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
         c.relkind = 'r'
+        AND c.relpersistence = 'p'
+        AND c.reltablespace = 0
+        AND c.reloptions IS NULL
+        AND c.relreplident = 'd'
+        AND obj_description(c.oid, 'pg_class') IS NULL
         AND c.relacl IS NULL
         AND c.relowner = current_user::regrole::oid
         AND NOT c.relrowsecurity
@@ -32,6 +38,23 @@ BEGIN ATOMIC
                 AND d.refobjid = c.oid
                 AND d.deptype = 'n'
                 AND d.classid IN ('pg_rewrite'::regclass, 'pg_proc'::regclass)
+        )
+        AND NOT EXISTS (
+            SELECT FROM pg_depend AS d
+            WHERE
+                d.refclassid = 'pg_type'::regclass
+                AND d.refobjid = c.reltype
+                AND d.deptype = 'n'
+        )
+        AND NOT EXISTS (
+            SELECT
+            FROM pg_depend AS d
+            INNER JOIN pg_class AS s ON d.objid = s.oid
+            WHERE
+                d.classid = 'pg_class'::regclass
+                AND d.refclassid = 'pg_class'::regclass
+                AND d.refobjid = c.oid
+                AND s.relkind = 'S'
         )
         AND NOT EXISTS (
             SELECT FROM pg_attribute AS a

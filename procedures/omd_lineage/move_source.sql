@@ -1,9 +1,10 @@
--- Moves the offset of a source forward. Locks: the offset; passed over while somebody else holds
--- it.
+-- Moves the offset of a source forward. Locks: the offset; a probe passes it over while somebody
+-- else holds it.
 
 CREATE OR REPLACE FUNCTION omd_lineage.move_source(
     p_topic_id integer,
-    p_position omd_lineage.row_position
+    p_position omd_lineage.row_position,
+    p_processor text DEFAULT 'PROBE'
 )
 RETURNS boolean
 LANGUAGE plpgsql
@@ -21,17 +22,22 @@ BEGIN
     IF NOT FOUND THEN
         RETURN FALSE;
     END IF;
+    -- Of several probes at once one is enough; a trigger must not be passed over.
+    IF p_processor = 'PROBE' THEN
+        PERFORM FROM omd_lineage.offsets AS o
+        WHERE o.topic_id = p_topic_id
+        FOR NO KEY UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            RETURN FALSE;
+        END IF;
+    END IF;
     UPDATE omd_lineage.offsets AS o SET
         last = p_position,
         run = clock_timestamp(),
         waiting_since = clock_timestamp(),
-        processor = 'PROBE',
+        processor = p_processor,
         state = ''
-    WHERE o.topic_id = (
-        SELECT held.topic_id FROM omd_lineage.offsets AS held
-        WHERE held.topic_id = p_topic_id AND coalesce(p_position > held.last, TRUE)
-        FOR NO KEY UPDATE SKIP LOCKED
-    )
+    WHERE o.topic_id = p_topic_id AND coalesce(p_position > o.last, TRUE)
     RETURNING o.topic INTO v_topic;
     IF v_topic IS NULL THEN
         RETURN FALSE;
@@ -42,6 +48,7 @@ END
 $move_source$;
 
 COMMENT ON FUNCTION omd_lineage.move_source IS
-'Moves the offset of the source p_topic_id to p_position, never back; TRUE when it has moved. '
+'Moves the offset of the source p_topic_id to p_position, never back, as p_processor (PROBE or '
+'TRIGGER); TRUE when it has moved. '
 'Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage.move_source FROM PUBLIC;

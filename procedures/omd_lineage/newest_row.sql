@@ -22,7 +22,9 @@ BEGIN
     ) INTO v_row.ts, v_row.id;
     RETURN v_row;
 EXCEPTION
-    WHEN undefined_table OR undefined_column OR invalid_schema_name OR insufficient_privilege THEN
+    WHEN undefined_table OR undefined_column OR invalid_schema_name OR insufficient_privilege
+        OR data_exception
+    THEN
         PERFORM omd.raise_error(
             'OM206', jsonb_build_object('table_code', p_table_code, 'problem', sqlerrm)
         );

@@ -6,7 +6,7 @@ RETURNS trigger
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
-SECURITY DEFINER
+SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $note_rows$
 DECLARE
@@ -27,13 +27,7 @@ BEGIN
         v_source.pos_column, v_source.id_column
     ) INTO v_position.ts, v_position.id;
     IF v_position IS NOT NULL THEN
-        UPDATE omd_lineage.offsets AS o SET
-            last = v_position,
-            run = clock_timestamp(),
-            waiting_since = clock_timestamp(),
-            processor = 'TRIGGER'
-        WHERE o.topic_id = v_source.topic_id AND coalesce(v_position > o.last, TRUE);
-        PERFORM omd_lineage.notify_topic(tg_argv[0]);
+        PERFORM omd_lineage.move_source(v_source.topic_id, v_position, 'TRIGGER');
     END IF;
     RETURN NULL;
 END
@@ -42,6 +36,7 @@ $note_rows$;
 COMMENT ON FUNCTION omd_lineage.note_rows IS
 'Trigger for a source with TRIGGER: CREATE TRIGGER … AFTER INSERT ON stg.ticket REFERENCING NEW '
 'TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows(''stg.ticket''). '
-'Moves the offset of the topic to the newest row. Errors: OM015. Locks: the offset, until the '
-'transaction ends.';
+'Moves the offset of the topic to the newest row. Who writes to the table needs omd_runner, or '
+'EXECUTE on move_source and SELECT on omd_lineage.topic. Errors: OM015. Locks: the offset, until '
+'the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage.note_rows FROM PUBLIC;

@@ -2,16 +2,13 @@
 
 GRANT USAGE ON SCHEMA omd_lineage TO omd_reader;
 
--- omd_reader: look at everything, also at what a transform view gives.
+-- omd_reader: look at everything.
 GRANT SELECT ON ALL TABLES IN SCHEMA omd_lineage, omd_report TO omd_reader;
 GRANT EXECUTE ON FUNCTION
 omd_lineage.block_start,
 omd_lineage.block_end,
 omd_lineage.in_block,
-omd_lineage.plan,
-omd_lineage.next_block,
 omd_lineage.newest_row,
-omd_lineage.oldest_writer,
 omd_lineage.uncounted_instances,
 omd_lineage.horizon,
 omd_lineage.holder_lives,
@@ -21,7 +18,17 @@ omd_lineage.require_topic,
 omd_lineage.may_be_swapped,
 omd_lineage.add_counts
 TO omd_reader;
-GRANT EXECUTE ON PROCEDURE omd_lineage.set_block, omd_lineage.write_block TO omd_reader;
+
+-- Who takes steps or mends them may see what is next.
+GRANT EXECUTE ON FUNCTION
+omd_lineage.plan,
+omd_lineage.next_block,
+omd_lineage.oldest_writer
+TO omd_runner, omd_admin;
+GRANT EXECUTE ON PROCEDURE
+omd_lineage.set_block,
+omd_lineage.write_block
+TO omd_runner, omd_admin;
 
 -- omd_runner: take steps. The routines after the empty line are parts of those before it, which run
 -- with the rights of the caller because they read and write his tables.

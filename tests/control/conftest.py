@@ -43,6 +43,12 @@ EMPTY = """
         DELETE FROM omd.event_log;
         DELETE FROM omd.source_control;
         DELETE FROM omd.write_ledger;
+        FOR v_name IN
+            SELECT relname FROM pg_class
+            WHERE relnamespace = 'omd_lineage'::regnamespace AND relkind = 'r'
+        LOOP
+            EXECUTE format('DELETE FROM omd_lineage.%I', v_name);
+        END LOOP;
         DELETE FROM omd.batch_hierarchy;
         DELETE FROM omd.batch_module;
         DELETE FROM omd.batch_parameter;
@@ -59,7 +65,8 @@ EMPTY = """
             ('omd.module', 'module_id'),
             ('omd.batch_instance', 'batch_instance_id'),
             ('omd.module_instance', 'module_instance_id'),
-            ('omd.event_log', 'event_id')
+            ('omd.event_log', 'event_id'),
+            ('omd_lineage.topic', 'topic_id')
         ) AS s (t, c);
         FOR v_name IN
             SELECT nspname FROM pg_namespace
@@ -154,10 +161,11 @@ class Flow:
     # Calls
 
     def call(self, routine: str, /, **arguments: Any) -> dict[str, Any]:
-        """CALL omd.routine with named arguments; p_ is put before each name."""
+        """CALL omd.routine, or schema.routine, with named arguments; p_ is put before each name."""
         values = {k: Jsonb(v) if isinstance(v, dict) else v for k, v in arguments.items()}
-        query = sql.SQL("CALL omd.{}({})").format(
-            sql.Identifier(routine),
+        schema, _, name = routine.rpartition(".")
+        query = sql.SQL("CALL {}({})").format(
+            sql.Identifier(schema or "omd", name),
             sql.SQL(", ").join(
                 sql.SQL("{} => {}").format(sql.Identifier(f"p_{k}"), sql.Placeholder(k))
                 for k in values

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.control.conftest import Flow
 
 FILES = sorted((omd.install.sql_root() / "procedures" / "omd").glob("*.sql"))
-SCHEMAS = "('omd'::regnamespace, 'omd_report'::regnamespace)"
+SCHEMAS = "('omd'::regnamespace, 'omd_lineage'::regnamespace, 'omd_report'::regnamespace)"
 RELATIONS = f"c.relnamespace IN {SCHEMAS} AND c.relkind IN ('r', 'v', 'm', 'p', 'f')"
 OBJECTS = {
     "schemas": f"""

@@ -74,6 +74,19 @@ def old_snapshot(flow: Flow) -> None:
         flow.conn.execute("ROLLBACK")
 
 
+def topics(flow: Flow, *then: str) -> None:
+    """A source and a topic over it, and statements."""
+    for statement in (
+        "CREATE TABLE dwh.s (pos timestamptz, id bigint, PRIMARY KEY (pos, id))",
+        "CREATE TABLE dwh.f (id bigint, omd_insert_module_instance_id bigint)",
+        "CREATE VIEW dwh.v AS SELECT id FROM dwh.s",
+        "CALL omd_lineage.register_topic('dwh.s')",
+        "CALL omd_lineage.register_topic('dwh.f', ARRAY['dwh.s'], p_transforms => ARRAY['dwh.v'])",
+        *then,
+    ):
+        flow.conn.execute(statement.encode())
+
+
 RAISED: dict[str, Callable[[Flow], object]] = {
     "OM001": lambda flow: flow.begin_batch("nope"),
     "OM002": lambda flow: flow.begin_module("nope"),
@@ -93,6 +106,9 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM012": lambda flow: flow.one("SELECT omd.parameter_value('nope')"),
     "OM013": lambda flow: flow.call("set_next_run_indicator", next_run_indicator="R"),
     "OM014": old_snapshot,
+    "OM015": lambda flow: flow.conn.execute("CALL omd_lineage.step('no.where')"),
+    "OM016": lambda flow: flow.conn.execute("CALL omd_lineage.register_topic('a..b')"),
+    "OM017": lambda flow: topics(flow, "CALL omd_lineage.register_topic('dwh.s', ARRAY['dwh.f'])"),
     "OM101": lambda flow: flow.end_module(flow.run_module(), "S"),
     "OM102": lambda flow: flow.end_module(flow.create_module(), "S"),
     "OM103": lambda flow: flow.call("confirm_rollback", module_instance_id=flow.begin_module().id),
@@ -102,11 +118,25 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM107": lambda flow: flow.call(
         "heartbeat", module_instance_id=flow.begin_module(lease=PASSED).id, lease="1 minute"
     ),
+    "OM108": lambda flow: topics(
+        flow,
+        "CALL omd.begin_module('dwh.f')",
+        "SELECT omd_lineage.advance_offset(1, 1, 0, '{}')",
+    ),
     "OM201": no_template,
     "OM202": no_target,
     "OM203": lambda flow: flow.call("run_module", module_code="m"),
     "OM204": lambda flow: flow.call("rollback_module", module_instance_id=spark(flow)),
     "OM205": no_business_key,
+    "OM206": lambda flow: topics(
+        flow,
+        "ALTER TABLE dwh.s RENAME COLUMN pos TO happened_at",
+        "CALL omd_lineage.step('dwh.f')",
+    ),
+    "OM207": lambda flow: topics(
+        flow, "SELECT omd_lineage.insert_transform('no.view', 'dwh.f', 'id', 1, 'x')"
+    ),
+    "OM208": lambda flow: topics(flow, "CALL omd_lineage.step('dwh.s')"),
 }
 
 

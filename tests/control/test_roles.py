@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     Another = Callable[..., Flow]
 
-ROUTINES = """
-    SELECT p.oid, p.proname AS name, p.prokind AS kind, p.pronargs AS arguments,
+SCHEMAS = "('omd'::regnamespace, 'omd_lineage'::regnamespace, 'omd_report'::regnamespace)"
+ROUTINES = f"""
+    SELECT
+        p.oid, p.pronamespace::regnamespace::text AS schema, p.proname AS name, p.prokind AS kind, p.pronargs AS arguments,
         p.proconfig AS settings, p.prosecdef AS definer, p.prosrc AS source, p.proacl AS acl,
         p.prorettype = 'trigger'::regtype AS is_trigger
-    FROM pg_proc AS p WHERE p.pronamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)
+    FROM pg_proc AS p WHERE p.pronamespace IN {SCHEMAS}
     ORDER BY p.proname"""
 # They commit, which PostgreSQL refuses in a procedure with SET.
 TRANSACTION_CONTROL = {
@@ -29,6 +31,7 @@ TRANSACTION_CONTROL = {
     "execute_module",
     "execute_batch",
     "purge_history",
+    "step",
 }
 LOAD = "INSERT INTO dwh.m SELECT 'x', current_setting('omd.module_instance_id')::bigint"
 
@@ -111,6 +114,8 @@ ADMIN_COLUMNS = {
     ("module", "inactive_indicator"),
     ("batch_module", "inactive_indicator"),
     ("batch_hierarchy", "inactive_indicator"),
+    ("topic", "inactive_indicator"),
+    *(("offsets", column) for column in ("hostid", "last", "next", "attempts", "state")),
 }
 
 
@@ -118,7 +123,7 @@ ADMIN_COLUMNS = {
 def test_the_catalogue_gives_nobody_a_write_but_the_administrator_s(flow: Flow, role: str) -> None:
     tables = flow.rows(
         "SELECT relname AS name, privilege FROM pg_class, unnest(%s::text[]) AS privilege"
-        " WHERE relnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)"
+        f" WHERE relnamespace IN {SCHEMAS}"
         " AND relkind IN ('r', 'v', 'p', 'm', 'f') AND has_table_privilege(%s, oid, privilege)",
         list(WRITES),
         role,
@@ -127,7 +132,7 @@ def test_the_catalogue_gives_nobody_a_write_but_the_administrator_s(flow: Flow, 
         "SELECT c.relname AS name, a.attname AS column FROM pg_class AS c"
         " INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0"
         " AND NOT a.attisdropped, unnest(ARRAY['INSERT', 'UPDATE', 'REFERENCES']) AS privilege"
-        " WHERE c.relnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)"
+        f" WHERE c.relnamespace IN {SCHEMAS}"
         " AND c.relkind IN ('r', 'v', 'p')"
         " AND has_column_privilege(%s, c.oid, a.attnum, privilege)",
         role,
@@ -175,7 +180,7 @@ def test_a_reader_can_execute_nothing_that_changes_anything(flow: Flow) -> None:
     routines = flow.rows(
         "SELECT p.proname AS name, p.provolatile = 'v' OR p.prokind = 'p' AS is_volatile"
         " FROM pg_proc AS p"
-        " WHERE p.pronamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)"
+        f" WHERE p.pronamespace IN {SCHEMAS}"
         " AND has_function_privilege('omd_reader', p.oid, 'EXECUTE')"
     )
     assert len(routines) > 5
@@ -198,7 +203,7 @@ def test_a_reader_reads_everything(flow: Flow, another: Another) -> None:
     reader = another(role="omd_reader")
     for relation in flow.rows(
         "SELECT relnamespace::regnamespace::text AS schema, relname AS name FROM pg_class"
-        " WHERE relnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace)"
+        f" WHERE relnamespace IN {SCHEMAS}"
         " AND relkind IN ('r', 'v')"
     ):
         name = sql.Identifier(relation["schema"], relation["name"])
@@ -339,23 +344,22 @@ def test_the_placeholder_can_not_be_edited(flow: Flow, kind: str) -> None:
 
 
 def test_nothing_is_executable_by_everyone(flow: Flow) -> None:
-    schemas = "('omd'::regnamespace, 'omd_report'::regnamespace)"
     routines = f"""
         SELECT p.proname
         FROM pg_proc AS p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a
-        WHERE p.pronamespace IN {schemas} AND a.grantee = 0"""
+        WHERE p.pronamespace IN {SCHEMAS} AND a.grantee = 0"""
     relations = f"""
         SELECT c.relname FROM pg_class AS c, aclexplode(c.relacl) AS a
-        WHERE c.relnamespace IN {schemas} AND a.grantee = 0"""
+        WHERE c.relnamespace IN {SCHEMAS} AND a.grantee = 0"""
     columns = f"""
         SELECT c.relname FROM pg_attribute AS t INNER JOIN pg_class AS c ON t.attrelid = c.oid,
-        aclexplode(t.attacl) AS a WHERE c.relnamespace IN {schemas} AND a.grantee = 0"""
+        aclexplode(t.attacl) AS a WHERE c.relnamespace IN {SCHEMAS} AND a.grantee = 0"""
     assert flow.rows(routines) == flow.rows(relations) == flow.rows(columns) == []
 
 
 def test_no_schema_is_usable_by_everyone(flow: Flow) -> None:
     schemas = "SELECT oid FROM pg_namespace WHERE nspname ~ '^omd(_|$)'"
-    assert len(flow.rows(schemas)) == 2
+    assert len(flow.rows(schemas)) == 3
     assert flow.rows(f"{schemas} AND has_schema_privilege('public', oid, 'USAGE, CREATE')") == []
     for role in ("omd_runner", "omd_reader", "omd_admin"):
         query = f"{schemas} AND has_schema_privilege('{role}', oid, 'CREATE')"
@@ -365,12 +369,11 @@ def test_no_schema_is_usable_by_everyone(flow: Flow) -> None:
 
 
 def test_everything_belongs_to_the_owner_and_nobody_is_a_member(flow: Flow) -> None:
-    schemas = "('omd'::regnamespace, 'omd_report'::regnamespace)"
     others = f"""
         SELECT proname FROM pg_proc
-        WHERE pronamespace IN {schemas} AND proowner <> 'omd_owner'::regrole
+        WHERE pronamespace IN {SCHEMAS} AND proowner <> 'omd_owner'::regrole
         UNION ALL SELECT relname FROM pg_class
-        WHERE relnamespace IN {schemas} AND relowner <> 'omd_owner'::regrole"""
+        WHERE relnamespace IN {SCHEMAS} AND relowner <> 'omd_owner'::regrole"""
     assert flow.rows(others) == []
     members = """
         SELECT m.member::regrole::text AS name FROM pg_auth_members AS m
@@ -385,24 +388,25 @@ def test_everything_belongs_to_the_owner_and_nobody_is_a_member(flow: Flow) -> N
 
 def test_what_the_owner_creates_later_is_not_public(flow: Flow) -> None:
     """No default privilege gives away what an upgrade adds; the lint asks each file for REVOKE."""
-    defaults = """
+    defaults = f"""
         SELECT d.defaclobjtype FROM pg_default_acl AS d, aclexplode(d.defaclacl) AS a
         WHERE (d.defaclrole = 'omd_owner'::regrole
-            OR d.defaclnamespace IN ('omd'::regnamespace, 'omd_report'::regnamespace))
+            OR d.defaclnamespace IN {SCHEMAS})
         AND a.grantee <> 'omd_owner'::regrole"""
     assert flow.rows(defaults) == []
 
 
 def test_a_stranger_can_call_nothing(flow: Flow, person: str) -> None:
-    flow.conn.execute(f"GRANT USAGE ON SCHEMA omd, omd_report TO {person}".encode())
+    flow.conn.execute(f"GRANT USAGE ON SCHEMA omd, omd_lineage, omd_report TO {person}".encode())
     routines = flow.rows(ROUTINES)
     flow.conn.execute(f"SET ROLE {person}".encode())
     called = []
     for routine in routines:
         if routine["is_trigger"]:
             continue
-        call = sql.SQL("CALL omd.{}({})" if routine["kind"] == "p" else "SELECT omd.{}({})").format(
-            sql.Identifier(routine["name"]), sql.SQL(", ").join([sql.NULL] * routine["arguments"])
+        call = sql.SQL("CALL {}({})" if routine["kind"] == "p" else "SELECT {}({})").format(
+            sql.Identifier(routine["schema"], routine["name"]),
+            sql.SQL(", ").join([sql.NULL] * routine["arguments"]),
         )
         try:
             flow.conn.execute(call)

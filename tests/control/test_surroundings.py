@@ -21,7 +21,7 @@ LOAD = (
     "INSERT INTO dwh.m SELECT 'x'::pg_catalog.text,"
     " pg_catalog.current_setting('omd.module_instance_id')::bigint"
 )
-SCHEMAS = "('omd'::regnamespace, 'omd_report'::regnamespace)"
+SCHEMAS = "('omd'::regnamespace, 'omd_lineage'::regnamespace, 'omd_report'::regnamespace)"
 
 
 @pytest.fixture(autouse=True)
