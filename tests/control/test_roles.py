@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 SCHEMAS = "('omd'::regnamespace, 'omd_lineage'::regnamespace, 'omd_report'::regnamespace)"
 ROUTINES = f"""
     SELECT
-        p.oid, p.pronamespace::regnamespace::text AS schema, p.proname AS name, p.prokind AS kind, p.pronargs AS arguments,
+        p.oid, p.pronamespace::regnamespace::text AS schema, p.proname AS name,
+        p.prokind AS kind, p.pronargs AS arguments,
         p.proconfig AS settings, p.prosecdef AS definer, p.prosrc AS source, p.proacl AS acl,
         p.prorettype = 'trigger'::regtype AS is_trigger
     FROM pg_proc AS p WHERE p.pronamespace IN {SCHEMAS}
