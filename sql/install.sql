@@ -175,6 +175,7 @@ BEGIN;
 \ir ../procedures/omd_lineage/in_block.sql
 \ir ../procedures/omd_lineage/holder_lives.sql
 \ir views/dependency_offsets.sql
+\ir views/base_table.sql
 
 -- Lineage: topics
 \ir ../procedures/omd_lineage/oldest_writer.sql
@@ -200,6 +201,7 @@ BEGIN;
 -- Lineage: steps
 \ir ../procedures/omd_lineage/next_block.sql
 \ir ../procedures/omd_lineage/plan.sql
+\ir ../procedures/omd_lineage/topic_definition.sql
 \ir ../procedures/omd_lineage/write_block.sql
 \ir ../procedures/omd_lineage/set_block.sql
 \ir ../procedures/omd_lineage/claim_topic.sql

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
 
 from omd._types import rows_of
@@ -164,11 +165,16 @@ class Link:
             self._connection.close()
 
     def cancel(self) -> None:
-        """Ask the server to cancel what is executed now; from a signal handler or a thread."""
+        """Ask the server to cancel what it still executes, for one who stops waiting for it.
+
+        Not twice: a second one may come while the server records the failure. psycopg 3.3 has done
+        it already when a signal has ended the wait, 3.2 only for Ctrl-C.
+        """
         connection = self._connection
         if connection is not None and not connection.closed:
             with suppress(psycopg.Error):
-                connection.cancel_safe(timeout=5)
+                if connection.info.transaction_status is TransactionStatus.ACTIVE:
+                    connection.cancel_safe(timeout=5)
 
     def execute(
         self,

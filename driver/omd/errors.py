@@ -69,9 +69,9 @@ __all__ = [
     "UnknownParameter",
     "UnknownTopic",
     "WriteFailed",
-    "WrongEngine",
     "WrongIsolationLevel",
     "WrongPlatform",
+    "WrongTopicState",
 ]
 
 
@@ -246,8 +246,8 @@ class TransformUnfit(ConfigurationError, code="OM207"):
     """A transform does not exist, or does not fit the destination."""
 
 
-class WrongEngine(ConfigurationError, code="OM208"):
-    """The call is for topics of the other engine."""
+class WrongTopicState(ConfigurationError, code="OM208"):
+    """The topic does not allow the call: it is a source, or of the other engine, or needed."""
 
 
 class MigrationChanged(InternalError, code="OM901"):

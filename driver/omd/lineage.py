@@ -8,6 +8,7 @@ database's answer (lineage.md).
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import socket
 from dataclasses import dataclass, fields
@@ -31,7 +32,13 @@ from omd._types import (
     StepResult,
 )
 from omd.control import _json, _list, _text
-from omd.errors import CallerError, ConnectionFailed, StepNotStarted
+from omd.errors import (
+    CallerError,
+    ConnectionFailed,
+    NotInstalled,
+    StepNotStarted,
+    WrongTopicState,
+)
 from omd.run import ModuleRun, _describe
 
 if TYPE_CHECKING:
@@ -95,35 +102,6 @@ class TopicDefinition:
 
 
 # The columns by which a base table is read: the topic's, else its own as a source, else pos and id.
-_DEFINITION = sql.SQL(
-    """
-    SELECT t.topic, m.module_code, t.processor, t.engine, t.transforms, t.before_sql, t.after_sql,
-           base.table_code AS base_table,
-           coalesce(t.pos_column, base.pos_column, 'pos') AS pos_column,
-           coalesce(t.id_column, base.id_column, 'id') AS id_column,
-           ARRAY(
-               SELECT DISTINCT d.table_code FROM omd_lineage.dependency AS d
-                WHERE d.topic_id = t.topic_id AND d.ordinal > 1
-                  AND d.table_code <> base.table_code
-                ORDER BY 1
-           ) AS tables
-      FROM omd_lineage.topic AS t
-      LEFT JOIN omd.module AS m USING (module_id)
-      LEFT JOIN LATERAL (
-               SELECT d.table_code, s.pos_column, s.id_column
-                 FROM omd_lineage.dependency AS d
-                 LEFT JOIN omd_lineage.topic AS s
-                   ON s.topic_id = d.source_topic_id AND s.processor IS NULL
-                WHERE d.topic_id = t.topic_id AND d.ordinal = 1
-                ORDER BY s.topic_id
-                LIMIT 1
-           ) AS base ON true
-     WHERE t.topic = %(p_topic)s::text
-    """
-).format()
-_REQUIRE = sql.SQL("SELECT omd_lineage.require_topic(%(p_topic)s::text) AS topic_id").format()
-
-
 class Lineage:
     """The routines of the room lineage, called through a control (lineage.md).
 
@@ -352,32 +330,47 @@ class Lineage:
             )
         except ConnectionFailed:
             raise
-        except CallerError as error:
-            if not run._began:
-                raise  # the call itself was wrong
-            return _failed(run, error)
-        except Exception as error:  # noqa: BLE001 - an outcome is data; it is recorded
-            if not run._began:
-                self.note_error(topic, "".join(_describe(error)[0]))
-            return _failed(run, error)
+        except Exception as error:  # noqa: BLE001 - it is recorded, and told as data
+            return _failed(run, error) if run._began else self._not_begun(topic, error)
         return StepOutcome(
             topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
         )
 
     def _step_in_database(self, topic: str) -> StepOutcome:
-        """A step takes long: on a connection of its own, which SIGTERM cancels."""
+        """A step takes long: on a connection of its own. SIGTERM and Ctrl-C cancel it."""
         link = self.control.new_link()
-        _signals.enter(link.cancel)
+        _signals.enter(lambda: None)
         try:
             answer = self._call(
                 "step", StepAnswer, repeatable=False, link=link, p_topic=topic, p_hostid=_hostid()
             )
+        except ConnectionFailed:
+            raise
+        except psycopg.Error as error:
+            told = _recorded(error)
+            if told is None:
+                return self._not_begun(topic, error)
+            return StepOutcome(topic, StepResult.ERROR, told, detail=_one_line(error))
+        except BaseException:
+            link.cancel()
+            raise
         finally:
             link.close()
             _signals.leave()
         return StepOutcome(
             topic, answer.outcome, answer.module_instance_id, answer.rows, answer.detail
         )
+
+    def _not_begun(self, topic: str, error: Exception) -> StepOutcome:
+        """A step that could not begin counts as tried, so that the topic backs off.
+
+        Raises:
+            Exception: the call itself was wrong, or no database could note it.
+        """
+        if isinstance(error, CallerError | WrongTopicState | NotInstalled):
+            raise error
+        self.note_error(topic, _describe(error)[0])
+        return StepOutcome(topic, StepResult.ERROR, detail=_one_line(error), error=error)
 
     def begin_step(
         self,
@@ -397,7 +390,7 @@ class Lineage:
 
         Raises:
             UnknownTopic: no topic has this name.
-            WrongEngine: the topic runs in PostgreSQL.
+            WrongTopicState: the topic runs in PostgreSQL.
             AnswerLost: the connection broke before the answer came.
         """
         return self._call(
@@ -461,10 +454,7 @@ class Lineage:
         Raises:
             UnknownTopic: no topic has this name.
         """
-        rows = self._execute(_DEFINITION, {"p_topic": topic}, TopicDefinition)
-        if not rows:  # the error, with its hint, is the database's
-            self._execute(_REQUIRE, {"p_topic": topic}, _TopicId)
-        return rows[0]
+        return self._rows("topic_definition", TopicDefinition, p_topic=topic)[0]
 
     # How a call is made -------------------------------------------------------------------------
 
@@ -628,15 +618,26 @@ class Listener:
         return connection
 
 
-def _failed(run: StepRun, error: BaseException) -> StepOutcome:
-    told = " ".join(f"{type(error).__name__}: {error}".split())
+def _failed(run: StepRun, error: Exception) -> StepOutcome:
     return StepOutcome(
-        run.topic,
-        StepResult.ERROR,
-        run.module_instance_id or None,
-        detail=told,
-        error=error,
+        run.topic, StepResult.ERROR, run.module_instance_id, detail=_one_line(error), error=error
     )
+
+
+def _recorded(error: psycopg.Error) -> int | None:
+    """The step that was cancelled, and whose failure is recorded."""
+    if not isinstance(error, psycopg.errors.QueryCanceled):
+        return None
+    try:
+        instance = json.loads(error.diag.message_detail or "{}").get("module_instance_id")
+    except (ValueError, AttributeError):
+        return None
+    return instance if isinstance(instance, int) else None
+
+
+def _one_line(error: BaseException) -> str:
+    told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return " ".join(f"{type(error).__name__}: {told or error}".split())
 
 
 def _hostid() -> str:

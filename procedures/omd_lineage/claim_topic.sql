@@ -72,12 +72,18 @@ BEGIN
 
     -- Freed by hand while it ran: from here on it can neither write nor commit.
     IF v_offset.module_instance_id IS NOT NULL AND v_offset.hostid = '' THEN
-        PERFORM omd.fail_module_instance(
-            mi.module_instance_id, 'the topic was taken from this run', 'RELEASED'
-        )
-        FROM omd.module_instance AS mi
-        WHERE mi.module_instance_id = v_offset.module_instance_id
-            AND mi.execution_status_code = 'E';
+        BEGIN
+            PERFORM omd.fail_module_instance(
+                mi.module_instance_id, 'the topic was taken from this run', 'RELEASED'
+            )
+            FROM omd.module_instance AS mi
+            WHERE mi.module_instance_id = v_offset.module_instance_id
+                AND mi.execution_status_code = 'E';
+        EXCEPTION
+            -- It has found out by itself, and ended a moment ago.
+            WHEN SQLSTATE 'OM101' THEN
+                NULL;
+        END;
     END IF;
 
     -- An administrator's R on a step that succeeded: back to where its block has started. The first

@@ -58,9 +58,7 @@ BEGIN
 
     SELECT
         t.processor, t.maxstep, o.last, o.quiet_start,
-        t.depends_on[1] AS base, s.table_code,
-        coalesce(t.pos_column, s.pos_column, 'pos') AS pos_column,
-        coalesce(t.id_column, s.id_column, 'id') AS id_column,
+        t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column,
         t.depends_on[lag.blocker] AS blocker,
         omd_lineage.horizon(
             CASE WHEN lag.is_complete THEN lag.least_ts END, lag.base_ts, t.delay, t.max_wait,
@@ -72,15 +70,7 @@ BEGIN
     INTO v_topic
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.offsets AS o USING (topic_id)
-    CROSS JOIN LATERAL (
-        SELECT d.table_code, source.pos_column, source.id_column
-        FROM omd_lineage.dependency AS d
-        LEFT JOIN omd_lineage.topic AS source
-            ON d.source_topic_id = source.topic_id AND source.processor IS NULL
-        WHERE d.topic_id = t.topic_id AND d.ordinal = 1
-        ORDER BY source.topic_id
-        LIMIT 1
-    ) AS s
+    INNER JOIN omd_lineage.base_table AS b USING (topic_id)
     CROSS JOIN LATERAL (
         SELECT
             count(*) = count(d.ts) AS is_complete,

@@ -13,11 +13,9 @@ DECLARE
     v_source record;
     v_position omd_lineage.row_position;
 BEGIN
-    SELECT
-        t.topic_id, coalesce(t.pos_column, 'pos') AS pos_column,
-        coalesce(t.id_column, 'id') AS id_column
-    INTO v_source
+    SELECT t.topic_id, b.pos_column, b.id_column INTO v_source
     FROM omd_lineage.topic AS t
+    INNER JOIN omd_lineage.base_table AS b USING (topic_id)
     WHERE t.topic = tg_argv[0] AND t.processor IS NULL;
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM015', jsonb_build_object('topic', tg_argv[0]));
@@ -36,7 +34,6 @@ $note_rows$;
 COMMENT ON FUNCTION omd_lineage.note_rows IS
 'Trigger for a source with TRIGGER: CREATE TRIGGER … AFTER INSERT ON stg.ticket REFERENCING NEW '
 'TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows(''stg.ticket''). '
-'Moves the offset of the topic to the newest row. Who writes to the table needs omd_runner, or '
-'EXECUTE on move_source and SELECT on omd_lineage.topic. Errors: OM015. Locks: the offset, until '
-'the transaction ends.';
+'Moves the offset of the topic to the newest row. Who writes to the table needs omd_runner. '
+'Errors: OM015. Locks: the offset, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage.note_rows FROM PUBLIC;

@@ -18,11 +18,9 @@ DECLARE
     v_position omd_lineage.row_position;
     v_table_name text;
 BEGIN
-    SELECT
-        t.table_code, coalesce(t.pos_column, 'pos') AS pos_column,
-        coalesce(t.id_column, 'id') AS id_column, t.source_offset
-    INTO v_source
+    SELECT b.table_code, b.pos_column, b.id_column, t.source_offset INTO v_source
     FROM omd_lineage.topic AS t
+    INNER JOIN omd_lineage.base_table AS b USING (topic_id)
     WHERE t.topic_id = p_topic_id AND t.processor IS NULL;
     IF NOT FOUND THEN
         RETURN NULL;

@@ -10,7 +10,6 @@ SET search_path = pg_catalog, pg_temp
 AS $probe_sources$
 DECLARE
     v_source record;
-    v_position omd_lineage.row_position;
 BEGIN
     p_moved := 0;
     -- In one order, so that schedulers do not wait for one another crosswise.
@@ -24,10 +23,10 @@ BEGIN
         ORDER BY t.topic_id
     LOOP
         BEGIN
-            v_position := omd_lineage.probe_source(v_source.topic_id);
-            IF v_position > v_source.last OR v_source.last IS NULL AND v_position IS NOT NULL THEN
-                p_moved := p_moved + 1;
-            END IF;
+            PERFORM omd_lineage.probe_source(v_source.topic_id);
+            PERFORM FROM omd_lineage.offsets AS o
+            WHERE o.topic_id = v_source.topic_id AND o.last IS DISTINCT FROM v_source.last;
+            p_moved := p_moved + FOUND::integer;
         EXCEPTION
             WHEN OTHERS THEN
                 PERFORM omd_lineage.write_state(v_source.topic_id, sqlerrm);

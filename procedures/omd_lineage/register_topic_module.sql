@@ -71,25 +71,25 @@ BEGIN
         );
     END IF;
 
-    -- The standard areas know how to undo a load; PRES and those that users add may not.
-    IF v_module.platform_code = 'POSTGRES' AND NOT EXISTS (
+    -- PRES and the areas that users add may not know how to undo a load. A topic only inserts, as a
+    -- Module in HSTG does.
+    IF NOT EXISTS (
         SELECT FROM omd.rollback_template AS r
         WHERE r.module_id = p_module_id
             OR (
                 r.area_code = v_module.area_code
-                AND r.platform_code = 'POSTGRES'
+                AND r.platform_code = v_module.platform_code
+                AND r.table_format_code IS NOT DISTINCT FROM v_module.table_format_code
                 AND (r.table_type_code IS NULL OR r.table_type_code = v_module.table_type_code)
             )
     ) THEN
-        INSERT INTO omd.rollback_template (
-            module_id, step, statement_template, count_template
-        )
-        VALUES (
-            p_module_id,
-            1,
-            'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})',
-            'SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
-        );
+        INSERT INTO omd.rollback_template (module_id, step, statement_template, count_template)
+        SELECT p_module_id, r.step, r.statement_template, r.count_template
+        FROM omd.rollback_template AS r
+        WHERE r.area_code = 'HSTG'
+            AND r.table_type_code IS NULL
+            AND r.platform_code = v_module.platform_code
+            AND r.table_format_code IS NOT DISTINCT FROM v_module.table_format_code;
     END IF;
 END
 $register_topic_module$;

@@ -15,6 +15,7 @@ omd_lineage.holder_lives,
 omd_lineage.in_run_window,
 omd_lineage.topic_parts,
 omd_lineage.require_topic,
+omd_lineage.topic_definition,
 omd_lineage.may_be_swapped,
 omd_lineage.add_counts
 TO omd_reader;

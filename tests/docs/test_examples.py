@@ -213,6 +213,18 @@ def test_the_recovery_how_to(example_database: Callable[..., int]) -> None:
     assert example_database("docs/how-to/recover.md") > 30
 
 
+def test_the_lineage_tutorial(example_database: Callable[..., int]) -> None:
+    assert example_database("docs/tutorial-lineage.md") > 10
+
+
+def test_the_lineage_how_to(example_database: Callable[..., int]) -> None:
+    assert example_database("docs/how-to/lineage.md") > 10
+
+
+def test_the_explanation_of_lineage(example_database: Callable[..., int]) -> None:
+    assert example_database("docs/explanation/lineage.md") > 1
+
+
 @pytest.mark.spark
 def test_the_readme(example_database: Callable[..., int]) -> None:
     assert example_database("README.md") > 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 import omd
 from omd import _types as t
@@ -129,10 +130,10 @@ def test_an_error_of_a_transform_is_an_outcome_and_recorded(
     plan = lineage.plan("fact.a")
     assert plan is not None
     assert (plan.is_planned, plan.end_id) == (True, 4)
-    insert(lineage.control, (2, 5))  # behind the end of the block: it stays what it was
+    insert(lineage.control, (11, 1))  # there is more now: the block stays what it was
     conn.execute("UPDATE stg.a SET v = 1")
     assert lineage.step("fact.a").succeeded
-    assert written(conn) == [1, 2, 2, 3, 4]
+    assert written(conn) == [1, 2, 3, 4]
 
 
 def test_after_ten_attempts_a_topic_waits_for_retry(
@@ -172,14 +173,40 @@ def test_an_unknown_topic_is_an_error(lineage: omd.Lineage, call: str) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("engine", ["POSTGRES", "SPARK"])
+def test_a_step_that_cannot_begin_counts_as_tried(
+    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]], engine: str
+) -> None:
+    lineage.register_topic("fact.a", engine=engine)
+    conn.execute("ALTER TABLE stg.a RENAME pos TO moment")
+    outcome = lineage.step("fact.a")
+    assert (outcome.outcome, outcome.module_instance_id) == (StepResult.ERROR, None)
+    assert isinstance(outcome.error, errors.BaseTableUnfit)
+    [row] = lineage.ready_list("fact.a")
+    assert row.attempts == 1
+    assert "pos" in row.state
+
+
+def test_a_step_that_is_cancelled_is_recorded(
+    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    lineage.register_topic("fact.a", before_sql=["SELECT pg_cancel_backend(pg_backend_pid())"])
+    outcome = lineage.step("fact.a")
+    assert outcome.outcome is StepResult.ERROR
+    [error] = lineage.control.report(t.LineageErrorRow)
+    assert error.module_instance_id == outcome.module_instance_id
+    assert [row.attempts for row in lineage.ready_list()] == [1]
+
+
 def test_a_step_of_a_source_is_an_error(lineage: omd.Lineage) -> None:
-    with pytest.raises(errors.WrongEngine):
+    with pytest.raises(errors.WrongTopicState):
         lineage.step("stg.a")
 
 
 def test_a_cycle_and_a_bad_name_are_errors(lineage: omd.Lineage) -> None:
+    lineage.register_topic("fact.b", depends_on=["fact.a"], transforms=["etl.b"])
     with pytest.raises(errors.CyclicDependency):
-        lineage.register_topic("stg.a", depends_on=["fact.a"], transforms=["etl.a"])
+        lineage.register_topic("fact.a", depends_on=["stg.a", "fact.b"])
     with pytest.raises(errors.InvalidTopic):
         lineage.register_topic("no schema")
 
@@ -299,10 +326,14 @@ def test_who_listens_notices_that_the_connection_is_lost(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE application_name = 'omd-listen'"
         )
-        select.select([news], [], [], 60)
         with pytest.raises(errors.ConnectionFailed):
-            while True:
-                news.heard()
+            listen_on(news)
+
+
+def listen_on(news: omd.lineage.Listener) -> None:
+    while True:
+        select.select([news], [], [], 60)
+        news.heard()
 
 
 def test_a_view_can_be_looked_at_with_the_block_of_a_topic(lineage: omd.Lineage) -> None:
@@ -327,6 +358,28 @@ def test_the_graph_and_the_gaps_are_typed(lineage: omd.Lineage) -> None:
 def test_a_topic_can_be_removed(lineage: omd.Lineage) -> None:
     lineage.remove_topic("fact.a")
     assert lineage.ready_list() == []
+
+
+@pytest.mark.parametrize("engine", ["POSTGRES", "SPARK"])
+def test_a_runner_may_run_steps_and_no_more(lineage: omd.Lineage, dsn: str, engine: str) -> None:
+    lineage.control.execute_script(
+        "GRANT USAGE ON SCHEMA stg, etl, fact TO omd_runner;"
+        "GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_runner;"
+    )
+    lineage.register_topic("fact.a", engine=engine)
+    with omd.connect(make_conninfo(dsn, options="-c role=omd_runner")) as control:
+        runner = omd.Lineage(control)
+        runner.probe_sources()
+        assert [row.topic for row in runner.ready_list(only_ready=True)] == ["fact.a"]
+        assert runner.plan("fact.a")
+        if engine == "POSTGRES":
+            assert runner.step("fact.a").succeeded
+        else:
+            assert runner.definition("fact.a").engine == "SPARK"
+            begun = runner.begin_step("fact.a", lease=timedelta(minutes=1))
+            runner.commit_step(begun.module_instance_id or 0, begun.plan_number or 0)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            runner.release("fact.a")
 
 
 def test_a_step_in_the_database_needs_no_spark(lineage: omd.Lineage, dsn: str) -> None:

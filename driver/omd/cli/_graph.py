@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import math
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     Edge = tuple[str, str]
+    Place = str | tuple[str, str, int]  # a topic, or where an edge passes a column
 
 __all__ = ["FORMATS", "Node"]
 
@@ -145,28 +147,44 @@ def as_mermaid(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
 
 # SVG --------------------------------------------------------------------------------------------
 
-_HEIGHT, _GAP, _SPACE, _EDGE = 46, 18, 90, 24
+_HEIGHT, _GAP, _SPACE, _EDGE = 46, 18, 80, 24
 _WIDEST = 44  # letters
 _LETTER = 7.2
 
 
 def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     """A picture: sources at the left, each topic right of all that it depends on."""
-    columns = _columns(nodes, edges)
-    place: dict[str, tuple[float, float, float]] = {}  # left, top, width
+    by_name = {node.name: node for node in nodes}
+    layers = _layers(by_name, edges)
+    columns = _columns(layers, edges)
+
+    def tall(place: Place) -> float:
+        return _HEIGHT if place in by_name else 0  # an edge that passes by needs no more than a gap
+
+    heights = [sum(tall(place) + _GAP for place in column) - _GAP for column in columns]
+    height = max(heights, default=0) + 2 * _EDGE
+    middle: dict[Place, float] = {}
+    spans: list[tuple[float, float]] = []
     left = float(_EDGE)
-    tallest = max((len(column) for column in columns), default=0)
-    height = 2 * _EDGE + max(tallest * (_HEIGHT + _GAP) - _GAP, 0)
-    for column in columns:
-        letters = max(max(len(_cut(n.label)), len(_cut(n.second))) for n in column)
+    for column, its in zip(columns, heights, strict=True):
+        shown = [by_name[place] for place in column if isinstance(place, str)]
+        letters = max((len(_cut(text)) for n in shown for text in (n.label, n.second)), default=0)
         width = letters * _LETTER + 24
-        top = (height - len(column) * (_HEIGHT + _GAP) + _GAP) / 2
-        for row, node in enumerate(column):
-            place[node.name] = (left, top + row * (_HEIGHT + _GAP), width)
+        top = (height - its) / 2
+        for place in column:
+            middle[place] = top + tall(place) / 2
+            top += tall(place) + _GAP
+        spans.append((left, left + width))
         left += width + _SPACE
-    width = max(left - _SPACE + _EDGE, 2 * _EDGE) if columns else 2 * _EDGE
-    shapes = [_curve(place[source], place[target]) for source, target in edges]
-    shapes += [_box(node, *place[node.name]) for column in columns for node in column]
+
+    shapes = [
+        _curve([(*spans[layer], middle[place]) for place, layer in _way(edge, layers)])
+        for edge in edges
+    ]
+    for name, node in by_name.items():
+        start, end = spans[layers[name]]
+        shapes.append(_box(node, start, middle[name] - _HEIGHT / 2, end - start))
+    width = spans[-1][1] + _EDGE if spans else 2 * _EDGE
     size = f'width="{width:.0f}" height="{height:.0f}"'
     head = f"""\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" {size} role="img">
@@ -177,47 +195,70 @@ def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     return "\n".join([head, *shapes, "</svg>"])
 
 
-def _columns(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[list[Node]]:
-    """The nodes by their longest way from a source; in a column, near to what they are made of."""
-    by_name = {node.name: node for node in nodes}
+def _layers(names: Iterable[str], edges: Sequence[Edge]) -> dict[str, int]:
+    """How many steps each topic is from its furthest source; a source is next to its first user."""
     after = _after(edges)
-    before: dict[str, list[str]] = defaultdict(list)
-    for source, target in edges:
-        before[target].append(source)
-    waits = {name: len(before[name]) for name in by_name}
-    layer = dict.fromkeys(by_name, 0)
-    free = [name for name, count in waits.items() if count == 0]
+    waits = dict.fromkeys(names, 0)
+    for _, target in edges:
+        waits[target] += 1
+    layers = dict.fromkeys(waits, 0)
+    sources = [name for name, count in waits.items() if count == 0]
+    free = list(sources)
     while free:
         name = free.pop()
         for child in after[name]:
-            layer[child] = max(layer[child], layer[name] + 1)
+            layers[child] = max(layers[child], layers[name] + 1)
             waits[child] -= 1
             if waits[child] == 0:
                 free.append(child)
+    for name in sources:
+        layers[name] = min((layers[child] for child in after[name]), default=1) - 1
+    return layers
 
-    columns: list[list[str]] = [[] for _ in range(max(layer.values(), default=-1) + 1)]
-    for name in by_name:
-        columns[layer[name]].append(name)
-    row: dict[str, float] = {}
 
-    def settle(column: list[str], beside: dict[str, list[str]]) -> None:
-        """Sort a column by where the neighbours of its nodes are."""
+def _way(edge: Edge, layers: dict[str, int]) -> list[tuple[Place, int]]:
+    """Where an edge goes through, with the columns: both ends, and a place in each in between."""
+    source, target = edge
+    between = range(layers[source] + 1, layers[target])
+    return [
+        (source, layers[source]),
+        *(((*edge, layer), layer) for layer in between),
+        (target, layers[target]),
+    ]
 
-        def middle(name: str) -> float:
-            found = [row[other] for other in beside[name] if other in row]
-            return sum(found) / len(found) if found else row.get(name, math.inf)
+
+def _columns(layers: dict[str, int], edges: Sequence[Edge]) -> list[list[Place]]:
+    """What stands in each column, near to what it is connected with in the columns beside."""
+    columns: list[list[Place]] = [[] for _ in range(max(layers.values(), default=-1) + 1)]
+    for name, layer in layers.items():
+        columns[layer].append(name)
+    before: dict[Place, list[Place]] = defaultdict(list)
+    after: dict[Place, list[Place]] = defaultdict(list)
+    for edge in edges:
+        way = _way(edge, layers)
+        for place, layer in way[1:-1]:
+            columns[layer].append(place)
+        for (one, _), (other, _) in itertools.pairwise(way):
+            after[one].append(other)
+            before[other].append(one)
+    row: dict[Place, float] = {}
+
+    def settle(column: list[Place], beside: dict[Place, list[Place]]) -> None:
+        """Sort a column by where the neighbours of its places are."""
+
+        def middle(place: Place) -> float:
+            found = [row[other] for other in beside[place] if other in row]
+            return sum(found) / len(found) if found else row.get(place, math.inf)
 
         column.sort(key=middle)
-        row.update((name, i - len(column) / 2) for i, name in enumerate(column))
+        row.update((place, i - len(column) / 2) for i, place in enumerate(column))
 
     for _ in range(4):
         for column in columns:
             settle(column, before)
         for column in reversed(columns):
             settle(column, after)
-    for column in columns:
-        settle(column, before)
-    return [[by_name[name] for name in column] for column in columns if column]
+    return columns
 
 
 def _box(node: Node, left: float, top: float, width: float) -> str:
@@ -240,14 +281,17 @@ def _box(node: Node, left: float, top: float, width: float) -> str:
     )
 
 
-def _curve(source: tuple[float, float, float], target: tuple[float, float, float]) -> str:
-    x1, y1 = source[0] + source[2], source[1] + _HEIGHT / 2
-    x2, y2 = target[0], target[1] + _HEIGHT / 2
-    bend = max((x2 - x1) / 2, 30)
-    return (
-        f'<path class="edge" marker-end="url(#tip)" d="M{x1:.1f},{y1:.1f}'
-        f' C{x1 + bend:.1f},{y1:.1f} {x2 - bend:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"/>'
-    )
+def _curve(way: Sequence[tuple[float, float, float]]) -> str:
+    """An edge through the columns: from side to side, straight where it passes one."""
+    (_, x, y), *others = way
+    path = f"M{x:.1f},{y:.1f}"
+    for number, (start, end, level) in enumerate(others, 1):
+        half = (x + start) / 2
+        path += f" C{half:.1f},{y:.1f} {half:.1f},{level:.1f} {start:.1f},{level:.1f}"
+        if number < len(others):
+            path += f" H{end:.1f}"
+        x, y = end, level
+    return f'<path class="edge" marker-end="url(#tip)" d="{path}"/>'
 
 
 def _style() -> str:

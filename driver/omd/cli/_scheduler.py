@@ -67,6 +67,7 @@ class Scheduler:
     # not run must not be tried without pause.
     _passed: set[str] = field(default_factory=set)
     _moved: bool = False
+    _crowded: bool = False  # somebody else was faster since the last poll
     _failed: bool = False
     _connected: bool = False
     _stop: int = 0  # how often it was told to
@@ -93,6 +94,8 @@ class Scheduler:
                 with open_control(self.dsn) as control, Lineage(control).listen() as news:
                     if self._connected:
                         _tell("connected again")
+                    elif not (self.once or self.until_quiet):
+                        _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops")
                     self._connected, pause = True, 0.5
                     self._serve(Lineage(control), news)
                     return
@@ -116,6 +119,7 @@ class Scheduler:
                 if time.monotonic() >= next_poll:
                     next_poll = time.monotonic() + self.poll
                     self._passed.clear()
+                    self._crowded = False
                     lineage.probe_sources()
                     woken = True
                 if (
@@ -133,7 +137,7 @@ class Scheduler:
                 if not has_looked:
                     raise
                 _tell(f"the ready list can't be read, trying again: {error}")
-                woken = False
+                woken, rest_until = True, next_poll
             while queue and self._free:
                 self._start(queue.pop(0))
             if not self._running and not queue and (self.once or (self.until_quiet and not woken)):
@@ -148,13 +152,19 @@ class Scheduler:
                 woken = True
 
     def _look(self, lineage: Lineage) -> list[str]:
-        return [
+        found = [
             row.topic
             for row in lineage.ready_list(only_ready=True)
             if row.topic not in self._running
             and row.topic not in self._passed
             and (not self.topics or any(fnmatchcase(row.topic, glob) for glob in self.topics))
         ]
+        if self._crowded:
+            # Others look at the same list, and would try the same first topics at the same moment.
+            head, found = found[: 8 * self._free], found[8 * self._free :]
+            random.shuffle(head)
+            found = head + found
+        return found
 
     # Processes ----------------------------------------------------------------------------------
 
@@ -183,11 +193,12 @@ class Scheduler:
                 self._moved = True
                 continue
             self._passed.add(topic)
+            self._crowded |= code == ExitCode.ABORTED
             if code in (ExitCode.SKIPPED, ExitCode.ABORTED):
                 continue
             self._failed = True
-            if code < 0:
-                _tell(f"{topic}: its process was killed by {_signal_name(-code)}")
+            if code < 0 or code > 128:  # 128 and more: it has taken note of the signal itself
+                _tell(f"{topic}: its process was killed by {_signal_name(abs(code) % 128)}")
             elif code != ExitCode.FAILURE:
                 _tell(f"{topic}: its process ended with exit code {code}")
         return bool(ended)

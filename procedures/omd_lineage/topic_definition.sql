@@ -1,0 +1,47 @@
+-- What a driver must know to transform a block. Errors: OM005, OM015. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd_lineage.topic_definition(
+    p_topic text
+)
+RETURNS TABLE (
+    topic text,
+    module_code text,
+    processor text,
+    engine text,
+    transforms text[],
+    before_sql text[],
+    after_sql text[],
+    base_table text,
+    pos_column text,
+    id_column text,
+    tables text[]
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $topic_definition$
+DECLARE
+    v_topic_id integer := omd_lineage.require_topic(p_topic);
+BEGIN
+    RETURN QUERY
+    SELECT
+        t.topic, m.module_code, t.processor, t.engine, t.transforms, t.before_sql, t.after_sql,
+        b.table_code, b.pos_column, b.id_column,
+        ARRAY(
+            SELECT DISTINCT d.table_code FROM omd_lineage.dependency AS d
+            WHERE d.topic_id = t.topic_id AND d.table_code <> b.table_code
+            ORDER BY d.table_code
+        )
+    FROM omd_lineage.topic AS t
+    INNER JOIN omd_lineage.base_table AS b USING (topic_id)
+    LEFT JOIN omd.module AS m USING (module_id)
+    WHERE t.topic_id = v_topic_id;
+END
+$topic_definition$;
+
+COMMENT ON FUNCTION omd_lineage.topic_definition IS
+'One row: what the topic p_topic is made by and of; base_table is read by blocks (pos_column, '
+'id_column), tables are its other dependencies. Errors: OM005, OM015. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage.topic_definition FROM PUBLIC;

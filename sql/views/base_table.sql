@@ -1,0 +1,32 @@
+-- Which table each topic reads by blocks, and by which columns: of a source its own. The one place
+-- of that rule; filtered by topic_id it costs a few index look-ups.
+
+CREATE OR REPLACE VIEW omd_lineage.base_table AS
+SELECT
+    t.topic_id,
+    coalesce(b.table_code, t.table_code) AS table_code,
+    coalesce(t.pos_column, b.pos_column, 'pos') AS pos_column,
+    coalesce(t.id_column, b.id_column, 'id') AS id_column
+FROM omd_lineage.topic AS t
+LEFT JOIN
+    LATERAL (
+        SELECT
+            d.table_code,
+            s.pos_column,
+            s.id_column
+        FROM omd_lineage.dependency AS d
+        LEFT JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id AND s.processor IS NULL
+        WHERE d.topic_id = t.topic_id AND d.ordinal = 1
+        ORDER BY s.topic_id
+        LIMIT 1
+    ) AS b
+    ON TRUE;
+
+COMMENT ON VIEW omd_lineage.base_table IS
+'The table that each topic reads by blocks, and the columns of the position in it. SQL ETL '
+'scheduler, "Source tables".';
+COMMENT ON COLUMN omd_lineage.base_table.topic_id IS 'The topic.';
+COMMENT ON COLUMN omd_lineage.base_table.table_code IS
+'Its base table; of a source, the source itself.';
+COMMENT ON COLUMN omd_lineage.base_table.pos_column IS 'The time column.';
+COMMENT ON COLUMN omd_lineage.base_table.id_column IS 'The id column.';

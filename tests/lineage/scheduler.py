@@ -1,0 +1,47 @@
+"""A scheduler in a few lines, for test_faults.py to kill: python scheduler.py SEED < DSN.
+
+It runs one topic after the other in its own session, so that a hundred steps cost little. The real
+one, `omd lineage run`, works beside it.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+
+import psycopg
+
+
+def work(conn: psycopg.Connection, rng: random.Random) -> None:
+    while True:
+        conn.execute("CALL omd_lineage.probe_sources()")
+        ready = conn.execute("SELECT topic FROM omd_lineage.ready_list WHERE is_ready").fetchall()
+        if not ready:
+            time.sleep(0.05)
+        # Not the whole list in its order, or all schedulers would run into one another.
+        for (topic,) in rng.sample(ready, (len(ready) + 3) // 4):
+            try:
+                conn.execute("CALL omd_lineage.step(%s, %s)", [topic, f"scheduler {sys.argv[1]}"])
+            except psycopg.errors.QueryCanceled:
+                pass
+            except psycopg.OperationalError:
+                raise
+            except psycopg.Error as error:
+                conn.execute("CALL omd_lineage.note_error(%s, %s)", [topic, str(error)])
+                print(topic, error, flush=True)
+
+
+def main() -> None:
+    dsn = sys.stdin.read()
+    rng = random.Random(sys.argv[1])
+    while True:
+        try:
+            with psycopg.connect(dsn, autocommit=True, application_name="scheduler") as conn:
+                work(conn, rng)
+        except (psycopg.OperationalError, psycopg.errors.QueryCanceled):
+            time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,452 @@
+"""A row that becomes visible late, behind rows that could be seen before, is not lost.
+
+A row has its place before its commit. A plan that went to the end of what it sees would pass over
+the rows of a slower writer for good; each scene here is also played without the guard, to see that
+it is the guard that holds.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+import omd.install
+from lineage.conftest import SETTINGS_OF_OWN_SERVER, Scene, at, checked
+from omd import embedded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Another = Callable[..., Scene]
+    Replaced = Callable[[str, str, str], None]
+
+WITHOUT_WRITERS = ("omd_lineage.oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
+WITHOUT_RUNS = ("omd_lineage.uncounted_instances", "v_modules IS NULL", "TRUE")
+guard = pytest.mark.parametrize("guarded", [True, False], ids=["guard", "no guard"])
+
+
+def clock(second: float) -> datetime:
+    """Times as the server would stamp them."""
+    return datetime.now(timezone.utc) + timedelta(seconds=second - 60)
+
+
+@guard
+@pytest.mark.parametrize("clocks", ["old", "now"])
+def test_a_slow_writer_s_row_is_not_passed_over(
+    scene: Scene, another: Another, replaced: Replaced, clocks: str, guarded: bool
+) -> None:
+    """Also when the times of the rows tell nothing of the time of their writing."""
+    if not guarded:
+        replaced(*WITHOUT_WRITERS)
+    slow = another()
+    place = clock if clocks == "now" else at
+
+    def insert(session: Scene, id: int) -> None:
+        session.conn.execute("INSERT INTO dwh.src VALUES (%s, %s)", [place(id), id])
+
+    scene.source()
+    scene.topic()
+    slow.conn.execute("BEGIN")
+    insert(slow, 2)
+    for id in (1, 3, 4):
+        insert(scene, id)
+    scene.probe()
+    for _ in range(3):
+        scene.step()
+    if guarded:
+        assert 3 not in scene.ids()
+    else:
+        assert scene.ids() == [1, 3]
+    slow.conn.execute("COMMIT")
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == ([1, 2, 3] if guarded else [1, 3])
+
+
+def test_what_was_there_before_the_slow_writer_began_is_not_held(
+    scene: Scene, another: Another
+) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic()
+    scene.step()
+    slow = another()
+    scene.insert(4, 5)
+    scene.probe()
+    slow.conn.execute("BEGIN")
+    slow.insert(6)
+    scene.insert(7, 8)
+    step = scene.step()
+    assert (step.outcome, scene.ids()) == ("DONE", [1, 2, 3, 4, 5][: len(scene.ids())])
+    assert max(scene.ids()) in {4, 5}
+    held = scene.step()
+    assert held.outcome == "NOJOBS"
+    assert f"process {slow.conn.info.backend_pid}" in (held.detail or "")
+    assert scene.last()[0] < at(6)
+    slow.conn.execute("ROLLBACK")
+    scene.steps()
+    assert scene.ids() == [1, 2, 3, 4, 5, 7]
+
+
+def test_a_reader_holds_nothing_up(scene: Scene, another: Another) -> None:
+    reader = another()
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic()
+    reader.conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    assert len(reader.ids("dwh.src")) == 3
+    assert scene.steps() == [2]
+    # Nor does a writer to another table.
+    reader.conn.execute("COMMIT")
+    scene.base("dwh.other")
+    reader.conn.execute("BEGIN")
+    reader.insert(1, into="dwh.other")
+    scene.insert(4)
+    assert scene.steps() == [1]
+    reader.conn.execute("ROLLBACK")
+
+
+WRITES = {
+    "savepoint": ["SAVEPOINT s", "INSERT INTO dwh.src VALUES ('{0}', 2)", "RELEASE s"],
+    "two savepoints": [
+        "SAVEPOINT a",
+        "INSERT INTO dwh.src VALUES ('{0}', 9)",
+        "ROLLBACK TO a",
+        "SAVEPOINT b",
+        "INSERT INTO dwh.src VALUES ('{0}', 2)",
+    ],
+    "update": ["UPDATE dwh.src SET pos = '{0}', id = 2 WHERE id = -1"],
+    "merge": ["MERGE INTO dwh.src USING (SELECT) AS n ON FALSE WHEN NOT MATCHED THEN {1}"],
+    "lock": ["LOCK TABLE dwh.src IN EXCLUSIVE MODE", "INSERT INTO dwh.src VALUES ('{0}', 2)"],
+    "truncate": ["TRUNCATE dwh.src", "INSERT INTO dwh.src VALUES ('{0}', 2)"],
+}
+
+
+@pytest.mark.parametrize("way", [*WRITES, "copy", "server-side function"])
+def test_every_way_of_writing_is_seen(scene: Scene, another: Another, way: str) -> None:
+    writer = another()
+    scene.source("dwh.src", *([(-1000, -1)] if way == "update" else []))
+    scene.topic(maxstep=1000, **({"start_value": at(-1)} if way == "update" else {}))
+    writer.conn.execute("BEGIN")
+    if way in {"lock", "truncate"}:  # nobody writes beside it, but the plan must not wait either
+        scene.insert(1)
+    before = len(scene.ids("dwh.src"))
+    if way == "copy":
+        with writer.conn.cursor().copy("COPY dwh.src (pos, id) FROM STDIN") as copy:
+            copy.write_row((at(2), 2))
+    elif way == "server-side function":
+        writer.conn.execute(
+            f"DO $$ BEGIN INSERT INTO dwh.src VALUES ('{at(2)}', 2); END $$".encode()
+        )
+    else:
+        for statement in WRITES[way]:
+            writer.conn.execute(statement.format(at(2), f"INSERT VALUES ('{at(2)}', 2)").encode())
+    if way in {"lock", "truncate"}:
+        scene.conn.execute("SET lock_timeout = '2s'")
+        if way == "lock":
+            assert scene.step().outcome == "NOJOBS"
+    else:
+        scene.insert(1, 3, 4)
+        assert before == len(scene.ids("dwh.src")) - 3
+        scene.probe()
+        scene.step()
+        scene.step()
+        assert not {3, 4} & set(scene.ids())
+    writer.conn.execute("COMMIT")
+    if way in {"lock", "truncate"}:
+        scene.insert(3, 4)
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == ([2, 3] if way == "truncate" else [1, 2, 3])
+
+
+def test_a_savepoint_taken_back_still_holds_the_lock_and_only_delays(
+    scene: Scene, another: Another
+) -> None:
+    writer = another()
+    scene.source()
+    scene.topic()
+    writer.conn.execute("BEGIN")
+    writer.conn.execute("SAVEPOINT s")
+    writer.insert(2)
+    writer.conn.execute("ROLLBACK TO s")
+    scene.insert(1, 3, 4)
+    scene.step()
+    writer.conn.execute("COMMIT")
+    scene.steps()
+    assert scene.ids() == [1, 3]
+
+
+@guard
+@pytest.mark.parametrize("to", ["dwh.src", "dwh.src_1", "dwh.src_1a"])
+def test_a_writer_to_a_partition_is_seen(
+    scene: Scene, another: Another, replaced: Replaced, to: str, guarded: bool
+) -> None:
+    if not guarded:
+        replaced(*WITHOUT_WRITERS)
+    writer = another()
+    scene.conn.execute(
+        b"CREATE TABLE dwh.src (pos timestamptz, id bigint, v int) PARTITION BY RANGE (id);"
+        b"CREATE TABLE dwh.src_1 PARTITION OF dwh.src FOR VALUES FROM (0) TO (3)"
+        b" PARTITION BY LIST (id);"
+        b"CREATE TABLE dwh.src_1a PARTITION OF dwh.src_1 FOR VALUES IN (2);"
+        b"CREATE TABLE dwh.src_1b PARTITION OF dwh.src_1 DEFAULT;"
+        b"CREATE TABLE dwh.src_2 PARTITION OF dwh.src DEFAULT;"
+        b"CREATE INDEX ON dwh.src (pos, id)"
+    )
+    scene.register("dwh.src")
+    scene.topic()
+    writer.conn.execute("BEGIN")
+    writer.insert(2, into=to)
+    scene.insert(1, 3, 4)
+    scene.probe()
+    scene.step()
+    writer.conn.execute("COMMIT")
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == ([1, 2, 3] if guarded else [1, 3])
+
+
+def test_a_writer_to_a_child_table_is_seen(scene: Scene, another: Another) -> None:
+    """Inheritance without partitions."""
+    writer = another()
+    scene.base()
+    scene.conn.execute("CREATE TABLE dwh.child () INHERITS (dwh.src)")
+    scene.conn.execute("CREATE TABLE dwh.grandchild () INHERITS (dwh.child)")
+    scene.register("dwh.src")
+    scene.topic()
+    writer.conn.execute("BEGIN")
+    writer.insert(2, into="dwh.grandchild")
+    scene.insert(1, 3, 4)
+    scene.probe()
+    scene.step()
+    writer.conn.execute("COMMIT")
+    scene.steps()
+    assert scene.ids() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["VIEW", "MATERIALIZED VIEW"])
+def test_a_view_whose_writers_nobody_sees_is_no_base_table(
+    scene: Scene, another: Another, kind: str
+) -> None:
+    """Refused, or at least no row is lost."""
+    writer = another()
+    scene.base("dwh.real")
+    scene.insert(0, into="dwh.real")
+    scene.conn.execute(f"CREATE {kind} dwh.src AS SELECT * FROM dwh.real".encode())
+    try:
+        scene.register("dwh.src")
+        scene.topic()
+        writer.conn.execute("BEGIN")
+        writer.insert(2, into="dwh.real")
+        scene.insert(1, 3, 4, into="dwh.real")
+        if kind != "VIEW":
+            scene.conn.execute("REFRESH MATERIALIZED VIEW dwh.src")
+        scene.probe()
+        scene.step()
+        writer.conn.execute("COMMIT")
+        if kind != "VIEW":
+            scene.conn.execute("REFRESH MATERIALIZED VIEW dwh.src")
+        scene.probe()
+        scene.steps()
+    except psycopg.Error as error:
+        checked(error, "OM206")
+        return
+    assert scene.ids() == [0, 1, 2, 3]
+
+
+def test_a_writer_who_waits_for_the_lock_of_another_is_not_passed_over(
+    scene: Scene, another: Another, background: Any, until_settled: Any
+) -> None:
+    """He has taken his time already, and gets to write only when the lock is free."""
+    holder, writer = another(), another()
+    scene.source()
+    scene.topic()
+    holder.conn.execute("BEGIN")
+    holder.conn.execute("LOCK TABLE dwh.src IN SHARE MODE")
+    call = background(writer.conn.execute, f"INSERT INTO dwh.src VALUES ('{at(2)}', 2)".encode())
+    until_settled(writer, call)
+    assert scene.one("SELECT who FROM omd_lineage.oldest_writer('dwh.src')") is not None
+    holder.conn.execute("COMMIT")
+    call.result(timeout=20)
+    scene.insert(1, 3, 4)
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == [1, 2, 3]
+
+
+# A prepared transaction needs a setting that the server of the other tests has not.
+
+
+@pytest.fixture(scope="session")
+def two_phase_dsn(new_home: Callable[[], Path]) -> Iterator[str]:
+    home = new_home()
+    embedded.start(home, settings=SETTINGS_OF_OWN_SERVER)
+    dsn = embedded.dsn(home, "postgres")
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        omd.install.install(conn)
+        conn.execute("CREATE SCHEMA dwh")
+    yield dsn
+    embedded.stop(home)
+
+
+@guard
+def test_a_prepared_transaction_is_not_passed_over(two_phase_dsn: str, guarded: bool) -> None:
+    """It has no session, so nobody knows when it began: nothing moves until it ends."""
+    with (
+        psycopg.connect(two_phase_dsn, autocommit=True, row_factory=dict_row) as conn,
+        psycopg.connect(two_phase_dsn, autocommit=True) as writer,
+    ):
+        conn.execute("DROP SCHEMA dwh CASCADE")
+        conn.execute("CREATE SCHEMA dwh")
+        scene = Scene(conn)
+        if not guarded:
+            text = scene.one(
+                "SELECT pg_get_functiondef('omd_lineage.oldest_writer'::regproc)"
+            ).replace(*WITHOUT_WRITERS[1:])
+            conn.execute(text.encode())
+        scene.source()
+        scene.topic()
+        scene.conn.execute("UPDATE omd_lineage.offsets SET last = ('-infinity', 0)")
+        with writer.transaction():
+            writer.execute("INSERT INTO dwh.src VALUES (%s, 2)", [at(2)])
+            writer.execute("PREPARE TRANSACTION 'late'")
+        try:
+            scene.insert(1, 3, 4)
+            scene.probe()
+            held = scene.step()
+            if guarded:
+                assert held.outcome == "NOJOBS"
+                assert "prepared transaction" in (held.detail or "")
+        finally:
+            conn.execute("COMMIT PREPARED 'late'")
+        scene.probe()
+        scene.steps()
+        assert scene.ids() == ([1, 2, 3] if guarded else [1, 3])
+
+
+# Base tables that our own Modules load
+
+
+def loader(scene: Scene, code: str = "load") -> str:
+    """A Module that loads dwh.src."""
+    scene.module(code, area_code="HSTG", table_code="dwh.src", table_type_code="HSTG")
+    return code
+
+
+def load(scene: Scene, id: int, *minutes: float) -> None:
+    """Rows of a run, committed slice by slice as Spark does it."""
+    scene.conn.cursor().executemany(
+        b"INSERT INTO dwh.src VALUES (%s, %s, 1, %s)", [(at(m), int(m), id) for m in minutes]
+    )
+
+
+@pytest.fixture
+def loaded(scene: Scene) -> Scene:
+    scene.source()
+    loader(scene)
+    scene.topic()
+    return scene
+
+
+@guard
+@pytest.mark.parametrize("status", ["E", "F"])
+def test_rows_of_a_run_that_has_not_succeeded_do_not_count(
+    loaded: Scene, replaced: Replaced, status: str, guarded: bool
+) -> None:
+    """What it has committed is taken back and loaded again: it must not be read before."""
+    if not guarded:
+        replaced(*WITHOUT_RUNS)
+    done = loaded.begin_module("load").id
+    load(loaded, done, 1, 2)
+    loaded.end_module(done, "S")
+    run = loaded.begin_module("load").id
+    load(loaded, run, 3, 4)
+    if status == "F":
+        loaded.end_module(run, "F")
+    loaded.probe()
+    for _ in range(2):
+        step = loaded.step()
+    if not guarded:
+        assert 3 in loaded.ids()
+        return
+    assert loaded.ids() in ([1], [1, 2])
+    assert step.outcome == "NOJOBS"
+    assert str(run) in (step.detail or "")
+    if status == "F":  # the next run takes them back
+        run = loaded.begin_module("load").id
+        assert loaded.ids("dwh.src") == [1, 2]
+    load(loaded, run, 5, 6)
+    assert set(loaded.ids()) <= {1, 2}
+    loaded.end_module(run, "S")
+    loaded.probe()
+    loaded.steps()
+    assert loaded.ids() == ([1, 2, 3, 4, 5] if status == "E" else [1, 2, 5])
+
+
+def test_rows_that_are_loaded_again_under_the_same_places_come_once(loaded: Scene) -> None:
+    for attempt in range(3):
+        run = loaded.begin_module("load").id
+        load(loaded, run, 1, 2, 3)
+        loaded.probe()
+        loaded.step()
+        assert loaded.ids() == []
+        loaded.end_module(run, "F" if attempt < 2 else "S")
+        loaded.probe()
+    assert loaded.steps() == [2]
+    assert loaded.ids() == [1, 2]
+
+
+@pytest.mark.parametrize("first_to_end", ["first", "second"])
+def test_the_runs_of_two_modules_may_overlap(scene: Scene, first_to_end: str) -> None:
+    scene.source()
+    loader(scene, "one")
+    loader(scene, "two")
+    scene.topic()
+    one = scene.begin_module("one").id
+    two = scene.begin_module("two").id
+    load(scene, one, 1, 3, 5)
+    load(scene, two, 2, 4, 6)
+    early, late = (one, two) if first_to_end == "first" else (two, one)
+    scene.end_module(early, "S")
+    load(scene, late, 7)
+    scene.probe()
+    for _ in range(3):
+        scene.step()
+    assert not set(scene.ids()) - {1}
+    scene.end_module(late, "S")
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_run_that_failed_between_two_that_did_not_holds_what_is_behind_it(scene: Scene) -> None:
+    scene.source()
+    loader(scene, "one")
+    loader(scene, "two")
+    scene.topic()
+    one = scene.begin_module("one").id
+    load(scene, one, 1, 3)
+    scene.end_module(one, "F")
+    two = scene.begin_module("two").id
+    load(scene, two, 2, 4, 5)
+    scene.end_module(two, "S")
+    scene.probe()
+    for _ in range(3):
+        scene.step()
+    assert 4 not in scene.ids()
+    again = scene.begin_module("one").id
+    load(scene, again, 3.5, 6)
+    scene.end_module(again, "S")
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == [2, 3, 4, 5]
+
+
+def test_rows_without_a_run_count(loaded: Scene) -> None:
+    loaded.insert(1, 2, 3)
+    loaded.probe()
+    assert loaded.steps() == [2]
