@@ -191,6 +191,7 @@ BEGIN;
 \ir ../procedures/omd_lineage/register_topic_module.sql
 \ir ../procedures/omd_lineage/resolve_dependencies.sql
 \ir ../procedures/omd_lineage/require_no_cycle.sql
+\ir ../procedures/omd_lineage/require_unplanned.sql
 \ir ../procedures/omd_lineage/save_topic.sql
 \ir ../procedures/omd_lineage/register_topic.sql
 \ir ../procedures/omd_lineage/remove_topic.sql
@@ -219,6 +220,7 @@ BEGIN;
 \ir ../procedures/omd_lineage/fail_step.sql
 \ir ../procedures/omd_lineage/note_error.sql
 \ir ../procedures/omd_lineage/step.sql
+\ir ../procedures/omd_lineage/purge_log.sql
 \ir ../procedures/omd_lineage/note_rows.sql
 \ir ../procedures/omd_lineage/log_topic_edit.sql
 \ir ../procedures/omd_lineage/log_offset_edit.sql

@@ -71,6 +71,11 @@ class _Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class _Steps:
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
 class TopicDefinition:
     """What a step of a topic runs, as registered.
 
@@ -253,6 +258,10 @@ class Lineage:
     def probe_sources(self) -> int:
         """Look how far the sources have come; answers how many have moved."""
         return self._call("probe_sources", _Moved).moved
+
+    def purge_log(self, keep: timedelta) -> int:
+        """Delete what the log of steps has from before ``keep`` ago; answers how many rows."""
+        return self._call("purge_log", _Steps, p_keep=keep).steps
 
     def set_offset(self, topic: str, ts: datetime, id: int | None = None) -> None:  # noqa: A002
         """Tell how far a source has come, inclusive; for sources with HAND.

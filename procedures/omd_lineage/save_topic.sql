@@ -130,6 +130,9 @@ BEGIN
         updated_at = excluded.updated_at
     RETURNING t.topic_id INTO p_topic_id;
 
+    IF p_start_value IS NOT NULL AND NOT v_is_new THEN
+        PERFORM omd_lineage.require_unplanned(p_topic_id);
+    END IF;
     INSERT INTO omd_lineage.offsets AS o (topic_id, topic, last, run, waiting_since)
     VALUES (
         p_topic_id,

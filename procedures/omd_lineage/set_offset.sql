@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $set_offset$
 DECLARE
     v_topic_id integer := omd_lineage.require_topic(p_topic);
-    v_offset omd_lineage.offsets;
+    v_last omd_lineage.row_position;
 BEGIN
     IF p_ts IS NULL OR p_id IS NULL THEN
         PERFORM omd.raise_error(
@@ -20,18 +20,7 @@ BEGIN
             jsonb_build_object('argument', CASE WHEN p_ts IS NULL THEN 'p_ts' ELSE 'p_id' END)
         );
     END IF;
-    SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
-    WHERE o.topic_id = v_topic_id
-    FOR NO KEY UPDATE;
-    IF v_offset.next IS NOT NULL OR v_offset.hostid <> '' THEN
-        PERFORM omd.raise_error(
-            'OM208',
-            jsonb_build_object(
-                'topic', p_topic,
-                'problem', 'its offset can''t be set while a block is planned'
-            )
-        );
-    END IF;
+    v_last := omd_lineage.require_unplanned(v_topic_id);
     UPDATE omd_lineage.offsets AS o SET
         last = ROW(p_ts, p_id),
         quiet_start = NULL,
@@ -43,7 +32,7 @@ BEGIN
     PERFORM omd.write_event(
         0, 0, 4, 'OFFSET',
         format(
-            '%s set from %s to %s by %s', p_topic, coalesce(v_offset.last::text, 'nothing'),
+            '%s set from %s to %s by %s', p_topic, coalesce(v_last::text, 'nothing'),
             ROW(p_ts, p_id), omd.editor()
         )
     );

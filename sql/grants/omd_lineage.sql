@@ -63,6 +63,7 @@ TO omd_runner;
 GRANT EXECUTE ON PROCEDURE
 omd_lineage.register_topic,
 omd_lineage.remove_topic,
+omd_lineage.purge_log,
 omd_lineage.release,
 omd_lineage.retry,
 omd_lineage.set_offset,

@@ -60,7 +60,9 @@ def test_rollback_says_when_nothing_waits(omd_command: Command, dsn: str, failed
 def test_purge_deletes_what_is_old(omd_command: Command, dsn: str, failed: int) -> None:
     done = omd_command("purge", "--keep-days", "30", "--dsn", dsn)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "Deleted 2 Module Instances, 0 Batch Instances, 0 events.\n"
+    assert done.stdout == (
+        "Deleted 2 Module Instances, 0 Batch Instances, 0 events, 0 steps in the log of topics.\n"
+    )
     with psycopg.connect(dsn) as conn:
         left = conn.execute(
             "SELECT module_instance_id FROM omd.module_instance WHERE module_instance_id > 0"

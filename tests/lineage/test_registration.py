@@ -465,6 +465,7 @@ def test_one_of_several_topics_of_a_table_may_go(scene: Scene) -> None:
 
 # Roles
 
+READS = ("SELECT * FROM omd_lineage.ready_list", "SELECT * FROM omd_lineage.plan('dwh.f')")
 CALLS = {
     "step": {},
     "note_error": {"detail": "x"},

@@ -74,11 +74,15 @@ def purge(dsn: str, keep_days: int, batch_size: int) -> None:
     Kept, however old: what executes, waits for a rollback or carries a directive; the last real run
     of each Module and Batch; failed Batches that wait for a restart; the newest load windows.
     """
+    import omd
+
     with open_control(dsn) as control:
-        gone = control.purge_history(timedelta(days=keep_days), batch_size=batch_size)
+        keep = timedelta(days=keep_days)
+        gone = control.purge_history(keep, batch_size=batch_size)
+        steps = omd.Lineage(control).purge_log(keep)
     click.echo(
         f"Deleted {gone.module_instances:,} Module Instances, {gone.batch_instances:,} Batch"
-        f" Instances, {gone.events:,} events."
+        f" Instances, {gone.events:,} events, {steps:,} steps in the log of topics."
     )
 
 

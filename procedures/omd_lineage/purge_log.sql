@@ -1,0 +1,22 @@
+-- Deletes old rows of the log of steps. Errors: OM005, OM013. Locks: the rows deleted.
+
+CREATE OR REPLACE PROCEDURE omd_lineage.purge_log(
+    p_keep interval,
+    INOUT p_steps bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $purge_log$
+DECLARE
+    v_before timestamptz := omd.purge_cutoff(p_keep, 1);
+BEGIN
+    DELETE FROM omd_lineage.log AS l WHERE l.ts < v_before;
+    GET DIAGNOSTICS p_steps = ROW_COUNT;
+END
+$purge_log$;
+
+COMMENT ON PROCEDURE omd_lineage.purge_log IS
+'Deletes what the log of steps has from before p_keep ago, and answers p_steps, the rows deleted. '
+'The runs themselves go with omd.purge_history. Errors: OM005, OM013. Locks: the rows deleted.';
+REVOKE ALL ON PROCEDURE omd_lineage.purge_log FROM PUBLIC;
