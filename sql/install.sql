@@ -182,6 +182,7 @@ BEGIN;
 \ir ../procedures/omd_lineage/uncounted_instances.sql
 \ir ../procedures/omd_lineage/newest_row.sql
 \ir ../procedures/omd_lineage/see_position.sql
+\ir ../procedures/omd_lineage/safe_position.sql
 \ir ../procedures/omd_lineage/move_source.sql
 \ir ../procedures/omd_lineage/write_state.sql
 \ir ../procedures/omd_lineage/probe_source.sql

@@ -32,8 +32,9 @@ DECLARE
     v_source record;
     v_seen omd_lineage.row_position;
     v_safe omd_lineage.row_position;
-    v_range text;
+    v_guard record;
     v_writer record;
+    v_range text;
     v_uncounted record;
     v_stop omd_lineage.row_position;
 BEGIN
@@ -98,39 +99,37 @@ BEGIN
     END IF;
     detail := format('nothing before %s (%s)', upto, blocker);
 
-    -- First where the table ends, then who is at work: in this order nobody is overlooked.
     v_table_name := omd.quote_table(v_topic.table_code, 'POSTGRES');
     IF v_safe IS NULL THEN
-        v_safe := omd_lineage.newest_row(
-            v_topic.table_code, v_topic.pos_column, v_topic.id_column
+        v_guard := omd_lineage.safe_position(
+            v_topic.table_code, v_topic.pos_column, v_topic.id_column, NOT p_is_preview
         );
-        IF v_safe IS NOT NULL AND NOT p_is_preview THEN
-            PERFORM omd_lineage.see_position(v_table_name, v_safe);
+        v_safe := (v_guard.ts, v_guard.id);
+        is_quiet := v_guard.who IS NULL;
+        IF v_guard.who IS NOT NULL THEN
+            detail := format('%s writes to %s', v_guard.who, v_topic.base);
         END IF;
-    END IF;
-    v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
-    IF v_writer.since IS NOT NULL THEN
-        v_safe := NULL;
-        SELECT (s.position).ts, (s.position).id INTO v_safe.ts, v_safe.id FROM omd_lineage.seen_position AS s
-        WHERE s.table_name = v_table_name AND s.seen_at <= v_writer.since
-        ORDER BY s.seen_at DESC
-        LIMIT 1;
-        detail := format('%s writes to %s', v_writer.who, v_topic.base);
     END IF;
     v_uncounted := omd_lineage.uncounted_instances(v_topic.table_code);
     IF v_uncounted.instance_array <> '{}' THEN
         detail := format('%s has not succeeded in %s', v_uncounted.who, v_topic.base);
     END IF;
-    is_quiet := v_writer.since IS NULL AND v_uncounted.instance_array = '{}'
+    is_quiet := (is_quiet OR v_safe.ts >= upto)
+        AND v_uncounted.instance_array = '{}'
         AND upto > (v_topic.last).ts;
 
     IF v_topic.processor = 'RELOAD' THEN
-        IF is_quiet THEN
+        -- It reads all rows at once, so it waits for every writer.
+        v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
+        IF v_writer.who IS NOT NULL THEN
+            is_quiet := FALSE;
+            detail := format('%s writes to %s', v_writer.who, v_topic.base);
+        ELSIF is_quiet THEN
             end_value := upto;
             end_id := 0::bigint;
         END IF;
         RETURN;
-    ELSIF v_safe IS NULL THEN
+    ELSIF v_safe.ts IS NULL THEN
         RETURN;
     END IF;
 
@@ -166,6 +165,10 @@ BEGIN
     INTO row_count, min_ts, end_value, max_id, end_id
     USING start_value, start_id, v_safe.ts, v_safe.id, upto, v_topic.maxstep;
     IF row_count = 0 THEN
+        v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
+        IF v_writer.who IS NOT NULL THEN
+            detail := format('%s writes to %s', v_writer.who, v_topic.base);
+        END IF;
         row_count := NULL;
         end_value := NULL;
         end_id := NULL;

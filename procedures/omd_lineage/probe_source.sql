@@ -15,6 +15,7 @@ DECLARE
     v_source record;
     v_now timestamptz := clock_timestamp();
     v_writer record;
+    v_safe record;
     v_position omd_lineage.row_position;
     v_table_name text;
 BEGIN
@@ -28,12 +29,11 @@ BEGIN
     v_table_name := omd.quote_table(v_source.table_code, 'POSTGRES');
 
     IF v_source.source_offset = 'PROBE' THEN
-        v_position := omd_lineage.newest_row(
-            v_source.table_code, v_source.pos_column, v_source.id_column
+        v_safe := omd_lineage.safe_position(
+            v_source.table_code, v_source.pos_column, v_source.id_column, TRUE
         );
-        IF v_position IS NOT NULL THEN
-            PERFORM omd_lineage.see_position(v_table_name, v_position);
-        END IF;
+        v_position := (v_safe.ts, v_safe.id);
+        PERFORM omd_lineage.write_state(p_topic_id, coalesce(v_safe.who || ' writes to it', ''));
     ELSIF v_source.source_offset = 'CLOCK' THEN
         -- Rows carry the time of their writing, so all that began before the oldest writer is here.
         v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
@@ -47,7 +47,7 @@ END
 $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage.probe_source IS
-'Looks how far the source p_topic_id has come, where it is one with PROBE (its newest row) or '
-'CLOCK (now, or the start of its oldest writer), and moves its offset; answers the '
+'Looks how far the source p_topic_id has come, where it is one with PROBE (its newest row behind '
+'no writer) or CLOCK (now, or the start of its oldest writer), and moves its offset; answers the '
 'position. Errors: OM206. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage.probe_source FROM PUBLIC;

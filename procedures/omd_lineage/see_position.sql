@@ -21,13 +21,7 @@ BEGIN
     ORDER BY s.seen_at DESC
     LIMIT 1;
     IF FOUND THEN
-        SELECT s.seen_at INTO v_first FROM omd_lineage.seen_position AS s
-        WHERE s.table_name = p_table_name
-        ORDER BY s.seen_at
-        LIMIT 1;
-        IF v_last.position = p_position
-            OR clock_timestamp() - v_last.seen_at < (clock_timestamp() - v_first) / 100
-        THEN
+        IF v_last.position = p_position THEN
             RETURN;
         END IF;
         DELETE FROM omd_lineage.seen_position AS s
@@ -41,6 +35,15 @@ BEGIN
                         WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
                     )
             );
+        SELECT s.seen_at INTO v_first FROM omd_lineage.seen_position AS s
+        WHERE s.table_name = p_table_name
+        ORDER BY s.seen_at
+        LIMIT 1;
+        IF v_first < v_last.seen_at
+            AND clock_timestamp() - v_last.seen_at < (clock_timestamp() - v_first) / 100
+        THEN
+            RETURN;
+        END IF;
     END IF;
     INSERT INTO omd_lineage.seen_position (table_name, seen_at, position)
     VALUES (p_table_name, clock_timestamp(), p_position)

@@ -24,7 +24,8 @@ TO omd_reader;
 GRANT EXECUTE ON FUNCTION
 omd_lineage.plan,
 omd_lineage.next_block,
-omd_lineage.oldest_writer
+omd_lineage.oldest_writer,
+omd_lineage.safe_position
 TO omd_runner, omd_admin;
 GRANT EXECUTE ON PROCEDURE
 omd_lineage.set_block,

@@ -1,0 +1,50 @@
+-- How far a base table may be read: to its newest row; while somebody writes to it, to the one that
+-- was newest before he began. With the rights of the caller. Errors: OM206. Locks: none.
+
+CREATE OR REPLACE FUNCTION omd_lineage.safe_position(
+    p_table_code text,
+    p_pos_column text,
+    p_id_column text,
+    p_is_remembered boolean,
+    OUT ts timestamptz,
+    OUT id bigint,
+    OUT who text
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $safe_position$
+DECLARE
+    v_table_name text := omd.quote_table(p_table_code, 'POSTGRES');
+    v_newest omd_lineage.row_position;
+    v_writer record;
+BEGIN
+    -- First where the table ends, then who is at work: in this order nobody is overlooked.
+    v_newest := omd_lineage.newest_row(p_table_code, p_pos_column, p_id_column);
+    IF p_is_remembered AND v_newest IS NOT NULL THEN
+        PERFORM omd_lineage.see_position(v_table_name, v_newest);
+    END IF;
+    v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
+    IF v_writer.since IS NULL THEN
+        ts := v_newest.ts;
+        id := v_newest.id;
+    ELSE
+        who := v_writer.who;
+        SELECT (s.position).ts, (s.position).id INTO ts, id
+        FROM omd_lineage.seen_position AS s
+        WHERE s.table_name = v_table_name AND s.seen_at <= v_writer.since
+        ORDER BY s.seen_at DESC
+        LIMIT 1;
+    END IF;
+END
+$safe_position$;
+
+COMMENT ON FUNCTION omd_lineage.safe_position IS
+'The position (ts, id) up to which all rows of p_table_code are there, by its columns p_pos_column '
+'and p_id_column: that of its newest row, or, while a transaction writes to it (who), that of the '
+'newest row seen before it began; NULL: not known. p_is_remembered: remember what is seen. Errors: '
+'OM206. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage.safe_position FROM PUBLIC;
