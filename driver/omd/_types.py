@@ -698,7 +698,6 @@ class ReadyRow:
     state: str
     hostid: str
     attempts: int
-    run: datetime
 
 
 @dataclass(frozen=True, slots=True)

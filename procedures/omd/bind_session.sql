@@ -5,14 +5,16 @@ CREATE OR REPLACE FUNCTION omd.bind_session(
     p_instance_id bigint
 )
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT pg_advisory_lock(omd.session_lock_key(p_instance_type, p_instance_id));
-END;
+AS $bind_session$
+BEGIN
+    PERFORM pg_advisory_lock(omd.session_lock_key(p_instance_type, p_instance_id));
+END
+$bind_session$;
 
 COMMENT ON FUNCTION omd.bind_session IS
 'Takes the session-level advisory lock of an in-database run. p_instance_type: BATCH or MODULE. '

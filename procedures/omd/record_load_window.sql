@@ -9,17 +9,21 @@ CREATE OR REPLACE FUNCTION omd.record_load_window(
     p_end_id bigint
 )
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
-BEGIN ATOMIC
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $record_load_window$
+BEGIN
     INSERT INTO omd.source_control (
         module_instance_id, module_id, start_value, start_id, end_value, end_id
     )
     VALUES (
         p_module_instance_id, p_module_id, p_start_value, p_start_id, p_end_value, p_end_id
     );
-END;
+END
+$record_load_window$;
 
 COMMENT ON FUNCTION omd.record_load_window IS
 'Writes down that p_module_instance_id, of the Module p_module_id, reads (p_start_value and '

@@ -88,11 +88,17 @@ BEGIN
 
     -- An administrator's R on a step that succeeded: back to where its block has started. The first
     -- look spares the usual step the rest.
+    -- The condition is that of the index of what is open: history does not count.
     PERFORM FROM omd.module_instance AS mi
     WHERE mi.module_id = v_topic.module_id
-        AND mi.execution_status_code = 'S'
-        AND mi.next_run_indicator = 'R'
-        AND mi.rolled_back_by_module_instance_id IS NULL
+        AND (
+            mi.execution_status_code = 'E'
+            OR mi.next_run_indicator = 'C'
+            OR (
+                (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
+                AND mi.rolled_back_by_module_instance_id IS NULL
+            )
+        )
     LIMIT 1;
     IF FOUND THEN
         SELECT sc.start_value, sc.start_id INTO v_window
@@ -102,14 +108,16 @@ BEGIN
             AND mi.execution_status_code = 'S'
         ORDER BY mi.module_instance_id
         LIMIT 1;
-        UPDATE omd_lineage.offsets AS o SET
-            last = ROW(v_window.start_value, v_window.start_id),
-            next = NULL,
-            quiet_start = NULL,
-            waited_for = NULL,
-            attempts = 0
-        WHERE o.topic_id = claim_topic.topic_id AND v_window.start_value IS NOT NULL
-        RETURNING o.* INTO v_offset;
+        IF FOUND THEN
+            UPDATE omd_lineage.offsets AS o SET
+                last = ROW(v_window.start_value, v_window.start_id),
+                next = NULL,
+                quiet_start = NULL,
+                waited_for = NULL,
+                attempts = 0
+            WHERE o.topic_id = claim_topic.topic_id
+            RETURNING o.* INTO v_offset;
+        END IF;
     END IF;
 
     start_value := (coalesce(v_offset.quiet_start, v_offset.last)).ts;

@@ -37,6 +37,9 @@ DECLARE
     v_range text;
     v_uncounted record;
     v_stop omd_lineage.row_position;
+    v_next omd_lineage.row_position;
+    v_walk refcursor;
+    v_moved bigint;
 BEGIN
     is_full := FALSE;
     is_quiet := FALSE;
@@ -156,40 +159,50 @@ BEGIN
             );
         END IF;
     END IF;
-    EXECUTE format(
-        'SELECT count(*), min(b.pos), max(b.pos), max(b.id), (SELECT %2$I FROM %3$s WHERE %4$s'
-        ' ORDER BY %1$I DESC, %2$I DESC LIMIT 1) FROM (SELECT %1$I AS pos, %2$I AS id FROM %3$s'
-        ' WHERE %4$s ORDER BY %1$I, %2$I LIMIT $6) AS b',
+    -- One walk along the index, as far as there is room.
+    OPEN v_walk SCROLL FOR EXECUTE format(
+        'SELECT %1$I, %2$I FROM %3$s WHERE %4$s ORDER BY %1$I, %2$I',
         v_topic.pos_column, v_topic.id_column, v_table_name, v_range
     )
-    INTO row_count, min_ts, end_value, max_id, end_id
-    USING start_value, start_id, v_safe.ts, v_safe.id, upto, v_topic.maxstep;
-    IF row_count = 0 THEN
+    USING start_value, start_id, v_safe.ts, v_safe.id, upto;
+    FETCH v_walk INTO min_ts, end_id;
+    IF NOT FOUND THEN
+        CLOSE v_walk;
         v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
         IF v_writer.who IS NOT NULL THEN
             detail := format('%s writes to %s', v_writer.who, v_topic.base);
         END IF;
-        row_count := NULL;
-        end_value := NULL;
         end_id := NULL;
         RETURN;
     END IF;
-
     detail := NULL;
-    is_full := row_count = v_topic.maxstep;
-    IF is_full THEN
-        -- Where the last row stands that there is room for, and those in the same place with it.
-        EXECUTE format(
-            'WITH last AS (SELECT %1$I AS pos, %2$I AS id FROM %3$s WHERE %4$s'
-            ' ORDER BY %1$I, %2$I OFFSET $6 - 1 LIMIT 1) SELECT l.id, count(*), max(b.%2$I)'
-            ' FROM last AS l, %3$s AS b WHERE (b.%1$I, b.%2$I) > ($1, $2)'
-            ' AND (b.%1$I, b.%2$I) <= (l.pos, l.id) AND b.%1$I >= $1 AND b.%1$I <= l.pos'
-            ' GROUP BY l.id',
-            v_topic.pos_column, v_topic.id_column, v_table_name, v_range
-        )
-        INTO end_id, row_count, max_id
-        USING start_value, start_id, v_safe.ts, v_safe.id, upto, v_topic.maxstep;
+    end_value := min_ts;
+    row_count := 1;
+    IF v_topic.maxstep > 1 THEN
+        MOVE FORWARD (least(v_topic.maxstep - 1, 2147483647)::integer) IN v_walk;
+        GET DIAGNOSTICS v_moved = ROW_COUNT;
+        row_count := 1 + v_moved;
+        IF row_count < v_topic.maxstep THEN
+            FETCH PRIOR FROM v_walk INTO end_value, end_id;
+        ELSE
+            FETCH RELATIVE 0 FROM v_walk INTO end_value, end_id;
+        END IF;
     END IF;
+    is_full := row_count = v_topic.maxstep;
+    -- Rows in the same place as the last one belong to the block, as many as they are.
+    WHILE is_full LOOP
+        FETCH NEXT FROM v_walk INTO v_next.ts, v_next.id;
+        EXIT WHEN NOT FOUND OR (v_next.ts, v_next.id) <> (end_value, end_id);
+        row_count := row_count + 1;
+    END LOOP;
+    CLOSE v_walk;
+    EXECUTE format(
+        'SELECT max(%2$I) FROM %3$s WHERE (%1$I, %2$I) > ($1, $2) AND (%1$I, %2$I) <= ($3, $4)'
+        ' AND %1$I >= $1 AND %1$I <= $3',
+        v_topic.pos_column, v_topic.id_column, v_table_name
+    )
+    INTO max_id
+    USING start_value, start_id, end_value, end_id;
 END
 $next_block$;
 

@@ -19,9 +19,10 @@ DECLARE
     v_position omd_lineage.row_position;
     v_table_name text;
 BEGIN
-    SELECT b.table_code, b.pos_column, b.id_column, t.source_offset INTO v_source
+    SELECT b.table_code, b.pos_column, b.id_column, t.source_offset, o.state INTO v_source
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.base_table AS b USING (topic_id)
+    INNER JOIN omd_lineage.offsets AS o USING (topic_id)
     WHERE t.topic_id = p_topic_id AND t.processor IS NULL;
     IF NOT FOUND THEN
         RETURN NULL;
@@ -33,7 +34,11 @@ BEGIN
             v_source.table_code, v_source.pos_column, v_source.id_column, TRUE
         );
         v_position := (v_safe.ts, v_safe.id);
-        PERFORM omd_lineage.write_state(p_topic_id, coalesce(v_safe.who || ' writes to it', ''));
+        IF v_source.state <> coalesce(v_safe.who || ' writes to it', '') THEN
+            PERFORM omd_lineage.write_state(
+                p_topic_id, coalesce(v_safe.who || ' writes to it', '')
+            );
+        END IF;
     ELSIF v_source.source_offset = 'CLOCK' THEN
         -- Rows carry the time of their writing, so all that began before the oldest writer is here.
         v_writer := omd_lineage.oldest_writer(v_table_name::regclass);

@@ -5,15 +5,17 @@ CREATE OR REPLACE FUNCTION omd_lineage.write_state(
     p_state text
 )
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $write_state$
+BEGIN
     UPDATE omd_lineage.offsets AS o SET state = left(p_state, 1000), run = clock_timestamp()
     WHERE o.topic_id = p_topic_id AND o.state <> left(p_state, 1000);
-END;
+END
+$write_state$;
 
 COMMENT ON FUNCTION omd_lineage.write_state IS
 'Writes p_state as the state of the topic p_topic_id. Locks: the offset.';

@@ -7,13 +7,15 @@ SELECT
     r.blocker,
     r.is_ready,
     r.reason,
-    (r.last).ts AS last_ts,
-    (r.last).id AS last_id,
+    o.last_ts,
+    (o.last).id AS last_id,
     r.upto,
     r.attempts,
     r.hostid,
     r.state
-FROM omd_lineage.ready_list AS r;
+FROM omd_lineage.ready_list AS r
+INNER JOIN omd_lineage.offsets AS o ON r.topic = o.topic
+ORDER BY r.lag DESC NULLS FIRST, r.topic ASC;
 
 COMMENT ON VIEW omd_report.lineage_lag IS 'Topics by lag, greatest first, with their blocker.';
 COMMENT ON COLUMN omd_report.lineage_lag.topic IS 'The topic.';

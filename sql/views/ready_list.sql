@@ -24,7 +24,6 @@ topics AS (
         t.repeat,
         t.run_window,
         t.inactive_indicator = 'Y' OR m.inactive_indicator = 'Y' AS is_inactive,
-        o.last,
         o.last_ts,
         o.next,
         o.state,
@@ -103,10 +102,7 @@ SELECT
     r.engine,
     r.state,
     r.hostid,
-    r.attempts,
-    r.last,
-    r.next,
-    r.run
+    r.attempts
 FROM reasoned AS r
 -- A topic that has not begun is the furthest behind.
 ORDER BY lag DESC NULLS FIRST, r.topic_id ASC;
@@ -131,6 +127,3 @@ COMMENT ON COLUMN omd_lineage.ready_list.engine IS 'POSTGRES or SPARK.';
 COMMENT ON COLUMN omd_lineage.ready_list.state IS 'What became of its last step.';
 COMMENT ON COLUMN omd_lineage.ready_list.hostid IS 'Who works on it; '''': nobody.';
 COMMENT ON COLUMN omd_lineage.ready_list.attempts IS 'Attempts at the planned block.';
-COMMENT ON COLUMN omd_lineage.ready_list.last IS 'It is complete up to here.';
-COMMENT ON COLUMN omd_lineage.ready_list.next IS 'End of the planned block.';
-COMMENT ON COLUMN omd_lineage.ready_list.run IS 'When it was last run.';

@@ -135,7 +135,7 @@ class _Story:
         self._schedule("fact.*")
         self._tell_fact()
         self._sql(
-            "SELECT (last).ts AS last, upto, blocker FROM omd_lineage.ready_list"
+            "SELECT last_ts AS last, upto, blocker FROM omd_report.lineage_lag"
             " WHERE topic = 'fact.departure'"
         )
         self._say(
