@@ -49,6 +49,27 @@ BEGIN
         WHEN SQLSTATE 'OM206' THEN
             RAISE WARNING USING MESSAGE = sqlerrm;
     END;
+    -- Nobody sees that a transaction will write before it does, and now() is older than that.
+    IF EXISTS (
+        SELECT FROM omd_lineage.topic AS t
+        INNER JOIN omd_lineage.base_table AS b USING (topic_id)
+        INNER JOIN pg_attribute AS a ON a.attrelid = to_regclass(b.table_code)
+            AND a.attname = b.pos_column
+        INNER JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+        WHERE t.topic_id = p_topic_id
+            AND t.processor IS NULL
+            AND pg_get_expr(d.adbin, d.adrelid) IN (
+                'now()', 'CURRENT_TIMESTAMP', 'transaction_timestamp()'
+            )
+    ) THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                'a row of %s carries the start of its transaction, which may be long before its '
+                'writing', p_topic
+            ),
+            HINT = 'Use clock_timestamp() as the default of the time column, or give the topics '
+                'that read it a p_delay longer than the longest transaction.';
+    END IF;
 END
 $register_topic$;
 

@@ -25,6 +25,9 @@ DECLARE
     v_status pg_catalog.text;
     v_is_cancelled boolean;
 BEGIN
+    -- What a crash of the server could take with it is a plan whose rows are not committed either, so
+    -- this commit need not wait for the disk; the next one, with the rows, does.
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', TRUE);
     CALL omd_lineage.begin_step(
         p_topic, p_hostid, NULL, NULL, 'POSTGRES', p_outcome, p_module_instance_id, v_indicator,
         v_array, v_reason, v_plan_number, v_start_value, v_start_id, v_end_value, v_end_id, p_detail

@@ -102,6 +102,7 @@ def measure_ready_list(dsn: str, topics: int) -> None:
             " generate_series(1, 1000000 / (SELECT count(*)::int FROM omd.module)) AS n"
         )
         conn.execute("VACUUM (ANALYZE) omd.module_instance")
+        conn.execute("CHECKPOINT")
         history = ready_list(conn)
         again = ready_list(conn)
         print(

@@ -450,3 +450,38 @@ def test_rows_without_a_run_count(loaded: Scene) -> None:
     loaded.insert(1, 2, 3)
     loaded.probe()
     assert loaded.steps() == [2]
+
+
+@guard
+def test_a_slow_writer_to_another_dependency_is_waited_for(
+    scene: Scene, another: Another, replaced: Replaced, guarded: bool
+) -> None:
+    """A join with rows that are not there yet would be wrong for good."""
+    if not guarded:
+        replaced(*WITHOUT_WRITERS)
+    slow = another()
+    scene.source("dwh.src", *range(1, 6))
+    scene.source("dwh.dim", 0)
+    scene.topic("dwh.f", "dwh.src", "dwh.dim")
+    slow.conn.execute("BEGIN")
+    slow.insert(2, into="dwh.dim")
+    scene.insert(1, 3, 4, into="dwh.dim")
+    scene.probe()
+    scene.step()
+    assert scene.ids() == ([] if guarded else [1, 2, 3])
+    slow.conn.execute("COMMIT")
+    scene.insert(5, into="dwh.dim")
+    scene.steps()
+    assert scene.ids() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("default", ["now()", "CURRENT_TIMESTAMP", "clock_timestamp()"])
+def test_a_time_that_is_older_than_the_first_lock_is_warned_of(scene: Scene, default: str) -> None:
+    """now() is the start of the transaction, when nobody sees yet that it will write."""
+    told: list[str] = []
+    scene.conn.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+    scene.base("dwh.src")
+    scene.conn.execute(f"ALTER TABLE dwh.src ALTER pos SET DEFAULT {default}".encode())
+    scene.register("dwh.src")
+    warned = [text for text in told if "start of its transaction" in text]
+    assert len(warned) == (0 if default == "clock_timestamp()" else 1)
