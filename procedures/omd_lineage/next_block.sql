@@ -108,34 +108,11 @@ BEGIN
             v_topic.table_code, v_topic.pos_column, v_topic.id_column, NOT p_is_preview
         );
         v_safe := (v_guard.ts, v_guard.id);
-        is_quiet := v_guard.who IS NULL;
-        IF v_guard.who IS NOT NULL THEN
-            detail := format('%s writes to %s', v_guard.who, v_topic.base);
-        END IF;
     END IF;
     v_uncounted := omd_lineage.uncounted_instances(v_topic.table_code);
     IF v_uncounted.instance_array <> '{}' THEN
         detail := format('%s has not succeeded in %s', v_uncounted.who, v_topic.base);
     END IF;
-    is_quiet := (is_quiet OR v_safe.ts >= upto)
-        AND v_uncounted.instance_array = '{}'
-        AND upto > (v_topic.last).ts;
-
-    IF v_topic.processor = 'RELOAD' THEN
-        -- It reads all rows at once, so it waits for every writer.
-        v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
-        IF v_writer.who IS NOT NULL THEN
-            is_quiet := FALSE;
-            detail := format('%s writes to %s', v_writer.who, v_topic.base);
-        ELSIF is_quiet THEN
-            end_value := upto;
-            end_id := 0::bigint;
-        END IF;
-        RETURN;
-    ELSIF v_safe.ts IS NULL THEN
-        RETURN;
-    END IF;
-
     v_range := format(
         '(%1$I, %2$I) > ($1, $2) AND (%1$I, %2$I) <= ($3, $4) AND %1$I >= $1 AND %1$I <= $3'
         ' AND %1$I < $5',
@@ -165,14 +142,25 @@ BEGIN
         v_topic.pos_column, v_topic.id_column, v_table_name, v_range
     )
     USING start_value, start_id, v_safe.ts, v_safe.id, upto;
-    FETCH v_walk INTO min_ts, end_id;
-    IF NOT FOUND THEN
+    IF v_topic.processor <> 'RELOAD' THEN
+        FETCH v_walk INTO min_ts, end_id;
+    END IF;
+    IF v_topic.processor = 'RELOAD' OR min_ts IS NULL THEN
         CLOSE v_walk;
         v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
         IF v_writer.who IS NOT NULL THEN
             detail := format('%s writes to %s', v_writer.who, v_topic.base);
         END IF;
-        end_id := NULL;
+        is_quiet := v_writer.who IS NULL
+            AND v_uncounted.instance_array = '{}'
+            AND upto > (v_topic.last).ts;
+        -- A reload reads all rows at once, so it waits for every writer.
+        IF v_topic.processor = 'RELOAD' AND is_quiet THEN
+            end_value := upto;
+            end_id := 0::bigint;
+        ELSE
+            end_id := NULL;
+        END IF;
         RETURN;
     END IF;
     detail := NULL;

@@ -313,3 +313,16 @@ def test_a_trigger_tells_at_the_commit(triggered: Scene, another: Another) -> No
         assert told(triggered) == ["dwh.src"]
     finally:
         triggered.conn.execute("UNLISTEN *")
+
+
+def test_a_source_that_is_told_to_be_complete_lets_its_readers_move_on(scene: Scene) -> None:
+    """Its newest row is behind that; who reads the topic must not wait for another one."""
+    scene.source("dwh.src", 1, 2)
+    scene.topic()
+    scene.topic("dwh.g", "dwh.f")
+    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(10))
+    for _ in range(2):
+        scene.step()
+        scene.step("dwh.g")
+    assert scene.last("dwh.f") == (at(10), 0)
+    assert scene.ids("dwh.g") == [1, 2]
