@@ -214,7 +214,8 @@ COMMENT ON TABLE omd_lineage.seen_position IS
 'The newest row of each base table, as seen at a moment. A writer who began later writes behind '
 'it: so far a plan may go while he is at work.';
 COMMENT ON COLUMN omd_lineage.seen_position.seen_at IS 'Just after it was seen.';
-COMMENT ON COLUMN omd_lineage.seen_position.table_name IS 'The table, quoted.';
+COMMENT ON COLUMN omd_lineage.seen_position.table_name IS
+'The table, the columns of its positions, its OID.';
 COMMENT ON COLUMN omd_lineage.seen_position.position IS 'The position of its newest row.';
 
 CREATE TABLE omd_lineage.log (

@@ -30,7 +30,7 @@ BEGIN;
 \ir ../migrations/V003__write_ledger.sql
 \endif
 
-\set checksum 'c5656f85ee532b76fdccc8702bc7a6de34b94ebe775bc9329cbdcb412336ce01'
+\set checksum 'a2c6bd2968ccc9ad904f158bc2a4c36c67ce6f9fbbbacee83db098e52b0cb5ba'
 \set migration 'V004__lineage'
 \ir install/claim.psql
 \if :pending

@@ -87,8 +87,7 @@ BEGIN
     END IF;
 
     -- An administrator's R on a step that succeeded: back to where its block has started. The first
-    -- look spares the usual step the rest.
-    -- The condition is that of the index of what is open: history does not count.
+    -- look spares the usual step the rest; its condition is that of the index of what is open.
     PERFORM FROM omd.module_instance AS mi
     WHERE mi.module_id = v_topic.module_id
         AND (

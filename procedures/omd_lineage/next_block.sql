@@ -62,6 +62,7 @@ BEGIN
 
     SELECT
         t.processor, t.maxstep, o.last, o.quiet_start,
+        t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
         t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column,
         t.depends_on[lag.blocker] AS blocker,
         omd_lineage.horizon(
@@ -103,7 +104,7 @@ BEGIN
     detail := format('nothing before %s (%s)', upto, blocker);
 
     v_table_name := omd.quote_table(v_topic.table_code, 'POSTGRES');
-    IF v_safe IS NULL THEN
+    IF v_safe IS NULL OR v_topic.has_own_columns THEN
         v_guard := omd_lineage.safe_position(
             v_topic.table_code, v_topic.pos_column, v_topic.id_column, NOT p_is_preview
         );

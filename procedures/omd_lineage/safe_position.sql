@@ -18,16 +18,20 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $safe_position$
 DECLARE
-    v_table_name text := omd.quote_table(p_table_code, 'POSTGRES');
+    v_table regclass;
+    v_key text;
     v_newest omd_lineage.row_position;
     v_writer record;
 BEGIN
     -- First where the table ends, then who is at work: in this order nobody is overlooked.
     v_newest := omd_lineage.newest_row(p_table_code, p_pos_column, p_id_column);
-    IF p_is_remembered AND v_newest IS NOT NULL THEN
-        PERFORM omd_lineage.see_position(v_table_name, v_newest);
+    v_table := omd.quote_table(p_table_code, 'POSTGRES')::regclass;
+    -- A table that was dropped and made again is another one.
+    v_key := format('%s (%I, %I) %s', p_table_code, p_pos_column, p_id_column, v_table::oid);
+    IF p_is_remembered THEN
+        PERFORM omd_lineage.see_position(v_key, v_newest);
     END IF;
-    v_writer := omd_lineage.oldest_writer(v_table_name::regclass);
+    v_writer := omd_lineage.oldest_writer(v_table);
     IF v_writer.since IS NULL THEN
         ts := v_newest.ts;
         id := v_newest.id;
@@ -35,7 +39,7 @@ BEGIN
         who := v_writer.who;
         SELECT (s.position).ts, (s.position).id INTO ts, id
         FROM omd_lineage.seen_position AS s
-        WHERE s.table_name = v_table_name AND s.seen_at <= v_writer.since
+        WHERE s.table_name = v_key AND s.seen_at <= v_writer.since
         ORDER BY s.seen_at DESC
         LIMIT 1;
     END IF;

@@ -23,6 +23,9 @@ BEGIN
     IF FOUND THEN
         IF v_last.position = p_position THEN
             RETURN;
+        ELSIF p_position IS NULL OR p_position < v_last.position THEN
+            -- The table was emptied: what was seen in it before tells nothing of its rows now.
+            DELETE FROM omd_lineage.seen_position AS s WHERE s.table_name = p_table_name;
         END IF;
         DELETE FROM omd_lineage.seen_position AS s
         WHERE s.table_name = p_table_name
@@ -45,13 +48,15 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    INSERT INTO omd_lineage.seen_position (table_name, seen_at, position)
-    VALUES (p_table_name, clock_timestamp(), p_position)
-    ON CONFLICT DO NOTHING;
+    IF p_position IS NOT NULL THEN
+        INSERT INTO omd_lineage.seen_position (table_name, seen_at, position)
+        VALUES (p_table_name, clock_timestamp(), p_position)
+        ON CONFLICT DO NOTHING;
+    END IF;
 END
 $see_position$;
 
 COMMENT ON FUNCTION omd_lineage.see_position IS
-'Remembers that p_position was the newest row of the table p_table_name at this moment. Call it '
-'after the look at the table. Locks: none.';
+'Remembers that p_position was the newest row of the table p_table_name at this moment; NULL: it '
+'is empty. Call it after the look at the table. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage.see_position FROM PUBLIC;

@@ -485,3 +485,28 @@ def test_a_time_that_is_older_than_the_first_lock_is_warned_of(scene: Scene, def
     scene.register("dwh.src")
     warned = [text for text in told if "start of its transaction" in text]
     assert len(warned) == (0 if default == "clock_timestamp()" else 1)
+
+
+@pytest.mark.parametrize("renewal", ["TRUNCATE dwh.src", "DELETE FROM dwh.src", "recreate"])
+def test_what_was_seen_before_a_table_was_emptied_counts_no_more(
+    scene: Scene, another: Another, renewal: str
+) -> None:
+    """It says how far the old rows went; the new ones start again."""
+    slow = another()
+    scene.source("dwh.src", *range(50, 60))
+    scene.probe()
+    if renewal == "recreate":
+        scene.conn.execute("DROP TABLE dwh.src")
+        scene.base("dwh.src")
+    else:
+        scene.conn.execute(renewal.encode())
+    scene.topic()
+    scene.probe()
+    slow.conn.execute("BEGIN")
+    slow.insert(2)
+    scene.insert(1, 3, 4)
+    scene.probe()
+    scene.step()
+    slow.conn.execute("COMMIT")
+    scene.steps()
+    assert scene.ids() == [1, 2, 3, 4]
