@@ -30,7 +30,9 @@ DECLARE
     v_topic record;
     v_table_name text;
     v_source record;
-    v_seen omd_lineage.row_position;
+    v_seen record;
+    v_limit timestamptz;
+    v_writing text;
     v_safe omd_lineage.row_position;
     v_guard record;
     v_writer record;
@@ -45,7 +47,7 @@ BEGIN
     is_quiet := FALSE;
     IF NOT p_is_preview THEN
         FOR v_source IN
-            SELECT d.source_topic_id, d.ordinal, t.source_offset
+            SELECT d.source_topic_id, d.ordinal, d.depends_on, t.source_offset
             FROM omd_lineage.dependency AS d
             INNER JOIN omd_lineage.topic AS t ON d.source_topic_id = t.topic_id
             WHERE d.topic_id = p_topic_id
@@ -54,8 +56,11 @@ BEGIN
             ORDER BY d.source_topic_id
         LOOP
             v_seen := omd_lineage.probe_source(v_source.source_topic_id);
-            IF v_source.ordinal = 1 AND v_source.source_offset = 'PROBE' THEN
-                v_safe := v_seen;
+            IF v_source.ordinal = 1 THEN
+                v_safe := (v_seen.ts, v_seen.id);
+            ELSIF v_seen.who IS NOT NULL THEN
+                v_limit := least(v_limit, coalesce(v_seen.ts, '-infinity'));
+                v_writing := format('%s writes to %s', v_seen.who, v_source.depends_on);
             END IF;
         END LOOP;
     END IF;
@@ -102,6 +107,11 @@ BEGIN
         waited_for := blocker;
     END IF;
     detail := format('nothing before %s (%s)', upto, blocker);
+    -- A join with rows that are not there yet would be wrong for good.
+    IF v_limit < upto AND waited_for IS NULL THEN
+        upto := v_limit;
+        detail := v_writing;
+    END IF;
 
     v_table_name := omd.quote_table(v_topic.table_code, 'POSTGRES');
     IF v_safe IS NULL OR v_topic.has_own_columns THEN

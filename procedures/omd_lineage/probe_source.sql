@@ -2,9 +2,12 @@
 -- of the source, which is passed over while somebody else holds it.
 
 CREATE OR REPLACE FUNCTION omd_lineage.probe_source(
-    p_topic_id integer
+    p_topic_id integer,
+    OUT ts timestamptz,
+    OUT id bigint,
+    OUT who text
 )
-RETURNS omd_lineage.row_position
+RETURNS record
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -25,7 +28,7 @@ BEGIN
     INNER JOIN omd_lineage.offsets AS o USING (topic_id)
     WHERE t.topic_id = p_topic_id AND t.processor IS NULL;
     IF NOT FOUND THEN
-        RETURN NULL;
+        RETURN;
     END IF;
     v_table_name := omd.quote_table(v_source.table_code, 'POSTGRES');
 
@@ -33,7 +36,10 @@ BEGIN
         v_safe := omd_lineage.safe_position(
             v_source.table_code, v_source.pos_column, v_source.id_column, TRUE
         );
-        v_position := (v_safe.ts, v_safe.id);
+        ts := v_safe.ts;
+        id := v_safe.id;
+        who := v_safe.who;
+        v_position := (v_safe.newest_ts, v_safe.newest_id);
         IF v_source.state <> coalesce(v_safe.who || ' writes to it', '') THEN
             PERFORM omd_lineage.write_state(
                 p_topic_id, coalesce(v_safe.who || ' writes to it', '')
@@ -47,12 +53,12 @@ BEGIN
     IF v_position IS NOT NULL THEN
         PERFORM omd_lineage.move_source(p_topic_id, v_position);
     END IF;
-    RETURN v_position;
 END
 $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage.probe_source IS
-'Looks how far the source p_topic_id has come, where it is one with PROBE (its newest row behind '
-'no writer) or CLOCK (now, or the start of its oldest writer), and moves its offset; answers the '
-'position. Errors: OM206. Locks: the offset.';
+'Looks how far the source p_topic_id has come, where it is one with PROBE (its newest row) or '
+'CLOCK (now, or the start of its oldest writer), and moves its offset. Answers, with PROBE, the '
+'position (ts, id) up to which all its rows are there, and who still writes behind it. Errors: '
+'OM206. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage.probe_source FROM PUBLIC;

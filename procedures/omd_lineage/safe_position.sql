@@ -8,6 +8,8 @@ CREATE OR REPLACE FUNCTION omd_lineage.safe_position(
     p_is_remembered boolean,
     OUT ts timestamptz,
     OUT id bigint,
+    OUT newest_ts timestamptz,
+    OUT newest_id bigint,
     OUT who text
 )
 RETURNS record
@@ -25,6 +27,8 @@ DECLARE
 BEGIN
     -- First where the table ends, then who is at work: in this order nobody is overlooked.
     v_newest := omd_lineage.newest_row(p_table_code, p_pos_column, p_id_column);
+    newest_ts := v_newest.ts;
+    newest_id := v_newest.id;
     v_table := omd.quote_table(p_table_code, 'POSTGRES')::regclass;
     -- A table that was dropped and made again is another one.
     v_key := format('%s (%I, %I) %s', p_table_code, p_pos_column, p_id_column, v_table::oid);
@@ -47,8 +51,8 @@ END
 $safe_position$;
 
 COMMENT ON FUNCTION omd_lineage.safe_position IS
-'The position (ts, id) up to which all rows of p_table_code are there, by its columns p_pos_column '
-'and p_id_column: that of its newest row, or, while a transaction writes to it (who), that of the '
-'newest row seen before it began; NULL: not known. p_is_remembered: remember what is seen. Errors: '
-'OM206. Locks: none.';
+'The position (ts, id) up to which all rows of p_table_code are there, by its columns '
+'p_pos_column and p_id_column: that of its newest row, or, while a transaction writes to it '
+'(who), that of the newest row seen before it began; NULL: not known. newest_ts and newest_id: '
+'its newest row. p_is_remembered: remember what is seen. Errors: OM206. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage.safe_position FROM PUBLIC;
