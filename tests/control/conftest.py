@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,7 +84,8 @@ EMPTY = """
 
 @pytest.fixture(scope="session")
 def control_dsn(server: str, template: str) -> Iterator[str]:
-    name = f"{template}_control"
+    # The folder of lineage has these fixtures too, in the same session.
+    name = f"{template}_{secrets.token_hex(4)}"
     with psycopg.connect(server, autocommit=True) as conn:
         conn.execute(
             sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
