@@ -9,12 +9,14 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $note_error$
+DECLARE
+    v_topic_id integer := omd_lineage.require_topic(p_topic);
 BEGIN
     UPDATE omd_lineage.offsets AS o SET
         attempts = o.attempts + 1,
         run = clock_timestamp(),
         state = left(coalesce(split_part(p_detail, E'\n', 1), 'failed'), 1000)
-    WHERE o.topic_id = omd_lineage.require_topic(p_topic)
+    WHERE o.topic_id = v_topic_id
         AND NOT omd_lineage.holder_lives(o.hostid, o.module_instance_id);
     IF FOUND THEN
         PERFORM omd.write_event(0, 0, 2, 'LINEAGE', format('%s: %s', p_topic, p_detail));

@@ -7,9 +7,11 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $retry$
+DECLARE
+    v_topic_id integer := omd_lineage.require_topic(p_topic);
 BEGIN
     UPDATE omd_lineage.offsets AS o SET attempts = 0, run = '-infinity'
-    WHERE o.topic_id = omd_lineage.require_topic(p_topic);
+    WHERE o.topic_id = v_topic_id;
     PERFORM omd.write_event(
         0, 0, 4, 'RETRY', format('%s set to try again by %s', p_topic, omd.editor())
     );
