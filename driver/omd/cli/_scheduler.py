@@ -16,13 +16,12 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import click
 import psycopg
 
-from omd.cli.common import ExitCode, open_control, short
+from omd.cli.common import PROGRAM, ExitCode, is_chosen, open_control, short
 from omd.errors import ConnectionFailed
 from omd.lineage import Lineage
 
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Scheduler"]
 
-# As `omd` itself, wherever it is installed; the working folder is not searched for modules.
-_PROGRAM = "import sys; sys.path[:] = filter(None, sys.path); from omd.cli.main import main; main()"
 _LONGEST_PAUSE = 30.0
 _REST = 4  # a look at the ready list is followed by so many times its length without one
 
@@ -157,7 +154,7 @@ class Scheduler:
             for row in lineage.ready_list(only_ready=True)
             if row.topic not in self._running
             and row.topic not in self._passed
-            and (not self.topics or any(fnmatchcase(row.topic, glob) for glob in self.topics))
+            and is_chosen(row.topic, self.topics)
         ]
         if self._crowded:
             # Others look at the same list, and would try the same first topics at the same moment.
@@ -173,7 +170,7 @@ class Scheduler:
         return self.workers - len(self._running)
 
     def _start(self, topic: str) -> None:
-        arguments = [sys.executable, "-c", _PROGRAM, "lineage", "step", "--one-line"]
+        arguments = [*PROGRAM, "lineage", "step", "--one-line"]
         if self.master is not None:
             arguments += ["--master", self.master]
         self._running[topic] = subprocess.Popen(  # noqa: S603 - our own program

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from enum import Enum, IntEnum
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     F = TypeVar("F", bound=Callable[..., Any])
 
 Row = Mapping[str, Any]
+
+# As `omd` itself, wherever it is installed; the working folder is not searched for modules.
+PROGRAM = (
+    sys.executable,
+    "-c",
+    "import sys; sys.path[:] = filter(None, sys.path); from omd.cli.main import main; main()",
+)
 
 
 class ExitCode(IntEnum):
@@ -135,6 +143,11 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
             click.echo("  ".join("-" * width for width in widths))
     if not rows:
         click.echo("(none)", err=True)
+
+
+def is_chosen(name: str, globs: Sequence[str]) -> bool:
+    """Whether a name is like one of these patterns; without any, every name is."""
+    return not globs or any(fnmatchcase(name, glob) for glob in globs)
 
 
 def row_dict(row: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import click
 from omd.cli.common import (
     ExitCode,
     dsn_option,
+    is_chosen,
     open_control,
     output_option,
     render,
@@ -150,7 +151,7 @@ def status(topics: tuple[str, ...], dsn: str, output: str) -> None:
 
     with _open(dsn) as room:
         rows = room.control.report(LineageLagRow)
-        show([row for row in rows if _chosen(row.topic, topics)], _STATUS, output)
+        show([row for row in rows if is_chosen(row.topic, topics)], _STATUS, output)
 
 
 @lineage.command()
@@ -211,8 +212,8 @@ def graph(dsn: str, format_: str, topics: tuple[str, ...]) -> None:
     with _open(dsn) as room:
         nodes, edges = _graph(room)
     if topics:
-        near = {n for edge in edges for n in edge if any(_chosen(e, topics) for e in edge)}
-        near |= {name for name in nodes if _chosen(name, topics)}
+        near = {n for edge in edges for n in edge if any(is_chosen(e, topics) for e in edge)}
+        near |= {name for name in nodes if is_chosen(name, topics)}
         nodes = {name: node for name, node in nodes.items() if name in near}
         edges = [edge for edge in edges if near.issuperset(edge)]
     if nodes:
@@ -379,12 +380,6 @@ def offset(topic: str, instant: datetime, id: int | None, dsn: str) -> None:  # 
     with _open(dsn) as room:
         room.set_offset(topic, instant, id)
         click.echo(f"Topic {short(topic)} has come to {instant.isoformat()}.", err=True)
-
-
-def _chosen(topic: str, globs: tuple[str, ...]) -> bool:
-    from fnmatch import fnmatchcase
-
-    return not globs or any(fnmatchcase(topic, glob) for glob in globs)
 
 
 @contextmanager

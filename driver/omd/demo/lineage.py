@@ -12,7 +12,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import textwrap
 import time
 from dataclasses import dataclass
@@ -25,8 +24,10 @@ from psycopg.rows import dict_row
 
 import omd
 from omd import install
+from omd.cli.common import PROGRAM
 from omd.demo import files, lineage_proof
 from omd.demo.lineage_chart import LagSampler, chart
+from omd.demo.proof import table_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +38,6 @@ __all__ = ["play"]
 
 FACT, DASH = "fact.departure", "dash.sky_day"
 _HERE = Path(__file__).parent
-_PROGRAM = "import sys; sys.path[:] = filter(None, sys.path); from omd.cli.main import main; main()"
 _ZONE = "America/New_York"
 _PATIENCE = 180.0
 # The JVM's second compiler does not pay before a step is over.
@@ -384,7 +384,7 @@ class _Story:
     def _start(self, *arguments: str) -> _Process:
         master = [] if self.master is None else ["--master", self.master]
         return _Process(
-            [sys.executable, "-c", _PROGRAM, "lineage", *arguments, *master],
+            [*PROGRAM, "lineage", *arguments, *master],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -411,19 +411,7 @@ class _Process(subprocess.Popen[str]):
 def _tell_proof(connection: psycopg.Connection[Any], source: files.Source, screen: Screen) -> bool:
     screen.title("The proof: the source files beside the tables")
     checks = lineage_proof.prove(connection, source)
-    screen.table(
-        [
-            {
-                "table": check.expected.table_code,
-                "rows in source": check.expected.rows,
-                "rows in table": check.found.rows,
-                "source's checksum": f"{check.expected.checksum % 2**64:016x}",
-                "table's checksum": f"{check.found.checksum % 2**64:016x}",
-                "": check.problem or "✓",
-            }
-            for check in checks
-        ]
-    )
+    screen.table([table_line(check) for check in checks])
     holds = all(check.holds for check in checks)
     screen.say(
         "Each flight is in the fact exactly once, with the weather of its hour, and counted once in"

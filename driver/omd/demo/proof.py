@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import psycopg
 
-__all__ = ["Check", "Contents", "expected", "found", "prove"]
+__all__ = ["Check", "Contents", "expected", "found", "prove", "table_line"]
 
 _SQL = Path(__file__).with_name("proof.sql")
 # Columns that hold any number, not only whole ones.
@@ -86,6 +86,18 @@ def prove(
     there = found(connection)
     nothing = Contents("", 0, 0, 0, 0)
     return [Check(want, there.get(want.table_code, nothing)) for want in expected(source, months)]
+
+
+def table_line(check: Check) -> dict[str, Any]:
+    """A check as one line of the table that the demo shows."""
+    return {
+        "table": check.expected.table_code,
+        "rows in source": check.expected.rows,
+        "rows in table": check.found.rows,
+        "source's checksum": f"{check.expected.checksum % 2**64:016x}",
+        "table's checksum": f"{check.found.checksum % 2**64:016x}",
+        "": check.problem or "✓",
+    }
 
 
 def found(connection: psycopg.Connection[Any]) -> dict[str, Contents]:

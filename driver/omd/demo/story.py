@@ -342,7 +342,7 @@ def _tell_proof(
     with screen.step("checksums of every row") as step:
         checks = proof.prove(connection, source, months)
         step.done("from the CSV files, and by SQL")
-    screen.table([_proof_line(check) for check in checks])
+    screen.table([proof.table_line(check) for check in checks])
     holds = all(check.holds for check in checks)
     flights = next(c.found.rows for c in checks if c.found.table_code == "hstg.flights")
     screen.say(
@@ -351,14 +351,3 @@ def _tell_proof(
         else "The proof does not hold."
     )
     return holds
-
-
-def _proof_line(check: proof.Check) -> dict[str, Any]:
-    return {
-        "table": check.expected.table_code,
-        "rows in source": check.expected.rows,
-        "rows in table": check.found.rows,
-        "source's checksum": f"{check.expected.checksum % 2**64:016x}",
-        "table's checksum": f"{check.found.checksum % 2**64:016x}",
-        "": check.problem or "✓",
-    }

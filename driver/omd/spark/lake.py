@@ -14,6 +14,7 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.errors import CallerError, ConfigurationError
+from omd.spark.names import parts, quote
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ def execute_rollback(spark: SparkSession, statement: str) -> None:
 def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: bool) -> None:
     spark = stamped.sparkSession
     column = run.module.insert_instance_column
-    key = _quote(column)
+    key = quote(column)
     if not spark.catalog.tableExists(name):
-        columns = ", ".join(f"{_quote(f.name)} {f.dataType.simpleString()}" for f in stamped.schema)
+        columns = ", ".join(f"{quote(f.name)} {f.dataType.simpleString()}" for f in stamped.schema)
         spark.sql(
             f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING parquet PARTITIONED BY ({key})"
         )
@@ -85,7 +86,7 @@ def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: boo
         raise CallerError(
             f'{name} has no column "{extra[0]}"', hint=f"Its columns are {', '.join(names)}."
         )
-    values = ", ".join(_quote(c) if c in stamped.columns else "NULL" for c in names)
+    values = ", ".join(quote(c) if c in stamped.columns else "NULL" for c in names)
     part = f"PARTITION ({key} = {run.module_instance_id})"
     # Known to the catalogue before its first file: a rollback by other hands finds it.
     spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {part}")
@@ -116,11 +117,4 @@ def _empty(spark: SparkSession, name: str, parts: Iterable[tuple[str, int]]) -> 
 
 def _quoted(table: str) -> str:
     """The name as Spark quotes it: registered is schema.table as PostgreSQL does."""
-    parts = re.findall(r'"((?:[^"]|"")+)"|([^".]+)', table)
-    return ".".join(
-        _quote(quoted.replace('""', '"')) if quoted else _quote(bare) for quoted, bare in parts
-    )
-
-
-def _quote(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
+    return ".".join(map(quote, parts(table)))

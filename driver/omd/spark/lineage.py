@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.errors import CallerError, TransformUnfit
+from omd.spark.names import parts, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,6 @@ __all__ = ["BLOCK", "transform", "view_name"]
 BLOCK = "block"
 
 _FUNCTION = re.compile(r"(?P<module>[^\W\d][\w.]*):(?P<function>[^\W\d][\w.]*)")
-_NAME = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 # The views of a step are names of its session: two steps in one session would read one another's.
 _one_at_a_time = threading.Lock()
@@ -58,9 +58,9 @@ def transform(run: StepRun) -> None:
         for statement in topic.before_sql:
             spark.sql(statement)
         if topic.processor == "RELOAD":
-            parts = [_rows_of(run, spark, text) for text in topic.transforms]
+            frames = [_rows_of(run, spark, text) for text in topic.transforms]
             whole = functools.reduce(
-                lambda one, other: one.unionByName(other, allowMissingColumns=True), parts
+                lambda one, other: one.unionByName(other, allowMissingColumns=True), frames
             )
             _write(run, whole, mode="overwrite")
         else:
@@ -72,9 +72,7 @@ def transform(run: StepRun) -> None:
 
 def view_name(table: str) -> str:
     """The name under which a transform finds a table: ``stg.ticket`` is ``stg_ticket``."""
-    return "_".join(
-        quoted.replace('""', '"') if quoted else bare for quoted, bare in _NAME.findall(table)
-    )
+    return "_".join(parts(table))
 
 
 @contextmanager
@@ -94,7 +92,7 @@ def _views(run: StepRun, spark: SparkSession) -> Iterator[None]:
         views[name] = run.read(spark, table)
     try:
         for name, rows in views.items():
-            rows.createOrReplaceTempView(_quote(name))
+            rows.createOrReplaceTempView(quote(name))
         yield
     finally:
         for name in views:
@@ -127,7 +125,7 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
     """Write rows, and count the NULLs of each column on their way."""
     counted = Observation()
     counts = [
-        F.count_if(F.col(_quote(name)).isNull()).alias(f"n{i}")
+        F.count_if(F.col(quote(name)).isNull()).alias(f"n{i}")
         for i, name in enumerate(rows.columns)
     ]
     written = run.write(rows.observe(counted, *counts), **options)
@@ -138,7 +136,3 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
         nulls = int(told.get(f"n{i}") or 0)
         if nulls:
             run.nulls[name] = run.nulls.get(name, 0) + nulls
-
-
-def _quote(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
