@@ -11,9 +11,7 @@ _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 def parts(table: str) -> list[str]:
     """The parts of a table code, which is quoted as in PostgreSQL: schema and table."""
-    return [
-        quoted.replace('""', '"') if quoted else bare for quoted, bare in _PART.findall(table)
-    ]
+    return [quoted.replace('""', '"') if quoted else bare for quoted, bare in _PART.findall(table)]
 
 
 def quote(name: str) -> str:
