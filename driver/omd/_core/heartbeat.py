@@ -7,13 +7,13 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from omd.errors import InstanceNotExecuting, LeaseExpired
+from omd._core.errors import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
 
-    from omd._link import Link
+    from omd._core.link import Link
 
 _log = logging.getLogger("omd.heartbeat")
 
@@ -79,7 +79,7 @@ class Heartbeat:
                 asked = time.monotonic()
                 try:
                     self._renew(link)
-                except (InstanceNotExecuting, LeaseExpired) as refusal:
+                except StateError as refusal:
                     self._refused = refusal.message
                     self._wake.set()
                     return

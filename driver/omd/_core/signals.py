@@ -20,6 +20,8 @@ __all__ = ["Terminated"]
 class Terminated(SystemExit):
     """SIGTERM arrived. Like Ctrl-C no ``except Exception`` stops it; the exit code is 143."""
 
+    __module__ = "omd"  # the name that users import, and that the event log shows
+
     def __init__(self) -> None:
         super().__init__(128 + signal.SIGTERM)
 

@@ -1,13 +1,4 @@
-"""Errors of OMD (process-control.md section 11).
-
-Every SQLSTATE of class ``OM`` has a class here, and psycopg raises that class itself: a subclass
-that names its ``code`` registers it with psycopg. The table ``omd.error_catalogue`` is the other
-half of the catalogue; the names of the classes are its error names.
-
-    OM0nn  CallerError         the call was wrong
-    OM1nn  StateError          the state of the instance does not allow the call
-    OM2nn  ConfigurationError  something has to be registered or created first
-    OM9nn  InternalError       a broken invariant
+"""Errors of process control (process-control.md section 11).
 
 A business outcome is no error: `NotStarted` says that a run was skipped or aborted.
 """
@@ -15,36 +6,23 @@ A business outcome is no error: `NotStarted` says that a run was skipped or abor
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-import psycopg
+from omd._core.errors import CallerError, ConfigurationError, OmdError, StateError
 
 __all__ = [
-    "AnswerLost",
-    "BaseTableUnfit",
     "BatchAborted",
     "BatchNotComplete",
     "BatchSkipped",
-    "CallerError",
-    "ConfigurationError",
-    "ConnectionFailed",
-    "CyclicDependency",
     "CyclicHierarchy",
     "DirectEditRefused",
     "InstanceNotExecuting",
-    "InternalError",
     "InvalidArgument",
     "InvalidCode",
     "InvalidLease",
     "InvalidLoadWindow",
     "InvalidTableCode",
-    "InvalidTopic",
     "LeaseExpired",
     "LeaseLost",
     "LoadWindowExists",
-    "MigrationChanged",
-    "MissingArgument",
     "ModuleAborted",
     "ModuleSkipped",
     "NegativeRowCount",
@@ -52,70 +30,19 @@ __all__ = [
     "NoRollbackExecutor",
     "NoRollbackPending",
     "NoRollbackTemplate",
-    "NotInstalled",
     "NotProceeding",
     "NotStarted",
-    "OmdError",
-    "StateError",
-    "StepFenced",
-    "StepNotStarted",
     "TargetColumnNotFound",
     "TargetNotFound",
-    "TransformUnfit",
     "UnknownBatch",
     "UnknownBatchInstance",
     "UnknownModule",
     "UnknownModuleInstance",
     "UnknownParameter",
-    "UnknownTopic",
     "WriteFailed",
     "WrongIsolationLevel",
     "WrongPlatform",
-    "WrongTopicState",
 ]
-
-
-class OmdError(psycopg.DatabaseError):
-    """An error of OMD: `sqlstate`, `message`, `detail` and, with the next command, `hint`."""
-
-    def __init__(self, *args: Any, hint: str | None = None, **psycopg_arguments: Any) -> None:
-        super().__init__(*args, **psycopg_arguments)
-        self._hint = hint
-
-    @property
-    def message(self) -> str:
-        """What is wrong, in one sentence."""
-        return self.diag.message_primary or str(self)
-
-    @property
-    def detail(self) -> dict[str, Any]:
-        """The values involved, by name; empty when there are none."""
-        try:
-            detail = json.loads(self.diag.message_detail or "{}")
-        except ValueError:
-            return {"detail": self.diag.message_detail}
-        return detail if isinstance(detail, dict) else {"detail": detail}
-
-    @property
-    def hint(self) -> str | None:
-        """The command to run next."""
-        return self._hint or self.diag.message_hint
-
-
-class CallerError(OmdError):
-    """The caller's mistake: an unknown code, a missing or impossible value."""
-
-
-class StateError(OmdError):
-    """The instance is not in a state that allows the call."""
-
-
-class ConfigurationError(OmdError):
-    """Something the run needs is not registered or does not exist."""
-
-
-class InternalError(OmdError, code="OM902"):
-    """A broken invariant of OMD itself."""
 
 
 class UnknownBatch(CallerError, code="OM001"):
@@ -132,10 +59,6 @@ class UnknownBatchInstance(CallerError, code="OM003"):
 
 class UnknownModuleInstance(CallerError, code="OM004"):
     """No Module Instance has this id."""
-
-
-class MissingArgument(CallerError, code="OM005"):
-    """A value that the call can't do without is NULL."""
 
 
 class InvalidCode(CallerError, code="OM006"):
@@ -174,18 +97,6 @@ class WrongIsolationLevel(CallerError, code="OM014"):
     """A decision asked for in a transaction that is not READ COMMITTED."""
 
 
-class UnknownTopic(CallerError, code="OM015"):
-    """No topic has this name."""
-
-
-class InvalidTopic(CallerError, code="OM016"):
-    """A name of a topic that is not ``schema.table[#tag][:shard]``."""
-
-
-class CyclicDependency(CallerError, code="OM017"):
-    """A topic would depend on itself."""
-
-
 class InstanceNotExecuting(StateError, code="OM101"):
     """The instance has ended already, or was given up."""
 
@@ -214,10 +125,6 @@ class LeaseExpired(StateError, code="OM107"):
     """The lease has passed; the instance will be given up."""
 
 
-class StepFenced(StateError, code="OM108"):
-    """The topic was released, or taken by another step: this one can't commit any more."""
-
-
 class NoRollbackTemplate(ConfigurationError, code="OM201"):
     """A rollback is pending and no template says how to do it."""
 
@@ -236,37 +143,6 @@ class WrongPlatform(ConfigurationError, code="OM204"):
 
 class TargetColumnNotFound(ConfigurationError, code="OM205"):
     """A rollback needs a column that the target table does not have."""
-
-
-class BaseTableUnfit(ConfigurationError, code="OM206"):
-    """The base table lacks what reading it by blocks needs."""
-
-
-class TransformUnfit(ConfigurationError, code="OM207"):
-    """A transform does not exist, or does not fit the destination."""
-
-
-class WrongTopicState(ConfigurationError, code="OM208"):
-    """The topic does not allow the call: it is a source, or of the other engine, or needed."""
-
-
-class MigrationChanged(InternalError, code="OM901"):
-    """A released migration was edited."""
-
-
-class ConnectionFailed(OmdError):
-    """The database can't be reached."""
-
-
-class AnswerLost(ConnectionFailed):
-    """The connection broke while a call that may not be repeated was on its way.
-
-    Whether the database executed it is unknown.
-    """
-
-
-class NotInstalled(OmdError):
-    """The database has no OMD, or an older one: ``omd install`` mends it."""
 
 
 class LeaseLost(OmdError):
@@ -331,9 +207,3 @@ class BatchAborted(NotStarted):
     """Indicator A: the Batch must not run now."""
 
     kind, verdict = "batch", "aborted"
-
-
-class StepNotStarted(NotStarted):
-    """The database decided against this step; `reason` is its outcome (lineage.md section 4)."""
-
-    kind, verdict = "step of", "not started"

@@ -18,8 +18,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
 
-from omd._types import rows_of
-from omd.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
+from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
+from omd._core.rows import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,65 +40,9 @@ _LEVELS = {
     "WARNING": logging.WARNING,
 }
 
-# One parameter name means one type in every routine, so one table casts them all.
-_CASTS = {
-    "p_advance_when_quiet": "boolean",
-    "p_after_sql": "text[]",
-    "p_batch_id": "integer",
-    "p_batch_instance_id": "bigint",
-    "p_batch_size": "integer",
-    "p_before_sql": "text[]",
-    "p_business_key_columns": "text[]",
-    "p_companion_module_codes": "text[]",
-    "p_continue_on_failure": "boolean",
-    "p_delay": "interval",
-    "p_depends_on": "text[]",
-    "p_end_id": "bigint",
-    "p_end_value": "timestamptz",
-    "p_error_bitmap": "bigint",
-    "p_event_type_code": "integer",
-    "p_execution_context": "jsonb",
-    "p_force": "boolean",
-    "p_id": "bigint",
-    "p_keep": "interval",
-    "p_lease": "interval",
-    "p_max_wait": "interval",
-    "p_maxstep": "bigint",
-    "p_module_id": "integer",
-    "p_module_instance_id": "bigint",
-    "p_nulls": "jsonb",
-    "p_parent_batch_instance_id": "bigint",
-    "p_plan_number": "bigint",
-    "p_repeat": "interval",
-    "p_rows_deleted": "bigint",
-    "p_rows_discarded": "bigint",
-    "p_rows_input": "bigint",
-    "p_rows_inserted": "bigint",
-    "p_rows_rejected": "bigint",
-    "p_rows_updated": "bigint",
-    "p_sequence": "integer",
-    "p_start_id": "bigint",
-    "p_start_value": "timestamptz",
-    "p_transforms": "text[]",
-    "p_ts": "timestamptz",
-}
-
-
 def resolve_conninfo(conninfo: str | None) -> str:
     """The argument, else OMD_DSN, else DATABASE_URL, else nothing: libpq's own settings."""
     return conninfo or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or ""
-
-
-def routine_arguments(arguments: Mapping[str, Any]) -> tuple[sql.Composed, dict[str, Any]]:
-    """``p_x => %(p_x)s::type`` for every argument that is not None, and their values."""
-    given = {name: value for name, value in arguments.items() if value is not None}
-    named = sql.SQL(", ").join(
-        sql.SQL("{} => {}::{}").format(
-            sql.Identifier(name), sql.Placeholder(name), sql.SQL(_CASTS.get(name, "text"))
-        )
-        for name in given
-    )
-    return named, given
 
 
 class Link:

@@ -1,0 +1,203 @@
+"""How a routine is called: named arguments with casts, one way for every room.
+
+The class of calls of each room is generated on `Calls`. psycopg is imported on the first call only,
+so that the command line can read the signatures of a room without waiting for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from psycopg import sql
+
+    from omd._core.errors import StateError
+    from omd._core.link import Link
+
+__all__ = ["Calls", "Repeat", "Routine"]
+
+T = TypeVar("T")
+
+_dumps = functools.partial(json.dumps, default=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """That a call is made again when its answer was lost.
+
+    Attributes:
+        sqlstate: of the error with which the second call is refused when the first one was
+            executed; None: it does the same once more.
+        name: what of the DETAIL of that error says so,
+        value: and its value.
+    """
+
+    sqlstate: str | None = None
+    name: str = ""
+    value: str = ""
+
+    def is_done(self, refusal: StateError) -> bool:
+        """Whether the refusal of a call made again shows that the first one was executed."""
+        return refusal.sqlstate == self.sqlstate and refusal.detail.get(self.name) == self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A routine of the database, as the catalog has it.
+
+    Attributes:
+        name: with its schema.
+        parameters: those that take a value, in order, and their types.
+        required: so many of them, the first ones, have no default.
+        repeat: whether and how it is called again when the answer was lost; None: it is not.
+        is_function: SELECT calls it, not CALL.
+    """
+
+    name: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    required: int = 0
+    repeat: Repeat | None = None
+    is_function: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    """The answer of a procedure without INOUT parameters."""
+
+
+class Calls:
+    """What the generated calls of a room are made of.
+
+    Args:
+        link: the connection that they use.
+    """
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def _do(self, routine: Routine, *values: Any) -> None:
+        """Call a procedure that answers nothing."""
+        self._send(routine, _Nothing, values)
+
+    def _value(self, routine: Routine, *values: Any) -> Any:
+        """Call a routine that answers one value."""
+        (value,) = self._one(routine, tuple, self._send(routine, tuple, values)) or (None,)
+        return value
+
+    def _answer(self, routine: Routine, row: type[T], *values: Any) -> T:
+        """Call a routine that answers one row."""
+        return self._one(routine, row, self._send(routine, row, values))
+
+    def _rows(self, routine: Routine, row: type[T], *values: Any) -> list[T]:
+        """Call a function that answers rows."""
+        return self._send(routine, row, values)
+
+    def _row_or_none(self, routine: Routine, row: type[T], *values: Any) -> T | None:
+        """Call a function that answers a row, or none."""
+        rows = self._send(routine, row, values)
+        return rows[0] if rows else None
+
+    @staticmethod
+    def _one(routine: Routine, row: type[T], rows: list[T]) -> T:
+        from omd._core.errors import OmdError
+
+        if not rows:
+            raise OmdError(f"{routine.name} answered nothing where a {row.__name__} was expected")
+        return rows[0]
+
+    def _send(self, routine: Routine, row: type[T], values: Sequence[Any]) -> list[T]:
+        """Call a routine; where that may not be done twice, say so when the answer was lost.
+
+        When the answer of a begin is lost, the instance may or may not exist. A second begin would
+        not be wrong, only useless: if the first one exists, the second finds it running and aborts.
+        So the caller is told, and the lease frees the Module or Batch.
+        """
+        from omd._core.errors import AnswerLost
+
+        given = {
+            name: (_adapted(name, type_, value), type_)
+            for number, ((name, type_), value) in enumerate(
+                zip(routine.parameters.items(), values, strict=True)
+            )
+            if value is not None or number < routine.required
+        }
+        repeat = routine.repeat
+        try:
+            return self._link.execute(
+                _statement(routine, row, {name: type_ for name, (_, type_) in given.items()}),
+                {name: value for name, (value, _) in given.items()},
+                row,
+                repeatable=repeat is not None,
+                settled=None if repeat is None else repeat.is_done,
+            )
+        except AnswerLost as error:
+            if repeat is not None:
+                raise
+            lease = given.get("p_lease", (None,))[0]
+            name = routine.name.partition(".")[2]
+            raise AnswerLost(
+                f"{error.message}; whether {name} was executed is unknown, so it is not repeated",
+                hint=f"If it was, its lease of {lease} frees it; then start again."
+                if lease
+                else "See what runs with: omd status",
+            ) from error
+
+
+def _statement(routine: Routine, row: type, given: Mapping[str, str]) -> sql.Composed:
+    """``p_x => %(p_x)s::type`` for every argument given."""
+    from psycopg import sql
+
+    call = sql.SQL("{}({})").format(
+        sql.Identifier(*routine.name.split(".")),
+        sql.SQL(", ").join(
+            sql.SQL("{} => {}::{}").format(
+                sql.Identifier(name), sql.Placeholder(name), sql.SQL(type_)
+            )
+            for name, type_ in given.items()
+        ),
+    )
+    if not routine.is_function:
+        return sql.SQL("CALL {}").format(call)
+    if row is tuple:
+        return sql.SQL("SELECT {}").format(call)
+    return sql.SQL("SELECT {} FROM {}").format(columns_of(row), call)
+
+
+def columns_of(row: type) -> sql.Composed:
+    """The columns that a row class takes."""
+    from psycopg import sql
+
+    return sql.SQL(", ").join(sql.Identifier(field.name) for field in fields(row))
+
+
+def _adapted(name: str, type_: str, value: Any) -> Any:
+    """A value as psycopg takes it for a parameter of this type."""
+    if isinstance(value, Mapping):
+        from psycopg.types.json import Jsonb
+
+        return Jsonb(dict(value), dumps=_dumps)
+    if isinstance(value, datetime) and value.tzinfo is None:
+        from omd._core.errors import CallerError
+
+        raise CallerError(
+            f"{name.removeprefix('p_')} {value} has no time zone",
+            hint="Say which instant is meant: datetime(…, tzinfo=timezone.utc).",
+        )
+    if isinstance(value, str):
+        return _storable(str(value)) if name.endswith(("detail", "details")) else str(value)
+    if type_.endswith("[]") and isinstance(value, Sequence):
+        return list(value)
+    return value
+
+
+def _storable(text: str) -> str:
+    """Text as PostgreSQL can store it: no NUL, no lone surrogates.
+
+    What a job's exception says must never be the reason why its failure is not recorded.
+    """
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()

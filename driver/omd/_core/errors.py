@@ -1,0 +1,102 @@
+"""What every error of OMD is, and those that know no room.
+
+Every SQLSTATE of class ``OM`` has a class, here or in the ``errors`` of its room, and psycopg raises
+that class itself: a subclass that names its ``code`` registers it with psycopg. The table
+``omd.error_catalogue`` is the other half of the catalogue; the names of the classes are its error
+names.
+
+    OM0nn  CallerError         the call was wrong
+    OM1nn  StateError          the state of the instance does not allow the call
+    OM2nn  ConfigurationError  something has to be registered or created first
+    OM9nn  InternalError       a broken invariant
+"""
+# ruff: noqa: N818 - the names say what happened; an Error behind each would say it twice
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+
+__all__ = [
+    "AnswerLost",
+    "CallerError",
+    "ConfigurationError",
+    "ConnectionFailed",
+    "InternalError",
+    "MigrationChanged",
+    "MissingArgument",
+    "NotInstalled",
+    "OmdError",
+    "StateError",
+]
+
+
+class OmdError(psycopg.DatabaseError):
+    """An error of OMD: `sqlstate`, `message`, `detail` and, with the next command, `hint`."""
+
+    def __init__(self, *args: Any, hint: str | None = None, **psycopg_arguments: Any) -> None:
+        super().__init__(*args, **psycopg_arguments)
+        self._hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\nHint: {self.hint}" if self.hint else self.message
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one sentence."""
+        return self.diag.message_primary or super().__str__()
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """The values involved, by name; empty when there are none."""
+        try:
+            detail = json.loads(self.diag.message_detail or "{}")
+        except ValueError:
+            return {"detail": self.diag.message_detail}
+        return detail if isinstance(detail, dict) else {"detail": detail}
+
+    @property
+    def hint(self) -> str | None:
+        """The command to run next."""
+        return self._hint or self.diag.message_hint
+
+
+class CallerError(OmdError):
+    """The caller's mistake: an unknown code, a missing or impossible value."""
+
+
+class StateError(OmdError):
+    """The instance is not in a state that allows the call."""
+
+
+class ConfigurationError(OmdError):
+    """Something the run needs is not registered or does not exist."""
+
+
+class InternalError(OmdError, code="OM902"):
+    """A broken invariant of OMD itself."""
+
+
+class MissingArgument(CallerError, code="OM005"):
+    """A value that the call can't do without is NULL."""
+
+
+class MigrationChanged(InternalError, code="OM901"):
+    """A released migration was edited."""
+
+
+class ConnectionFailed(OmdError):
+    """The database can't be reached."""
+
+
+class AnswerLost(ConnectionFailed):
+    """The connection broke while a call that may not be repeated was on its way.
+
+    Whether the database executed it is unknown.
+    """
+
+
+class NotInstalled(OmdError):
+    """The database has no OMD, or an older one: ``omd install`` mends it."""

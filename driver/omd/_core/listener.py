@@ -1,0 +1,57 @@
+"""A connection that hears a channel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import sql
+
+from omd._core.errors import ConnectionFailed
+
+if TYPE_CHECKING:
+    from omd._core.link import Link
+
+__all__ = ["Listener"]
+
+
+class Listener:
+    """Hears a channel; `fileno` becomes readable when there is something to hear.
+
+    Raises:
+        ConnectionFailed: the connection broke, or could not be made.
+    """
+
+    def __init__(self, link: Link, channel: str) -> None:
+        self._link = link
+        link.open()
+        listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel))
+        link.execute(listen, {}, tuple, repeatable=True)
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._link.close()
+
+    def fileno(self) -> int:
+        """The socket."""
+        return self._connection().fileno()
+
+    def heard(self) -> set[str]:
+        """What was told since the last call; does not wait."""
+        pgconn = self._connection().pgconn
+        told = set()
+        try:
+            pgconn.consume_input()
+            while (notice := pgconn.notifies()) is not None:
+                told.add(notice.extra.decode())
+        except psycopg.Error as error:
+            raise ConnectionFailed(f"the connection that listens was lost: {error}") from error
+        return told
+
+    def _connection(self) -> psycopg.Connection[Any]:
+        connection = self._link._connection
+        if connection is None or connection.closed:
+            raise ConnectionFailed("the connection that listens was lost")
+        return connection

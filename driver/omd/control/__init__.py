@@ -1,0 +1,1 @@
+"""Process control: who runs, may it run, what to undo (schema omd)."""

@@ -1,0 +1,52 @@
+"""Errors of the room lineage (lineage.md)."""
+# ruff: noqa: N818 - the names say what happened; an Error behind each would say it twice
+
+from __future__ import annotations
+
+from omd._core.errors import CallerError, ConfigurationError, StateError
+from omd.control.errors import NotStarted
+
+__all__ = [
+    "BaseTableUnfit",
+    "CyclicDependency",
+    "InvalidTopic",
+    "StepFenced",
+    "StepNotStarted",
+    "TransformUnfit",
+    "UnknownTopic",
+    "WrongTopicState",
+]
+
+
+class UnknownTopic(CallerError, code="OM015"):
+    """No topic has this name."""
+
+
+class InvalidTopic(CallerError, code="OM016"):
+    """A name of a topic that is not ``schema.table[#tag][:shard]``."""
+
+
+class CyclicDependency(CallerError, code="OM017"):
+    """A topic would depend on itself."""
+
+
+class StepFenced(StateError, code="OM108"):
+    """The topic was released, or taken by another step: this one can't commit any more."""
+
+
+class BaseTableUnfit(ConfigurationError, code="OM206"):
+    """The base table lacks what reading it by blocks needs."""
+
+
+class TransformUnfit(ConfigurationError, code="OM207"):
+    """A transform does not exist, or does not fit the destination."""
+
+
+class WrongTopicState(ConfigurationError, code="OM208"):
+    """The topic does not allow the call: it is a source, or of the other engine, or needed."""
+
+
+class StepNotStarted(NotStarted):
+    """The database decided against this step; `reason` is its outcome (lineage.md section 4)."""
+
+    kind, verdict = "step of", "not started"
