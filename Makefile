@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
     "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-SQL := migrations procedures sql $(wildcard driver/omd/demo/*.sql)
+SQL := migrations procedures sql $(wildcard driver/omd/demo/*/*.sql)
 
 export OMD_HOME ?= $(CURDIR)/.omd
 export SPARK_LOCAL_IP ?= 127.0.0.1

@@ -11,116 +11,57 @@
 The database decides; this package calls its procedures around a job.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from omd._core.lazy import lazily
 
 if TYPE_CHECKING:
-    from omd import errors
-    from omd._signals import Terminated
-    from omd._types import (
-        ExecutionStatus,
-        NextRunIndicator,
-        Outcome,
-        ProcessingIndicator,
-        StepOutcome,
-        StepResult,
-    )
-    from omd.control import Control, connect
-    from omd.errors import (
-        BatchAborted,
-        BatchSkipped,
-        ConnectionFailed,
-        LeaseLost,
-        ModuleAborted,
-        ModuleSkipped,
-        NotInstalled,
-        NotStarted,
-        OmdError,
-    )
-    from omd.lineage import Lineage, StepRun
-    from omd.run import Batch, ModuleRun
+    from omd import errors as errors
+    from omd._core.errors import ConnectionFailed as ConnectionFailed
+    from omd._core.errors import NotInstalled as NotInstalled
+    from omd._core.errors import OmdError as OmdError
+    from omd._core.signals import Terminated as Terminated
+    from omd._version import __version__ as __version__
+    from omd.control.codes import ExecutionStatus as ExecutionStatus
+    from omd.control.codes import NextRunIndicator as NextRunIndicator
+    from omd.control.codes import ProcessingIndicator as ProcessingIndicator
+    from omd.control.errors import BatchAborted as BatchAborted
+    from omd.control.errors import BatchSkipped as BatchSkipped
+    from omd.control.errors import LeaseLost as LeaseLost
+    from omd.control.errors import ModuleAborted as ModuleAborted
+    from omd.control.errors import ModuleSkipped as ModuleSkipped
+    from omd.control.errors import NotStarted as NotStarted
+    from omd.control.room import Control as Control
+    from omd.control.room import connect as connect
+    from omd.control.run import Batch as Batch
+    from omd.control.run import ModuleRun as ModuleRun
+    from omd.control.run import Outcome as Outcome
+    from omd.lineage.codes import StepResult as StepResult
+    from omd.lineage.room import Lineage as Lineage
+    from omd.lineage.step import StepOutcome as StepOutcome
+    from omd.lineage.step import StepRun as StepRun
 
-    __version__: str
-
-__all__ = [
-    "Batch",
-    "BatchAborted",
-    "BatchSkipped",
-    "ConnectionFailed",
-    "Control",
-    "ExecutionStatus",
-    "LeaseLost",
-    "Lineage",
-    "ModuleAborted",
-    "ModuleRun",
-    "ModuleSkipped",
-    "NextRunIndicator",
-    "NotInstalled",
-    "NotStarted",
-    "OmdError",
-    "Outcome",
-    "ProcessingIndicator",
-    "StepOutcome",
-    "StepResult",
-    "StepRun",
-    "Terminated",
-    "__version__",
-    "connect",
-    "errors",
-]
-
-# Where each name is. Imported on first use: psycopg would cost every command 150 ms.
-_HOMES = {
-    "omd._signals": ("Terminated",),
-    "omd._types": (
-        "ExecutionStatus",
-        "NextRunIndicator",
-        "Outcome",
-        "ProcessingIndicator",
-        "StepOutcome",
-        "StepResult",
-    ),
-    "omd.control": ("Control", "connect"),
-    "omd.errors": (
-        "BatchAborted",
-        "BatchSkipped",
-        "ConnectionFailed",
-        "LeaseLost",
-        "ModuleAborted",
-        "ModuleSkipped",
-        "NotInstalled",
-        "NotStarted",
-        "OmdError",
-    ),
-    "omd.lineage": ("Lineage", "StepRun"),
-    "omd.run": ("Batch", "ModuleRun"),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    value: Any
-    if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
-    elif name == "errors":
-        value = import_module("omd.errors")
-    elif name == "__version__":
-        value = _version()
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("omd")
-    except PackageNotFoundError:  # run from a folder on the path, not installed
-        return "0+unknown"
+# psycopg would cost every command 150 ms.
+__all__, __getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "omd.errors": ["errors"],
+        "omd._core.errors": ["ConnectionFailed", "NotInstalled", "OmdError"],
+        "omd._core.signals": ["Terminated"],
+        "omd._version": ["__version__"],
+        "omd.control.codes": ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"],
+        "omd.control.errors": [
+            "BatchAborted",
+            "BatchSkipped",
+            "LeaseLost",
+            "ModuleAborted",
+            "ModuleSkipped",
+            "NotStarted",
+        ],
+        "omd.control.room": ["Control", "connect"],
+        "omd.control.run": ["Batch", "ModuleRun", "Outcome"],
+        "omd.lineage.codes": ["StepResult"],
+        "omd.lineage.room": ["Lineage"],
+        "omd.lineage.step": ["StepOutcome", "StepRun"],
+    },
+)

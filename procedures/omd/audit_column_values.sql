@@ -83,6 +83,7 @@ COMMENT ON FUNCTION omd.audit_column_values IS
 'that loads another table; ROLLED_BACK; EXECUTING; NEVER_RAN: aborted or skipped; '
 'ROLLBACK_PENDING: the next begin undoes it. No row: all is well. Reads the whole table with the '
 'rights of the caller. Errors: OM002, OM005, OM009, OM202, OM204. Locks: ACCESS SHARE on the '
-'target.';
+'target. '
+'May be NULL: module_instance_id.';
 REVOKE ALL ON FUNCTION omd.audit_column_values FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.audit_column_values TO omd_reader;

@@ -14,6 +14,7 @@ $batch_abort$;
 
 COMMENT ON PROCEDURE omd.batch_abort IS
 'Ends a Batch Instance with status A. An evaluation that answers A has done so already. Accepted '
-'from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch Abort event".';
+'from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch Abort event". '
+'Call again when the answer was lost; OM101 with execution_status_code A says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_abort FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_abort TO omd_runner;

@@ -14,6 +14,7 @@ $batch_skip$;
 
 COMMENT ON PROCEDURE omd.batch_skip IS
 'Ends a Batch Instance with status C. An evaluation that answers C has done so already. Accepted '
-'from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch Skip event".';
+'from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch Skip event". '
+'Call again when the answer was lost; OM101 with execution_status_code C says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_skip FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_skip TO omd_runner;

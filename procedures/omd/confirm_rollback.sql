@@ -59,6 +59,7 @@ COMMENT ON PROCEDURE omd.confirm_rollback IS
 'Tells that the statements of build_rollback_sql were executed: marks the instances undone, '
 'takes their load windows back and sets the indicator to P. Accepted from status E with '
 'indicator R only. Errors: OM004, OM005, OM101, OM103. Locks: the instances undone. DIRECT, '
-'"Rollback Procedures".';
+'"Rollback Procedures". '
+'Call again when the answer was lost; OM103 with processing_indicator P says that it is done.';
 REVOKE ALL ON PROCEDURE omd.confirm_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.confirm_rollback TO omd_runner;

@@ -98,6 +98,8 @@ COMMENT ON PROCEDURE omd.create_load_window IS
 'newest window of the Module whose run succeeded and was not rolled back, or -infinity (as an '
 'id: the least bigint) for the first. p_end_value (timestamptz) and p_end_id (bigint): end, '
 'either may be NULL. A second call with the same end repeats the answer. Errors: OM004, OM005, '
-'OM010, OM101, OM102, OM105. Locks: the instance row.';
+'OM010, OM101, OM102, OM105. Locks: the instance row. '
+'May be NULL: p_start_value, p_start_id. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.create_load_window FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_load_window TO omd_runner;

@@ -58,6 +58,7 @@ $heartbeat$;
 COMMENT ON PROCEDURE omd.heartbeat IS
 'Renews the lease of a Module Instance to p_lease (an interval) from now, and that of its Batch '
 'Instance. A lease that has passed is lost: stop the work. Errors: OM004, OM005, OM011, OM101 '
-'(given up or ended), OM107 (the lease has passed). Locks: the two instance rows.';
+'(given up or ended), OM107 (the lease has passed). Locks: the two instance rows. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.heartbeat FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.heartbeat TO omd_runner;

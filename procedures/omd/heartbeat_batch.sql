@@ -40,6 +40,7 @@ $heartbeat_batch$;
 COMMENT ON PROCEDURE omd.heartbeat_batch IS
 'Renews the lease of a Batch Instance to p_lease (an interval) from now. A lease that has passed '
 'is lost. Errors: OM003, OM005, OM011, OM101 (given up or ended), OM107 (the lease has passed). '
-'Locks: the instance row.';
+'Locks: the instance row. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.heartbeat_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.heartbeat_batch TO omd_runner;

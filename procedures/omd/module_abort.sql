@@ -16,6 +16,7 @@ COMMENT ON PROCEDURE omd.module_abort IS
 'Ends a Module Instance with status A. An evaluation that answers A has done so already. Only '
 'for a run that has written nothing: no rollback follows; call module_failure for one that has. '
 'Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row. DIRECT, "Module '
-'Abort event".';
+'Abort event". '
+'Call again when the answer was lost; OM101 with execution_status_code A says that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_abort FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_abort TO omd_runner;

@@ -16,6 +16,7 @@ COMMENT ON PROCEDURE omd.module_skip IS
 'Ends a Module Instance with status C. An evaluation that answers C has done so already. Only '
 'for a run that has written nothing: no rollback follows; call module_failure for one that has. '
 'Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row. DIRECT, "Module '
-'Skip event".';
+'Skip event". '
+'Call again when the answer was lost; OM101 with execution_status_code C says that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_skip FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_skip TO omd_runner;

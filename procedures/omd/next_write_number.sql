@@ -13,6 +13,7 @@ END;
 
 COMMENT ON FUNCTION omd.next_write_number IS
 'A number for record_write that no other write has. Ask once per write, before its partitions. '
-'Locks: none.';
+'Locks: none. '
+'Call again when the answer was lost.';
 REVOKE ALL ON FUNCTION omd.next_write_number FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.next_write_number TO omd_runner;

@@ -62,6 +62,7 @@ $parameter_value$;
 COMMENT ON FUNCTION omd.parameter_value IS
 'The value (text) of the parameter p_parameter_code for a run: the Module''s, else the Batch''s, '
 'else NULL. Without ids it takes the running in-database Module (omd.module_instance_id). '
-'Errors: OM003, OM004, OM012. Locks: none.';
+'Errors: OM003, OM004, OM012. Locks: none. '
+'May be NULL: the value.';
 REVOKE ALL ON FUNCTION omd.parameter_value FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.parameter_value TO omd_reader;

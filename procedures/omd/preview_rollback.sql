@@ -38,6 +38,7 @@ COMMENT ON FUNCTION omd.preview_rollback IS
 'What build_rollback_sql answers, with the number of rows that each statement would touch now '
 '(NULL: on Spark, or its template says not how to count). Counted with the rights of the caller, '
 'who needs SELECT on the targets. Changes nothing. Errors: OM004, OM005, OM009, OM201, OM202, '
-'OM205. Locks: none.';
+'OM205. Locks: none. '
+'May be NULL: row_count.';
 REVOKE ALL ON FUNCTION omd.preview_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.preview_rollback TO omd_reader;

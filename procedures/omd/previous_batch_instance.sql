@@ -31,8 +31,8 @@ END
 $previous_batch_instance$;
 
 COMMENT ON FUNCTION omd.previous_batch_instance IS
-'The last real run of the Batch p_batch_code (status S or F, newest by id) with its codes; no '
-'row when it has never run. Aborted and skipped instances decide nothing. Errors: OM001, OM005. '
-'Locks: none. DIRECT, "Implementation Guidelines".';
+'One row or none: the last real run of the Batch p_batch_code (status S or F, newest by id) with '
+'its codes; none when it has never run. Aborted and skipped instances decide nothing. Errors: '
+'OM001, OM005. Locks: none. DIRECT, "Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.previous_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.previous_batch_instance TO omd_reader;

@@ -35,9 +35,9 @@ END
 $previous_module_instance$;
 
 COMMENT ON FUNCTION omd.previous_module_instance IS
-'The last real run of the Module p_module_code (status S or F, newest by id) with its codes, and '
-'instance_array: what a begin would roll back now. No row when it has never run. Aborted and '
-'skipped instances decide nothing. Errors: OM002, OM005. Locks: none. DIRECT, "Implementation '
-'Guidelines".';
+'One row or none: the last real run of the Module p_module_code (status S or F, newest by id) '
+'with its codes, and instance_array: what a begin would roll back now. None when it has never '
+'run. Aborted and skipped instances decide nothing. Errors: OM002, OM005. Locks: none. DIRECT, '
+'"Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.previous_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.previous_module_instance TO omd_reader;

@@ -49,6 +49,7 @@ COMMENT ON PROCEDURE omd.purge_history IS
 'run; the newest load window; failed Batches that wait for a restart; events of what is kept. '
 'Answers the numbers of rows deleted. A stamp of a deleted instance in a target can no longer be '
 'traced. Commits: call it outside a transaction block. Errors: OM005, OM013. Locks: rows that no '
-'run looks at, for one transaction.';
+'run looks at, for one transaction. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.purge_history FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.purge_history TO omd_admin;

@@ -134,13 +134,17 @@ $register_module$;
 
 COMMENT ON PROCEDURE omd.register_module IS
 'Inserts or updates the Module p_module_code; a NULL argument keeps the present value. A new '
-'Module needs p_area_code (STG, HSTG, INT, PRES, HELPER, or one you added) and p_table_code '
-'(schema.table). p_platform_code: POSTGRES (the default) or SPARK. p_executable: SQL for '
-'run_module. p_business_key_columns, p_effective_date_column, p_expiry_date_column, '
-'p_current_indicator_column: of a satellite. p_insert_instance_column, p_update_instance_column: '
-'audit columns where their names differ from the standard. p_companion_module_codes replaces the '
-'companions. Answers p_module_id. p_table_format_code: PARQUET for plain Parquet on Spark. '
-'p_open_expiry_date: what the expiry date of a current record says (9999-12-31). Errors: OM002, '
-'OM005, OM006, OM009, OM013, OM204. Locks: the Module row. DIRECT, "Module Processing".';
+'Module needs an area and a table. p_area_code: STG, HSTG, INT, PRES, HELPER, or one you added. '
+'p_table_code: the target, schema.table. p_table_type_code: the kind of target, such as HUB, SAT, '
+'LSAT, LINK or 3NF. p_platform_code: POSTGRES (the default) or SPARK. p_executable: SQL for '
+'run_module. p_module_description: what it loads. p_business_key_columns: the key of a target '
+'with history. p_effective_date_column: where the validity of a row starts. p_expiry_date_column: '
+'where it ends. p_current_indicator_column: marks the current row of a key. '
+'p_insert_instance_column, p_update_instance_column: the audit column where its name differs from '
+'the standard. p_companion_module_codes: Modules that are rolled back together with this one; '
+'replaces the list. p_inactive_indicator: Y, it is skipped, or N. Answers p_module_id. '
+'p_table_format_code: PARQUET for plain Parquet on Spark. p_open_expiry_date: what the expiry '
+'date of a current record says (9999-12-31). Errors: OM002, OM005, OM006, OM009, OM013, OM204. '
+'Locks: the Module row. DIRECT, "Module Processing". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

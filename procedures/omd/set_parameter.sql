@@ -50,6 +50,7 @@ $set_parameter$;
 COMMENT ON PROCEDURE omd.set_parameter IS
 'Sets the value of the parameter p_parameter_code for either the Batch p_batch_code or the '
 'Module p_module_code. A new parameter is registered. Errors: OM001, OM002, OM005, OM013. Locks: '
-'the rows written.';
+'the rows written. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.set_parameter FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.set_parameter TO omd_admin;

@@ -33,6 +33,7 @@ COMMENT ON PROCEDURE omd_lineage.commit_step IS
 'Ends the step p_module_instance_id that begin_step began, under its fence p_plan_number: moves '
 'the offset, writes the log (p_rows_inserted rows; p_nulls, an object, column: number of NULLs) '
 'and ends the Module Instance with S. A second call changes nothing. Errors: OM004, OM005, OM007, '
-'OM101, OM102, OM108. Locks: the offset, the instance row.';
+'OM101, OM102, OM108. Locks: the offset, the instance row. '
+'Call again when the answer was lost; OM101 with execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd_lineage.commit_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.commit_step TO omd_runner;

@@ -63,6 +63,9 @@ $plan$;
 COMMENT ON FUNCTION omd_lineage.plan IS
 'One row: the block (start, end] that the topic p_topic would take now, with the offsets as they '
 'are; is_planned: it is recorded already and waits for its retry. Without an end, detail says why '
-'there is nothing to do. Changes nothing. Errors: OM005, OM015, OM206. Locks: none.';
+'there is nothing to do. Changes nothing. Errors: OM005, OM015, OM206. Locks: none. '
+'May be NULL: start_value, start_id, end_value, end_id, row_count, is_full, upto, blocker, '
+'detail. '
+'Call again when the answer was lost.';
 REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.plan TO omd_runner, omd_admin;

@@ -37,6 +37,7 @@ $probe_sources$;
 COMMENT ON PROCEDURE omd_lineage.probe_sources IS
 'Looks how far every source with PROBE or CLOCK has come, and moves its offset. Answers p_moved, '
 'the number of offsets that moved. What is wrong with a source stands in its state. Locks: the '
-'offsets that move. SQL ETL scheduler, "SCH.Offsets".';
+'offsets that move. SQL ETL scheduler, "SCH.Offsets". '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.probe_sources FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.probe_sources TO omd_runner;

@@ -18,6 +18,7 @@ $purge_log$;
 
 COMMENT ON PROCEDURE omd_lineage.purge_log IS
 'Deletes what the log of steps has from before p_keep ago, and answers p_steps, the rows deleted. '
-'The runs themselves go with omd.purge_history. Errors: OM005, OM013. Locks: the rows deleted.';
+'The runs themselves go with omd.purge_history. Errors: OM005, OM013. Locks: the rows deleted. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.purge_log FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.purge_log TO omd_admin;

@@ -27,6 +27,7 @@ $release$;
 COMMENT ON PROCEDURE omd_lineage.release IS
 'Frees the topic p_topic from its holder, alive or not: his step can''t commit any more, and the '
 'next one takes the same block. The same as SET hostid = ''''. Errors: OM005, OM015. Locks: the '
-'offset. SQL ETL scheduler, "SCH.Offsets".';
+'offset. SQL ETL scheduler, "SCH.Offsets". '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.release FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.release TO omd_admin;

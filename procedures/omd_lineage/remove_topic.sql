@@ -53,6 +53,7 @@ $remove_topic$;
 COMMENT ON PROCEDURE omd_lineage.remove_topic IS
 'Removes the topic p_topic with its offset; its history, its log and its Module stay. Refused '
 'while it runs, and while another topic depends on it alone. Errors: OM005, OM015, OM208. Locks: '
-'other registrations; the topic.';
+'other registrations; the topic. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.remove_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.remove_topic TO omd_admin;

@@ -21,6 +21,7 @@ $retry$;
 
 COMMENT ON PROCEDURE omd_lineage.retry IS
 'Clears the failed attempts of the topic p_topic and makes it due at once; a planned block stays '
-'the same. Errors: OM005, OM015. Locks: the offset.';
+'the same. Errors: OM005, OM015. Locks: the offset. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.retry FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.retry TO omd_admin;

@@ -26,6 +26,7 @@ $set_block$;
 COMMENT ON PROCEDURE omd_lineage.set_block IS
 'Sets what block_start and block_end answer in this session to the block that the topic p_topic '
 'would take now, so that its transform views can be looked at. Errors: OM005, OM015, OM206. '
-'Locks: none.';
+'Locks: none. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_block TO omd_runner, omd_admin;

@@ -42,6 +42,7 @@ $set_offset$;
 COMMENT ON PROCEDURE omd_lineage.set_offset IS
 'Sets the offset of the topic p_topic to (p_ts, p_id), forward or back: a source with HAND is '
 'complete up to there; a destination goes on from there. Errors: OM005, OM015, OM208 (a block is '
-'planned). Locks: the offset. SQL ETL scheduler, "SCH.Offsets".';
+'planned). Locks: the offset. SQL ETL scheduler, "SCH.Offsets". '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_offset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_offset TO omd_runner, omd_admin;

@@ -77,6 +77,7 @@ COMMENT ON PROCEDURE omd_lineage.step IS
 'SKIPPED, ABORTED, FAILED, with nothing done; ERROR, everything undone and recorded; p_detail '
 'says why. It does not wait for repeat, run_window or back-off: those are the scheduler''s. '
 'Commits: call it outside a transaction block. Errors: as begin_step; 57014. Locks: the offset and '
-'the Module row while it begins; what the transforms take. SQL ETL scheduler, "Templates".';
+'the Module row while it begins; what the transforms take. SQL ETL scheduler, "Templates". '
+'May be NULL: p_module_instance_id, p_rows, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.step TO omd_runner;

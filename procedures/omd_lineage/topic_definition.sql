@@ -43,6 +43,7 @@ $topic_definition$;
 
 COMMENT ON FUNCTION omd_lineage.topic_definition IS
 'One row: what the topic p_topic is made by and of; base_table is read by blocks (pos_column, '
-'id_column), tables are its other dependencies. Errors: OM005, OM015. Locks: none.';
+'id_column), tables are its other dependencies. Errors: OM005, OM015. Locks: none. '
+'May be NULL: module_code, processor, base_table.';
 REVOKE ALL ON FUNCTION omd_lineage.topic_definition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.topic_definition TO omd_reader;

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 import omd
-from omd import _types as t
+from omd.lineage import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -212,11 +212,11 @@ def test_register_keeps_what_is_not_told_and_empties_what_is_empty(
         "22:00-06:00 Europe/Amsterdam",
     )
     assert done.returncode == 0, done.stderr
-    definition = room.definition("fact.a")
+    definition = room.topic_definition("fact.a")
     assert definition.before_sql == ["SELECT 1", "SELECT 2"]
     assert definition.transforms == ["etl.a"]
     assert omd_("register", "fact.a", "--before-sql", "").returncode == 0
-    assert room.definition("fact.a").before_sql == []
+    assert room.topic_definition("fact.a").before_sql == []
     wrong = omd_("register", "fact.a", "--engine", "ABACUS")
     assert (wrong.returncode, "OM013" in wrong.stderr) == (1, True)
 
@@ -334,7 +334,7 @@ def test_two_schedulers_give_every_row_once(
     assert run(start, "--until-quiet").wait() == 0
     assert ids(conn) == list(range(1, 41))
     assert ids(conn, "fact.b") == list(range(1, 41))
-    assert room.control.report(t.LineageGapRow) == []
+    assert room.control.report(t.LineageGapsRow) == []
 
 
 def test_it_wakes_before_the_next_poll_when_an_offset_moves(
@@ -372,7 +372,7 @@ def test_after_its_grace_a_step_is_ended_and_its_failure_recorded(
     scheduler.signal(signal.SIGINT)
     scheduler.until("fact.a: ends with SIGTERM")
     assert scheduler.wait() == 0
-    wait_until(lambda: room.control.report(t.LineageErrorRow, topic="fact.a"))
+    wait_until(lambda: room.control.report(t.LineageErrorsRow, topic="fact.a"))
     let_go(conn)
     assert ids(conn) == []
     wait_until(lambda: room.ready_list("fact.a")[0].is_ready)

@@ -33,7 +33,7 @@ def failed(dsn: str) -> int:
 
 
 def test_rollback_shows_what_would_be_executed(omd_command: Command, dsn: str, failed: int) -> None:
-    shown = omd_command("rollback", "m", "--dsn", dsn)
+    shown = omd_command("preview-rollback", "m", "--dsn", dsn)
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout == (
         f"DELETE FROM dwh.t WHERE omd_insert_module_instance_id = ANY ('{{{failed}}}'::bigint[]);\n"
@@ -42,7 +42,7 @@ def test_rollback_shows_what_would_be_executed(omd_command: Command, dsn: str, f
 
 
 def test_rollback_counts_on_request(omd_command: Command, dsn: str, failed: int) -> None:
-    shown = omd_command("rollback", "m", "--count", "--output", "json", "--dsn", dsn)
+    shown = omd_command("preview-rollback", "m", "--count", "--output", "json", "--dsn", dsn)
     assert shown.returncode == 0, shown.stderr
     (row,) = json.loads(shown.stdout)
     assert (row["step"], row["platform"], row["rows"]) == (1, "POSTGRES", 3)
@@ -51,10 +51,10 @@ def test_rollback_counts_on_request(omd_command: Command, dsn: str, failed: int)
 def test_rollback_says_when_nothing_waits(omd_command: Command, dsn: str, failed: int) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CALL omd.begin_module('m')")
-    shown = omd_command("rollback", "m", "--dsn", dsn)
+    shown = omd_command("preview-rollback", "m", "--dsn", dsn)
     assert (shown.returncode, shown.stdout) == (0, "")
     assert "Nothing of m waits" in shown.stderr
-    assert omd_command("rollback", "nope", "--dsn", dsn).returncode == 1
+    assert omd_command("preview-rollback", "nope", "--dsn", dsn).returncode == 1
 
 
 def test_purge_deletes_what_is_old(omd_command: Command, dsn: str, failed: int) -> None:

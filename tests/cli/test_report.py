@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 import omd
-from omd.cli import _page
-from omd.cli.report import since
+from omd.report import page as _page
+from omd.report.log import since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

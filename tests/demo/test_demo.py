@@ -14,7 +14,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from omd.demo import files, proof
+from omd.demo import files
+from omd.demo.control import proof
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,8 +12,9 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from omd.demo import files, lineage_proof
-from omd.demo.lineage_chart import LagSampler, chart
+from omd.demo import files
+from omd.demo.lineage import proof as lineage_proof
+from omd.demo.lineage.chart import LagSampler, chart
 
 if TYPE_CHECKING:
     import subprocess

@@ -1,4 +1,4 @@
-"""The reference in docs/ is what the database says of itself."""
+"""What is generated is what the database says of itself: the reference, the calls, the rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATOR = ROOT / "docs" / "generate_reference.py"
+GENERATOR = ROOT / "tools" / "generate.py"
 
 
 def check(dsn: str) -> subprocess.CompletedProcess[str]:
@@ -20,7 +20,7 @@ def check(dsn: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_committed_reference_is_up_to_date(dsn):
+def test_the_committed_files_are_up_to_date(dsn):
     done = check(dsn)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -29,7 +29,8 @@ def test_the_check_sees_a_changed_comment(dsn, conn):
     conn.execute("COMMENT ON PROCEDURE omd.begin_batch IS 'Changed.'")
     done = check(dsn)
     assert done.returncode == 1
-    assert "+Changed." in done.stdout
+    assert "+Changed." in done.stdout  # the reference
+    assert '+        """Changed."""' in done.stdout  # the calls
 
 
 def test_every_link_leads_somewhere():

@@ -16,8 +16,8 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import omd
-from omd import _types as t
 from omd import errors
+from omd.control import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,9 +99,9 @@ def test_a_failed_module_is_the_previous_run_and_pending(control: omd.Control) -
     assert previous.execution_status_code is omd.ExecutionStatus.FAILED
     assert previous.next_run_indicator is omd.NextRunIndicator.ROLLBACK
     assert previous.instance_array == [begun.module_instance_id]
-    [event] = control.report(t.EventRow, module_instance_id=begun.module_instance_id)
+    [event] = control.report(t.EventLogRow, module_instance_id=begun.module_instance_id)
     assert event.event_detail == "broken \\x00 text \\ud800"
-    [listed] = control.report(t.ModuleRow, module_code="m_alone")
+    [listed] = control.report(t.ModuleListRow, module_code="m_alone")
     assert listed.pending_rollback == [begun.module_instance_id]
     assert control.previous_batch_instance("b") is None
 
@@ -110,7 +110,7 @@ def test_the_next_run_indicator(control: omd.Control) -> None:
     begun = control.begin_module("m_alone")
     control.module_success(begun.module_instance_id)
     control.set_next_run_indicator("C", module_instance_id=begun.module_instance_id)
-    [directive] = control.report(t.DirectiveRow)
+    [directive] = control.report(t.DirectivesRow)
     assert directive.next_run_indicator is omd.NextRunIndicator.CANCEL
     again = control.begin_module("m_alone")
     assert (again.processing_indicator.value, again.reason) == ("C", "DIRECTIVE")
@@ -129,12 +129,12 @@ def test_a_load_window(control: omd.Control) -> None:
     first = control.begin_module("m_alone").module_instance_id
     end = datetime(2013, 2, 1, tzinfo=timezone.utc)
     window = control.create_load_window(first, end_value=end, end_id=9)
-    assert window == t.LoadWindowStart(datetime.min.replace(tzinfo=timezone.utc), -(2**63))
+    assert window == t.CreateLoadWindowAnswer(datetime.min.replace(tzinfo=timezone.utc), -(2**63))
     assert control.create_load_window(first, end_value=end, end_id=9) == window
     control.module_success(first)
     second = control.begin_module("m_alone").module_instance_id
     window = control.create_load_window(second, end_value=end + timedelta(days=1))
-    assert window == t.LoadWindowStart(end, 9)
+    assert window == t.CreateLoadWindowAnswer(end, 9)
 
 
 def test_the_definition_of_a_module(control: omd.Control) -> None:
@@ -149,7 +149,7 @@ def test_the_definition_of_a_module(control: omd.Control) -> None:
 def test_a_hierarchy(control: omd.Control) -> None:
     control.register_batch("b_child", frequency_code="Adhoc")
     control.add_batch_to_parent_batch("b_child", "b", sequence=5)
-    places = control.report(t.BatchModuleRow, batch_code="b", order_by=["sequence"])
+    places = control.report(t.BatchModuleListRow, batch_code="b", order_by=["sequence"])
     assert {row.module_code or row.child_batch_code for row in places} == {"m_1", "m_2", "b_child"}
     with pytest.raises(errors.CyclicHierarchy):
         control.add_batch_to_parent_batch("b", "b_child", sequence=1)
@@ -158,7 +158,7 @@ def test_a_hierarchy(control: omd.Control) -> None:
 def test_an_in_database_run(control: omd.Control) -> None:
     ran = control.run_module("m_alone", executable="INSERT INTO dwh.t VALUES (1), (2)")
     assert ran.execution_status_code is omd.ExecutionStatus.SUCCEEDED
-    [row] = control.report(t.ModuleExecutionRow, module_instance_id=ran.module_instance_id)
+    [row] = control.report(t.ModuleExecutionLogRow, module_instance_id=ran.module_instance_id)
     assert row.rows_inserted == 2
     for code in ("m_1", "m_2"):
         control.register_module(code, executable="SELECT 1/0" if code == "m_2" else "SELECT 1")
@@ -174,7 +174,7 @@ def test_reaping_what_was_left(control: omd.Control, conn: Connection) -> None:
 
 def test_a_heartbeat_needs_a_lease(control: omd.Control) -> None:
     with pytest.raises(errors.MissingArgument):
-        control.heartbeat(control.begin_module("m_alone").module_instance_id)
+        control.heartbeat(control.begin_module("m_alone").module_instance_id, None)  # type: ignore[arg-type]
 
 
 def test_every_report_has_the_columns_of_its_class(control: omd.Control) -> None:
@@ -183,28 +183,28 @@ def test_every_report_has_the_columns_of_its_class(control: omd.Control) -> None
     for row in vars(t).values():
         if isinstance(row, type) and hasattr(row, "view"):
             control.report(row, limit=1)
-    assert {row.code for row in control.report(t.CurrentRow)} == {"b", "m_1"}
-    assert len(control.report(t.ModuleRow, after={"module_code": "m_1"})) == 2
+    assert {row.code for row in control.report(t.CurrentProcessingRow)} == {"b", "m_1"}
+    assert len(control.report(t.ModuleListRow, after={"module_code": "m_1"})) == 2
 
 
 def test_errors_leave_the_connection_usable(control: omd.Control) -> None:
     for _ in range(10):  # beyond the point where psycopg prepares statements
         with pytest.raises(errors.UnknownModule):
             control.begin_module("nowhere")
-    assert control.report(t.BatchRow, batch_code="b")
+    assert control.report(t.BatchListRow, batch_code="b")
 
 
 def test_registration_in_one_transaction(control: omd.Control) -> None:
     with pytest.raises(errors.UnknownModule), control.transaction():
         control.register_batch("b_new", frequency_code="Daily")
         control.add_module_to_batch("b_new", "nowhere", sequence=1)
-    assert control.report(t.BatchRow, batch_code="b_new") == []
+    assert control.report(t.BatchListRow, batch_code="b_new") == []
 
 
 def test_a_script_must_not_end_its_transaction(control: omd.Control) -> None:
     with pytest.raises(errors.CallerError, match="COMMIT"):
         control.execute_script("SELECT 1; COMMIT;")
-    assert control.report(t.BatchRow, batch_code="b")
+    assert control.report(t.BatchListRow, batch_code="b")
 
 
 def test_a_connection_found_broken_is_replaced_before_a_begin(
@@ -275,14 +275,14 @@ def test_a_second_success_is_refused_without_a_lost_connection(control: omd.Cont
 def test_it_comes_back_when_the_server_does(wired: omd.Control, wire: Wire) -> None:
     wire.refusing = True
     threading.Timer(0.5, setattr, [wire, "refusing", False]).start()
-    assert wired.report(t.BatchRow, batch_code="b")
+    assert wired.report(t.BatchListRow, batch_code="b")
 
 
 def test_it_gives_up_when_its_patience_ends(control: omd.Control, wire: Wire) -> None:
     with omd.connect(wire.dsn, patience=timedelta(milliseconds=300)) as impatient:
         wire.refusing = True
         with pytest.raises(errors.ConnectionFailed):
-            impatient.report(t.BatchRow)
+            impatient.report(t.BatchListRow)
 
 
 def test_no_server_is_told_at_once() -> None:
@@ -302,7 +302,7 @@ def test_a_database_without_omd_is_told(empty_dsn: str) -> None:
             control.begin_module("m")
         assert caught.value.hint == "Run: omd install"
         with pytest.raises(errors.NotInstalled):
-            control.report(t.BatchRow)
+            control.report(t.BatchListRow)
 
 
 def test_the_connection_string_comes_from_the_environment(

@@ -49,7 +49,7 @@ def test_all_names_every_error() -> None:
     found = {
         name
         for name, value in inspect.getmembers(errors, inspect.isclass)
-        if value.__module__ == "omd.errors"
+        if value.__module__.startswith("omd.")
     }
     assert set(errors.__all__) == found
 

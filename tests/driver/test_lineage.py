@@ -13,12 +13,14 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 import omd
-from omd import _types as t
-from omd import errors
-from omd._types import ProcessingIndicator, StepResult
+from omd import ProcessingIndicator, StepResult, errors
+from omd.control.rows import ModuleExecutionLogRow
+from omd.lineage import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from omd._core.listener import Listener
 
     Connect = Callable[..., psycopg.Connection[dict[str, Any]]]
 
@@ -83,7 +85,7 @@ def test_a_step_moves_on_by_a_block_and_tells_so(
     assert outcome.module_instance_id
     assert written(conn) == [1, 2, 3, 4]
     [run] = lineage.control.report(
-        t.ModuleExecutionRow, module_instance_id=outcome.module_instance_id
+        ModuleExecutionLogRow, module_instance_id=outcome.module_instance_id
     )
     assert (run.module_code, run.execution_status_code, run.rows_inserted) == ("fact.a", "S", 4)
 
@@ -124,7 +126,7 @@ def test_an_error_of_a_transform_is_an_outcome_and_recorded(
     assert outcome.outcome is StepResult.ERROR
     assert "division by zero" in (outcome.detail or "")
     assert written(conn) == []
-    [error] = lineage.control.report(t.LineageErrorRow)
+    [error] = lineage.control.report(t.LineageErrorsRow)
     assert (error.topic, error.module_instance_id) == ("fact.a", outcome.module_instance_id)
     assert (error.end_id, error.error_code) == (4, "22012")
     plan = lineage.plan("fact.a")
@@ -193,7 +195,7 @@ def test_a_step_that_is_cancelled_is_recorded(
     lineage.register_topic("fact.a", before_sql=["SELECT pg_cancel_backend(pg_backend_pid())"])
     outcome = lineage.step("fact.a")
     assert outcome.outcome is StepResult.ERROR
-    [error] = lineage.control.report(t.LineageErrorRow)
+    [error] = lineage.control.report(t.LineageErrorsRow)
     assert error.module_instance_id == outcome.module_instance_id
     assert [row.attempts for row in lineage.ready_list()] == [1]
 
@@ -279,7 +281,7 @@ def test_a_step_whose_answer_was_lost_is_not_sent_twice(
 ) -> None:
     with omd.connect(wire.dsn, patience=timedelta(seconds=20)) as control:
         wire.swallow_answer_to = b"omd_lineage"  # first the definition, then the step
-        definition = omd.Lineage(control).definition("fact.a")
+        definition = omd.Lineage(control).topic_definition("fact.a")
         assert (definition.base_table, definition.pos_column) == ("stg.a", "pos")
         wire.swallow_answer_to = b'"step"'
         with pytest.raises(errors.AnswerLost):
@@ -330,7 +332,7 @@ def test_who_listens_notices_that_the_connection_is_lost(
             listen_on(news)
 
 
-def listen_on(news: omd.lineage.Listener) -> None:
+def listen_on(news: Listener) -> None:
     while True:
         select.select([news], [], [], 60)
         news.heard()
@@ -352,7 +354,7 @@ def test_the_graph_and_the_gaps_are_typed(lineage: omd.Lineage) -> None:
         ("fact.a", "STEP", "stg.a"),
         ("stg.a", None, None),
     ]
-    assert lineage.control.report(t.LineageGapRow) == []
+    assert lineage.control.report(t.LineageGapsRow) == []
 
 
 def test_a_topic_can_be_removed(lineage: omd.Lineage) -> None:
@@ -375,7 +377,7 @@ def test_a_runner_may_run_steps_and_no_more(lineage: omd.Lineage, dsn: str, engi
         if engine == "POSTGRES":
             assert runner.step("fact.a").succeeded
         else:
-            assert runner.definition("fact.a").engine == "SPARK"
+            assert runner.topic_definition("fact.a").engine == "SPARK"
             begun = runner.begin_step("fact.a", lease=timedelta(minutes=1))
             runner.commit_step(begun.module_instance_id or 0, begun.plan_number or 0)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

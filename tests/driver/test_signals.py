@@ -42,7 +42,7 @@ with control.batch("b") as batch:
 @pytest.mark.parametrize(
     ("number", "name", "code"),
     [
-        (signal.SIGTERM, "omd._signals.Terminated", 143),
+        (signal.SIGTERM, "omd.Terminated", 143),
         (signal.SIGINT, "KeyboardInterrupt", -signal.SIGINT),
     ],
 )

@@ -18,9 +18,9 @@ import pytest
 
 import omd
 import omd.spark
-from omd import _types as t
-from omd import errors
-from omd._types import StepResult
+from omd import StepResult, errors
+from omd.control.rows import ModuleExecutionLogRow
+from omd.lineage import rows as t
 from omd.spark.lineage import view_name
 
 if TYPE_CHECKING:
@@ -122,14 +122,16 @@ def test_a_block_goes_through_sql_to_the_destination(
     assert stamps["id"] == outcome.module_instance_id
     [log] = conn.execute("SELECT * FROM omd_lineage.log").fetchall()
     assert (log["rows"], log["nulls"], log["max_id"]) == (4, {"name": 2}, 4)
-    [run] = room.control.report(t.ModuleExecutionRow, module_instance_id=outcome.module_instance_id)
+    [run] = room.control.report(
+        ModuleExecutionLogRow, module_instance_id=outcome.module_instance_id
+    )
     assert (run.execution_status_code, run.rows_inserted) == ("S", 4)
     assert (run.execution_context or {})["platform"] == "spark"
     while (outcome := room.step("fact.a", spark=spark)).succeeded:
         pass
     assert outcome.outcome is StepResult.NOJOBS
     assert [id_ for id_, _ in rows(conn)] == list(range(1, 11))
-    assert room.control.report(t.LineageGapRow) == []
+    assert room.control.report(t.LineageGapsRow) == []
 
 
 def test_a_function_is_a_transform_and_sees_the_same_views(
@@ -172,7 +174,7 @@ def test_an_error_is_recorded_and_the_same_block_comes_again(
     assert room.step("fact.a", spark=spark).succeeded
     assert len(set(blocks)) == 1
     assert rows(conn) == [(0, "last"), *FIRST]
-    first, second = room.control.report(t.LineageErrorRow, order_by=["event_id"])
+    first, second = room.control.report(t.LineageErrorsRow, order_by=["event_id"])
     assert first.error_code == "ZeroDivisionError"
     assert "on purpose" in (first.error or "")
     assert (first.end_value, first.end_id) == (second.end_value, second.end_id)
@@ -348,8 +350,8 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 143, said
-    [error] = room.control.report(t.LineageErrorRow)
-    assert error.error_code == "omd._signals.Terminated"
+    [error] = room.control.report(t.LineageErrorsRow)
+    assert error.error_code == "omd.Terminated"
     room.register_topic("fact.a", transforms=[JOIN])
     again = subprocess.run(
         [*command, "--master", "local[1]"], env=environment, capture_output=True, text=True

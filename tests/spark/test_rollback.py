@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import omd
-from omd._types import ModuleExecutionRow
+from omd.control.rows import ModuleExecutionLogRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,7 +62,7 @@ def test_the_next_run_drops_the_partitions_of_failed_ones(
         except ZeroDivisionError:
             pass
     assert rows(spark) == [("x", ids[0]), ("x", ids[3])]
-    undone = control.report(ModuleExecutionRow, rolled_back_by_module_instance_id=ids[2])
+    undone = control.report(ModuleExecutionLogRow, rolled_back_by_module_instance_id=ids[2])
     assert [row.module_instance_id for row in undone] == [ids[1]]
 
 

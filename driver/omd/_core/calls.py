@@ -80,6 +80,56 @@ class Calls:
     def __init__(self, link: Link) -> None:
         self._link = link
 
+    def report(
+        self,
+        row: type[T],
+        *,
+        order_by: Sequence[str] = (),
+        descending: bool = False,
+        limit: int | None = None,
+        after: Mapping[str, Any] | None = None,
+        **equal: Any,
+    ) -> list[T]:
+        """Rows of a view, as the class that names it.
+
+        Args:
+            row: of the ``rows`` of a room: `BatchListRow`, `ModuleListRow`, ….
+            order_by: columns.
+            descending: last first.
+            limit: at most so many rows.
+            after: columns that must be greater than a value.
+            equal: columns that must equal a value; None is no condition.
+        """
+        from psycopg import sql
+
+        values: dict[str, Any] = {}
+        conditions = []
+        for operator, wanted in (("=", equal), (">", after or {})):
+            for name, value in wanted.items():
+                if value is not None:
+                    conditions.append(
+                        sql.SQL("{} {} {}").format(
+                            sql.Identifier(name),
+                            sql.SQL(operator),
+                            sql.Placeholder(f"v{len(values)}"),
+                        )
+                    )
+                    values[f"v{len(values)}"] = value
+        view: str = row.view  # type: ignore[attr-defined]
+        query = sql.SQL("SELECT {} FROM {}").format(
+            columns_of(row), sql.Identifier(*view.split("."))
+        )
+        if conditions:
+            query += sql.SQL(" WHERE ") + sql.SQL(" AND ").join(conditions)
+        if order_by:
+            direction = sql.SQL(" DESC" if descending else "")
+            query += sql.SQL(" ORDER BY ") + sql.SQL(", ").join(
+                sql.Identifier(name) + direction for name in order_by
+            )
+        if limit is not None:
+            query += sql.SQL(" LIMIT {}").format(limit)
+        return self._link.execute(query, values, row, repeatable=True)
+
     def _do(self, routine: Routine, *values: Any) -> None:
         """Call a procedure that answers nothing."""
         self._send(routine, _Nothing, values)

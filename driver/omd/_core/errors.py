@@ -1,7 +1,7 @@
 """What every error of OMD is, and those that know no room.
 
-Every SQLSTATE of class ``OM`` has a class, here or in the ``errors`` of its room, and psycopg raises
-that class itself: a subclass that names its ``code`` registers it with psycopg. The table
+Every SQLSTATE of class ``OM`` has a class, here or in the ``errors`` of its room, and psycopg
+raises that class itself: a subclass that names its ``code`` registers it with psycopg. The table
 ``omd.error_catalogue`` is the other half of the catalogue; the names of the classes are its error
 names.
 

@@ -40,6 +40,7 @@ _LEVELS = {
     "WARNING": logging.WARNING,
 }
 
+
 def resolve_conninfo(conninfo: str | None) -> str:
     """The argument, else OMD_DSN, else DATABASE_URL, else nothing: libpq's own settings."""
     return conninfo or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or ""

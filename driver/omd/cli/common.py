@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import inspect
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from omd.control import Control
+    from omd.control.room import Control
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,6 +46,21 @@ class ExitCode(IntEnum):
     ABORTED = 4
     NEEDS_INSTALL = 5
     NO_CONNECTION = 6
+
+
+class Group(click.Group):
+    """A group that tells the whole first sentence of each command."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands; click would cut their sentences to one line."""
+        commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([entry(command) for command in commands if command is not None])
+
+
+def entry(command: click.Command) -> tuple[str, str]:
+    """A command in a list: its name and its first sentence."""
+    return command.name or "", command.get_short_help_str(1000)
 
 
 def dsn_option(command: F) -> F:
@@ -77,6 +94,99 @@ def output_option(command: F) -> F:
         show_default=True,
         help="Format of what is printed to stdout.",
     )(command)
+
+
+def document_option(command: F) -> F:
+    """Add ``--output`` for what is more than one table."""
+    return click.option(
+        "--output",
+        type=click.Choice(["table", "json"]),
+        default="table",
+        show_default=True,
+        help="Format of what is printed to stdout.",
+    )(command)
+
+
+def call_options(
+    call: Callable[..., Any], negations: Mapping[str, str] | None = None
+) -> Callable[[F], F]:
+    """Add an option for each optional argument of a generated call, under its name.
+
+    Its help is what the docstring says of the argument. A list is an option that may be repeated,
+    in the singular; a truth value is a pair of options. The command hands what it gets to
+    `call_arguments`.
+
+    Args:
+        call: the method.
+        negations: of truth values: the name of the option that says no.
+    """
+    texts = _argument_texts(call)
+    options = [
+        _call_option(name, str(parameter.annotation), texts.get(name, ""), negations or {})
+        for name, parameter in inspect.signature(call).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _call_option(
+    name: str, type_: str, text: str, negations: Mapping[str, str]
+) -> Callable[[F], F]:
+    told = f"{text[:1].upper()}{text[1:]}"
+    option = name.replace("_", "-")
+    if name == "inactive_indicator":
+        about = "Inactive: it is not run."
+        return click.option("--inactive/--active", name, default=None, help=about)
+    if type_.startswith("bool"):
+        no = negations.get(name, f"no-{option}")
+        return click.option(f"--{option}/--{no}", name, default=None, help=told)
+    if type_.startswith("Sequence"):
+        singular = f"--{option.removesuffix('s')}" if not option.endswith("-on") else f"--{option}"
+        told = f"{told.removesuffix('.')}; may be repeated, an empty text empties the list."
+        return click.option(singular, name, multiple=True, metavar="TEXT", help=told)
+    if type_.startswith("datetime"):
+        return click.option(f"--{option}", name, callback=instant, metavar="INSTANT", help=told)
+    if type_.startswith("int"):
+        return click.option(f"--{option}", name, type=int, metavar="NUMBER", help=told)
+    return click.option(f"--{option}", name, metavar="TEXT", help=told)
+
+
+def call_arguments(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What the options of `call_options` gave, as arguments of the call."""
+    arguments: dict[str, Any] = {}
+    for name, value in told.items():
+        if isinstance(value, tuple):
+            arguments[name] = [text for text in value if text] if value else None
+        elif name == "inactive_indicator" and value is not None:
+            arguments[name] = "Y" if value else "N"
+        else:
+            arguments[name] = value
+    return arguments
+
+
+def _argument_texts(call: Callable[..., Any]) -> dict[str, str]:
+    """What a docstring says of each argument."""
+    _, _, section = (inspect.getdoc(call) or "").partition("\nArgs:\n")
+    section = section.partition("\n\n")[0].replace("``", "")
+    entries = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in entries}
+
+
+def instant(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> datetime | None:
+    """An instant of the command line; without a zone it is a local time."""
+    if told is None:
+        return None
+    try:
+        found = datetime.fromisoformat(told.replace("Z", "+00:00"))
+    except ValueError as error:
+        raise click.BadParameter(f"{told} is not like 2013-07-01T00:00:00+02:00") from error
+    return found.astimezone()
 
 
 _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE")
@@ -165,6 +275,11 @@ def show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
         render(found, list(found[0]) if found else list(columns.values()), output)
 
 
+def show_document(values: Mapping[str, Any]) -> None:
+    """Print what is more than one table as a JSON object."""
+    click.echo(json.dumps(values, default=as_json, indent=2, ensure_ascii=False))
+
+
 def short(value: Any) -> Any:
     """A value as short as a table of 100 columns wants it; instants in local time."""
     if isinstance(value, datetime):
@@ -227,6 +342,8 @@ def as_json(value: object) -> object:
         return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
+    if dataclasses.is_dataclass(value):
+        return row_dict(value)
     return str(value)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import ExitCode, render
+from omd.cli.common import ExitCode, Group, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ _master = click.option(
 )
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @_dsn
 @click.option("--quick", is_flag=True, help="Three months instead of twelve.")
 @_master
@@ -99,7 +99,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
         return ExitCode.OK  # of the other demo nothing is played
 
     def play(database: str, folder: Path) -> bool:
-        from omd.demo import story
+        from omd.demo.control import story
 
         months = story.QUICK if quick else story.YEAR_LONG
         return story.play(database, folder, _Terminal(), months=months, master=master)
@@ -122,7 +122,7 @@ def lineage(dsn: str | None, master: str | None) -> int:
     """
 
     def play(database: str, folder: Path) -> bool:
-        from omd.demo import lineage as story
+        from omd.demo.lineage import story
 
         return story.play(database, folder, _Terminal(), master=master)
 
@@ -136,7 +136,7 @@ def _play(dsn: str | None, play: Callable[[str, Path], bool], query: str, tutori
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise OmdError("Spark needs Java 17 or newer, and none is here.", hint="omd doctor")
     try:
-        importlib.import_module("omd.demo.story")
+        importlib.import_module("omd.demo.control.story")
     except ModuleNotFoundError as error:
         raise OmdError(f"{error.name} is not installed.", hint="pip install 'omd[demo]'") from error
 

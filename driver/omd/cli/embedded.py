@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from omd.cli.common import ExitCode, output_option, render
+from omd.cli.common import ExitCode, Group, output_option, render
 
 _home = click.option(
     "--home",
@@ -15,7 +15,7 @@ _home = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def embedded() -> None:
     """A PostgreSQL server of your own, without an installation.
 

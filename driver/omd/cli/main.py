@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import ExitCode, report_error
+from omd._rooms import ROOMS
+from omd.cli.common import ExitCode, entry, report_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
 _SECTIONS = {
     "Set up": "omd.cli.install",
     "A server of your own": "omd.cli.embedded",
-    "Batches and Modules": "omd.cli.control",
-    "Lineage": "omd.cli.lineage",
-    "What happened": "omd.cli.report",
-    "Recovery": "omd.cli.recovery",
+    **{title: f"omd.{room}.cli" for room, title in ROOMS.items()},
+    "What happened": "omd.report.cli",
     "See it work": "omd.cli.demo",
 }
 
@@ -92,7 +91,7 @@ class Manual(click.Group):
         """Write the commands, one section after the other."""
         for title, commands in self._sections().items():
             with formatter.section(title):
-                formatter.write_dl([(c.name or "", c.get_short_help_str(70)) for c in commands])
+                formatter.write_dl([entry(command) for command in commands])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the epilog as it is; click would indent it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,10 @@ import click
 
 from omd.cli.common import (
     ExitCode,
+    Group,
+    call_arguments,
+    call_options,
+    document_option,
     dsn_option,
     open_control,
     output_option,
@@ -18,13 +22,15 @@ from omd.cli.common import (
     row_dict,
     short,
     show,
+    show_document,
 )
-from omd.cli.report import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
+from omd.control.calls import ControlCalls
+from omd.control.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping
 
-    from omd.control import Control
+    from omd.control.room import Control
 
 _EXIT_CODES = {
     "S": ExitCode.OK,
@@ -37,7 +43,7 @@ _EXIT_CODES = {
 # omd batch, omd module --------------------------------------------------------------------------
 
 
-@click.group()
+@click.group(cls=Group)
 def batch() -> None:
     """Show Batches."""
 
@@ -47,11 +53,11 @@ def batch() -> None:
 @output_option
 def batch_list(dsn: str, output: str) -> None:
     """List all Batches with their last run."""
-    from omd import _types as t
+    from omd.control import rows as t
 
     with open_control(dsn) as control:
         show(
-            control.report(t.BatchRow, order_by=["batch_code"]),
+            control.report(t.BatchListRow, order_by=["batch_code"]),
             {
                 "batch": "batch_code",
                 "frequency": "frequency_code",
@@ -68,30 +74,37 @@ def batch_list(dsn: str, output: str) -> None:
 @batch.command("show")
 @click.argument("code")
 @dsn_option
+@document_option
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Runs.")
-def batch_show(code: str, dsn: str, limit: int) -> None:
+def batch_show(code: str, dsn: str, output: str, limit: int) -> None:
     """Show a Batch: what it holds, and its last runs."""
-    from omd import _types as t
+    from omd.control import rows as t
 
     with open_control(dsn) as control:
         control.previous_batch_instance(code)  # an unknown code is an error with a hint
-        _pairs(control.report(t.BatchRow, batch_code=code)[0])
-        click.secho("\nHolds", bold=True)
-        show(
-            control.report(t.BatchModuleRow, batch_code=code, order_by=["sequence"]),
-            {
-                "sequence": "sequence",
-                "module": "module_code",
-                "batch": "child_batch_code",
-                "inactive": "inactive_indicator",
-            },
-            "table",
-        )
-        click.secho("\nLast runs", bold=True)
-        show(batch_runs(control, limit, batch_code=code), BATCH_RUN, "table")
+        [listed] = control.report(t.BatchListRow, batch_code=code)
+        holds = control.report(t.BatchModuleListRow, batch_code=code, order_by=["sequence"])
+        runs = batch_runs(control, limit, batch_code=code)
+    if output == "json":
+        show_document({**row_dict(listed), "holds": holds, "last_runs": runs})
+        return
+    _pairs(row_dict(listed))
+    click.secho("\nHolds", bold=True)
+    show(
+        holds,
+        {
+            "sequence": "sequence",
+            "module": "module_code",
+            "batch": "child_batch_code",
+            "inactive": "inactive_indicator",
+        },
+        "table",
+    )
+    click.secho("\nLast runs", bold=True)
+    show(runs, BATCH_RUN, "table")
 
 
-@click.group()
+@click.group(cls=Group)
 def module() -> None:
     """Show Modules."""
 
@@ -102,13 +115,13 @@ def module() -> None:
 @click.option("--batch", "batch_code", metavar="CODE", help="Only those of a Batch.")
 def module_list(dsn: str, output: str, batch_code: str | None) -> None:
     """List all Modules with their last run."""
-    from omd import _types as t
+    from omd.control import rows as t
 
     with open_control(dsn) as control:
         show(
             [
                 row
-                for row in control.report(t.ModuleRow, order_by=["module_code"])
+                for row in control.report(t.ModuleListRow, order_by=["module_code"])
                 if batch_code is None or batch_code in row.batch_codes
             ],
             {
@@ -128,24 +141,29 @@ def module_list(dsn: str, output: str, batch_code: str | None) -> None:
 @module.command("show")
 @click.argument("code")
 @dsn_option
+@document_option
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Runs.")
-def module_show(code: str, dsn: str, limit: int) -> None:
+def module_show(code: str, dsn: str, output: str, limit: int) -> None:
     """Show a Module: its definition, what it would roll back, and its last runs."""
-    from omd import _types as t
+    from omd.control import rows as t
 
     with open_control(dsn) as control:
-        definition = control.module_definition(code)  # an unknown code is an error with a hint
-        listed = control.report(t.ModuleRow, module_code=code)
-        _pairs(definition)
-        if listed:
-            _pairs(listed[0], ["module_description", "batch_codes", "pending_rollback"])
-        click.secho("\nLast runs", bold=True)
-        show(module_runs(control, limit, module_code=code), MODULE_RUN, "table")
+        told = row_dict(control.module_definition(code))  # an unknown code is an error with a hint
+        for listed in control.report(t.ModuleListRow, module_code=code):
+            for name in ("module_description", "batch_codes", "pending_rollback"):
+                told[name] = getattr(listed, name)
+        runs = module_runs(control, limit, module_code=code)
+    if output == "json":
+        show_document({**told, "last_runs": runs})
+        return
+    _pairs(told)
+    click.secho("\nLast runs", bold=True)
+    show(runs, MODULE_RUN, "table")
 
 
-def _pairs(row: Any, names: Sequence[str] | None = None) -> None:
-    for name, value in row_dict(row).items():
-        if (names is None or name in names) and value is not None and value != []:
+def _pairs(values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if value is not None and value != []:
             told = ", ".join(map(str, value)) if isinstance(value, list) else value
             click.echo(f"{name:<28}{short(told) if isinstance(told, datetime) else told}")
 
@@ -153,7 +171,7 @@ def _pairs(row: Any, names: Sequence[str] | None = None) -> None:
 # omd register -----------------------------------------------------------------------------------
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @click.option(
     "-f",
     "--file",
@@ -208,7 +226,7 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
         elif path.suffix in (".yaml", ".yml"):
             import yaml
 
-            from omd.cli.registration import register_document
+            from omd.control.document import register_document
 
             try:
                 document = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -224,80 +242,25 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
             raise click.UsageError(f"{path}: .yaml, .yml or .sql is expected")
 
 
-def _text_options(*names: str) -> Callable[[Any], Any]:
-    """``--area-code`` and its like: the parameters of a procedure as options."""
-
-    def decorate(command: Any) -> Any:
-        for name in reversed(names):
-            command = click.option(f"--{name.replace('_', '-')}", name, metavar="TEXT")(command)
-        return command
-
-    return decorate
-
-
-_inactive = click.option(
-    "--inactive/--active", "inactive", default=None, help="Inactive: it is skipped."
-)
-_sequence = click.option("--sequence", type=int, help="Lower runs first.")
-
-
-def _indicator(inactive: bool | None) -> str | None:
-    return None if inactive is None else "Y" if inactive else "N"
-
-
 @register.command("batch")
 @click.argument("code")
 @dsn_option
-@_text_options("frequency_code", "batch_description")
-@click.option(
-    "--continue-on-failure/--stop-on-failure",
-    default=None,
-    help="Whether run_batch goes on after a Module has failed.",
-)
-@_inactive
-def register_batch(code: str, dsn: str, inactive: bool | None, **told: Any) -> None:
-    """Register a Batch, or change one."""
+@call_options(ControlCalls.register_batch, {"continue_on_failure": "stop-on-failure"})
+def register_batch(code: str, dsn: str, **told: Any) -> None:
+    """Register a Batch, or change one; what is not told keeps its value."""
     with open_control(dsn) as control:
-        found = control.register_batch(code, inactive_indicator=_indicator(inactive), **told)
+        found = control.register_batch(code, **call_arguments(told))
         click.echo(f"Batch {code} is registered with id {found}.", err=True)
 
 
 @register.command("module")
 @click.argument("code")
 @dsn_option
-@_text_options(
-    "area_code",
-    "table_code",
-    "table_type_code",
-    "platform_code",
-    "executable",
-    "module_description",
-    "effective_date_column",
-    "expiry_date_column",
-    "current_indicator_column",
-    "insert_instance_column",
-    "update_instance_column",
-)
-@click.option("--business-key-column", "business_key_columns", multiple=True, metavar="TEXT")
-@click.option("--companion-module-code", "companion_module_codes", multiple=True, metavar="TEXT")
-@_inactive
-def register_module(
-    code: str,
-    dsn: str,
-    inactive: bool | None,
-    business_key_columns: tuple[str, ...],
-    companion_module_codes: tuple[str, ...],
-    **told: Any,
-) -> None:
-    """Register a Module, or change one."""
+@call_options(ControlCalls.register_module)
+def register_module(code: str, dsn: str, **told: Any) -> None:
+    """Register a Module, or change one; what is not told keeps its value."""
     with open_control(dsn) as control:
-        found = control.register_module(
-            code,
-            inactive_indicator=_indicator(inactive),
-            business_key_columns=business_key_columns or None,
-            companion_module_codes=companion_module_codes or None,
-            **told,
-        )
+        found = control.register_module(code, **call_arguments(told))
         click.echo(f"Module {code} is registered with id {found}.", err=True)
 
 
@@ -305,16 +268,11 @@ def register_module(
 @click.argument("batch_code")
 @click.argument("module_code")
 @dsn_option
-@_sequence
-@_inactive
-def register_batch_module(
-    batch_code: str, module_code: str, dsn: str, sequence: int | None, inactive: bool | None
-) -> None:
+@call_options(ControlCalls.add_module_to_batch)
+def register_batch_module(batch_code: str, module_code: str, dsn: str, **told: Any) -> None:
     """Give a Module its place in a Batch, or change it."""
     with open_control(dsn) as control:
-        control.add_module_to_batch(
-            batch_code, module_code, sequence=sequence, inactive_indicator=_indicator(inactive)
-        )
+        control.add_module_to_batch(batch_code, module_code, **call_arguments(told))
         click.echo(f"Module {module_code} is in Batch {batch_code}.", err=True)
 
 
@@ -322,26 +280,18 @@ def register_batch_module(
 @click.argument("batch_code")
 @click.argument("parent_batch_code")
 @dsn_option
-@_sequence
-@_inactive
-def register_parent(
-    batch_code: str, parent_batch_code: str, dsn: str, sequence: int | None, inactive: bool | None
-) -> None:
+@call_options(ControlCalls.add_batch_to_parent_batch)
+def register_parent(batch_code: str, parent_batch_code: str, dsn: str, **told: Any) -> None:
     """Give a Batch its place in another Batch, or change it."""
     with open_control(dsn) as control:
-        control.add_batch_to_parent_batch(
-            batch_code,
-            parent_batch_code,
-            sequence=sequence,
-            inactive_indicator=_indicator(inactive),
-        )
+        control.add_batch_to_parent_batch(batch_code, parent_batch_code, **call_arguments(told))
         click.echo(f"Batch {batch_code} is in Batch {parent_batch_code}.", err=True)
 
 
 # omd run ----------------------------------------------------------------------------------------
 
 
-@click.group()
+@click.group(cls=Group)
 def run() -> None:
     """Run SQL Modules, or a Batch of them, in the database.
 
@@ -396,8 +346,12 @@ def _tell_events(control: Control, **instance: int) -> None:
 @click.command("set-next-run")
 @click.argument("indicator", type=click.Choice(["P", "R", "C"]))
 @dsn_option
-@click.option("--batch-instance", "batch_instance_id", type=int, metavar="ID")
-@click.option("--module-instance", "module_instance_id", type=int, metavar="ID")
+@click.option(
+    "--batch-instance", "batch_instance_id", type=int, metavar="ID", help="This Batch Instance."
+)
+@click.option(
+    "--module-instance", "module_instance_id", type=int, metavar="ID", help="This Module Instance."
+)
 @click.option("--batch", "batch_code", metavar="CODE", help="The last real run of this Batch.")
 @click.option("--module", "module_code", metavar="CODE", help="The last real run of this Module.")
 def set_next_run(
@@ -435,7 +389,7 @@ def set_next_run(
         click.echo(f"{kind} Instance {of} has next run indicator {indicator}.", err=True)
 
 
-@click.group()
+@click.group(cls=Group)
 def parameter() -> None:
     """Set and list the parameters of Batches and Modules."""
 
@@ -464,12 +418,12 @@ def parameter_set(
 @click.option("--module", "module_code", metavar="CODE", help="Only those of a Module.")
 def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: str | None) -> None:
     """List parameters and their values."""
-    from omd._types import ParameterRow
+    from omd.control.rows import ParameterListRow
 
     with open_control(dsn) as control:
         show(
             control.report(
-                ParameterRow,
+                ParameterListRow,
                 order_by=["parameter_code", "batch_code", "module_code"],
                 batch_code=batch_code,
                 module_code=module_code,
@@ -492,7 +446,7 @@ def reap(dsn: str, output: str) -> None:
 
     Every begin does this for its own Batch or Module. Prints what was given up, and why.
     """
-    from omd._types import EventRow
+    from omd.control.rows import EventLogRow
 
     columns = ["type", "instance", "code", "why"]
     with open_control(dsn) as control:
@@ -503,7 +457,7 @@ def reap(dsn: str, output: str) -> None:
                 wanted: dict[str, Any] = {f"{name}_instance_id": instance, "event_type_code": 2}
                 if name == "batch":  # its own event, not one of its Modules
                     wanted["module_instance_id"] = 0
-                (event,) = control.report(EventRow, **wanted)
+                (event,) = control.report(EventLogRow, **wanted)
                 code = event.module_code if name == "module" else event.batch_code
                 rows.append(
                     dict(zip(columns, (name, instance, code, event.event_detail), strict=True))
@@ -511,6 +465,84 @@ def reap(dsn: str, output: str) -> None:
     if rows or output != "table":
         render(rows, columns, output)
     click.echo(f"{len(rows)} instance{'' if len(rows) == 1 else 's'} given up.", err=True)
+
+
+# Recovery ---------------------------------------------------------------------------------------
+
+
+@click.command("preview-rollback")
+@click.argument("code")
+@dsn_option
+@output_option
+@click.option("--count", is_flag=True, help="Count the rows that each statement would touch.")
+def preview_rollback(code: str, dsn: str, output: str, count: bool) -> None:
+    """Show the statements that the next begin of the Module CODE would undo with.
+
+    Nothing is executed. A count reads the target, with your rights.
+    """
+    with open_control(dsn) as control:
+        previous = control.previous_module_instance(code)
+        if previous is None or not previous.instance_array:
+            click.echo(f"Nothing of {code} waits for a rollback.", err=True)
+            return
+        click.echo(f"Undoes Module Instances {_listed(previous.instance_array)}.", err=True)
+        instance = previous.instance_array[-1]
+        if count:
+            counted = control.preview_rollback(instance)
+            rows = [
+                {
+                    "step": row.step,
+                    "platform": row.platform_code,
+                    "rows": row.row_count,
+                    "statement": row.statement,
+                }
+                for row in counted
+            ]
+        else:
+            rows = [
+                {"step": row.step, "platform": row.platform_code, "statement": row.statement}
+                for row in control.build_rollback_sql(instance)
+            ]
+    if output == "table" and not count:
+        for row in rows:
+            click.echo(f"{row['statement']};")
+        return
+    render(rows, list(rows[0]), output)
+
+
+def _listed(ids: list[int]) -> str:
+    return ", ".join(map(str, ids[:10])) + (f", … ({len(ids)})" if len(ids) > 10 else "")
+
+
+@click.command()
+@dsn_option
+@click.option(
+    "--keep-days",
+    type=click.IntRange(min=0),
+    required=True,
+    help="How many days of history stay.",
+)
+@click.option(
+    "--batch-size",
+    type=click.IntRange(min=1),
+    default=5000,
+    show_default=True,
+    help="Rows per transaction.",
+)
+def purge(dsn: str, keep_days: int, batch_size: int) -> None:
+    """Delete instances and log rows that are old and that nothing needs any more.
+
+    Kept, however old: what executes, waits for a rollback or carries a directive; the last real run
+    of each Module and Batch; failed Batches that wait for a restart; the newest load windows.
+    """
+    with open_control(dsn) as control:
+        keep = timedelta(days=keep_days)
+        gone = control.purge_history(keep, batch_size=batch_size)
+        steps = control.lineage.purge_log(keep)
+    click.echo(
+        f"Deleted {gone.module_instances:,} Module Instances, {gone.batch_instances:,} Batch"
+        f" Instances, {gone.events:,} events, {steps:,} steps in the log of topics."
+    )
 
 
 commands: list[click.Command] = [
@@ -521,4 +553,6 @@ commands: list[click.Command] = [
     set_next_run,
     parameter,
     reap,
+    preview_rollback,
+    purge,
 ]

@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from omd.control import Control
+    from omd.control.room import Control
 
 
 def register_document(control: Control, document: Any) -> dict[str, int]:

@@ -8,37 +8,28 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import inspect
 import logging
 import os
 import platform
 import socket
-import sys
 import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
-from contextlib import suppress
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from types import EllipsisType, TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
-from omd import _signals
-from omd._heartbeat import Heartbeat
-from omd._types import (
-    ExecutionStatus,
-    LoadWindow,
-    ModuleBegun,
-    ModuleDefinition,
-    Outcome,
-    ProcessingIndicator,
-)
-from omd.errors import (
+from omd._core import engines, signals
+from omd._core.errors import CallerError, ConnectionFailed
+from omd._core.heartbeat import Heartbeat
+from omd.control.calls import ControlCalls
+from omd.control.codes import ExecutionStatus, ProcessingIndicator
+from omd.control.errors import (
     BatchAborted,
     BatchSkipped,
-    CallerError,
-    ConnectionFailed,
     InstanceNotExecuting,
     LeaseExpired,
     LeaseLost,
@@ -49,12 +40,17 @@ from omd.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from omd._link import Link
-    from omd.control import Control
+    from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["Batch", "ModuleRun"]
+    from omd._core.engines import Snapshot
+    from omd.control.room import Control
+    from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow
+    from omd.spark.engine import SparkEngine
+    from omd.spark.job import WriteResult
+
+__all__ = ["Batch", "LoadWindow", "ModuleRun", "Outcome"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,6 +61,55 @@ _log = logging.getLogger("omd.run")
 BATCH_VARIABLE = "OMD_BATCH_INSTANCE_ID"
 MODULE_VARIABLE = "OMD_MODULE_INSTANCE_ID"
 DSN_VARIABLE = "OMD_DSN"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadWindow:
+    """The slice of the source that a run reads: after the start, up to the end; pairs of both."""
+
+    start_value: datetime | None
+    start_id: int | None
+    end_value: datetime | None
+    end_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """How `run` or a decorated job ended (spark-data-path.md section 1).
+
+    Attributes:
+        code: the Module's or Batch's code.
+        instance_id: its instance.
+        status: S, F, C or A.
+        indicator: P, C or A: what the evaluation answered in the end.
+        reason: the reason code of a skip or an abort.
+        value: what the job returned.
+        error: what the job raised; `NotStarted` when it was not called.
+    """
+
+    code: str
+    instance_id: int
+    status: ExecutionStatus
+    indicator: ProcessingIndicator
+    reason: str | None = None
+    value: T | None = None
+    error: BaseException | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the job ran to its end."""
+        return self.status is ExecutionStatus.SUCCEEDED
+
+    @property
+    def not_started(self) -> bool:
+        """Whether the job was not called at all."""
+        return isinstance(self.error, NotStarted)
+
+    def result(self) -> T:
+        """What the job returned; raises what the job raised, or `NotStarted`."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
 
 
 class _Block(ABC):
@@ -101,19 +146,19 @@ class _Block(ABC):
         return self._lost is not None
 
     def __enter__(self: B) -> B:
-        _signals.enter(self._interrupted)
+        signals.enter(self._interrupted)
         try:
-            with _signals.held():
+            with signals.held():
                 self._begin()
-            _signals.deliver()
+            signals.deliver()
             self._prepare()
         except BaseException as error:
             try:
                 if self._open:
-                    with _signals.held():
+                    with signals.held():
                         self._end(error)
             finally:
-                _signals.leave()
+                signals.leave()
             raise
         return self
 
@@ -124,28 +169,29 @@ class _Block(ABC):
         trace: TracebackType | None,
     ) -> None:
         try:
-            with _signals.held():
+            with signals.held():
                 self._end(error)
             if error is None:
-                _signals.deliver()
+                signals.deliver()
         finally:
-            _signals.leave()
+            signals.leave()
 
     def _start_heartbeat(self, granted: float) -> None:
-        if self._lease is None:
+        lease = self._lease
+        if lease is None:
             return
-        seconds = self._lease.total_seconds()
+        seconds = lease.total_seconds()
         if time.monotonic() - granted > seconds / 5:
             # A begin that rolls back may take longer than the lease, which is granted at its end.
             granted = time.monotonic()
             try:
-                self._renew(None)
+                self._renew(self.control, lease)
             except (InstanceNotExecuting, LeaseExpired) as refusal:
                 self._lose(refusal.message)
                 raise
         self._heartbeat = Heartbeat(
             f"{self._kind}-{self._instance_id}",
-            self._lease,
+            lease,
             granted,
             connect=lambda: self.control.new_link(
                 name="-heartbeat",
@@ -153,7 +199,7 @@ class _Block(ABC):
                 connect_timeout=str(max(2, int(seconds / 5))),
                 tcp_user_timeout=str(max(1000, int(seconds * 200))),
             ),
-            renew=self._renew,
+            renew=lambda link: self._renew(ControlCalls(link), lease),
             lost=self._lose,
             after_loss=self.cancel,
         )
@@ -204,7 +250,7 @@ class _Block(ABC):
 
     def _record(self, error: BaseException) -> None:
         """Record a failure; when that fails, say so beside the error, never instead of it."""
-        detail, name = _describe(error)
+        detail, name = describe(error)
         try:
             self._fail(detail, name)
         except (InstanceNotExecuting, LeaseExpired) as refusal:
@@ -230,7 +276,7 @@ class _Block(ABC):
         """What follows a begin and may take long."""
 
     @abstractmethod
-    def _renew(self, link: Link | None) -> None: ...
+    def _renew(self, calls: ControlCalls, lease: timedelta) -> None: ...
 
     @abstractmethod
     def cancel(self) -> None:
@@ -294,7 +340,7 @@ class Batch(_Block):
         code: str,
         *,
         lease: timedelta | EllipsisType | None = ...,
-        spark: Any = None,
+        spark: SparkSession | None = None,
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> ModuleRun:
@@ -391,8 +437,8 @@ class Batch(_Block):
             self._parent._add(self)
         self._start_heartbeat(granted)
 
-    def _renew(self, link: Link | None) -> None:
-        self.control.heartbeat_batch(self.batch_instance_id, self._lease, link=link)
+    def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
+        calls.heartbeat_batch(self.batch_instance_id, lease)
 
     def _lose(self, reason: str) -> None:
         super()._lose(reason)
@@ -439,7 +485,7 @@ class ModuleRun(_Block):
         batch: Batch | None = None,
         batch_instance_id: int | None = None,
         lease: timedelta | EllipsisType | None = ...,
-        spark: Any = None,
+        spark: SparkSession | None = None,
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> None:
@@ -452,12 +498,12 @@ class ModuleRun(_Block):
         self._batch = batch
         self._rollback_executor = rollback_executor or control.rollback_executor
         self._rollback_pending = False
-        self._sessions: list[Any] = []
+        self._sessions: list[SparkSession] = []
         self._rows: dict[str, int] = {}
         self._rows_lock = threading.Lock()
         self.load_window: LoadWindow | None = None
-        self._snapshots: dict[str, Any] = {}
-        self._held: list[Any] = []
+        self._snapshots: dict[str, Snapshot] = {}
+        self._held: list[Snapshot] = []
         self._held_lock = threading.Lock()
 
     @property
@@ -470,7 +516,7 @@ class ModuleRun(_Block):
         return self.control.executor_dsn
 
     @functools.cached_property
-    def module(self) -> ModuleDefinition:
+    def module(self) -> ModuleDefinitionRow:
         """The Module as registered: its target, platform, keys and audit columns."""
         return self.control.module_definition(self.module_code)
 
@@ -508,7 +554,7 @@ class ModuleRun(_Block):
         if self._lost is not None:
             raise LeaseLost(f"module {self} outlived its lease: {self._lost}")
 
-    def attach(self, spark: Any) -> None:
+    def attach(self, spark: SparkSession) -> None:
         """Tag the Spark jobs that this thread starts from now on, so that they can be cancelled.
 
         `read`, `write` and `stamp` do it; sessions known at the begin are attached by then. A job
@@ -516,18 +562,14 @@ class ModuleRun(_Block):
         """
         if not any(session is spark for session in self._sessions):
             self._sessions.append(spark)
-        _tag(spark, self.tag)
+        self._engine.attach(spark, self.tag)
         self.check()
 
     def cancel(self) -> None:
         """Cancel the Spark jobs that carry this run's tag."""
         for spark in list(self._sessions):
             try:
-                context = getattr(spark, "sparkContext", None)
-                if context is not None:
-                    context.cancelJobsWithTag(self.tag)
-                else:
-                    spark.interruptTag(self.tag)
+                self._engine.cancel(spark, self.tag)
             except Exception as error:  # noqa: BLE001 - a dead JVM has no jobs left to cancel
                 _log.warning("Spark jobs of module %s not cancelled: %s", self, error)
 
@@ -556,11 +598,6 @@ class ModuleRun(_Block):
             end_value: an instant; the first window starts at -infinity, `datetime.min`.
             end_id: an id, alone or as the second part of the end.
         """
-        if end_value is not None and end_value.tzinfo is None:
-            raise CallerError(
-                f"the end {end_value} of a load window has no time zone",
-                hint="Say which instant is meant: datetime(…, tzinfo=timezone.utc).",
-            )
         start = self.control.create_load_window(
             self.module_instance_id, end_value=end_value, end_id=end_id
         )
@@ -583,9 +620,9 @@ class ModuleRun(_Block):
             if renew or held is None or not held.is_held():
                 if not self._open or self._lost is not None:
                     raise CallerError(f"module {self} has ended", hint="Read while it runs.")
-                held = self._snapshots[server] = _spark_module().HeldSnapshot(server)
+                held = self._snapshots[server] = self._engine.snapshot(server)
                 self._held.append(held)
-        return str(held.id)
+        return held.id
 
     def _let_go(self) -> None:
         with self._held_lock:
@@ -597,30 +634,74 @@ class ModuleRun(_Block):
         super()._lose(reason)
         self._let_go()
 
-    def read(self, spark: Any, table: str | None = None, **options: Any) -> Any:
+    def read(
+        self,
+        spark: SparkSession,
+        table: str | None = None,
+        *,
+        query: str | None = None,
+        columns: Sequence[str] | None = None,
+        window: str | tuple[str | None, str | None] | None = None,
+        predicates: Sequence[str] | None = None,
+        **options: object,
+    ) -> DataFrame:
         """Read a table, a query or the slice of this run as a DataFrame; see `omd.spark.read`."""
         self.attach(spark)
-        return _spark_module().read(self, spark, table, **options)
+        return self._engine.read(
+            self,
+            spark,
+            table,
+            query=query,
+            columns=columns,
+            window=window,
+            predicates=predicates,
+            **options,
+        )
 
-    def write(self, df: Any, table: str | None = None, **options: Any) -> Any:
+    def write(
+        self,
+        df: DataFrame,
+        table: str | None = None,
+        *,
+        mode: Literal["append", "overwrite"] = "append",
+    ) -> WriteResult:
         """Write a DataFrame to the target, stamped and fenced; see `omd.spark.write`."""
         self.attach(df.sparkSession)
         try:
-            return _spark_module().write(self, df, table, **options)
+            return self._engine.write(self, df, table, mode=mode)
         finally:
             with self._held_lock:
                 self._snapshots.clear()  # what is read from now on shall see it
 
-    def stamp(self, df: Any) -> Any:
+    def stamp(
+        self,
+        df: DataFrame,
+        *,
+        record_source: str | None = None,
+        event_datetime: Column | datetime | None = None,
+        effective_date: Column | date | datetime | None = None,
+    ) -> DataFrame:
         """Add the audit columns to a DataFrame; see `omd.spark.stamp`."""
         self.attach(df.sparkSession)
-        return _spark_module().stamp(self, df)
+        return self._engine.stamp(
+            self,
+            df,
+            record_source=record_source,
+            event_datetime=event_datetime,
+            effective_date=effective_date,
+        )
+
+    @property
+    def _engine(self) -> SparkEngine:
+        """Where this run's rows move; imported when it is asked for."""
+        engine: SparkEngine = engines.engine("SPARK")
+        return engine
 
     def _begin(self) -> None:
         if self._batch is not None:
             self.batch_instance_id = self._batch.batch_instance_id
         if self.spark is None:
-            self.spark = _active_session()
+            self.spark = engines.active_session()
         granted = time.monotonic()
         answer = self._ask(_execution_context(self.spark, self._context))
         self.module_instance_id = answer.module_instance_id
@@ -637,7 +718,7 @@ class ModuleRun(_Block):
             self._batch._add(self)
         self._start_heartbeat(granted)
 
-    def _ask(self, execution_context: dict[str, Any]) -> ModuleBegun:
+    def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
         """The begin itself."""
         return self.control.begin_module(
             self.module_code,
@@ -656,7 +737,7 @@ class ModuleRun(_Block):
         """Execute the rollback that the database asks for, where it can't reach the target."""
         execute = self._rollback_executor
         if execute is None and self.spark is not None:
-            execute = functools.partial(_spark_module().execute_rollback, self.spark)
+            execute = functools.partial(self._engine.roll_back, self.spark)
         if execute is None:
             raise NoRollbackExecutor(
                 f"module {self} must roll back {self.instance_array} on Spark and has no session",
@@ -669,17 +750,17 @@ class ModuleRun(_Block):
 
     def _interrupted(self) -> None:
         for spark in self._sessions:
-            _forget_call(spark)
+            self._engine.interrupted(spark)
 
-    def _renew(self, link: Link | None) -> None:
-        self.control.heartbeat(self.module_instance_id, self._lease, link=link)
+    def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
+        calls.heartbeat(self.module_instance_id, lease)
 
     def _closed(self) -> None:
         self._let_go()
         if self._batch is not None:
             self._batch._remove(self)
         for spark in self._sessions:
-            _untag(spark, self.tag)
+            self._engine.release(spark, self.tag)
 
     def _succeed(self) -> None:
         self.control.module_success(self.module_instance_id, **self._rows)
@@ -761,20 +842,17 @@ def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[s
 def _execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
     """Where this runs (process-control.md section 2, module_instance)."""
     context: dict[str, Any] = {
-        "platform": "python" if spark is None else "spark",
+        "platform": "python",
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "python": platform.python_version(),
     }
     if spark is not None:
-        context["spark"] = spark.version
-        spark_context = getattr(spark, "sparkContext", None)  # Spark Connect has none
-        if spark_context is not None:
-            context["application_id"] = spark_context.applicationId
+        context |= engines.engine("SPARK").context(spark)
     return {**context, **extra}
 
 
-def _describe(error: BaseException) -> tuple[str, str]:
+def describe(error: BaseException) -> tuple[str, str]:
     """What the event log holds of an error: type, message, last frame, traceback; and the type."""
     kind = type(error)
     name = (
@@ -792,43 +870,3 @@ def _describe(error: BaseException) -> tuple[str, str]:
 def _note(error: BaseException, text: str) -> None:
     if hasattr(error, "add_note"):  # Python 3.11
         error.add_note(text)
-
-
-def _tag(spark: Any, tag: str) -> None:
-    # The context's tag covers RDD jobs too; a Spark Connect session has no context.
-    context = getattr(spark, "sparkContext", None)
-    if context is not None:
-        context.addJobTag(tag)
-    else:
-        spark.addTag(tag)
-
-
-def _untag(spark: Any, tag: str) -> None:
-    try:
-        context = getattr(spark, "sparkContext", None)
-        if context is not None:
-            context.removeJobTag(tag)
-        else:
-            spark.removeTag(tag)
-    except Exception as error:  # noqa: BLE001 - the session may be gone
-        _log.debug("tag %s not removed: %s", tag, error)
-
-
-def _forget_call(spark: Any) -> None:
-    """Close this thread's connection to the JVM; the next call opens another.
-
-    A signal may have come while the thread waited for an answer on it. That answer is still to
-    come, and would be taken for the next call's.
-    """
-    with suppress(Exception):  # Spark Connect has none; without pinned threads none is the thread's
-        spark.sparkContext._gateway._gateway_client.get_thread_connection().close()
-
-
-def _active_session() -> Any:
-    """The active Spark session of this thread, if Spark is in use at all."""
-    module = sys.modules.get("pyspark.sql")
-    return None if module is None else module.SparkSession.getActiveSession()
-
-
-def _spark_module() -> Any:
-    return importlib.import_module("omd.spark")  # here, so that the driver works without Spark

@@ -1,6 +1,5 @@
-"""The demo: a year of real flights, loaded month by month by Spark under the control of OMD.
+"""The demos: real loads by Spark under the control of PostgreSQL, a package per room.
 
-``omd demo`` plays it (extra ``demo``). Read it in this order: ``register.sql`` and ``schema.sql``
-are what a DBA sets up, ``jobs.py`` are the Spark jobs, ``story.py`` runs them and lets things go
-wrong, ``proof.sql`` and ``proof.py`` show that nothing was lost or doubled.
+``omd demo`` plays them (extra ``demo``). What a DBA sets up is in SQL files; ``story.py`` runs the
+jobs and lets things go wrong, ``proof.sql`` and ``proof.py`` show that nothing was lost or doubled.
 """

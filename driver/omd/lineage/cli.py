@@ -10,7 +10,11 @@ import click
 
 from omd.cli.common import (
     ExitCode,
+    Group,
+    call_arguments,
+    call_options,
     dsn_option,
+    instant,
     is_chosen,
     open_control,
     output_option,
@@ -19,13 +23,15 @@ from omd.cli.common import (
     short,
     show,
 )
+from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from omd._types import ReadyRow, StepOutcome
-    from omd.cli._graph import Node
-    from omd.lineage import Lineage
+    from omd.lineage.graph import Node
+    from omd.lineage.room import Lineage
+    from omd.lineage.rows import ReadyListRow
+    from omd.lineage.step import StepOutcome
 
 _STATUS = {
     "topic": "topic",
@@ -42,74 +48,16 @@ _master = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def lineage() -> None:
     """Topics: what feeds what, which block is next, and the scheduler."""
-
-
-def _instant(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> datetime | None:
-    if told is None:
-        return None
-    try:
-        instant = datetime.fromisoformat(told.replace("Z", "+00:00"))
-    except ValueError as error:
-        raise click.BadParameter(f"{told} is not like 2013-07-01T00:00:00+02:00") from error
-    return instant.astimezone()  # without a zone: the local one
-
-
-# Registration -----------------------------------------------------------------------------------
-
-
-_TEXTS = {
-    "processor": "STEP, RELOAD or a procedure schema.procedure.",
-    "engine": "POSTGRES or SPARK.",
-    "delay": "Rows younger than this wait: '5 minutes'.",
-    "repeat": "Least time between two steps that are not full.",
-    "run_window": "'22:00-06:00', or with a time zone behind it.",
-    "max_wait": "After so long it runs with what is there; 0: never.",
-    "pos_column": "Time column of the base table.",
-    "id_column": "Id column of the base table.",
-    "source_offset": "Of a source: PROBE, CLOCK, TRIGGER or HAND.",
-    "reload_method": "TRUNCATE or SWAP.",
-    "comment": "What it is.",
-    "module_code": "Its Module; named like the topic otherwise.",
-    "area_code": "The Module's; PRES otherwise.",
-    "table_type_code": "The Module's.",
-    "platform_code": "The Module's: POSTGRES or SPARK.",
-}
-_LISTS = {
-    "depends_on": "A topic or table, the base table first; repeatable.",
-    "transforms": "A view; on Spark SQL or module:function; repeatable.",
-    "before_sql": "A statement before the transforms; repeatable.",
-    "after_sql": "A statement after them; repeatable.",
-}
-
-
-def _register_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for name, text in reversed(_TEXTS.items()):
-        command = click.option(f"--{name.replace('_', '-')}", name, metavar="TEXT", help=text)(
-            command
-        )
-    for name, text in reversed(_LISTS.items()):
-        option = "--transform" if name == "transforms" else f"--{name.replace('_', '-')}"
-        command = click.option(option, name, metavar="TEXT", multiple=True, help=text)(command)
-    return command
 
 
 @lineage.command()
 @click.argument("topic")
 @dsn_option
-@_register_options
-@click.option("--maxstep", type=click.IntRange(min=1), help="Most rows in a block.")
-@click.option(
-    "--advance-when-quiet/--stay-when-quiet",
-    default=None,
-    help="Whether the offset moves on when there is nothing new.",
-)
-@click.option("--inactive/--active", default=None, help="Inactive: it is not run.")
-@click.option("--start-value", callback=_instant, metavar="INSTANT", help="Rows up to here stay.")
-@click.option("--start-id", type=int, metavar="ID", help="Its id.")
-def register(topic: str, dsn: str, inactive: bool | None, **told: Any) -> None:
+@call_options(LineageCalls.register_topic, {"advance_when_quiet": "stay-when-quiet"})
+def register(topic: str, dsn: str, **told: Any) -> None:
     """Register TOPIC (schema.table[#tag][:shard]), or change it.
 
     What is not told keeps its value; an empty text empties a list.
@@ -119,12 +67,8 @@ def register(topic: str, dsn: str, inactive: bool | None, **told: Any) -> None:
       omd lineage register stg.ticket
       omd lineage register fact.ticket --depends-on stg.ticket --transform etl.ticket
     """
-    for name in _LISTS:
-        told[name] = [text for text in told[name] if text] if told[name] else None
     with _open(dsn) as room:
-        found = room.register_topic(
-            topic, inactive_indicator=None if inactive is None else "Y" if inactive else "N", **told
-        )
+        found = room.register_topic(topic, **call_arguments(told))
         click.echo(f"Topic {short(topic)} is registered with id {found}.", err=True)
 
 
@@ -147,7 +91,7 @@ def remove(topic: str, dsn: str) -> None:
 @output_option
 def status(topics: tuple[str, ...], dsn: str, output: str) -> None:
     """Show lag, blocker, state and holder of each topic, greatest lag first."""
-    from omd._types import LineageLagRow
+    from omd.lineage.rows import LineageLagRow
 
     with _open(dsn) as room:
         rows = room.control.report(LineageLagRow)
@@ -207,7 +151,7 @@ def graph(dsn: str, format_: str, topics: tuple[str, ...]) -> None:
       omd lineage graph --format svg > lineage.svg
       omd lineage graph --format dot | dot -Tpdf > lineage.pdf
     """
-    from omd.cli._graph import FORMATS
+    from omd.lineage.graph import FORMATS
 
     with _open(dsn) as room:
         nodes, edges = _graph(room)
@@ -223,8 +167,8 @@ def graph(dsn: str, format_: str, topics: tuple[str, ...]) -> None:
 
 
 def _graph(room: Lineage) -> tuple[dict[str, Node], list[tuple[str, str]]]:
-    from omd._types import LineageGraphRow
-    from omd.cli._graph import Node
+    from omd.lineage.graph import Node
+    from omd.lineage.rows import LineageGraphRow
 
     ready = {row.topic: row for row in room.ready_list()}
     nodes: dict[str, Node] = {}
@@ -241,8 +185,8 @@ def _graph(room: Lineage) -> tuple[dict[str, Node], list[tuple[str, str]]]:
 _KINDS = {"HELD": "running", "FAILED": "failed", "INACTIVE": "inactive", "REPEAT": "quiet"}
 
 
-def _node(topic: str, row: ReadyRow | None) -> Node:
-    from omd.cli._graph import Node
+def _node(topic: str, row: ReadyListRow | None) -> Node:
+    from omd.lineage.graph import Node
 
     if row is None:
         return Node(topic, "source")
@@ -291,9 +235,9 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
 
 
 def _session(master: str | None) -> Any:
-    import omd.spark
+    from omd._core.engines import engine
 
-    return omd.spark.session(master)
+    return engine("SPARK").session(master)
 
 
 def _line(outcome: StepOutcome) -> str:
@@ -335,7 +279,7 @@ def run(dsn: str, **told: Any) -> int:
     on stderr tells how each step went. With --once and --until-quiet the exit code is 1 when a step
     failed.
     """
-    from omd.cli._scheduler import Scheduler
+    from omd.lineage.scheduler import Scheduler
 
     if told["once"] and told["until_quiet"]:
         raise click.UsageError("either --once or --until-quiet")
@@ -367,10 +311,10 @@ def release(topic: str, dsn: str) -> None:
 
 @lineage.command()
 @click.argument("topic")
-@click.argument("instant", callback=_instant)
+@click.argument("ts", metavar="INSTANT", callback=instant)
 @click.argument("id", type=int, required=False)
 @dsn_option
-def offset(topic: str, instant: datetime, id: int | None, dsn: str) -> None:  # noqa: A002
+def offset(topic: str, ts: datetime, id: int | None, dsn: str) -> None:  # noqa: A002
     """Tell that the source TOPIC is complete up to INSTANT, and the row ID in it.
 
     \b
@@ -378,8 +322,8 @@ def offset(topic: str, instant: datetime, id: int | None, dsn: str) -> None:  # 
       omd lineage offset stg.ticket 2013-07-01T00:00:00+00:00 4711
     """
     with _open(dsn) as room:
-        room.set_offset(topic, instant, id)
-        click.echo(f"Topic {short(topic)} has come to {instant.isoformat()}.", err=True)
+        room.set_offset(topic, ts, id=id)
+        click.echo(f"Topic {short(topic)} has come to {ts.isoformat()}.", err=True)
 
 
 @contextmanager
@@ -389,7 +333,7 @@ def _open(dsn: str, *, waits: bool = False) -> Iterator[Lineage]:
 
     control = omd.connect(dsn or None, application_name="omd-step") if waits else open_control(dsn)
     with control:
-        yield omd.Lineage(control)
+        yield control.lineage
 
 
 commands: list[click.Command] = [lineage]

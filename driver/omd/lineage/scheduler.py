@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING
 import click
 import psycopg
 
+from omd._core.errors import ConnectionFailed
 from omd.cli.common import PROGRAM, ExitCode, is_chosen, open_control, short
-from omd.errors import ConnectionFailed
-from omd.lineage import Lineage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from omd.lineage import Listener
+    from omd._core.listener import Listener
+    from omd.lineage.room import Lineage
 
 __all__ = ["Scheduler"]
 
@@ -88,13 +88,13 @@ class Scheduler:
         pause = 0.5
         while not self._stop:
             try:
-                with open_control(self.dsn) as control, Lineage(control).listen() as news:
+                with open_control(self.dsn) as control, control.lineage.listen() as news:
                     if self._connected:
                         _tell("connected again")
                     elif not (self.once or self.until_quiet):
                         _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops")
                     self._connected, pause = True, 0.5
-                    self._serve(Lineage(control), news)
+                    self._serve(control.lineage, news)
                     return
             except ConnectionFailed as error:
                 if not self._connected:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.conninfo import conninfo_to_dict
 
-from omd import _types as t
 from omd.cli.common import as_text
+from omd.control import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from omd.control import Control
+    from omd.control.codes import ExecutionStatus
+    from omd.control.room import Control
 
 MOST_RUNS = 3000  # a page that a browser opens at once
 MOST_ROWS = 200
@@ -84,7 +85,7 @@ def moment(value: datetime | None) -> Html:
     return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
 
 
-def badge(status: t.ExecutionStatus | None) -> Html:
+def badge(status: ExecutionStatus | None) -> Html:
     """A status in words and colour."""
     return Html("") if status is None else el("span", _STATUS[status.value], cls=f"badge {status}")
 
@@ -359,7 +360,7 @@ def _count(column: str) -> Callable[[Any], str]:
     return lambda row: number(getattr(row, column))
 
 
-def throughput(rows: Sequence[t.ThroughputRow], today: date) -> Html:
+def throughput(rows: Sequence[t.ThroughputPerDayRow], today: date) -> Html:
     """Instances and rows of the last days, as two charts and a table."""
     if not rows:
         return el("p", "None.", cls="none")
@@ -417,26 +418,29 @@ def make(control: Control, start: datetime) -> str:
     today = now.astimezone().date()
     after = {"start_datetime": start}
 
-    running = control.report(t.CurrentRow, order_by=["start_datetime"])
-    batches = _runs(control, t.BatchExecutionRow, "batch_instance_id", after)
-    modules = _runs(control, t.ModuleExecutionRow, "module_instance_id", after)
+    running = control.report(t.CurrentProcessingRow, order_by=["start_datetime"])
+    batches = _runs(control, t.BatchExecutionLogRow, "batch_instance_id", after)
+    modules = _runs(control, t.ModuleExecutionLogRow, "module_instance_id", after)
     failures = control.report(
-        t.FailureRow, order_by=["event_id"], descending=True, limit=MOST_ROWS,
+        t.FailuresRow, order_by=["event_id"], descending=True, limit=MOST_ROWS,
         after={"event_datetime": start},
     )  # fmt: skip
     exceptions = sorted(
-        control.report(t.ExceptionRow, order_by=["instance_type", "code"]),
+        control.report(t.ExceptionsRow, order_by=["instance_type", "code"]),
         key=lambda row: _EXCEPTIONS.index(row.exception_code),
     )
-    pending = control.report(t.PendingRollbackRow, order_by=["since_datetime", "module_code"])
+    pending = control.report(t.PendingRollbacksRow, order_by=["since_datetime", "module_code"])
     directives = control.report(
-        t.DirectiveRow, order_by=["instance_type", "instance_id"], limit=MOST_ROWS
+        t.DirectivesRow, order_by=["instance_type", "instance_id"], limit=MOST_ROWS
     )
     days = control.report(
-        t.ThroughputRow, order_by=["day"], descending=True, after={"day": today - timedelta(DAYS)}
+        t.ThroughputPerDayRow,
+        order_by=["day"],
+        descending=True,
+        after={"day": today - timedelta(DAYS)},
     )
     errors = control.report(
-        t.CommonErrorRow, order_by=["event_count", "last_datetime"], descending=True, limit=20
+        t.CommonErrorsRow, order_by=["event_count", "last_datetime"], descending=True, limit=20
     )
     audit = [row for row in control.report(t.AuditColumnsRow, order_by=["module_code"])
              if row.problems]  # fmt: skip

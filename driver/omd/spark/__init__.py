@@ -9,24 +9,33 @@ Examples:
         run.write(df)
 """
 
-from omd.spark.job import WriteResult, read, stamp, write
-from omd.spark.lake import execute_rollback
-from omd.spark.session import register, session
-from omd.spark.snapshot import HeldSnapshot, SnapshotGone, snapshot
-from omd.spark.source import OmdDataSource
-from omd.spark.types import UnsupportedType
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "HeldSnapshot",
-    "OmdDataSource",
-    "SnapshotGone",
-    "UnsupportedType",
-    "WriteResult",
-    "execute_rollback",
-    "read",
-    "register",
-    "session",
-    "snapshot",
-    "stamp",
-    "write",
-]
+from omd._core.lazy import lazily
+
+if TYPE_CHECKING:
+    from omd.spark.job import WriteResult as WriteResult
+    from omd.spark.job import read as read
+    from omd.spark.job import stamp as stamp
+    from omd.spark.job import write as write
+    from omd.spark.lake import execute_rollback as execute_rollback
+    from omd.spark.sessions import register as register
+    from omd.spark.sessions import session as session
+    from omd.spark.snapshots import HeldSnapshot as HeldSnapshot
+    from omd.spark.snapshots import SnapshotGone as SnapshotGone
+    from omd.spark.snapshots import snapshot as snapshot
+    from omd.spark.source import OmdDataSource as OmdDataSource
+    from omd.spark.types import UnsupportedType as UnsupportedType
+
+# What is run on Spark's side of things imports only what it needs.
+__all__, __getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "omd.spark.job": ["WriteResult", "read", "stamp", "write"],
+        "omd.spark.lake": ["execute_rollback"],
+        "omd.spark.sessions": ["register", "session"],
+        "omd.spark.snapshots": ["HeldSnapshot", "SnapshotGone", "snapshot"],
+        "omd.spark.source": ["OmdDataSource"],
+        "omd.spark.types": ["UnsupportedType"],
+    },
+)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd._types import WriteRow
+from omd.control.rows import WriteLogRow
 from omd.errors import CallerError
 from omd.spark import lake
 from omd.spark.failure import failure_in
 from omd.spark.relation import Relation
-from omd.spark.session import register
+from omd.spark.sessions import register
 from omd.spark.source import OmdDataSource, next_write_number
 from omd.spark.window import as_option
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from omd.run import ModuleRun
+    from omd.control.run import ModuleRun
 
 __all__ = ["WriteResult", "read", "stamp", "write"]
 
@@ -218,7 +218,7 @@ def _write_table(
             raise  # the job's own
         raise failure from error
     written = run.control.report(
-        WriteRow,
+        WriteLogRow,
         module_instance_id=ledger.module_instance_id,
         write_number=ledger.write_number,
     )

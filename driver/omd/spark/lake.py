@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd.run import ModuleRun
+    from omd.control.run import ModuleRun
 
 __all__ = ["execute_rollback", "write"]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from omd.lineage import StepRun
+    from omd.lineage.step import StepRun
 
 __all__ = ["BLOCK", "transform", "view_name"]
 

@@ -14,9 +14,9 @@ import psycopg
 from psycopg import sql
 from pyspark.sql.types import StructField, StructType
 
-from omd._link import resolve_conninfo
+from omd._core.link import resolve_conninfo
 from omd.errors import CallerError, OmdError, TargetNotFound
-from omd.spark.snapshot import snapshot_error, taking_over
+from omd.spark.snapshots import snapshot_error, taking_over
 from omd.spark.types import ColumnType, column_type
 
 if TYPE_CHECKING:

@@ -25,9 +25,12 @@ COMMENT ON COLUMN omd_report.batch_execution_log.parent_batch_instance_id IS
 COMMENT ON COLUMN omd_report.batch_execution_log.execution_status_code IS 'E, S, F, A or C.';
 COMMENT ON COLUMN omd_report.batch_execution_log.processing_indicator IS 'P, A or C.';
 COMMENT ON COLUMN omd_report.batch_execution_log.next_run_indicator IS 'P, R or C.';
-COMMENT ON COLUMN omd_report.batch_execution_log.reason_code IS 'Why it was aborted or skipped.';
+COMMENT ON COLUMN omd_report.batch_execution_log.reason_code IS
+'Why it was aborted or skipped; NULL: it was neither.';
 COMMENT ON COLUMN omd_report.batch_execution_log.start_datetime IS 'When it started.';
-COMMENT ON COLUMN omd_report.batch_execution_log.end_datetime IS 'When it ended.';
+COMMENT ON COLUMN omd_report.batch_execution_log.end_datetime IS
+'When it ended; NULL: it executes.';
 COMMENT ON COLUMN omd_report.batch_execution_log.duration IS
 'How long it ran, or has been running.';
-COMMENT ON COLUMN omd_report.batch_execution_log.execution_context IS 'Where and by what it ran.';
+COMMENT ON COLUMN omd_report.batch_execution_log.execution_context IS
+'Where and by what it ran; NULL: nothing was told.';

@@ -29,15 +29,18 @@ LEFT JOIN LATERAL (
 COMMENT ON VIEW omd_report.batch_list IS 'Batches, each with its newest instance.';
 COMMENT ON COLUMN omd_report.batch_list.batch_id IS 'Surrogate key of the Batch.';
 COMMENT ON COLUMN omd_report.batch_list.batch_code IS 'The Batch.';
-COMMENT ON COLUMN omd_report.batch_list.batch_description IS 'What the Batch loads.';
+COMMENT ON COLUMN omd_report.batch_list.batch_description IS
+'What the Batch loads; NULL: none was given.';
 COMMENT ON COLUMN omd_report.batch_list.frequency_code IS 'How often it may succeed.';
 COMMENT ON COLUMN omd_report.batch_list.inactive_indicator IS 'Y: skipped.';
 COMMENT ON COLUMN omd_report.batch_list.continue_on_failure IS
 'run_batch goes on after a failing Module.';
 COMMENT ON COLUMN omd_report.batch_list.module_count IS 'Number of Modules in it.';
 COMMENT ON COLUMN omd_report.batch_list.last_batch_instance_id IS
-'Its newest instance, whatever its status.';
+'Its newest instance, whatever its status; NULL: it has never run.';
 COMMENT ON COLUMN omd_report.batch_list.last_execution_status_code IS
-'Status of the newest instance.';
-COMMENT ON COLUMN omd_report.batch_list.last_start_datetime IS 'Start of the newest instance.';
-COMMENT ON COLUMN omd_report.batch_list.last_end_datetime IS 'End of the newest instance.';
+'Status of the newest instance; NULL: it has never run.';
+COMMENT ON COLUMN omd_report.batch_list.last_start_datetime IS
+'Start of the newest instance; NULL: it has never run.';
+COMMENT ON COLUMN omd_report.batch_list.last_end_datetime IS
+'End of the newest instance; NULL: it has never run, or executes.';

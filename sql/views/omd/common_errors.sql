@@ -73,7 +73,7 @@ COMMENT ON COLUMN omd_report.common_errors.event_count IS 'How often it was writ
 COMMENT ON COLUMN omd_report.common_errors.first_datetime IS 'First time within the 30 days.';
 COMMENT ON COLUMN omd_report.common_errors.last_datetime IS 'Last time.';
 COMMENT ON COLUMN omd_report.common_errors.last_event_return_code_details IS
-'Code of the last such error.';
+'Code of the last such error; NULL: it has none.';
 COMMENT ON COLUMN omd_report.common_errors.last_batch_instance_id IS
 'The Batch Instance of the last such error; 0 when none.';
 COMMENT ON COLUMN omd_report.common_errors.last_module_instance_id IS

@@ -25,13 +25,14 @@ COMMENT ON COLUMN omd_report.event_log.event_id IS 'The event, in order of writi
 COMMENT ON COLUMN omd_report.event_log.event_datetime IS 'When it was written.';
 COMMENT ON COLUMN omd_report.event_log.event_type_code IS 'Kind of event.';
 COMMENT ON COLUMN omd_report.event_log.event_type_description IS 'Kind of event, in words.';
-COMMENT ON COLUMN omd_report.event_log.batch_code IS 'The Batch concerned.';
-COMMENT ON COLUMN omd_report.event_log.module_code IS 'The Module concerned.';
+COMMENT ON COLUMN omd_report.event_log.batch_code IS 'The Batch concerned; NULL: none is.';
+COMMENT ON COLUMN omd_report.event_log.module_code IS 'The Module concerned; NULL: none is.';
 COMMENT ON COLUMN omd_report.event_log.batch_instance_id IS
 'The Batch Instance concerned; 0 when none is.';
 COMMENT ON COLUMN omd_report.event_log.module_instance_id IS
 'The Module Instance concerned; 0 when none is.';
 COMMENT ON COLUMN omd_report.event_log.event_return_code_details IS
-'Code of the error or the change.';
-COMMENT ON COLUMN omd_report.event_log.event_detail IS 'The full text.';
-COMMENT ON COLUMN omd_report.event_log.error_bitmap IS 'Bits of a data quality check.';
+'Code of the error or the change; NULL: it has none.';
+COMMENT ON COLUMN omd_report.event_log.event_detail IS 'The full text; NULL: there is none.';
+COMMENT ON COLUMN omd_report.event_log.error_bitmap IS
+'Bits of a data quality check; NULL: none was told.';

@@ -246,4 +246,5 @@ COMMENT ON COLUMN omd_report.exceptions.instance_id IS
 'The instance that failed, executes or ran last; NULL when there is none.';
 COMMENT ON COLUMN omd_report.exceptions.since_datetime IS
 'When it failed, started, was last heard of or ran last; NULL when that is not known.';
-COMMENT ON COLUMN omd_report.exceptions.detail IS 'The error, or what was expected.';
+COMMENT ON COLUMN omd_report.exceptions.detail IS
+'The error, or what was expected; NULL: there is none.';

@@ -70,9 +70,10 @@ COMMENT ON COLUMN omd_report.failures.batch_code IS 'Its Batch; NULL when there 
 COMMENT ON COLUMN omd_report.failures.module_code IS 'The Module; NULL on a Batch.';
 COMMENT ON COLUMN omd_report.failures.start_datetime IS 'When the instance started.';
 COMMENT ON COLUMN omd_report.failures.event_return_code_details IS
-'Code of the error: an SQLSTATE, an exception''s type.';
-COMMENT ON COLUMN omd_report.failures.event_detail IS 'The full text of the error.';
+'Code of the error: an SQLSTATE, an exception''s type; NULL: it has none.';
+COMMENT ON COLUMN omd_report.failures.event_detail IS
+'The full text of the error; NULL: there is none.';
 COMMENT ON COLUMN omd_report.failures.is_rolled_back IS
 'A later instance has undone it. Always FALSE on a Batch: only Modules write rows.';
 COMMENT ON COLUMN omd_report.failures.rolled_back_by_module_instance_id IS
-'The instance that has undone it.';
+'The instance that has undone it; NULL: none has.';

@@ -39,9 +39,11 @@ COMMENT ON COLUMN omd_report.module_execution_log.batch_code IS
 COMMENT ON COLUMN omd_report.module_execution_log.execution_status_code IS 'E, S, F, A or C.';
 COMMENT ON COLUMN omd_report.module_execution_log.processing_indicator IS 'P, A, C or R.';
 COMMENT ON COLUMN omd_report.module_execution_log.next_run_indicator IS 'P, R or C.';
-COMMENT ON COLUMN omd_report.module_execution_log.reason_code IS 'Why it was aborted or skipped.';
+COMMENT ON COLUMN omd_report.module_execution_log.reason_code IS
+'Why it was aborted or skipped; NULL: it was neither.';
 COMMENT ON COLUMN omd_report.module_execution_log.start_datetime IS 'When it started.';
-COMMENT ON COLUMN omd_report.module_execution_log.end_datetime IS 'When it ended.';
+COMMENT ON COLUMN omd_report.module_execution_log.end_datetime IS
+'When it ended; NULL: it executes.';
 COMMENT ON COLUMN omd_report.module_execution_log.duration IS
 'How long it ran, or has been running.';
 COMMENT ON COLUMN omd_report.module_execution_log.rows_input IS 'Rows read.';
@@ -51,7 +53,8 @@ COMMENT ON COLUMN omd_report.module_execution_log.rows_deleted IS 'Rows deleted.
 COMMENT ON COLUMN omd_report.module_execution_log.rows_discarded IS 'Rows left out on purpose.';
 COMMENT ON COLUMN omd_report.module_execution_log.rows_rejected IS 'Rows refused as bad.';
 COMMENT ON COLUMN omd_report.module_execution_log.rollback_instance_array IS
-'Instances it was told to undo.';
+'Instances it was told to undo; NULL: none.';
 COMMENT ON COLUMN omd_report.module_execution_log.rolled_back_by_module_instance_id IS
-'The later instance that undid it.';
-COMMENT ON COLUMN omd_report.module_execution_log.execution_context IS 'Where and by what it ran.';
+'The later instance that undid it; NULL: none did.';
+COMMENT ON COLUMN omd_report.module_execution_log.execution_context IS
+'Where and by what it ran; NULL: nothing was told.';

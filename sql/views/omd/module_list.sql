@@ -39,7 +39,8 @@ COMMENT ON VIEW omd_report.module_list IS
 'Modules, each with its newest instance and its pending rollback.';
 COMMENT ON COLUMN omd_report.module_list.module_id IS 'Surrogate key of the Module.';
 COMMENT ON COLUMN omd_report.module_list.module_code IS 'The Module.';
-COMMENT ON COLUMN omd_report.module_list.module_description IS 'What the Module loads.';
+COMMENT ON COLUMN omd_report.module_list.module_description IS
+'What the Module loads; NULL: none was given.';
 COMMENT ON COLUMN omd_report.module_list.area_code IS 'Area of its target.';
 COMMENT ON COLUMN omd_report.module_list.table_code IS 'Its target.';
 COMMENT ON COLUMN omd_report.module_list.table_type_code IS 'Type of its target.';
@@ -47,10 +48,12 @@ COMMENT ON COLUMN omd_report.module_list.platform_code IS 'Where its target live
 COMMENT ON COLUMN omd_report.module_list.inactive_indicator IS 'Y: skipped.';
 COMMENT ON COLUMN omd_report.module_list.batch_codes IS 'Batches that it belongs to.';
 COMMENT ON COLUMN omd_report.module_list.last_module_instance_id IS
-'Its newest instance, whatever its status.';
+'Its newest instance, whatever its status; NULL: it has never run.';
 COMMENT ON COLUMN omd_report.module_list.last_execution_status_code IS
-'Status of the newest instance.';
-COMMENT ON COLUMN omd_report.module_list.last_start_datetime IS 'Start of the newest instance.';
-COMMENT ON COLUMN omd_report.module_list.last_end_datetime IS 'End of the newest instance.';
+'Status of the newest instance; NULL: it has never run.';
+COMMENT ON COLUMN omd_report.module_list.last_start_datetime IS
+'Start of the newest instance; NULL: it has never run.';
+COMMENT ON COLUMN omd_report.module_list.last_end_datetime IS
+'End of the newest instance; NULL: it has never run, or executes.';
 COMMENT ON COLUMN omd_report.module_list.pending_rollback IS
 'Instances that a begin would roll back now.';

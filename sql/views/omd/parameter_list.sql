@@ -24,4 +24,5 @@ COMMENT ON VIEW omd_report.parameter_list IS
 COMMENT ON COLUMN omd_report.parameter_list.parameter_code IS 'The parameter.';
 COMMENT ON COLUMN omd_report.parameter_list.batch_code IS 'The Batch, or NULL.';
 COMMENT ON COLUMN omd_report.parameter_list.module_code IS 'The Module, or NULL.';
-COMMENT ON COLUMN omd_report.parameter_list.parameter_value IS 'The value, as text.';
+COMMENT ON COLUMN omd_report.parameter_list.parameter_value IS
+'The value, as text; NULL: it has none.';

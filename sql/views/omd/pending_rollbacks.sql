@@ -23,6 +23,7 @@ COMMENT ON COLUMN omd_report.pending_rollbacks.table_code IS 'Its target.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.platform_code IS 'Where the target lives.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.module_instance_ids IS
 'The instances to undo, in ID order.';
-COMMENT ON COLUMN omd_report.pending_rollbacks.since_datetime IS 'When the first of them ended.';
+COMMENT ON COLUMN omd_report.pending_rollbacks.since_datetime IS
+'When the first of them ended; NULL: not known.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.companion_instance_ids IS
 'Instances of companion Modules that go with them; NULL when there are none.';

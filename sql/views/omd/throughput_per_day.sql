@@ -66,4 +66,5 @@ COMMENT ON COLUMN omd_report.throughput_per_day.rows_rejected IS 'Rows refused a
 COMMENT ON COLUMN omd_report.throughput_per_day.load_time IS
 'Durations of the succeeded instances, added up: of runs side by side, each counts.';
 COMMENT ON COLUMN omd_report.throughput_per_day.rows_per_second IS
-'Rows inserted, updated and deleted by succeeded instances, per second of load_time.';
+'Rows inserted, updated and deleted by succeeded instances, per second of load_time; NULL: they '
+'took no time.';

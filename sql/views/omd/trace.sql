@@ -115,10 +115,11 @@ COMMENT ON VIEW omd_report.trace IS
 'run. Ask with WHERE module_instance_id = ….';
 COMMENT ON COLUMN omd_report.trace.module_instance_id IS 'The instance.';
 COMMENT ON COLUMN omd_report.trace.module_code IS 'The Module.';
-COMMENT ON COLUMN omd_report.trace.module_description IS 'What the Module loads.';
+COMMENT ON COLUMN omd_report.trace.module_description IS
+'What the Module loads; NULL: none was given.';
 COMMENT ON COLUMN omd_report.trace.area_code IS 'Area of its target.';
 COMMENT ON COLUMN omd_report.trace.table_code IS 'Its target.';
-COMMENT ON COLUMN omd_report.trace.table_type_code IS 'Type of its target.';
+COMMENT ON COLUMN omd_report.trace.table_type_code IS 'Type of its target; NULL: none was given.';
 COMMENT ON COLUMN omd_report.trace.platform_code IS 'Where its target lives.';
 COMMENT ON COLUMN omd_report.trace.batch_instance_id IS
 'The Batch Instance that called; 0 when none did.';
@@ -129,19 +130,20 @@ COMMENT ON COLUMN omd_report.trace.parents IS
 COMMENT ON COLUMN omd_report.trace.execution_status_code IS 'E, S, F, A or C.';
 COMMENT ON COLUMN omd_report.trace.processing_indicator IS 'P, A, C or R.';
 COMMENT ON COLUMN omd_report.trace.next_run_indicator IS 'P, R or C.';
-COMMENT ON COLUMN omd_report.trace.reason_code IS 'Why it was aborted or skipped.';
+COMMENT ON COLUMN omd_report.trace.reason_code IS
+'Why it was aborted or skipped; NULL: it was neither.';
 COMMENT ON COLUMN omd_report.trace.start_datetime IS 'When it started.';
-COMMENT ON COLUMN omd_report.trace.end_datetime IS 'When it ended.';
+COMMENT ON COLUMN omd_report.trace.end_datetime IS 'When it ended; NULL: it executes.';
 COMMENT ON COLUMN omd_report.trace.duration IS 'How long it ran, or has been running.';
 COMMENT ON COLUMN omd_report.trace.lease_expires_at IS 'When its lease ends; NULL: it has none.';
 COMMENT ON COLUMN omd_report.trace.window_start_value IS
-'Start of what it read of its source, exclusive: timestamp part.';
+'Start of what it read of its source, exclusive: timestamp part; NULL: it has none.';
 COMMENT ON COLUMN omd_report.trace.window_start_id IS
-'Start of what it read of its source, exclusive: id part.';
+'Start of what it read of its source, exclusive: id part; NULL: it has none.';
 COMMENT ON COLUMN omd_report.trace.window_end_value IS
-'End of what it read of its source, inclusive: timestamp part.';
+'End of what it read of its source, inclusive: timestamp part; NULL: it has none.';
 COMMENT ON COLUMN omd_report.trace.window_end_id IS
-'End of what it read of its source, inclusive: id part.';
+'End of what it read of its source, inclusive: id part; NULL: it has none.';
 COMMENT ON COLUMN omd_report.trace.window_is_taken_back IS
 'The window no longer counts, since the instance was rolled back; NULL: it has no window.';
 COMMENT ON COLUMN omd_report.trace.rows_input IS 'Rows read.';
@@ -150,9 +152,10 @@ COMMENT ON COLUMN omd_report.trace.rows_updated IS 'Rows updated.';
 COMMENT ON COLUMN omd_report.trace.rows_deleted IS 'Rows deleted.';
 COMMENT ON COLUMN omd_report.trace.rows_discarded IS 'Rows left out on purpose.';
 COMMENT ON COLUMN omd_report.trace.rows_rejected IS 'Rows refused as bad.';
-COMMENT ON COLUMN omd_report.trace.execution_context IS 'Where and by what it ran.';
+COMMENT ON COLUMN omd_report.trace.execution_context IS
+'Where and by what it ran; NULL: nothing was told.';
 COMMENT ON COLUMN omd_report.trace.undid_module_instance_ids IS 'The instances that it undid.';
 COMMENT ON COLUMN omd_report.trace.rolled_back_by_module_instance_id IS
-'The later instance that undid it.';
+'The later instance that undid it; NULL: none did.';
 COMMENT ON COLUMN omd_report.trace.events IS
 'Its events in order: a JSON array of objects with the columns of the event log.';

@@ -19,7 +19,7 @@ COMMENT ON VIEW omd_report.write_log IS
 'Writes of runs, each with the partitions and rows that were committed. Ask for a '
 'module_instance_id.';
 COMMENT ON COLUMN omd_report.write_log.module_instance_id IS 'The run that wrote.';
-COMMENT ON COLUMN omd_report.write_log.module_code IS 'Its Module.';
+COMMENT ON COLUMN omd_report.write_log.module_code IS 'Its Module; NULL: the run was purged.';
 COMMENT ON COLUMN omd_report.write_log.write_number IS 'The write.';
 COMMENT ON COLUMN omd_report.write_log.table_code IS 'The table written to.';
 COMMENT ON COLUMN omd_report.write_log.partition_count IS 'Partitions committed.';

@@ -17,6 +17,8 @@ COMMENT ON VIEW omd_lineage.error_log IS 'Every failed step, with its error.';
 COMMENT ON COLUMN omd_lineage.error_log.event_id IS 'The event in omd.event_log.';
 COMMENT ON COLUMN omd_lineage.error_log.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.error_log.ts IS 'When.';
-COMMENT ON COLUMN omd_lineage.error_log.module_instance_id IS 'The Module Instance of the step.';
-COMMENT ON COLUMN omd_lineage.error_log.error_code IS 'SQLSTATE, or type of the exception.';
-COMMENT ON COLUMN omd_lineage.error_log.error IS 'The full text.';
+COMMENT ON COLUMN omd_lineage.error_log.module_instance_id IS
+'The Module Instance of the step; NULL: it could not begin.';
+COMMENT ON COLUMN omd_lineage.error_log.error_code IS
+'SQLSTATE, or type of the exception; NULL: it has none.';
+COMMENT ON COLUMN omd_lineage.error_log.error IS 'The full text; NULL: there is none.';

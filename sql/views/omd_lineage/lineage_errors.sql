@@ -19,10 +19,16 @@ COMMENT ON VIEW omd_report.lineage_errors IS 'Failed steps, with their block.';
 COMMENT ON COLUMN omd_report.lineage_errors.event_id IS 'The event in the event log.';
 COMMENT ON COLUMN omd_report.lineage_errors.topic IS 'The topic.';
 COMMENT ON COLUMN omd_report.lineage_errors.ts IS 'When.';
-COMMENT ON COLUMN omd_report.lineage_errors.module_instance_id IS 'The step.';
-COMMENT ON COLUMN omd_report.lineage_errors.error_code IS 'SQLSTATE, or type of the exception.';
-COMMENT ON COLUMN omd_report.lineage_errors.error IS 'The full text.';
-COMMENT ON COLUMN omd_report.lineage_errors.start_value IS 'Start of the block, exclusive: time.';
-COMMENT ON COLUMN omd_report.lineage_errors.start_id IS 'Start of the block, exclusive: id.';
-COMMENT ON COLUMN omd_report.lineage_errors.end_value IS 'End of the block, inclusive: time.';
-COMMENT ON COLUMN omd_report.lineage_errors.end_id IS 'End of the block, inclusive: id.';
+COMMENT ON COLUMN omd_report.lineage_errors.module_instance_id IS
+'The step; NULL: it could not begin.';
+COMMENT ON COLUMN omd_report.lineage_errors.error_code IS
+'SQLSTATE, or type of the exception; NULL: it has none.';
+COMMENT ON COLUMN omd_report.lineage_errors.error IS 'The full text; NULL: there is none.';
+COMMENT ON COLUMN omd_report.lineage_errors.start_value IS
+'Start of the block, exclusive: time; NULL: none was planned.';
+COMMENT ON COLUMN omd_report.lineage_errors.start_id IS
+'Start of the block, exclusive: id; NULL: none was planned.';
+COMMENT ON COLUMN omd_report.lineage_errors.end_value IS
+'End of the block, inclusive: time; NULL: none was planned.';
+COMMENT ON COLUMN omd_report.lineage_errors.end_id IS
+'End of the block, inclusive: id; NULL: none was planned.';

@@ -33,9 +33,9 @@ COMMENT ON VIEW omd_report.lineage_gaps IS
 'Blocks of topics that do not start where the one before them has ended.';
 COMMENT ON COLUMN omd_report.lineage_gaps.topic IS 'The topic.';
 COMMENT ON COLUMN omd_report.lineage_gaps.module_instance_id IS 'The step after the gap.';
-COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_value IS 'The end before: time.';
-COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_id IS 'The end before: id.';
-COMMENT ON COLUMN omd_report.lineage_gaps.start_value IS 'This one starts here: time.';
-COMMENT ON COLUMN omd_report.lineage_gaps.start_id IS 'This one starts here: id.';
+COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_value IS 'The end before: time; NULL: none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_id IS 'The end before: id; NULL: none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.start_value IS 'This one starts here: time; NULL: none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.start_id IS 'This one starts here: id; NULL: none.';
 COMMENT ON COLUMN omd_report.lineage_gaps.kind IS
 'GAP: rows in between were never read. OVERLAP: rows were read twice.';

@@ -18,7 +18,9 @@ COMMENT ON COLUMN omd_report.lineage_graph.topic IS 'The topic.';
 COMMENT ON COLUMN omd_report.lineage_graph.table_code IS 'Its table.';
 COMMENT ON COLUMN omd_report.lineage_graph.processor IS 'How it is made; NULL: a source.';
 COMMENT ON COLUMN omd_report.lineage_graph.engine IS 'POSTGRES or SPARK.';
-COMMENT ON COLUMN omd_report.lineage_graph.ordinal IS 'Place of the dependency; 1: base table.';
-COMMENT ON COLUMN omd_report.lineage_graph.depends_on IS 'The dependency, as registered.';
+COMMENT ON COLUMN omd_report.lineage_graph.ordinal IS
+'Place of the dependency; 1: base table; NULL: it depends on nothing.';
+COMMENT ON COLUMN omd_report.lineage_graph.depends_on IS
+'The dependency, as registered; NULL: on nothing.';
 COMMENT ON COLUMN omd_report.lineage_graph.source_topic IS
 'A topic that makes it; NULL: none does.';

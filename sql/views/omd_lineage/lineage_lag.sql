@@ -19,13 +19,18 @@ ORDER BY r.lag DESC NULLS FIRST, r.topic ASC;
 
 COMMENT ON VIEW omd_report.lineage_lag IS 'Topics by lag, greatest first, with their blocker.';
 COMMENT ON COLUMN omd_report.lineage_lag.topic IS 'The topic.';
-COMMENT ON COLUMN omd_report.lineage_lag.lag IS 'How far it is behind its base table.';
-COMMENT ON COLUMN omd_report.lineage_lag.blocker IS 'The dependency that holds it.';
+COMMENT ON COLUMN omd_report.lineage_lag.lag IS
+'How far it is behind its base table; NULL: not begun, or not known.';
+COMMENT ON COLUMN omd_report.lineage_lag.blocker IS
+'The dependency that holds it; NULL: none does.';
 COMMENT ON COLUMN omd_report.lineage_lag.is_ready IS 'It may take a step now.';
 COMMENT ON COLUMN omd_report.lineage_lag.reason IS 'Why it may, or why not.';
-COMMENT ON COLUMN omd_report.lineage_lag.last_ts IS 'It is complete up to here: time.';
-COMMENT ON COLUMN omd_report.lineage_lag.last_id IS 'It is complete up to here: id.';
-COMMENT ON COLUMN omd_report.lineage_lag.upto IS 'The instant before which it may read.';
+COMMENT ON COLUMN omd_report.lineage_lag.last_ts IS
+'It is complete up to here: time; NULL: not begun.';
+COMMENT ON COLUMN omd_report.lineage_lag.last_id IS
+'It is complete up to here: id; NULL: not begun.';
+COMMENT ON COLUMN omd_report.lineage_lag.upto IS
+'The instant before which it may read; NULL: not known.';
 COMMENT ON COLUMN omd_report.lineage_lag.attempts IS 'Attempts at the planned block.';
 COMMENT ON COLUMN omd_report.lineage_lag.hostid IS 'Who works on it; '''': nobody.';
 COMMENT ON COLUMN omd_report.lineage_lag.state IS 'What became of its last step.';

@@ -17,6 +17,7 @@ COMMENT ON COLUMN omd_report.lineage_throughput.topic IS 'The topic.';
 COMMENT ON COLUMN omd_report.lineage_throughput.hour IS 'The hour in which they ended.';
 COMMENT ON COLUMN omd_report.lineage_throughput.steps IS 'Steps.';
 COMMENT ON COLUMN omd_report.lineage_throughput.rows IS 'Rows written.';
-COMMENT ON COLUMN omd_report.lineage_throughput.max_lag IS 'The longest that a row had waited.';
+COMMENT ON COLUMN omd_report.lineage_throughput.max_lag IS
+'The longest that a row had waited; NULL: not known.';
 COMMENT ON COLUMN omd_report.lineage_throughput.impatient_steps IS
 'Steps that went without a dependency, since max_wait was over.';

@@ -116,9 +116,10 @@ COMMENT ON COLUMN omd_lineage.ready_list.reason IS
 'Ready: RETRY (a planned block waits), ROLLBACK (an administrator wants a step undone), FULL (the '
 'last block was full), MAX_WAIT (it has waited long enough), DUE. Not: INACTIVE, HELD, FAILED '
 '(10 attempts), RUN_WINDOW, BACK_OFF, NO_OFFSET, DEPENDENCY (none has moved), REPEAT.';
-COMMENT ON COLUMN omd_lineage.ready_list.upto IS 'The instant before which it may read.';
+COMMENT ON COLUMN omd_lineage.ready_list.upto IS
+'The instant before which it may read; NULL: not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
-'The dependency that holds upto; "no offset: …" where it has none.';
+'The dependency that holds upto; "no offset: …" where it has none; NULL: none holds it.';
 COMMENT ON COLUMN omd_lineage.ready_list.lag IS
 'How far its offset is behind its base table, in the time of the rows; NULL: not begun, or not '
 'known.';

@@ -15,8 +15,8 @@ from omd.spark import stamp
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from omd.control.run import ModuleRun
     from omd.demo.files import Source
-    from omd.run import ModuleRun
 
 __all__ = ["MODULES", "YEAR", "Month"]
 

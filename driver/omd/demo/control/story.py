@@ -15,9 +15,15 @@ import psycopg
 
 import omd
 from omd import ExecutionStatus, install
-from omd._types import BatchExecutionRow, CurrentRow, DirectiveRow, ModuleExecutionRow
-from omd.demo import files, proof
-from omd.demo.jobs import MODULES, YEAR, Month
+from omd.control.rows import (
+    BatchExecutionLogRow,
+    CurrentProcessingRow,
+    DirectivesRow,
+    ModuleExecutionLogRow,
+)
+from omd.demo import files
+from omd.demo.control import proof
+from omd.demo.control.jobs import MODULES, YEAR, Month
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,20 +123,20 @@ _ABOUT = {
 def _settle(control: omd.Control, screen: Screen) -> None:
     """Deal with what an interrupted demo has left, as an administrator would."""
     control.reap_expired_instances()
-    running = control.report(CurrentRow, instance_type="BATCH", code=BATCH)
+    running = control.report(CurrentProcessingRow, instance_type="BATCH", code=BATCH)
     if running:
         raise omd.OmdError(
             f"Batch Instance {running[0].instance_id} of {BATCH} is running.",
             hint="Wait for it; if nobody is there any more, its lease ends within a minute.",
         )
-    for left in control.report(DirectiveRow):
+    for left in control.report(DirectivesRow):
         if left.code == BATCH or left.code in MODULES:
             kind = "batch" if left.instance_type == "BATCH" else "module"
             given: dict[str, Any] = {f"{kind}_instance_id": left.instance_id}
             if left.next_run_indicator == omd.NextRunIndicator.CANCEL:
                 control.set_next_run_indicator(omd.NextRunIndicator.PROCEED, **given)
     last = control.report(
-        BatchExecutionRow, order_by=["batch_instance_id"], descending=True, batch_code=BATCH
+        BatchExecutionLogRow, order_by=["batch_instance_id"], descending=True, batch_code=BATCH
     )
     real = next((row for row in last if row.execution_status_code in ("S", "F")), None)
     if real is not None and real.execution_status_code == "F":
@@ -198,8 +204,8 @@ class _Story:
             told += f" after the rollback of {', '.join(map(str, run.instance_array))}"
         return told
 
-    def _row(self, module_instance_id: int) -> ModuleExecutionRow:
-        return self.control.report(ModuleExecutionRow, module_instance_id=module_instance_id)[0]
+    def _row(self, module_instance_id: int) -> ModuleExecutionLogRow:
+        return self.control.report(ModuleExecutionLogRow, module_instance_id=module_instance_id)[0]
 
     def _start_a_second_time(self) -> None:
         """Somebody else starts the same Batch, on another connection, while it runs."""
@@ -240,7 +246,7 @@ class _Story:
                     raise
                 raise _Broken from error
         failed = self.control.report(
-            ModuleExecutionRow,
+            ModuleExecutionLogRow,
             module_code="m_hstg_flights",
             order_by=["module_instance_id"],
             descending=True,
@@ -268,7 +274,7 @@ class _Broken(Exception):  # noqa: N818
 
 def _last_batch_instance(control: omd.Control, status: ExecutionStatus | None = None) -> int:
     rows = control.report(
-        BatchExecutionRow,
+        BatchExecutionLogRow,
         order_by=["batch_instance_id"],
         descending=True,
         limit=1,
@@ -288,10 +294,10 @@ def _tell_gaps(source: files.Source, screen: Screen) -> None:
 def _tell_instances(control: omd.Control, before: int, screen: Screen) -> None:
     since = {"batch_instance_id": before}
     batches = control.report(
-        BatchExecutionRow, order_by=["batch_instance_id"], after=since, batch_code=BATCH
+        BatchExecutionLogRow, order_by=["batch_instance_id"], after=since, batch_code=BATCH
     )
     modules = control.report(
-        ModuleExecutionRow, order_by=["module_instance_id"], after=since, batch_code=BATCH
+        ModuleExecutionLogRow, order_by=["module_instance_id"], after=since, batch_code=BATCH
     )
     screen.title("Batch Instances")
     screen.table([_batch_line(row, modules) for row in batches])
@@ -303,7 +309,9 @@ def _tell_instances(control: omd.Control, before: int, screen: Screen) -> None:
     screen.say(f"The other {rest} are all S P P: status, processing indicator, next run indicator.")
 
 
-def _batch_line(row: BatchExecutionRow, modules: Sequence[ModuleExecutionRow]) -> dict[str, Any]:
+def _batch_line(
+    row: BatchExecutionLogRow, modules: Sequence[ModuleExecutionLogRow]
+) -> dict[str, Any]:
     mine = [m for m in modules if m.batch_instance_id == row.batch_instance_id]
     counts = Counter(str(m.execution_status_code) for m in mine)
     return {
@@ -316,7 +324,7 @@ def _batch_line(row: BatchExecutionRow, modules: Sequence[ModuleExecutionRow]) -
     }
 
 
-def _module_line(row: ModuleExecutionRow) -> dict[str, Any]:
+def _module_line(row: ModuleExecutionLogRow) -> dict[str, Any]:
     return {
         "batch": row.batch_instance_id,
         "id": row.module_instance_id,
@@ -328,7 +336,7 @@ def _module_line(row: ModuleExecutionRow) -> dict[str, Any]:
     }
 
 
-def _codes(row: BatchExecutionRow | ModuleExecutionRow) -> dict[str, Any]:
+def _codes(row: BatchExecutionLogRow | ModuleExecutionLogRow) -> dict[str, Any]:
     return {
         "codes": f"{row.execution_status_code} {row.processing_indicator} {row.next_run_indicator}",
         "reason": row.reason_code,

@@ -1,7 +1,7 @@
 """The proof of the demo of lineage: the source files beside the tables, as in `proof`.
 
 One side joins and sums the CSV files in Python and knows neither topics nor blocks. The other side
-is one SQL statement, ``lineage_proof.sql``, which a DBA can run.
+is one SQL statement, ``proof.sql``, which a DBA can run.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import tuple_row
 
+from omd.demo.control.proof import Check, Contents, _contents, _shortest
 from omd.demo.files import MISSING
-from omd.demo.proof import Check, Contents, _contents, _shortest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MONTH", "Flight", "Weather", "flights", "prove", "weather"]
 
-_SQL = Path(__file__).with_name("lineage_proof.sql")
+_SQL = Path(__file__).with_name("proof.sql")
 MONTH = 1
 _UNKNOWN = "not known"
 

@@ -1,7 +1,7 @@
 """The demo of lineage: a month of flights and weather that arrive in pieces and out of step.
 
-``lineage_schema.sql`` is what a DBA sets up: four tables, a view, four topics. Here deliveries
-arrive, schedulers run, and things go wrong. ``lineage_proof.sql`` and ``lineage_proof.py`` show
+``schema.sql`` is what a DBA sets up: four tables, a view, four topics. Here deliveries
+arrive, schedulers run, and things go wrong. ``proof.sql`` and ``proof.py`` show
 that nothing was lost or doubled, ``lineage_chart.py`` draws how far each topic was behind.
 """
 
@@ -25,14 +25,15 @@ from psycopg.rows import dict_row
 import omd
 from omd import install
 from omd.cli.common import PROGRAM
-from omd.demo import files, lineage_proof
-from omd.demo.lineage_chart import LagSampler, chart
-from omd.demo.proof import table_line
+from omd.demo import files
+from omd.demo.control.proof import table_line
+from omd.demo.lineage import proof
+from omd.demo.lineage.chart import LagSampler, chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omd.demo.story import Screen
+    from omd.demo.control.story import Screen
 
 __all__ = ["play"]
 
@@ -76,12 +77,12 @@ def play(dsn: str, folder: Path, screen: Screen, *, master: str | None = None) -
             changed = install.needs_install(connection)
             install.install(connection)
             step.done(f"OMD {omd.__version__} {'is installed' if changed else 'was there'}")
-        with screen.step("lineage_schema.sql") as step:
-            connection.execute((_HERE / "lineage_schema.sql").read_bytes())
+        with screen.step("schema.sql") as step:
+            connection.execute((_HERE / "schema.sql").read_bytes())
             step.done("4 tables, a transform view, 4 topics")
         with screen.step("January 2013") as step:
             source = files.prepare(folder)
-            flights, weather = lineage_proof.flights(source), lineage_proof.weather(source)
+            flights, weather = proof.flights(source), proof.weather(source)
             step.done(f"{len(flights):,} flights, {len(weather):,} hours of weather")
         with LagSampler(dsn) as lags:
             story = _Story(dsn, connection, screen, lags, flights, weather, master)
@@ -100,8 +101,8 @@ class _Story:
     connection: psycopg.Connection[dict[str, Any]]
     screen: Screen
     lags: LagSampler
-    flights: Sequence[lineage_proof.Flight]
-    weather: Sequence[lineage_proof.Weather]
+    flights: Sequence[proof.Flight]
+    weather: Sequence[proof.Weather]
     master: str | None
 
     def acts(self) -> list[Callable[[], None]]:
@@ -410,7 +411,7 @@ class _Process(subprocess.Popen[str]):
 
 def _tell_proof(connection: psycopg.Connection[Any], source: files.Source, screen: Screen) -> bool:
     screen.title("The proof: the source files beside the tables")
-    checks = lineage_proof.prove(connection, source)
+    checks = proof.prove(connection, source)
     screen.table([table_line(check) for check in checks])
     holds = all(check.holds for check in checks)
     screen.say(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import sql
 
-from omd._link import resolve_conninfo
+from omd._core.link import resolve_conninfo
 from omd.errors import OmdError
 
 if TYPE_CHECKING:

@@ -1,0 +1,34 @@
+"""Names of a package that are imported on first use."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["lazily"]
+
+
+def lazily(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """``__all__``, ``__getattr__`` and ``__dir__`` of a package.
+
+    Args:
+        package: its name.
+        homes: each module, and the names of the package that are in it, or its own.
+    """
+    home = {name: module for module, names in homes.items() for name in names}
+
+    def get(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = importlib.import_module(home[name])
+        value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return sorted(home), get, lambda: sorted({*vars(sys.modules[package]), *home})

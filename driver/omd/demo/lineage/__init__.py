@@ -1,0 +1,1 @@
+"""Flights and weather that arrive out of step, joined by topics."""

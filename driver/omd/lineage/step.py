@@ -1,0 +1,139 @@
+"""A step on Spark as a block, and how a step ended (lineage.md section 4)."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omd.control.codes import ProcessingIndicator
+from omd.control.rows import BeginModuleAnswer
+from omd.control.run import LoadWindow, ModuleRun
+from omd.lineage.codes import StepResult
+from omd.lineage.errors import StepNotStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
+    from types import EllipsisType
+
+    from pyspark.sql import SparkSession
+
+    from omd.lineage.room import Lineage
+    from omd.lineage.rows import BeginStepAnswer, TopicDefinitionRow
+
+__all__ = ["StepOutcome", "StepRun", "hostid"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """How a step ended (lineage.md section 4).
+
+    Attributes:
+        topic: whose step it was.
+        outcome: DONE, or why not.
+        module_instance_id: its instance; None where there was none.
+        rows: rows written; None where nothing was.
+        detail: what the database says, or what the job raised, in one line.
+        error: what the job on Spark raised.
+    """
+
+    topic: str
+    outcome: StepResult
+    module_instance_id: int | None = None
+    rows: int | None = None
+    detail: str | None = None
+    error: BaseException | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the topic has moved on."""
+        return self.outcome is StepResult.DONE
+
+
+class StepRun(ModuleRun):
+    """A step on Spark as a block: its success moves the offset, its failure keeps the block.
+
+    What `ModuleRun` does is done here too: lease, signals, rollback, rows and their stamps.
+
+    Attributes:
+        topic: whose step it is.
+        definition: what is to be run.
+        begun: the database's answer; None before.
+        nulls: for each column written, how many rows had none.
+    """
+
+    _kind = "step"
+
+    def __init__(
+        self,
+        lineage: Lineage,
+        definition: TopicDefinitionRow,
+        *,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            lineage.control,
+            definition.topic,
+            lease=lease,
+            spark=spark,
+            rollback_executor=rollback_executor,
+            context=context,
+        )
+        self.topic = definition.topic
+        self.definition = definition
+        self.module_code = definition.module_code or definition.topic
+        self.begun: BeginStepAnswer | None = None
+        self.nulls: dict[str, int] = {}
+        self._lineage = lineage
+        self._session = session
+
+    def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
+        begun = self.begun = self._lineage.begin_step(
+            self.topic,
+            hostid=hostid(),
+            lease=self._lease,
+            execution_context={**execution_context, "platform": "spark"},
+        )
+        self.module_instance_id = begun.module_instance_id or 0
+        if begun.outcome is not StepResult.RUN:
+            raise StepNotStarted(self.topic, self.module_instance_id, begun.outcome.value)
+        self.load_window = LoadWindow(
+            begun.start_value, begun.start_id, begun.end_value, begun.end_id
+        )
+        return BeginModuleAnswer(
+            self.module_instance_id,
+            begun.processing_indicator or ProcessingIndicator.PROCEED,
+            begun.instance_array or [],
+            begun.reason,
+        )
+
+    def _prepare(self) -> None:
+        # Only now: starting Spark takes seconds, and most who ask find somebody else at work.
+        if self.spark is None and self._session is not None:
+            self.spark = self._session()
+        super()._prepare()
+
+    def _succeed(self) -> None:
+        assert self.begun is not None  # noqa: S101 - it was open
+        self._lineage.commit_step(
+            self.module_instance_id,
+            self.begun.plan_number or 0,
+            rows_inserted=self._rows.get("rows_inserted", 0),
+            nulls=self.nulls,
+        )
+
+    def _fail(self, detail: str, name: str) -> None:
+        self._lineage.fail_step(
+            self.module_instance_id, event_detail=detail, event_return_code_details=name
+        )
+
+
+def hostid() -> str:
+    """Who holds the topics of this process."""
+    return f"{socket.gethostname()}:{os.getpid()}"

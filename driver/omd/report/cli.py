@@ -1,0 +1,61 @@
+"""What runs, what happened, what needs a look (process-control.md section 10)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from omd.cli.common import dsn_option, open_control
+from omd.report.log import log, since
+from omd.report.status import status
+from omd.report.trace import trace
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = ["commands"]
+
+
+@click.command()
+@dsn_option
+@click.option(
+    "--since",
+    "start",
+    type=since,
+    default="24h",
+    show_default=True,
+    metavar="SPAN",
+    help="How far back the timeline goes: 90m, 24h, 7d, 2026-01-31.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    default="omd-report.html",
+    show_default=True,
+    help="The file to write; - is stdout.",
+)
+def report(dsn: str, start: datetime, out: Path) -> None:
+    """Write one HTML page: what runs, a timeline, what failed, what waits, throughput.
+
+    The page needs nothing else, no network and no script: send it or keep it. Prints its path.
+
+    \b
+    Examples:
+      omd report                            the last 24 hours, in omd-report.html
+      omd report --since 7d --out week.html
+      omd report --out - | mail …           to stdout
+    """
+    from omd.cli import _page
+
+    with open_control(dsn) as control:
+        page = _page.make(control, start)
+    if str(out) == "-":
+        click.echo(page, nl=False)
+        return
+    out.write_text(page, encoding="utf-8")
+    click.echo(out)
+
+
+commands: list[click.Command] = [status, log, trace, report]

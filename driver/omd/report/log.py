@@ -1,0 +1,183 @@
+"""``omd log``: what happened, the newest last."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import re
+import sys
+import time
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd.cli.common import (
+    as_json,
+    as_text,
+    dsn_option,
+    open_control,
+    output_option,
+    row_dict,
+    short,
+    show,
+)
+from omd.control.logs import BATCH_RUN, EVENT, MODULE_RUN, batch_runs, events, module_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["log", "since"]
+
+
+def since(value: str) -> datetime:
+    """Return the instant meant by a span back from now, or by an instant, local if unzoned."""
+    units = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+    with contextlib.suppress(ValueError, OverflowError):
+        if span := re.fullmatch(r"(\d+)([mhdw])", value):
+            back = timedelta(**{units[span[2]]: int(span[1])})
+            return datetime.now(timezone.utc) - back
+        # Python 3.10 does not know Z.
+        return datetime.fromisoformat(re.sub("[zZ]$", "+00:00", value)).astimezone()
+    raise click.BadParameter(
+        f"{value!r} is neither a span like 90m, 24h, 7d nor an instant like 2026-01-31."
+    )
+
+
+_STATUSES = click.Choice(["E", "S", "F", "A", "C"])
+_FILTERS_LACKING = {
+    "events": ["execution_status_code"],
+    "batches": ["module_code", "module_instance_id"],
+    "modules": [],
+}
+
+
+class _Kind(click.Choice[str]):
+    """In the singular too: ``omd log module`` is ``omd log modules``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        plural = {"module": "modules", "batch": "batches", "event": "events"}
+        return super().convert(plural.get(value, value), param, ctx)
+
+
+@click.command()
+@click.argument("what", type=_Kind(["modules", "batches", "events"]), default="modules")
+@dsn_option
+@output_option
+@click.option("--batch", "batch_code", metavar="CODE", help="Only this Batch.")
+@click.option("--module", "module_code", metavar="CODE", help="Only this Module.")
+@click.option(
+    "--batch-instance",
+    "batch_instance_id",
+    type=int,
+    metavar="ID",
+    help="Only this one and its Modules.",
+)
+@click.option(
+    "--module-instance", "module_instance_id", type=int, metavar="ID", help="Only this one."
+)
+@click.option("--status", "execution_status_code", type=_STATUSES, help="Only with this status.")
+@click.option(
+    "--since",
+    "after",
+    type=since,
+    metavar="SPAN",
+    help="Only from then on: 90m, 24h, 7d, 2026-01-31.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="The newest so many.  [default: 20; --since: all]"
+)
+@click.option("--follow", is_flag=True, help="Go on, a line for each begin, end and event.")
+@click.option(
+    "--interval", type=float, default=1.0, show_default=True, help="Of --follow, seconds."
+)
+def log(
+    what: str,
+    dsn: str,
+    output: str,
+    after: datetime | None,
+    limit: int | None,
+    follow: bool,
+    interval: float,
+    **filters: Any,
+) -> None:
+    """Show the log of Module Instances, Batch Instances or events, the newest last.
+
+    \b
+    Examples:
+      omd log                               the last Module Instances
+      omd log --status F --since 24h        what failed since yesterday
+      omd log events --limit 3              the last three events
+      omd log batches --follow              what begins and ends, until Ctrl-C
+    """
+    conditions = {name: value for name, value in filters.items() if value is not None}
+    for name in _FILTERS_LACKING[what]:
+        if name in conditions:
+            raise click.UsageError(f"the log of {what} has no {name}")
+    if after is not None:
+        date = "event_datetime" if what == "events" else "start_datetime"
+        conditions["after"] = {date: after}
+    elif limit is None:
+        limit = 20
+    read, columns = {
+        "modules": (module_runs, MODULE_RUN),
+        "batches": (batch_runs, BATCH_RUN),
+        "events": (events, EVENT),
+    }[what]
+    with open_control(dsn) as control:
+        if not follow:
+            show(read(control, limit, **conditions), columns, output)
+            return
+        with contextlib.suppress(KeyboardInterrupt):
+            _follow(
+                lambda: read(control, max(limit or 0, 200), **conditions),
+                columns,
+                output,
+                limit or 200,
+                interval,
+            )
+
+
+def _follow(
+    read: Callable[[], list[Any]],
+    columns: Mapping[str, str],
+    output: str,
+    limit: int,
+    interval: float,
+) -> None:
+    """Print rows that are new or have changed their status, one line each, as they come."""
+    key = next(iter(columns.values()))
+    seen: dict[int, Any] = {}
+    first = True
+    while True:
+        rows = read()
+        if first and len(rows) > limit:
+            for row in rows[:-limit]:
+                seen[getattr(row, key)] = getattr(row, "execution_status_code", None)
+        for row in rows:
+            status = getattr(row, "execution_status_code", None)
+            if seen.get(getattr(row, key), "") != status:
+                _line(row, columns, output, header=first)
+                first = False
+        seen = {getattr(row, key): getattr(row, "execution_status_code", None) for row in rows}
+        sys.stdout.flush()
+        time.sleep(interval)
+
+
+def _line(row: Any, columns: Mapping[str, str], output: str, *, header: bool) -> None:
+    values = row_dict(row)
+    if output == "json":
+        click.echo(json.dumps(values, default=as_json, ensure_ascii=False))
+    elif output == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        if header:
+            writer.writerow(values)
+        writer.writerow([as_text(value) for value in values.values()])
+    else:
+        # The lines to come are not known yet, so the widths are fixed.
+        widths = [{"started": 19, "at": 19, "module": 20, "batch": 20}.get(t, 8) for t in columns]
+        lines = [list(columns)] if header else []
+        lines.append([as_text(short(values[name])) for name in columns.values()])
+        for cells in lines:
+            click.echo("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip())

@@ -1,0 +1,120 @@
+"""``omd trace``: all that is known of the run whose ID a row carries."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from omd.cli.common import (
+    as_json,
+    as_text,
+    document_option,
+    dsn_option,
+    open_control,
+    row_dict,
+    short,
+)
+
+if TYPE_CHECKING:
+    from omd.control.rows import TraceRow
+
+__all__ = ["trace"]
+
+
+@click.command()
+@click.argument("instance", type=int)
+@dsn_option
+@document_option
+def trace(instance: int, dsn: str, output: str) -> None:
+    """Show all that is known of the Module Instance whose ID a row of a target carries."""
+    from omd.control.rows import TraceRow
+    from omd.errors import UnknownModuleInstance
+
+    with open_control(dsn) as control:
+        found = control.report(TraceRow, module_instance_id=instance)
+    if not found:
+        raise UnknownModuleInstance(
+            f"Module Instance {instance} does not exist", hint="omd log modules"
+        )
+    if output == "json":
+        told = row_dict(found[0])
+        click.echo(json.dumps(told, default=as_json, indent=2, ensure_ascii=False))
+        return
+    for name, value in _told(found[0]):
+        click.echo(f"{name:<12}{value}")
+    if found[0].events:
+        click.secho("\nEvents", bold=True)
+    for event in found[0].events:
+        at = short(datetime.fromisoformat(event["event_datetime"]))
+        code = event["event_return_code_details"]
+        click.echo(f"{at}  {event['event_type_description']}{f' {short(code)}' if code else ''}")
+        for line in (event["event_detail"] or "").splitlines():
+            click.echo(f"  {short_line(line)}")
+
+
+def short_line(line: str) -> str:
+    """A line of a text as the terminal may have it: indented as it is, nothing unprintable."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line.expandtabs())
+
+
+_WORDS = {
+    "E": "executing",
+    "S": "succeeded",
+    "F": "failed",
+    "A": "aborted",
+    "C": "skipped",
+}
+
+
+def _told(row: TraceRow) -> list[tuple[str, str]]:
+    """A trace in lines of a name and a text."""
+    kinds = ", ".join(filter(None, [row.area_code, row.table_type_code]))
+    status = str(row.execution_status_code)
+    reason = f" ({row.reason_code})" if row.reason_code else ""
+    told = [
+        ("instance", f"{row.module_instance_id}, {_WORDS[status]}{reason}"),
+        ("module", f"{row.module_code} ({kinds})"),
+        ("target", f"{row.table_code} on {row.platform_code}"),
+    ]
+    for number, parent in enumerate(row.parents):
+        of = f"{parent['batch_code']}, Batch Instance {parent['batch_instance_id']}"
+        state = _WORDS[parent["execution_status_code"]]
+        told.append(("under" if number else "batch", f"{of}, {state}"))
+    told.append(("started", f"{short(row.start_datetime)}"))
+    told.append(("ended" if row.end_datetime else "runs", _until(row)))
+    if row.window_is_taken_back is not None:
+        told.append(("read", _window(row)))
+    counts = ("input", "inserted", "updated", "deleted", "discarded", "rejected")
+    told.append(("rows", ", ".join(f"{getattr(row, f'rows_{n}'):,} {n}" for n in counts)))
+    told.append(
+        ("codes", f"told {row.processing_indicator}, tells the next run {row.next_run_indicator}")
+    )
+    if row.undid_module_instance_ids:
+        told.append(("undid", as_text(row.undid_module_instance_ids)))
+    if row.rolled_back_by_module_instance_id is not None:
+        told.append(("undone by", str(row.rolled_back_by_module_instance_id)))
+    for name, value in (row.execution_context or {}).items():
+        told.append(("context", f"{name} = {as_text(value)}"))
+    return [(name, str(short(value))) for name, value in told]
+
+
+def _until(row: TraceRow) -> str:
+    if row.end_datetime:
+        return f"{short(row.end_datetime)}, after {as_text(row.duration)}"
+    lease = f", lease until {short(row.lease_expires_at)}" if row.lease_expires_at else ""
+    return f"for {as_text(row.duration)}{lease}"
+
+
+def _window(row: TraceRow) -> str:
+    values = [
+        f"{name}s from {short(start)} (exclusive) to {short(end)}"
+        for name, start, end in (
+            ("instant", row.window_start_value, row.window_end_value),
+            ("id", row.window_start_id, row.window_end_id),
+        )
+        if end is not None
+    ]
+    return "; ".join(values) + (" (taken back)" if row.window_is_taken_back else "")

@@ -1,0 +1,131 @@
+"""The engine SPARK: what a run asks of Spark (`omd._core.engines.Engine`), and read, write, stamp.
+
+Nothing of Spark is imported before it is needed: a run with a session of its own, and rows that it
+moves itself, needs no more than that session.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from omd.control.run import ModuleRun
+    from omd.lineage.step import StepRun
+    from omd.spark.job import WriteResult
+    from omd.spark.snapshots import HeldSnapshot
+
+__all__ = ["SparkEngine", "engine"]
+
+_log = logging.getLogger("omd.spark")
+
+
+class SparkEngine:
+    """Runs on Spark; a session is a Spark session, of Spark Connect too."""
+
+    def active(self) -> SparkSession | None:
+        """The active session of this thread."""
+        from pyspark.sql import SparkSession
+
+        return SparkSession.getActiveSession()
+
+    def context(self, session: SparkSession) -> dict[str, Any]:
+        """Version and application."""
+        context = {"platform": "spark", "spark": session.version}
+        spark_context = _context(session)
+        if spark_context is not None:
+            context["application_id"] = spark_context.applicationId
+        return context
+
+    def attach(self, session: SparkSession, tag: str) -> None:
+        """Tag the jobs that this thread starts; the context's tag covers RDD jobs too."""
+        context = _context(session)
+        if context is not None:
+            context.addJobTag(tag)
+        else:
+            session.addTag(tag)
+
+    def cancel(self, session: SparkSession, tag: str) -> None:
+        """Cancel the jobs with this tag."""
+        context = _context(session)
+        if context is not None:
+            context.cancelJobsWithTag(tag)
+        else:
+            session.interruptTag(tag)
+
+    def release(self, session: SparkSession, tag: str) -> None:
+        """Tag no more jobs."""
+        try:
+            context = _context(session)
+            if context is not None:
+                context.removeJobTag(tag)
+            else:
+                session.removeTag(tag)
+        except Exception as error:  # noqa: BLE001 - the session may be gone
+            _log.debug("tag %s not removed: %s", tag, error)
+
+    def interrupted(self, session: SparkSession) -> None:
+        """Close this thread's connection to the JVM; the next call opens another.
+
+        A signal may have come while the thread waited for an answer on it. That answer is still to
+        come, and would be taken for the next call's.
+        """
+        with suppress(Exception):  # Connect has none; without pinned threads none is the thread's
+            _context(session)._gateway._gateway_client.get_thread_connection().close()
+
+    def roll_back(self, session: SparkSession, statement: str) -> None:
+        """Execute a statement of a rollback; see `omd.spark.lake.execute_rollback`."""
+        from omd.spark.lake import execute_rollback
+
+        execute_rollback(session, statement)
+
+    def snapshot(self, dsn: str) -> HeldSnapshot:
+        """Hold one moment of a database."""
+        from omd.spark.snapshots import HeldSnapshot
+
+        return HeldSnapshot(dsn)
+
+    def read(
+        self, run: ModuleRun, session: SparkSession, table: str | None, **options: Any
+    ) -> DataFrame:
+        """See `omd.spark.read`."""
+        from omd.spark.job import read
+
+        return read(run, session, table, **options)
+
+    def write(
+        self, run: ModuleRun, df: DataFrame, table: str | None, **options: Any
+    ) -> WriteResult:
+        """See `omd.spark.write`."""
+        from omd.spark.job import write
+
+        return write(run, df, table, **options)
+
+    def stamp(self, run: ModuleRun, df: DataFrame, **options: Any) -> DataFrame:
+        """See `omd.spark.stamp`."""
+        from omd.spark.job import stamp
+
+        return stamp(run, df, **options)
+
+    def session(self, master: str | None = None) -> SparkSession:
+        """See `omd.spark.session`."""
+        from omd.spark.sessions import session
+
+        return session(master)
+
+    def transform(self, run: StepRun) -> None:
+        """See `omd.spark.lineage.transform`."""
+        from omd.spark.lineage import transform
+
+        transform(run)
+
+
+def _context(session: SparkSession) -> Any:
+    """The Spark context; a session of Spark Connect has none."""
+    return getattr(session, "sparkContext", None)
+
+
+engine = SparkEngine()

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Write from a database with OMD installed what the catalog tells.
+
+    python tools/generate.py            # write the files
+    python tools/generate.py --check    # exit 1 when the committed files differ
+
+Of each room the calls and rows in Python (``driver/omd/<room>/calls.py`` and ``rows.py``), the
+doors to the rooms and all their errors (``driver/omd/_doors.py`` and ``errors.py``), and the
+reference (``docs/reference``). The texts are the COMMENTs of the database objects, so a file is
+changed by changing the SQL. The database is --dsn, else OMD_DSN, else libpq's own settings. The
+files are the same for every version of PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg.rows import dict_row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the files, or compare them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--dsn", default=os.environ.get("OMD_DSN", ""), help="the database")
+    parser.add_argument("--check", action="store_true", help="compare, and change nothing")
+    options = parser.parse_args(arguments)
+    sys.path.insert(0, str(ROOT / "driver"))  # the rooms as they are here, installed or not
+    import rooms
+
+    with psycopg.connect(options.dsn, row_factory=dict_row) as connection:
+        # With an empty path every name is written with its schema.
+        connection.execute("SET search_path = ''")
+        found = {name: _formatted(text) for name, text in rooms.files(connection).items()}
+        if not options.check:
+            _write(found)  # the reference looks into the errors
+        import reference
+
+        found |= {
+            f"docs/reference/{name}": text for name, text in reference.pages(connection).items()
+        }
+    if options.check:
+        return _check(found)
+    _write(found)
+    return 0
+
+
+def _formatted(text: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--stdin-filename", "generated.py", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    return done.stdout
+
+
+def _write(found: Mapping[str, str]) -> None:
+    for name, text in found.items():
+        file = ROOT / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+def _check(found: Mapping[str, str]) -> int:
+    differs = False
+    for name, text in found.items():
+        file = ROOT / name
+        committed = file.read_text(encoding="utf-8") if file.exists() else ""
+        for line in difflib.unified_diff(
+            committed.splitlines(),
+            text.splitlines(),
+            f"committed/{name}",
+            f"database/{name}",
+            lineterm="",
+        ):
+            differs = True
+            print(line)
+    if differs:
+        print("Mend it: python tools/generate.py", file=sys.stderr)
+    return int(differs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
