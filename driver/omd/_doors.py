@@ -14,7 +14,7 @@ __all__ = ["Doors"]
 
 
 class Doors:
-    """The rooms, each found by typing a dot; a room is imported when it is entered."""
+    """The rooms, each found by typing a dot; imported when it is entered."""
 
     @cached_property
     def lineage(self) -> Lineage:

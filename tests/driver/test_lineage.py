@@ -168,7 +168,9 @@ def test_a_topic_that_is_held_is_no_error(on_spark: omd.Lineage) -> None:
     assert (lag.reason, lag.hostid) == ("HELD", "other:1")
 
 
-@pytest.mark.parametrize("call", ["step", "plan", "definition", "release", "retry", "remove_topic"])
+@pytest.mark.parametrize(
+    "call", ["step", "plan", "topic_definition", "release", "retry", "remove_topic"]
+)
 def test_an_unknown_topic_is_an_error(lineage: omd.Lineage, call: str) -> None:
     with pytest.raises(errors.UnknownTopic) as caught:
         getattr(lineage, call)("no.where")

@@ -47,14 +47,14 @@ def report(dsn: str, start: datetime, out: Path) -> None:
       omd report --since 7d --out week.html
       omd report --out - | mail …           to stdout
     """
-    from omd.cli import _page
+    from omd.report import page
 
     with open_control(dsn) as control:
-        page = _page.make(control, start)
+        html = page.make(control, start)
     if str(out) == "-":
-        click.echo(page, nl=False)
+        click.echo(html, nl=False)
         return
-    out.write_text(page, encoding="utf-8")
+    out.write_text(html, encoding="utf-8")
     click.echo(out)
 
 

@@ -1,0 +1,108 @@
+"""The house: who may import whom, and that nothing is imported in a circle."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omd._rooms import ENGINES, ROOMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(__file__).parents[2] / "driver" / "omd"
+SPARK = ("adbc_driver_manager", "adbc_driver_postgresql", "pandas", "pyarrow", "pyspark")
+
+
+def name_of(file: Path) -> str:
+    parts = ("omd", *file.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports(module: str) -> set[str]:
+    """What a module imports, in functions too; not what only a type checker sees."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    return {target for node in executed(tree) for target in targets(node)}
+
+
+def executed(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            continue
+        yield child
+        yield from executed(child)
+
+
+def targets(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "the whole name, please"
+        for alias in node.names:
+            full = f"{node.module}.{alias.name}"
+            yield full if full in MODULES else str(node.module)
+
+
+def room_of(module: str) -> str | None:
+    part = [*module.split("."), ""][1]
+    return part if part in ROOMS else None
+
+
+def test_every_import_of_our_own_leads_somewhere():
+    for module in MODULES:
+        ours = {target for target in imports(module) if target.split(".")[0] == "omd"}
+        assert ours <= MODULES.keys(), module
+
+
+def test_nothing_is_imported_in_a_circle():
+    # `import omd` alone imports nothing: its names are imported on first use.
+    graph = {module: imports(module) & MODULES.keys() - {"omd"} for module in MODULES}
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("omd._core")])
+def test_the_core_knows_no_room_no_spark_and_no_command_line(module):
+    for target in imports(module):
+        top = target.split(".")[0]
+        assert top not in (*SPARK, "click"), target
+        assert top != "omd" or target.startswith("omd._core") or target == "omd._rooms", target
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if room_of(name)])
+def test_a_room_knows_only_the_rooms_below_it_and_no_engine(module):
+    order = list(ROOMS)
+    mine = order.index(room_of(module) or "")
+    engines = [".".join(path.split(".")[:2]) for path, _ in ENGINES.values()]
+    for target in imports(module):
+        other = room_of(target)
+        assert other is None or order.index(other) <= mine, target
+        assert not target.startswith(("omd.report", *engines)), target
+        assert target.split(".")[0] not in SPARK, target
+
+
+# Not in the rooms: what installs the database, runs a server or checks it, and the demos.
+OUTSIDE = re.compile(r"omd\.(spark|demo|install|embedded|cli\.install)\b")
+STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CALL \w)")
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not OUTSIDE.match(name)])
+def test_sql_stands_where_a_routine_is_called_and_nowhere_else(module):
+    if module == "omd._core.calls":
+        return
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    docs = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            assert not STATEMENT.match(node.value), node.value
