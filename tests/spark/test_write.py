@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -99,6 +100,30 @@ def test_a_run_writes_to_several_tables(
     assert found == [("t.target", 3), ("t.O ther", 5)]
     log = conn.execute("SELECT rows_inserted AS n FROM omd_report.module_execution_log").fetchone()
     assert log == {"n": 8}
+
+
+def test_a_write_opens_a_connection_to_look_at_the_table_and_one_per_partition(
+    spark: SparkSession, conn: Any, control: omd.Control, module: str
+) -> None:
+    with control.module(module, lease=None) as run:
+        run.write(spark.range(0, 4, 1, 1))  # the worker's first looks at the types too
+        opened, sessions = backends(conn), established(conn)
+        run.write(spark.range(4, 8, 1, 1))
+        deadline = time.monotonic() + 10
+        while backends(conn) > opened and time.monotonic() < deadline:
+            time.sleep(0.02)  # the server counts a session when it has ended
+        assert established(conn) - sessions == 1 + 1
+        assert there(conn) == list(range(8))
+
+
+def backends(conn: Any) -> int:
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    return int(conn.execute(query).fetchone()["count"])
+
+
+def established(conn: Any) -> int:
+    query = "SELECT sessions FROM pg_stat_database WHERE datname = current_database()"
+    return int(conn.execute(query).fetchone()["sessions"])
 
 
 def test_a_write_without_a_run_is_a_plain_append(spark: SparkSession, conn: Any, dsn: str) -> None:

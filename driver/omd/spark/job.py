@@ -16,7 +16,7 @@ from omd.spark import lake
 from omd.spark.failure import failure_in
 from omd.spark.relation import Relation
 from omd.spark.sessions import register
-from omd.spark.source import OmdDataSource, next_write_number
+from omd.spark.source import OmdDataSource
 from omd.spark.window import as_option
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 
@@ -199,7 +199,7 @@ def _write_table(
     """Write stamped rows to PostgreSQL, and answer how many there are."""
     register(stamped.sparkSession, run.dsn)
     relation = Relation.describe(run.dsn, table, None)
-    ledger = Ledger(run.module_instance_id, next_write_number(run.dsn), str(relation))
+    ledger = Ledger(run.module_instance_id, run.control.next_write_number(), str(relation))
     # Made here too, to complain before Spark starts and wraps the complaint.
     Writer(run.dsn, relation, stamped.schema, mode == "overwrite", ledger)
     if mode == "overwrite":
@@ -209,6 +209,7 @@ def _write_table(
         "table": table,
         "moduleInstance": str(ledger.module_instance_id),
         "writeNumber": str(ledger.write_number),
+        "writePlan": relation.plan(),
     }
     try:
         stamped.write.format("omd").mode(mode).options(**options).save()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +18,7 @@ from pyspark.sql.types import StructField, StructType
 from omd._core.link import resolve_conninfo
 from omd.errors import CallerError, OmdError, TargetNotFound
 from omd.spark.snapshots import snapshot_error, taking_over
-from omd.spark.types import ColumnType, column_type
+from omd.spark.types import ColumnType, Described, column_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,6 +90,7 @@ class Relation:
         table_name: of a table; None for a query.
         blocks: size of a table in blocks; 0 where blocks can't be read one by one.
         columns: its columns by name, in order.
+        described: the same as the server has described them.
         selected: those of them that a read gives; None: all.
     """
 
@@ -97,6 +99,7 @@ class Relation:
     table_name: str | None
     blocks: int
     columns: dict[str, ColumnType]
+    described: tuple[Described, ...] = ()
     selected: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
@@ -124,20 +127,40 @@ class Relation:
                 source = sql.Composed([sql.SQL("(\n"), _text(query), sql.SQL("\n)")])
             else:
                 raise CallerError("neither a table nor a query")
-            described = connection.execute(sql.SQL("SELECT * FROM {} AS q LIMIT 0").format(source))
-            columns = {
-                column.name: column_type(column, *_type_name(connection, column))
-                for column in described.description or ()
-            }
-            if len(columns) < len(described.description or ()):
+            result = connection.execute(sql.SQL("SELECT * FROM {} AS q LIMIT 0").format(source))
+            described = tuple(
+                Described(
+                    column.name, *_type_name(connection, column), column.precision, column.scale
+                )
+                for column in result.description or ()
+            )
+            columns = {column.name: column_type(column) for column in described}
+            if len(columns) < len(described):
                 raise CallerError("two columns of the query have the same name")
-            for name in _loosely_equal(connection, described):
+            for name in _loosely_equal(connection, result):
                 columns[name] = replace(columns[name], filterable=False)
-            relation = cls(source, schema_name, table_name, blocks, columns)
+            relation = cls(source, schema_name, table_name, blocks, columns, described)
             check = relation.rewritten if snapshot is not None else None
             if check is not None and connection.execute(check).fetchone() != (False,):
                 raise relation.rewritten_error()
         return relation
+
+    def plan(self) -> str:
+        """What a write has to know of a table, for those who can't ask; see `planned`."""
+        return json.dumps([self.schema_name, self.table_name, self.described])
+
+    @classmethod
+    def planned(cls, plan: str) -> Relation:
+        """The table of a `plan`, without a question to the server."""
+        schema_name, table_name, described = json.loads(plan)
+        columns = [Described(*column) for column in described]
+        return cls(
+            sql.Identifier(schema_name, table_name),
+            schema_name,
+            table_name,
+            0,
+            {column.name: column_type(column) for column in columns},
+        )
 
     @property
     def rewritten(self) -> sql.Composed | None:

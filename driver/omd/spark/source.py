@@ -22,6 +22,7 @@ Options (case does not matter):
         be there twice.
     writeNumber: write: tells the writes of a run apart; default: a new one. Who names the one of a
         write before goes on with it, and must cut the rows into the same partitions.
+    writePlan: write: what `ModuleRun.write` has found out about the table; nobody asks twice.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ _OPTIONS = {
     "windowendid": "window_end_id",
     "moduleinstance": "module_instance",
     "writenumber": "write_number",
+    "writeplan": "write_plan",
 }
 _NUMBERS = {
     "partitions": "numPartitions",
@@ -95,6 +97,7 @@ class Options:
     window_end_id: int | None = None
     module_instance: int | None = None
     write_number: int | None = None
+    write_plan: str | None = None
 
     @classmethod
     def parse(cls, given: MutableMapping[str, str]) -> Options:
@@ -172,7 +175,8 @@ class OmdDataSource(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> Writer:
         """A writer to the table; on the driver, once per write."""
         given = self._options
-        target = self.relation()
+        planned = given.write_plan
+        target = self.relation() if planned is None else Relation.planned(planned)
         ledger = None
         if given.module_instance is not None:
             number = given.write_number or next_write_number(given.url)

@@ -9,7 +9,7 @@ refused before a row moves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,10 +37,9 @@ from omd.errors import OmdError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from psycopg import Column
-
 __all__ = [
     "ColumnType",
+    "Described",
     "UnsupportedType",
     "column_type",
     "read_array",
@@ -207,18 +206,32 @@ def _array(element: ColumnType) -> ColumnType:
     )
 
 
-def column_type(column: Column, type_name: str, is_enum: bool = False) -> ColumnType:
-    """The table's entry for a column of a result.
+class Described(NamedTuple):
+    """A column of a result as the server describes it, which tells a domain as the type below it.
 
-    Args:
-        column: as described by the server, which tells a domain as the type below it.
+    Attributes:
+        name: of the column.
         type_name: name of its type in pg_type, with [] for an array.
         is_enum: whether that is an enum.
+        precision: of a numeric.
+        scale: of a numeric.
+    """
+
+    name: str
+    type_name: str
+    is_enum: bool
+    precision: int | None
+    scale: int | None
+
+
+def column_type(column: Described) -> ColumnType:
+    """The table's entry for a column of a result.
 
     Raises:
         UnsupportedType: there is none; the message names column and type.
     """
-    if is_enum:
+    type_name = column.type_name
+    if column.is_enum:
         return _texts(type_name)
     of = type_name.removesuffix("[]")
     try:
