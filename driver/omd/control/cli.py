@@ -203,7 +203,7 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
         b_flights:                           # register_batch
           frequency_code: Daily
           batch_description: Flights of the day
-          modules:                           # add_module_to_batch: sequence 10, 20, ...
+          modules:                           # add_module_to_batch: sequence 10, 20, 30
             - m_stg_flights
             - m_hstg_flights: {sequence: 15, inactive_indicator: N}
           batches: [b_weather]               # add_batch_to_parent_batch, the same way

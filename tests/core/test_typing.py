@@ -1,0 +1,80 @@
+"""The public API under ``mypy --strict`` in a user's project."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+PROGRAM = """\
+from datetime import datetime, timezone
+
+import omd
+import omd.spark
+from pyspark.sql import DataFrame, SparkSession
+
+
+def job(run: omd.ModuleRun, spark: SparkSession, df: DataFrame) -> None:
+    reveal_type(run.read(spark, "stg.t", columns=["id"]))
+    reveal_type(run.write(df, mode="overwrite"))
+    reveal_type(run.stamp(df, record_source="there"))
+    run.write(df, mode="replace")  # error
+    run.write("no rows")  # error
+
+
+with omd.connect() as control:
+    reveal_type(control.begin_module("m_x"))
+    reveal_type(control.register_batch("b", frequency_code="Daily"))
+    reveal_type(control.previous_module_instance("m_x"))
+    reveal_type(control.run_batch("b"))
+    reveal_type(control.lineage)
+    reveal_type(control.lineage.plan("fact.a").end_value)
+    reveal_type(control.lineage.step("fact.a").outcome)
+    control.lineage.set_offset("stg.h", datetime.now(timezone.utc), id="4")  # error
+    control.lineages  # error
+    reveal_type(control.run("m_x", lambda run: run.module_instance_id))
+    try:
+        control.module_success(1, rows_inserted=4)
+    except omd.errors.InstanceNotExecuting as error:
+        reveal_type(error.hint)
+"""
+
+REVEALED = [
+    "pyspark.sql.dataframe.DataFrame",
+    "omd.spark.job.WriteResult",
+    "pyspark.sql.dataframe.DataFrame",
+    "omd.control.rows.BeginModuleAnswer",
+    "int",
+    "omd.control.rows.PreviousModuleInstanceRow | None",
+    "omd.control.rows.RunBatchAnswer",
+    "omd.lineage.room.Lineage",
+    "datetime.datetime | None",
+    "omd.lineage.codes.StepResult",
+    "omd.control.run.Outcome[int]",
+    "str | None",
+]
+
+
+def test_the_signatures_are_the_true_ones_in_a_user_s_project(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-color-output", "job.py"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT / "driver")},
+    )
+    revealed = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    found = [
+        re.sub(r"builtins\.|Union\[(.*), None\]", r"\1 | None" if "Union" in t else "", t)
+        for t in revealed
+    ]
+    assert found == REVEALED, done.stdout
+    wrong = {int(line) for line in re.findall(r"job\.py:(\d+): error", done.stdout)}
+    marked = {n for n, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# error")}
+    assert wrong == marked, done.stdout
