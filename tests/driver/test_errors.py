@@ -63,6 +63,16 @@ def test_psycopg_raises_the_class_itself(conn: Connection) -> None:
     assert caught.value.hint
 
 
+def test_an_error_prints_its_message_and_its_hint_and_no_stack_of_the_server(
+    control: omd.Control,
+) -> None:
+    with pytest.raises(errors.UnknownBatch) as caught:
+        control.begin_batch("nowhere")
+    assert str(caught.value) == f"{caught.value.message}\nHint: {caught.value.hint}"
+    assert str(errors.ConnectionFailed("gone")) == "gone"
+    assert errors.UnknownBatch.__module__ == "omd.errors"
+
+
 def test_an_error_survives_pickling_with_all_it_tells(control: omd.Control) -> None:
     with pytest.raises(errors.UnknownBatch) as caught:
         control.begin_batch("nowhere")

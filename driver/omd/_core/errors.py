@@ -36,6 +36,13 @@ __all__ = [
 class OmdError(psycopg.DatabaseError):
     """An error of OMD: `sqlstate`, `message`, `detail` and, with the next command, `hint`."""
 
+    __module__ = "omd.errors"
+
+    def __init_subclass__(cls, **psycopg_arguments: Any) -> None:
+        super().__init_subclass__(**psycopg_arguments)
+        if cls.__module__.startswith("omd.") and cls.__module__.endswith(".errors"):
+            cls.__module__ = "omd.errors"  # the name that users import, and the event log shows
+
     def __init__(self, *args: Any, hint: str | None = None, **psycopg_arguments: Any) -> None:
         super().__init__(*args, **psycopg_arguments)
         self._hint = hint

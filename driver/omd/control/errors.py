@@ -171,8 +171,12 @@ class NotStarted(Exception):
     The instance is closed already. `reason` is the reason code: RUNNING, DIRECTIVE, FREQUENCY, ….
     """
 
+    __module__ = "omd.errors"  # the name that users import
     kind = "run"
     verdict = "not started"
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = "omd.errors"
 
     def __init__(self, code: str, instance_id: int, reason: str | None) -> None:
         super().__init__(code, instance_id, reason)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from omd._core.engines import Engine
     from omd.control.run import ModuleRun
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
@@ -129,3 +130,6 @@ def _context(session: SparkSession) -> Any:
 
 
 engine = SparkEngine()
+
+if TYPE_CHECKING:
+    _as_the_core_asks: Engine = engine
