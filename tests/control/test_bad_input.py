@@ -12,7 +12,7 @@ from psycopg import sql
 from omd.errors import OmdError
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 MODULE_CALLS: dict[str, dict[str, Any]] = {
     "evaluate_module": {},

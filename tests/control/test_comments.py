@@ -11,7 +11,7 @@ import pytest
 import omd.install
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 FILES = sorted((omd.install.sql_root() / "procedures" / "omd").glob("*.sql"))
 SCHEMAS = "('omd'::regnamespace, 'omd_lineage'::regnamespace, 'omd_report'::regnamespace)"

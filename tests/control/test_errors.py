@@ -14,7 +14,7 @@ from omd import errors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 PASSED = timedelta(microseconds=1)
 

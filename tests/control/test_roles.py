@@ -12,7 +12,7 @@ from psycopg.errors import InsufficientPrivilege
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
     Another = Callable[..., Flow]
 

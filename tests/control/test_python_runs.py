@@ -20,7 +20,7 @@ from omd import errors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.driver.conftest import Wire
+    from support.wire import Wire
 
     Connection = psycopg.Connection[dict[str, Any]]
     Row = Callable[[int], dict[str, Any]]
