@@ -6,6 +6,7 @@ pytest_plugins = [
     "support.flow",
     "support.scene",
     "support.driver",
+    "support.traps",
     "support.wire",
     "support.programs",
 ]
