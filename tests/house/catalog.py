@@ -22,18 +22,6 @@ SCHEMAS = "SELECT oid FROM pg_namespace WHERE nspname ~ '^omd(_|$)'"
 FOLDER = omd.install.sql_root() / "procedures"
 FILES: list[Path] = sorted(FOLDER.glob("*/*.sql"))
 
-# The rooms from the lowest to the highest; a schema that is not here is a room on all of these.
-ORDER = (
-    "omd",
-    "omd_lake",
-    "omd_lineage",
-    "omd_delivery",
-    "omd_facts",
-    "omd_decision",
-    "omd_dispatch",
-)
-REPORT = "omd_report"  # views over all rooms
-
 NEVER = {edge: errors for errors, _, edges in NEVER_RAISED for edge in edges}
 STRING = r"'(?:[^']|'')*'"
 ROUTINES = f"""

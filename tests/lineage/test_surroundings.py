@@ -42,7 +42,7 @@ def whole_story(scene: Scene, runner: Scene) -> None:
     runner.probe()
     failed = runner.step("dwh.f")
     assert (failed.outcome, failed.detail) == ("ERROR", "division by zero")
-    runner.call("omd_lineage.note_error", topic="dwh.f", error="x")
+    runner.call("omd_lineage.note_error", topic="dwh.f", detail="x")
     assert scene.rows("SELECT * FROM omd.event_log WHERE event_detail LIKE '%%evil%%'") == []
 
 
