@@ -52,7 +52,7 @@ $batch_success$;
 COMMENT ON PROCEDURE omd.batch_success IS
 'Ends a Batch Instance with status S. Accepted from E with indicator P, and only when none of '
 'its Module Instances and child Batch Instances executes or has failed. Errors: OM003, OM005, '
-'OM101, OM102, OM104. Locks: the instance row. DIRECT, "Batch Success event". '
+'OM014, OM101, OM102, OM104. Locks: the instance row. DIRECT, "Batch Success event". '
 'Call again when the answer was lost; OM101 with execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_success TO omd_runner;

@@ -87,8 +87,8 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'p_inactive_indicator: Y, it is not run, or N. p_comment: what it is. p_module_code: its Module, '
 'named like the topic otherwise. p_area_code: of its Module (PRES). p_table_type_code: of its '
 'Module. p_platform_code: of its Module, POSTGRES or SPARK. p_start_value, p_start_id: rows up to '
-'here are not taken. Answers p_topic_id. Errors: OM005, OM006, OM009, OM013, OM016, OM017, OM205. '
-'Locks: other registrations; the Module row. SQL ETL scheduler, "Lineage and Topics". Call again '
-'when the answer was lost.';
+'here are not taken. Answers p_topic_id. Errors: OM005, OM006, OM009, OM013, OM016, OM017, OM204, '
+'OM205, OM208. Locks: other registrations; the Module row. SQL ETL scheduler, "Lineage and '
+'Topics". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

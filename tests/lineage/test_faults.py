@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from lineage.conftest import Scene
+from support.scene import Scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -126,6 +126,7 @@ class ControlCalls(Calls):
 
         Raises:
             UnknownBatchInstance: OM003.
+            MissingArgument: OM005.
         """
         answer: str = self._value(_BATCH_ACTIVE_INSTANCE_CONTROL, batch_instance_id)
         return answer
@@ -182,6 +183,7 @@ class ControlCalls(Calls):
         Raises:
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             BatchNotComplete: OM104.
@@ -249,6 +251,7 @@ class ControlCalls(Calls):
             UnknownModule: OM002.
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
+            InvalidTableCode: OM009.
             InvalidLease: OM011.
             WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101, the Batch has just ended.
@@ -402,6 +405,7 @@ class ControlCalls(Calls):
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
+            InvalidTableCode: OM009.
             WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
             NoRollbackTemplate: OM201.
@@ -515,6 +519,7 @@ class ControlCalls(Calls):
 
         Raises:
             UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
         """
         answer: str = self._value(_MODULE_ACTIVE_INSTANCE_CONTROL, module_instance_id)
         return answer
@@ -620,6 +625,7 @@ class ControlCalls(Calls):
         Raises:
             UnknownBatchInstance: OM003.
             UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
             UnknownParameter: OM012.
         """
         answer: str | None = self._value(
@@ -866,12 +872,13 @@ class ControlCalls(Calls):
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
+            InvalidTableCode: OM009.
             InstanceNotExecuting: OM101.
             NoRollbackPending: OM103.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
             WrongPlatform: OM204.
+            TargetColumnNotFound: OM205.
         """
         self._do(_ROLLBACK_MODULE, module_instance_id)
 
@@ -914,11 +921,14 @@ class ControlCalls(Calls):
             UnknownModule: OM002.
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
+            InvalidTableCode: OM009.
             WrongIsolationLevel: OM014.
+            InstanceNotExecuting: OM101, the Batch has just ended.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             NoExecutable: OM203.
             WrongPlatform: OM204.
+            TargetColumnNotFound: OM205.
         """
         return self._answer(
             _RUN_MODULE, RunModuleAnswer, module_code, batch_instance_id, executable

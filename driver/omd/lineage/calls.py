@@ -46,6 +46,7 @@ class LineageCalls(Calls):
             UnknownTopic: OM015.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
+            WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
             BaseTableUnfit: OM206.
             WrongTopicState: OM208.
@@ -93,6 +94,7 @@ class LineageCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            InstanceNotExecuting: OM101.
         """
         self._do(_FAIL_STEP, module_instance_id, event_detail, event_return_code_details)
 
@@ -218,7 +220,9 @@ class LineageCalls(Calls):
             InvalidArgument: OM013.
             InvalidTopic: OM016.
             CyclicDependency: OM017.
+            WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
+            WrongTopicState: OM208.
         """
         answer: int = self._value(
             _REGISTER_TOPIC,

@@ -9,6 +9,7 @@ import socket
 import threading
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -20,7 +21,7 @@ from omd import errors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.driver.conftest import Wire
+    from support.wire import Wire
 
     Connection = psycopg.Connection[dict[str, Any]]
     Row = Callable[[int], dict[str, Any]]
@@ -77,7 +78,7 @@ def test_whatever_leaves_a_block_fails_module_and_batch_and_goes_on(
     assert event["event_return_code_details"].endswith(type(error).__name__)
     assert event["event_detail"].startswith(event["event_return_code_details"])
     assert str(error) in event["event_detail"]
-    assert "test_run.py" in event["event_detail"].splitlines()[1]
+    assert Path(__file__).name in event["event_detail"].splitlines()[1]
     assert "Traceback" in event["event_detail"]
     assert len(events(batch=batch.batch_instance_id)) == 1
 
@@ -440,7 +441,7 @@ def test_a_runner_needs_no_other_role(control: omd.Control, dsn: str, pending: i
         with runner.batch("b") as batch:
             with batch.module("m_1") as run:
                 assert run.module.table_code == "dwh.t"
-                runner.heartbeat(run.module_instance_id)
+                runner.heartbeat(run.module_instance_id, timedelta(minutes=1))
             assert batch.run("m_2", lambda run: run.rows(inserted=1)).succeeded
         executed: list[str] = []
         with runner.module("m_alone", rollback_executor=executed.append) as run:
