@@ -2,14 +2,18 @@
 -- database of the server uses them. The tables that your Modules loaded are yours and stay. One
 -- transaction.
 
-DROP SCHEMA IF EXISTS omd_report CASCADE;
-DROP SCHEMA IF EXISTS omd_lineage CASCADE;
-DROP SCHEMA IF EXISTS omd CASCADE;
-
 DO $do$
 DECLARE
     v_role text;
+    v_schema text;
 BEGIN
+    FOR v_schema IN
+        SELECT n.nspname
+        FROM pg_namespace AS n
+        WHERE n.nspowner = to_regrole('omd_owner') AND n.nspname ~ '^omd(_|$)'
+    LOOP
+        EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', v_schema);
+    END LOOP;
     FOREACH v_role IN ARRAY ARRAY['omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'] LOOP
         BEGIN
             IF to_regrole(v_role) IS NOT NULL THEN

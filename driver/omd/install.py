@@ -31,6 +31,7 @@ logger = logging.getLogger("omd.install")
 MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
+_ROOMS = "sql/install/"  # one list per room
 
 _NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
 
@@ -110,29 +111,35 @@ def read_manifest(root: Path | None = None) -> list[Entry]:
         MigrationChanged: a migration does not have the checksum the manifest gives.
     """
     root = (root or sql_root()).resolve()
-    manifest = root / MANIFEST
-    entries: list[Entry] = []
-    variables: dict[str, str] = {}
-    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
+    return list(_read_list(root / MANIFEST, root, {}))
+
+
+def _read_list(file: Path, root: Path, variables: dict[str, str]) -> Iterator[Entry]:
+    """The SQL files that a list names; a room has a list of its own."""
+    here = file.relative_to(root).as_posix()
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         if found := _SET.match(line):
             variables[found["name"]] = found["value"]
         elif found := _INCLUDE.match(line):
             if found["path"].endswith(".psql"):
                 continue
-            file = (manifest.parent / found["path"]).resolve()
-            if not file.is_file() or root not in file.parents:
-                raise InstallError(f"{MANIFEST}, line {number}: no file {found['path']}.")
-            entries.append(_entry(file, file.relative_to(root).as_posix(), variables))
+            named = (file.parent / found["path"]).resolve()
+            if not named.is_file() or root not in named.parents:
+                raise InstallError(f"{here}, line {number}: no file {found['path']}.")
+            path = named.relative_to(root).as_posix()
+            if path.startswith(_ROOMS):
+                yield from _read_list(named, root, variables)
+            else:
+                yield _entry(named, path, variables)
         elif not _NOISE.match(line):
-            raise InstallError(f"{MANIFEST}, line {number} is not understood: {line}")
-    return entries
+            raise InstallError(f"{here}, line {number} is not understood: {line}")
 
 
 def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
     content = file.read_bytes()
     checksum = hashlib.sha256(content).hexdigest()
     kind = Kind.REPEATABLE
-    if path.startswith("sql/install/") or path == ROLES:
+    if path.startswith("sql/setup/") or path == ROLES:
         kind = Kind.SETUP
     elif path.startswith("migrations/"):
         kind = Kind.MIGRATION

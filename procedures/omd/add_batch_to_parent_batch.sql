@@ -1,6 +1,5 @@
 -- Puts a Batch under a parent Batch, or changes its place there. A NULL argument keeps the present
--- value. Errors: OM001, OM005, OM006, OM008, OM014. Locks: the hierarchy table against other
--- writers, so that two sessions can't close a cycle together.
+-- value.
 
 CREATE OR REPLACE PROCEDURE omd.add_batch_to_parent_batch(
     p_batch_code text,
@@ -13,8 +12,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $add_batch_to_parent_batch$
 DECLARE
-    v_batch_id integer := omd.require_batch(p_batch_code);
-    v_parent_batch_id integer := omd.require_batch(p_parent_batch_code);
+    v_batch_id integer := omd._require_batch(p_batch_code);
+    v_parent_batch_id integer := omd._require_batch(p_parent_batch_code);
     v_inactive_indicator text := omd.require_code('inactive indicator', p_inactive_indicator);
     v_is_cycle boolean;
 BEGIN
@@ -65,3 +64,4 @@ COMMENT ON PROCEDURE omd.add_batch_to_parent_batch IS
 'p_inactive_indicator: Y skips the child under this parent. Errors: OM001, OM005, OM006, OM008 '
 '(cycle), OM014. Locks: batch_hierarchy against other writers.';
 REVOKE ALL ON PROCEDURE omd.add_batch_to_parent_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.add_batch_to_parent_batch TO omd_admin;

@@ -1,5 +1,4 @@
 -- Puts a Module into a Batch, or changes its place there. A NULL argument keeps the present value.
--- Errors: OM001, OM002, OM005, OM006. Locks: the batch_module row.
 
 CREATE OR REPLACE PROCEDURE omd.add_module_to_batch(
     p_batch_code text,
@@ -12,8 +11,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $add_module_to_batch$
 DECLARE
-    v_batch_id integer := omd.require_batch(p_batch_code);
-    v_module_id integer := omd.require_module(p_module_code);
+    v_batch_id integer := omd._require_batch(p_batch_code);
+    v_module_id integer := omd._require_module(p_module_code);
     v_inactive_indicator text := omd.require_code('inactive indicator', p_inactive_indicator);
 BEGIN
     INSERT INTO omd.batch_module AS bm (batch_id, module_id, sequence, inactive_indicator)
@@ -39,3 +38,4 @@ COMMENT ON PROCEDURE omd.add_module_to_batch IS
 'p_inactive_indicator: Y skips the Module in this Batch. Errors: OM001, OM002, OM005, OM006. '
 'Locks: the batch_module row. DIRECT, "Batch Processing".';
 REVOKE ALL ON PROCEDURE omd.add_module_to_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.add_module_to_batch TO omd_admin;

@@ -1,6 +1,5 @@
 -- Are the rows in the target of a Module stamped with instances that should be there? Reads the
 -- whole insert column, with the rights of the caller.
--- Errors: OM002, OM005, OM009, OM202, OM204. Locks: ACCESS SHARE on the target.
 
 CREATE OR REPLACE FUNCTION omd.audit_column_values(
     p_module_code text
@@ -86,3 +85,4 @@ COMMENT ON FUNCTION omd.audit_column_values IS
 'rights of the caller. Errors: OM002, OM005, OM009, OM202, OM204. Locks: ACCESS SHARE on the '
 'target.';
 REVOKE ALL ON FUNCTION omd.audit_column_values FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.audit_column_values TO omd_reader;

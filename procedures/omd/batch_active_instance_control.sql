@@ -1,4 +1,4 @@
--- The multiple-instance check: may this Batch Instance go on? Errors: OM003, OM005. Locks: none.
+-- The multiple-instance check: may this Batch Instance go on?
 
 CREATE OR REPLACE FUNCTION omd.batch_active_instance_control(
     p_batch_instance_id bigint
@@ -39,3 +39,4 @@ COMMENT ON FUNCTION omd.batch_active_instance_control IS
 'lower id, else Process. Changes nothing. Errors: OM003. Locks: none. DIRECT, "Implementation '
 'Guidelines".';
 REVOKE ALL ON FUNCTION omd.batch_active_instance_control FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.batch_active_instance_control TO omd_reader;

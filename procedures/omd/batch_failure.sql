@@ -1,5 +1,4 @@
 -- Ends a Batch Instance with F and writes one event row.
--- Errors: OM003, OM005, OM101. Locks: the instance row.
 
 CREATE OR REPLACE PROCEDURE omd.batch_failure(
     p_batch_instance_id bigint,
@@ -11,7 +10,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $batch_failure$
 BEGIN
-    PERFORM omd.fail_batch_instance(
+    PERFORM omd._fail_batch_instance(
         p_batch_instance_id, p_event_detail, p_event_return_code_details
     );
 END
@@ -23,3 +22,4 @@ COMMENT ON PROCEDURE omd.batch_failure IS
 'Accepted from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch '
 'Failure event".';
 REVOKE ALL ON PROCEDURE omd.batch_failure FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.batch_failure TO omd_runner;

@@ -1,5 +1,4 @@
 -- Answers what a Batch runs, in order: its Modules by sequence, then its child Batches by sequence.
--- Errors: OM001, OM005. Locks: none.
 
 CREATE OR REPLACE FUNCTION omd.batch_members(
     p_batch_code text
@@ -17,7 +16,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $batch_members$
 DECLARE
-    v_batch_id integer := omd.require_batch(p_batch_code);
+    v_batch_id integer := omd._require_batch(p_batch_code);
 BEGIN
     RETURN QUERY
     SELECT 'MODULE', m.module_code, bm.sequence, bm.inactive_indicator
@@ -38,3 +37,4 @@ COMMENT ON FUNCTION omd.batch_members IS
 'What the Batch p_batch_code runs, in order: Modules by sequence, then child Batches by '
 'sequence. member_type: MODULE or BATCH. Errors: OM001, OM005. Locks: none.';
 REVOKE ALL ON FUNCTION omd.batch_members FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.batch_members TO omd_reader;

@@ -1,5 +1,5 @@
 -- Ends a Batch Instance with S. Refused while one of its Modules or child Batches executes or has
--- failed. Errors: OM003, OM005, OM014, OM101, OM102, OM104. Locks: the instance row.
+-- failed.
 
 CREATE OR REPLACE PROCEDURE omd.batch_success(
     p_batch_instance_id bigint
@@ -15,7 +15,7 @@ BEGIN
     PERFORM omd.require_read_committed();
     -- First the lock: begin_module takes the same row FOR SHARE, so no Module can begin behind our
     -- back.
-    PERFORM omd.close_batch_instance(p_batch_instance_id, 'S');
+    PERFORM omd._close_batch_instance(p_batch_instance_id, 'S');
 
     SELECT array_agg(mi.module_instance_id ORDER BY mi.module_instance_id) INTO v_modules
     FROM omd.module_instance AS mi
@@ -54,3 +54,4 @@ COMMENT ON PROCEDURE omd.batch_success IS
 'its Module Instances and child Batch Instances executes or has failed. Errors: OM003, OM005, '
 'OM101, OM102, OM104. Locks: the instance row. DIRECT, "Batch Success event".';
 REVOKE ALL ON PROCEDURE omd.batch_success FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.batch_success TO omd_runner;

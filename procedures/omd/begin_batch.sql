@@ -1,5 +1,4 @@
 -- Creates and evaluates a Batch Instance in one transaction. Of many at once exactly one proceeds.
--- Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch row.
 
 CREATE OR REPLACE PROCEDURE omd.begin_batch(
     p_batch_code text,
@@ -16,12 +15,12 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $begin_batch$
 BEGIN
-    p_batch_instance_id := omd.insert_batch_instance(
+    p_batch_instance_id := omd._insert_batch_instance(
         p_batch_code, p_parent_batch_instance_id, p_execution_context, p_lease, FALSE
     );
     SELECT d.p_processing_indicator, d.p_reason
     INTO p_processing_indicator, p_reason
-    FROM omd.decide_batch(p_batch_instance_id, p_force) AS d;
+    FROM omd._decide_batch(p_batch_instance_id, p_force) AS d;
 END
 $begin_batch$;
 
@@ -33,3 +32,4 @@ COMMENT ON PROCEDURE omd.begin_batch IS
 'does not count. Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch row. DIRECT, "Batch '
 'Processing".';
 REVOKE ALL ON PROCEDURE omd.begin_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.begin_batch TO omd_runner;

@@ -1,6 +1,4 @@
--- Begins a run of a Module whose executable is SQL, bound to this session. Does not commit. Errors:
--- OM002, OM003, OM005, OM014, OM101, OM201, OM202, OM205, OM203, OM204. Locks: the Module row; the
--- session's advisory lock.
+-- Begins a run of a Module whose executable is SQL, bound to this session. Does not commit.
 
 CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(
     p_module_code text,
@@ -35,7 +33,7 @@ BEGIN
 
     SELECT o.p_module_instance_id, o.p_processing_indicator
     INTO p_module_instance_id, p_processing_indicator
-    FROM omd.open_module_instance(
+    FROM omd._open_module_instance(
         p_module_code,
         p_batch_instance_id,
         jsonb_build_object(
@@ -49,17 +47,18 @@ BEGIN
         TRUE
     ) AS o;
     IF p_processing_indicator = 'R' THEN
-        CALL omd.settle_rollback(p_module_instance_id, 'POSTGRES', p_processing_indicator);
+        CALL omd._settle_rollback(p_module_instance_id, 'POSTGRES', p_processing_indicator);
     END IF;
     IF p_processing_indicator = 'P' THEN
-        PERFORM omd.bind_session('MODULE', p_module_instance_id);
+        PERFORM omd._bind_session('MODULE', p_module_instance_id);
     END IF;
 END
 $begin_in_database_run$;
 
 COMMENT ON PROCEDURE omd.begin_in_database_run IS
-'Begins a run of the Module p_module_code in this session: answers its id, the Processing '
-'Indicator and the SQL to execute (p_executable, else the registered one). Does not commit. '
-'Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM205, OM203, OM204. Locks: the Module row, '
-'the session''s advisory lock.';
+'For rooms: Begins a run of the Module p_module_code in this session: answers its id, the '
+'Processing Indicator and the SQL to execute (p_executable, else the registered one). Does not '
+'commit. Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM205, OM203, OM204. Locks: the Module'
+' row, the session''s advisory lock.';
 REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.begin_in_database_run TO omd_runner;

@@ -1,6 +1,4 @@
 -- Creates and evaluates a Module Instance in one transaction. Of many at once exactly one proceeds.
--- Errors: OM002, OM003, OM005, OM011, OM014, OM101 (the Batch has just ended), OM201, OM202, OM205.
--- Locks: the Module row; the target rows of a rollback.
 
 CREATE OR REPLACE PROCEDURE omd.begin_module(
     p_module_code text,
@@ -19,7 +17,7 @@ AS $begin_module$
 DECLARE
     v_answer record;
 BEGIN
-    v_answer := omd.open_module_instance(
+    v_answer := omd._open_module_instance(
         p_module_code, p_batch_instance_id, p_execution_context, p_lease, FALSE, TRUE
     );
     p_module_instance_id := v_answer.p_module_instance_id;
@@ -27,7 +25,7 @@ BEGIN
     p_instance_array := v_answer.p_instance_array;
     p_reason := v_answer.p_reason;
     IF p_processing_indicator = 'R' THEN
-        CALL omd.settle_rollback(
+        CALL omd._settle_rollback(
             p_module_instance_id, v_answer.p_platform_code, p_processing_indicator
         );
     END IF;
@@ -44,3 +42,4 @@ COMMENT ON PROCEDURE omd.begin_module IS
 'OM002, OM003, OM005, OM011, OM014, OM101 (the Batch has just ended), OM201, OM202, OM205. '
 'Locks: the Module row. DIRECT, "Module Processing".';
 REVOKE ALL ON PROCEDURE omd.begin_module FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.begin_module TO omd_runner;

@@ -1,5 +1,5 @@
 -- Answers the statements that undo the instances a Module Instance was told to undo: a dry run of
--- its rollback. Executes nothing. Errors: OM004, OM005, OM009, OM201, OM202, OM205. Locks: none.
+-- its rollback. Executes nothing.
 
 CREATE OR REPLACE FUNCTION omd.build_rollback_sql(
     p_module_instance_id bigint
@@ -19,7 +19,7 @@ BEGIN ATOMIC
         p.step,
         p.platform_code,
         p.statement
-    FROM omd.plan_rollback(p_module_instance_id) AS p
+    FROM omd._plan_rollback(p_module_instance_id) AS p
     ORDER BY p.step;
 END;
 
@@ -29,3 +29,4 @@ COMMENT ON FUNCTION omd.build_rollback_sql IS
 'first. No row when nothing is pending. Executes nothing; preview_rollback counts the rows. '
 'Errors: OM004, OM005, OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON FUNCTION omd.build_rollback_sql FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.build_rollback_sql TO omd_reader;

@@ -1,6 +1,5 @@
 -- Closes a rollback whose statements were executed: marks the instances undone, takes their load
--- windows back and sets the indicator to P. Errors: OM004, OM005, OM101, OM103. Locks: the
--- instances undone, in ID order.
+-- windows back and sets the indicator to P.
 
 CREATE OR REPLACE PROCEDURE omd.confirm_rollback(
     p_module_instance_id bigint
@@ -14,14 +13,14 @@ DECLARE
     v_companions bigint[];
     v_batch_instance_id bigint;
 BEGIN
-    PERFORM omd.require_rollback(p_module_instance_id, NULL);
+    PERFORM omd._require_rollback(p_module_instance_id, NULL);
 
     UPDATE omd.module_instance AS mi SET processing_indicator = 'P'
     WHERE mi.module_instance_id = p_module_instance_id
     RETURNING mi.rollback_instance_array, mi.companion_instance_array, mi.batch_instance_id
     INTO v_array, v_companions, v_batch_instance_id;
     PERFORM
-        omd.notify_event(
+        omd._notify_event(
             'Module Instance',
             mi.module_instance_id,
             m.module_code,
@@ -62,3 +61,4 @@ COMMENT ON PROCEDURE omd.confirm_rollback IS
 'indicator R only. Errors: OM004, OM005, OM101, OM103. Locks: the instances undone. DIRECT, '
 '"Rollback Procedures".';
 REVOKE ALL ON PROCEDURE omd.confirm_rollback FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.confirm_rollback TO omd_runner;

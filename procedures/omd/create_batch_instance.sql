@@ -1,5 +1,4 @@
 -- Creates a Batch Instance: E, A, P. It may not proceed before evaluate_batch says so.
--- Errors: OM001, OM003, OM005, OM014. Locks: the Batch row.
 
 CREATE OR REPLACE PROCEDURE omd.create_batch_instance(
     p_batch_code text,
@@ -12,11 +11,11 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $create_batch_instance$
 BEGIN
-    p_batch_instance_id := omd.insert_batch_instance(
+    p_batch_instance_id := omd._insert_batch_instance(
         p_batch_code, p_parent_batch_instance_id, p_execution_context, NULL, FALSE
     );
     PERFORM
-        omd.notify_event(
+        omd._notify_event(
             'Batch Instance',
             p_batch_instance_id,
             p_batch_code,
@@ -36,3 +35,4 @@ COMMENT ON PROCEDURE omd.create_batch_instance IS
 'p_execution_context: JSON about where it runs. Errors: OM001, OM003, OM005, OM014. Locks: the '
 'Batch row. DIRECT, "Batch Create Instance event".';
 REVOKE ALL ON PROCEDURE omd.create_batch_instance FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.create_batch_instance TO omd_runner;

@@ -1,5 +1,5 @@
 -- Records the load window of a Module Instance: it starts where the newest window that counts has
--- ended. Errors: OM004, OM005, OM010, OM101, OM102, OM105. Locks: the Module row.
+-- ended.
 
 CREATE OR REPLACE PROCEDURE omd.create_load_window(
     p_module_instance_id bigint,
@@ -23,7 +23,7 @@ BEGIN
     IF v_instance.execution_status_code IS DISTINCT FROM 'E'
         OR v_instance.processing_indicator <> 'P'
     THEN
-        PERFORM omd.raise_module_instance_state(p_module_instance_id, 'take a load window');
+        PERFORM omd._raise_module_instance_state(p_module_instance_id, 'take a load window');
     END IF;
 
     SELECT sc.* INTO v_window
@@ -100,3 +100,4 @@ COMMENT ON PROCEDURE omd.create_load_window IS
 'either may be NULL. A second call with the same end repeats the answer. Errors: OM004, OM005, '
 'OM010, OM101, OM102, OM105. Locks: the instance row.';
 REVOKE ALL ON PROCEDURE omd.create_load_window FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.create_load_window TO omd_runner;

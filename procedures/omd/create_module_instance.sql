@@ -1,5 +1,4 @@
 -- Creates a Module Instance: E, A, P. It may not proceed before evaluate_module says so.
--- Errors: OM002, OM003, OM005, OM014. Locks: the Module row.
 
 CREATE OR REPLACE PROCEDURE omd.create_module_instance(
     p_module_code text,
@@ -13,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $create_module_instance$
 BEGIN
     SELECT o.p_module_instance_id INTO p_module_instance_id
-    FROM omd.open_module_instance(
+    FROM omd._open_module_instance(
         p_module_code, p_batch_instance_id, p_execution_context, NULL, FALSE, FALSE
     ) AS o;
 END
@@ -25,3 +24,4 @@ COMMENT ON PROCEDURE omd.create_module_instance IS
 'p_execution_context: JSON about where it runs. Errors: OM002, OM003, OM005, OM014. Locks: the '
 'Module row. DIRECT, "Module Create Instance event".';
 REVOKE ALL ON PROCEDURE omd.create_module_instance FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.create_module_instance TO omd_runner;

@@ -1,4 +1,4 @@
--- Answers who edits by hand: the role that connected, and the one it has taken on. Locks: none.
+-- Answers who edits by hand: the role that connected, and the one it has taken on.
 
 CREATE OR REPLACE FUNCTION omd.editor()
 RETURNS text
@@ -15,5 +15,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.editor IS
-'Who edits: the role that connected and, after SET ROLE, the role it has taken on. Locks: none.';
+'For rooms: Who edits: the role that connected and, after SET ROLE, the role it has taken on. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd.editor FROM PUBLIC;

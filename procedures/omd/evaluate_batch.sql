@@ -1,5 +1,4 @@
 -- Tells a created Batch Instance whether it may run. A and C close the instance.
--- Errors: OM003, OM005, OM014, OM101. Locks: the Batch row.
 
 CREATE OR REPLACE PROCEDURE omd.evaluate_batch(
     p_batch_instance_id bigint,
@@ -13,7 +12,7 @@ AS $evaluate_batch$
 BEGIN
     SELECT d.p_processing_indicator, d.p_reason
     INTO p_processing_indicator, p_reason
-    FROM omd.decide_batch(p_batch_instance_id, FALSE) AS d;
+    FROM omd._decide_batch(p_batch_instance_id, FALSE) AS d;
 END
 $evaluate_batch$;
 
@@ -23,3 +22,4 @@ COMMENT ON PROCEDURE omd.evaluate_batch IS
 'FREQUENCY. Accepted from status E only. Errors: OM003, OM005, OM014, OM101. Locks: the Batch '
 'row. DIRECT, "Batch Evaluation event".';
 REVOKE ALL ON PROCEDURE omd.evaluate_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.evaluate_batch TO omd_runner;

@@ -1,7 +1,5 @@
 -- Tells a created Module Instance whether it may run. A and C close the instance. For a POSTGRES
 -- target a pending rollback is done here, with the rights of the caller, in the same transaction.
--- Errors: OM004, OM005, OM014, OM101, OM201, OM202, OM205. Locks: the Module row; the target rows
--- of a rollback.
 
 CREATE OR REPLACE PROCEDURE omd.evaluate_module(
     p_module_instance_id bigint,
@@ -18,9 +16,9 @@ DECLARE
 BEGIN
     SELECT a.p_processing_indicator, a.p_instance_array, a.p_reason, a.p_platform_code
     INTO p_processing_indicator, p_instance_array, p_reason, v_platform_code
-    FROM omd.answer_module(p_module_instance_id) AS a;
+    FROM omd._answer_module(p_module_instance_id) AS a;
     IF p_processing_indicator = 'R' THEN
-        CALL omd.settle_rollback(p_module_instance_id, v_platform_code, p_processing_indicator);
+        CALL omd._settle_rollback(p_module_instance_id, v_platform_code, p_processing_indicator);
     END IF;
 END
 $evaluate_module$;
@@ -33,3 +31,4 @@ COMMENT ON PROCEDURE omd.evaluate_module IS
 'in id order. Accepted from status E only. Errors: OM004, OM005, OM014, OM101, OM201, OM202, '
 'OM205. Locks: the Module row. DIRECT, "Module Evaluation event".';
 REVOKE ALL ON PROCEDURE omd.evaluate_module FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.evaluate_module TO omd_runner;

@@ -1,6 +1,6 @@
 -- Executes the SQL of a Module Instance that may proceed, and ends the instance: the data and the
 -- success are one commit, and so is the failure. Controls transactions, so it can pin no
--- search_path: every name, type and operator is qualified. Locks: what the executable takes.
+-- search_path: every name, type and operator is qualified.
 
 CREATE OR REPLACE PROCEDURE omd.execute_module(
     p_module_instance_id bigint,
@@ -92,13 +92,14 @@ BEGIN
     END IF;
     PERFORM pg_catalog.set_config('omd.module_instance_id', '', FALSE);
     COMMIT;
-    PERFORM omd.release_session('MODULE', p_module_instance_id);
+    PERFORM omd._release_session('MODULE', p_module_instance_id);
 END
 $execute_module$;
 
 COMMENT ON PROCEDURE omd.execute_module IS
-'Executes the SQL p_executable for a Module Instance that may proceed and ends the instance with '
-'S and its row count, or with F and one event row; commits. The SQL reads '
-'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. p_is_cancelled: the '
-'statement was cancelled. Locks: what the executable takes.';
+'For rooms: Executes the SQL p_executable for a Module Instance that may proceed and ends the '
+'instance with S and its row count, or with F and one event row; commits. The SQL reads '
+'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. p_is_cancelled: '
+'the statement was cancelled. Locks: what the executable takes.';
 REVOKE ALL ON PROCEDURE omd.execute_module FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.execute_module TO omd_runner;

@@ -1,5 +1,5 @@
 -- Ends a Module Instance with F and R and writes its one event row: the ordinary failure event,
--- also for a run that is given up. Errors: OM004, OM005, OM101. Locks: the instance row.
+-- also for a run that is given up.
 
 CREATE OR REPLACE FUNCTION omd.fail_module_instance(
     p_module_instance_id bigint,
@@ -16,7 +16,7 @@ AS $fail_module_instance$
 DECLARE
     v_batch_instance_id bigint;
 BEGIN
-    v_batch_instance_id := omd.close_module_instance(p_module_instance_id, 'F');
+    v_batch_instance_id := omd._close_module_instance(p_module_instance_id, 'F');
     PERFORM omd.write_event(
         p_module_instance_id,
         v_batch_instance_id,
@@ -28,6 +28,6 @@ END
 $fail_module_instance$;
 
 COMMENT ON FUNCTION omd.fail_module_instance IS
-'Ends a Module Instance with status F and next_run_indicator R and writes one event row. '
-'Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row.';
+'For rooms: Ends a Module Instance with status F and next_run_indicator R and writes one event '
+'row. Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row.';
 REVOKE ALL ON FUNCTION omd.fail_module_instance FROM PUBLIC;

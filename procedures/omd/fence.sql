@@ -1,7 +1,5 @@
 -- The fence of a writing run: lets a transaction commit rows for a Module Instance only while the
 -- instance may still write. Call it in the writing transaction, last before the commit.
--- Errors: OM004, OM005, OM101, OM102, OM107. Locks: the instance row FOR SHARE, so that the run
--- can't be ended or given up before the commit.
 
 CREATE OR REPLACE PROCEDURE omd.fence(
     p_module_instance_id bigint
@@ -22,7 +20,7 @@ BEGIN
         OR v_instance.execution_status_code <> 'E'
         OR v_instance.processing_indicator <> 'P'
     THEN
-        PERFORM omd.raise_module_instance_state(p_module_instance_id, 'write');
+        PERFORM omd._raise_module_instance_state(p_module_instance_id, 'write');
     ELSIF v_instance.lease_expires_at < clock_timestamp() THEN
         PERFORM omd.raise_error(
             'OM107',
@@ -39,3 +37,4 @@ COMMENT ON PROCEDURE omd.fence IS
 'executes, was told to proceed, and its lease has not passed. Call it last before the commit. '
 'Errors: OM004, OM005, OM101, OM102, OM107. Locks: the instance row FOR SHARE.';
 REVOKE ALL ON PROCEDURE omd.fence FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.fence TO omd_runner;

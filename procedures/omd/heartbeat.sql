@@ -1,5 +1,4 @@
 -- Renews the lease of a Module Instance, and of the Batch Instance it runs in.
--- Errors: OM004, OM005, OM011, OM101, OM107. Locks: the two instance rows.
 
 CREATE OR REPLACE PROCEDURE omd.heartbeat(
     p_module_instance_id bigint,
@@ -10,7 +9,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $heartbeat$
 DECLARE
-    v_lease interval := omd.require_lease(p_lease);
+    v_lease interval := omd._require_lease(p_lease);
     v_batch_instance_id bigint;
 BEGIN
     IF v_lease IS NULL THEN
@@ -43,7 +42,7 @@ BEGIN
                 )
             );
         END IF;
-        PERFORM omd.raise_module_instance_state(p_module_instance_id, 'renew its lease');
+        PERFORM omd._raise_module_instance_state(p_module_instance_id, 'renew its lease');
     END IF;
 
     -- A Batch lives as long as one of its Modules does.
@@ -61,3 +60,4 @@ COMMENT ON PROCEDURE omd.heartbeat IS
 'Instance. A lease that has passed is lost: stop the work. Errors: OM004, OM005, OM011, OM101 '
 '(given up or ended), OM107 (the lease has passed). Locks: the two instance rows.';
 REVOKE ALL ON PROCEDURE omd.heartbeat FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.heartbeat TO omd_runner;

@@ -1,5 +1,4 @@
 -- Renews the lease of a Batch Instance, for the time between its Modules.
--- Errors: OM003, OM005, OM011, OM101, OM107. Locks: the instance row.
 
 CREATE OR REPLACE PROCEDURE omd.heartbeat_batch(
     p_batch_instance_id bigint,
@@ -10,7 +9,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $heartbeat_batch$
 DECLARE
-    v_lease interval := omd.require_lease(p_lease);
+    v_lease interval := omd._require_lease(p_lease);
 BEGIN
     IF v_lease IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_lease'));
@@ -33,7 +32,7 @@ BEGIN
                 )
             );
         END IF;
-        PERFORM omd.raise_batch_instance_state(p_batch_instance_id, 'renew its lease');
+        PERFORM omd._raise_batch_instance_state(p_batch_instance_id, 'renew its lease');
     END IF;
 END
 $heartbeat_batch$;
@@ -43,3 +42,4 @@ COMMENT ON PROCEDURE omd.heartbeat_batch IS
 'is lost. Errors: OM003, OM005, OM011, OM101 (given up or ended), OM107 (the lease has passed). '
 'Locks: the instance row.';
 REVOKE ALL ON PROCEDURE omd.heartbeat_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.heartbeat_batch TO omd_runner;

@@ -1,5 +1,4 @@
 -- Writes an event of a run to the event log.
--- Errors: OM003, OM004, OM005, OM006, OM013. Locks: none.
 
 CREATE OR REPLACE PROCEDURE omd.log_event(
     p_event_detail text,
@@ -43,7 +42,7 @@ BEGIN
         END IF;
     END IF;
     IF p_batch_instance_id IS NOT NULL THEN
-        PERFORM omd.require_batch_instance(p_batch_instance_id);
+        PERFORM omd._require_batch_instance(p_batch_instance_id);
         v_batch_instance_id := p_batch_instance_id;
     END IF;
 
@@ -65,3 +64,4 @@ COMMENT ON PROCEDURE omd.log_event IS
 'Instance defaults to that of the Module Instance. Errors: OM003, OM004, OM005, OM006, OM013. '
 'Locks: none. DIRECT, "Implementation Guidelines".';
 REVOKE ALL ON PROCEDURE omd.log_event FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.log_event TO omd_runner, omd_admin;

@@ -1,4 +1,4 @@
--- The multiple-instance check: may this Module Instance go on? Errors: OM004. Locks: none.
+-- The multiple-instance check: may this Module Instance go on?
 
 CREATE OR REPLACE FUNCTION omd.module_active_instance_control(
     p_module_instance_id bigint
@@ -39,3 +39,4 @@ COMMENT ON FUNCTION omd.module_active_instance_control IS
 'whatever Batch, has a lower id, else Process. Changes nothing. Errors: OM004. Locks: none. '
 'DIRECT, "Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.module_active_instance_control FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.module_active_instance_control TO omd_reader;

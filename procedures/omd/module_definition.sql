@@ -1,5 +1,4 @@
 -- Answers how a Module is registered, for a driver that is about to run it.
--- Errors: OM002, OM005. Locks: none.
 
 CREATE OR REPLACE FUNCTION omd.module_definition(
     p_module_code text
@@ -29,7 +28,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $module_definition$
 DECLARE
-    v_module_id integer := omd.require_module(p_module_code);
+    v_module_id integer := omd._require_module(p_module_code);
 BEGIN
     RETURN QUERY
     SELECT
@@ -46,3 +45,4 @@ $module_definition$;
 COMMENT ON FUNCTION omd.module_definition IS
 'One row: how the Module p_module_code is registered. Errors: OM002, OM005. Locks: none.';
 REVOKE ALL ON FUNCTION omd.module_definition FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.module_definition TO omd_reader;

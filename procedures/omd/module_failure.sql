@@ -1,5 +1,4 @@
 -- Ends a Module Instance with F and R and writes one event row.
--- Errors: OM004, OM005, OM101. Locks: the instance row.
 
 CREATE OR REPLACE PROCEDURE omd.module_failure(
     p_module_instance_id bigint,
@@ -23,3 +22,4 @@ COMMENT ON PROCEDURE omd.module_failure IS
 'p_event_return_code_details (an error code). Accepted from E only. Errors: OM004, OM005, OM101. '
 'Locks: the instance row. DIRECT, "Module Failure event".';
 REVOKE ALL ON PROCEDURE omd.module_failure FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.module_failure TO omd_runner;

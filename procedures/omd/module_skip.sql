@@ -1,5 +1,4 @@
--- Ends a Module Instance with C, by hand: nothing was written. Errors: OM004, OM005, OM101. Locks:
--- the instance row.
+-- Ends a Module Instance with C, by hand: nothing was written.
 
 CREATE OR REPLACE PROCEDURE omd.module_skip(
     p_module_instance_id bigint
@@ -9,7 +8,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $module_skip$
 BEGIN
-    PERFORM omd.close_module_instance(p_module_instance_id, 'C');
+    PERFORM omd._close_module_instance(p_module_instance_id, 'C');
 END
 $module_skip$;
 
@@ -19,3 +18,4 @@ COMMENT ON PROCEDURE omd.module_skip IS
 'Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row. DIRECT, "Module '
 'Skip event".';
 REVOKE ALL ON PROCEDURE omd.module_skip FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.module_skip TO omd_runner;

@@ -1,5 +1,4 @@
 -- Ends a Module Instance with S and its row counts.
--- Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row.
 
 CREATE OR REPLACE PROCEDURE omd.module_success(
     p_module_instance_id bigint,
@@ -49,7 +48,7 @@ BEGIN
         AND mi.execution_status_code = 'E'
         AND mi.processing_indicator = 'P'
     RETURNING
-        omd.notify_event(
+        omd._notify_event(
             'Module Instance',
             mi.module_instance_id,
             (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = mi.module_id),
@@ -62,7 +61,7 @@ BEGIN
         )
     INTO v_is_sent;
     IF v_is_sent IS NULL THEN
-        PERFORM omd.raise_module_instance_state(p_module_instance_id, 'succeed');
+        PERFORM omd._raise_module_instance_state(p_module_instance_id, 'succeed');
     END IF;
 END
 $module_success$;
@@ -73,3 +72,4 @@ COMMENT ON PROCEDURE omd.module_success IS
 'Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row. DIRECT, "Module Success '
 'event".';
 REVOKE ALL ON PROCEDURE omd.module_success FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.module_success TO omd_runner;

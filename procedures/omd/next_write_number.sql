@@ -1,4 +1,4 @@
--- A number for a write, that no other write has. Locks: none.
+-- A number for a write, that no other write has.
 
 CREATE OR REPLACE FUNCTION omd.next_write_number()
 RETURNS bigint
@@ -15,3 +15,4 @@ COMMENT ON FUNCTION omd.next_write_number IS
 'A number for record_write that no other write has. Ask once per write, before its partitions. '
 'Locks: none.';
 REVOKE ALL ON FUNCTION omd.next_write_number FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.next_write_number TO omd_runner;

@@ -1,5 +1,4 @@
 -- Answers the value of a parameter for a run: the Module's, else the Batch's, else NULL.
--- Errors: OM003, OM004, OM012. Locks: none.
 
 CREATE OR REPLACE FUNCTION omd.parameter_value(
     p_parameter_code text,
@@ -44,7 +43,7 @@ BEGIN
         END IF;
     END IF;
     IF v_batch_instance_id <> 0 THEN
-        PERFORM omd.require_batch_instance(v_batch_instance_id);
+        PERFORM omd._require_batch_instance(v_batch_instance_id);
     END IF;
 
     SELECT mp.parameter_value INTO v_value
@@ -65,3 +64,4 @@ COMMENT ON FUNCTION omd.parameter_value IS
 'else NULL. Without ids it takes the running in-database Module (omd.module_instance_id). '
 'Errors: OM003, OM004, OM012. Locks: none.';
 REVOKE ALL ON FUNCTION omd.parameter_value FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.parameter_value TO omd_reader;

@@ -1,6 +1,6 @@
 -- The ended instances of a Module that must be undone before it loads again: failed, or marked R,
 -- and not rolled back yet, wherever they ran, with the later ones that go with them. A fact, not a
--- flag. Locks: none.
+-- flag.
 
 CREATE OR REPLACE FUNCTION omd.pending_rollback(
     p_module_id integer
@@ -10,7 +10,7 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT omd.with_later_windows(p_module_id, array_agg(mi.module_instance_id))
+    SELECT omd._with_later_windows(p_module_id, array_agg(mi.module_instance_id))
     FROM omd.module_instance AS mi
     WHERE
         mi.module_id = p_module_id
@@ -20,6 +20,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.pending_rollback IS
-'The instances of the Module p_module_id that a begin would roll back now, in id order; empty '
-'when there are none. Locks: none.';
+'For rooms: The instances of the Module p_module_id that a begin would roll back now, in id '
+'order; empty when there are none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.pending_rollback FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.pending_rollback TO omd_reader;

@@ -1,6 +1,5 @@
 -- A dry run with numbers: the statements of a rollback, and how many rows each would touch, counted
 -- with the rights of the caller. It reads the targets and changes nothing.
--- Errors: OM004, OM005, OM009, OM201, OM202, OM205. Locks: none but those of a SELECT.
 
 CREATE OR REPLACE FUNCTION omd.preview_rollback(
     p_module_instance_id bigint
@@ -21,7 +20,7 @@ DECLARE
     v_planned record;
 BEGIN
     FOR v_planned IN
-        SELECT p.* FROM omd.plan_rollback(p_module_instance_id) AS p ORDER BY p.step
+        SELECT p.* FROM omd._plan_rollback(p_module_instance_id) AS p ORDER BY p.step
     LOOP
         step := v_planned.step;
         platform_code := v_planned.platform_code;
@@ -41,3 +40,4 @@ COMMENT ON FUNCTION omd.preview_rollback IS
 'who needs SELECT on the targets. Changes nothing. Errors: OM004, OM005, OM009, OM201, OM202, '
 'OM205. Locks: none.';
 REVOKE ALL ON FUNCTION omd.preview_rollback FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.preview_rollback TO omd_reader;

@@ -1,5 +1,4 @@
--- Answers the last real run of a Batch (status S or F), or no row. Errors: OM001, OM005. Locks:
--- none.
+-- Answers the last real run of a Batch (status S or F), or no row.
 
 CREATE OR REPLACE FUNCTION omd.previous_batch_instance(
     p_batch_code text
@@ -19,7 +18,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $previous_batch_instance$
 DECLARE
-    v_batch_id integer := omd.require_batch(p_batch_code);
+    v_batch_id integer := omd._require_batch(p_batch_code);
 BEGIN
     RETURN QUERY
     SELECT
@@ -27,7 +26,7 @@ BEGIN
         bi.execution_status_code::text, bi.processing_indicator::text,
         bi.next_run_indicator::text
     FROM omd.batch_instance AS bi
-    WHERE bi.batch_instance_id = omd.last_real_batch_run(v_batch_id);
+    WHERE bi.batch_instance_id = omd._last_real_batch_run(v_batch_id);
 END
 $previous_batch_instance$;
 
@@ -36,3 +35,4 @@ COMMENT ON FUNCTION omd.previous_batch_instance IS
 'row when it has never run. Aborted and skipped instances decide nothing. Errors: OM001, OM005. '
 'Locks: none. DIRECT, "Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.previous_batch_instance FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.previous_batch_instance TO omd_reader;

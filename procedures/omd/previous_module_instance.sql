@@ -1,5 +1,5 @@
 -- Answers the last real run of a Module (status S or F) and what a begin would roll back now, or no
--- row. Errors: OM002, OM005. Locks: none.
+-- row.
 
 CREATE OR REPLACE FUNCTION omd.previous_module_instance(
     p_module_code text
@@ -21,7 +21,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $previous_module_instance$
 DECLARE
-    v_module_id integer := omd.require_module(p_module_code);
+    v_module_id integer := omd._require_module(p_module_code);
 BEGIN
     RETURN QUERY
     SELECT
@@ -30,7 +30,7 @@ BEGIN
         mi.next_run_indicator::text,
         omd.pending_rollback(v_module_id)
     FROM omd.module_instance AS mi
-    WHERE mi.module_instance_id = omd.last_real_module_run(v_module_id);
+    WHERE mi.module_instance_id = omd._last_real_module_run(v_module_id);
 END
 $previous_module_instance$;
 
@@ -40,3 +40,4 @@ COMMENT ON FUNCTION omd.previous_module_instance IS
 'skipped instances decide nothing. Errors: OM002, OM005. Locks: none. DIRECT, "Implementation '
 'Guidelines".';
 REVOKE ALL ON FUNCTION omd.previous_module_instance FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.previous_module_instance TO omd_reader;

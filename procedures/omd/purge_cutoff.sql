@@ -1,4 +1,4 @@
--- The moment before which a purge may delete. Errors: OM005, OM013. Locks: none.
+-- The moment before which a purge may delete.
 
 CREATE OR REPLACE FUNCTION omd.purge_cutoff(
     p_keep interval,
@@ -39,6 +39,7 @@ END
 $purge_cutoff$;
 
 COMMENT ON FUNCTION omd.purge_cutoff IS
-'The moment p_keep ago. Errors: OM005 (an argument is NULL), OM013 (p_keep is negative, '
+'For rooms: The moment p_keep ago. Errors: OM005 (an argument is NULL), OM013 (p_keep is negative, '
 'p_batch_size less than 1). Locks: none.';
 REVOKE ALL ON FUNCTION omd.purge_cutoff FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.purge_cutoff TO omd_admin;

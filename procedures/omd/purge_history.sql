@@ -1,7 +1,6 @@
 -- Deletes old instances and log rows, a few thousand per transaction, and keeps what evaluation
 -- still needs. Commits, so it can't be called inside a transaction block and can pin no
 -- search_path: every name is qualified. Killed in the middle, it is called again.
--- Errors: OM005, OM013. Locks: the rows of one transaction, which no run looks at.
 
 CREATE OR REPLACE PROCEDURE omd.purge_history(
     p_keep interval,
@@ -21,14 +20,14 @@ BEGIN
     v_last := 0;
     WHILE v_last IS NOT NULL LOOP
         SELECT s.p_last_id, s.p_deleted INTO v_last, p_module_instances
-        FROM omd.purge_module_instances(v_before, p_batch_size, v_last, p_module_instances) AS s;
+        FROM omd._purge_module_instances(v_before, p_batch_size, v_last, p_module_instances) AS s;
         COMMIT;
     END LOOP;
 
     p_batch_instances := 0;
     LOOP
         SELECT s.p_last_id, s.p_deleted INTO v_last, p_batch_instances
-        FROM omd.purge_batch_instances(v_before, p_batch_size, v_last, p_batch_instances) AS s;
+        FROM omd._purge_batch_instances(v_before, p_batch_size, v_last, p_batch_instances) AS s;
         COMMIT;
         EXIT WHEN v_last IS NULL;
     END LOOP;
@@ -37,7 +36,7 @@ BEGIN
     v_last := 0;
     WHILE v_last IS NOT NULL LOOP
         SELECT s.p_last_id, s.p_deleted INTO v_last, p_events
-        FROM omd.purge_events(v_before, p_batch_size, v_last, p_events) AS s;
+        FROM omd._purge_events(v_before, p_batch_size, v_last, p_events) AS s;
         COMMIT;
     END LOOP;
 END
@@ -52,3 +51,4 @@ COMMENT ON PROCEDURE omd.purge_history IS
 'traced. Commits: call it outside a transaction block. Errors: OM005, OM013. Locks: rows that no '
 'run looks at, for one transaction.';
 REVOKE ALL ON PROCEDURE omd.purge_history FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.purge_history TO omd_admin;

@@ -40,7 +40,8 @@ END
 $quote_table$;
 
 COMMENT ON FUNCTION omd.quote_table IS
-'The table code p_table_code quoted for the dialect of p_platform_code: "schema"."table" in '
-'PostgreSQL, back-quoted parts in Spark SQL. NULL when it is not a name of the form the platform '
-'takes. No locks.';
+'For rooms: The table code p_table_code quoted for the dialect of p_platform_code: '
+'"schema"."table" in PostgreSQL, back-quoted parts in Spark SQL. NULL when it is not a name of '
+'the form the platform takes. No locks.';
 REVOKE ALL ON FUNCTION omd.quote_table FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.quote_table TO omd_reader;

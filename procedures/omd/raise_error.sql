@@ -31,13 +31,14 @@ BEGIN
 
     RAISE EXCEPTION USING
         ERRCODE = p_sqlstate,
-        MESSAGE = omd.fill_template(v_error.message_template, p_detail),
+        MESSAGE = omd._fill_template(v_error.message_template, p_detail),
         DETAIL = p_detail::text,
-        HINT = omd.fill_template(v_error.hint_template, p_detail || v_literals);
+        HINT = omd._fill_template(v_error.hint_template, p_detail || v_literals);
 END
 $raise_error$;
 
 COMMENT ON FUNCTION omd.raise_error IS
-'Raises the error p_sqlstate of omd.error_catalogue. p_detail (a JSON object) fills its message '
-'and hint and becomes the DETAIL. No locks.';
+'For rooms: Raises the error p_sqlstate of omd.error_catalogue. p_detail (a JSON object) fills '
+'its message and hint and becomes the DETAIL. No locks.';
 REVOKE ALL ON FUNCTION omd.raise_error FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.raise_error TO omd_reader, omd_runner, omd_admin;

@@ -1,4 +1,4 @@
--- Gives up every dead instance, Modules and Batches. Locks: the instances it ends.
+-- Gives up every dead instance, Modules and Batches.
 
 CREATE OR REPLACE PROCEDURE omd.reap_expired_instances(
     INOUT p_reaped bigint[] DEFAULT NULL,
@@ -12,8 +12,8 @@ DECLARE
     v_now timestamptz := clock_timestamp();
 BEGIN
     -- Batches first: what executes in them ends with them.
-    p_reaped_batches := omd.give_up_batch_instances(NULL);
-    p_reaped := omd.give_up_module_instances(NULL);
+    p_reaped_batches := omd._give_up_batch_instances(NULL);
+    p_reaped := omd._give_up_module_instances(NULL);
 
     WITH RECURSIVE ended (batch_instance_id) AS (
         SELECT unnest(p_reaped_batches)
@@ -49,3 +49,4 @@ COMMENT ON PROCEDURE omd.reap_expired_instances IS
 'with it. p_reaped: ids of the Module Instances, in order; p_reaped_batches: of the Batch '
 'Instances. Safe to call at any time, by many at once. Locks: the instances it ends.';
 REVOKE ALL ON PROCEDURE omd.reap_expired_instances FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.reap_expired_instances TO omd_runner, omd_admin;

@@ -1,7 +1,5 @@
 -- The fence and the ledger of a write: lets a transaction commit the rows of one partition for a
--- Module Instance, once. Call it in the writing transaction, last before the commit. Errors: OM004,
--- OM005, OM007, OM013, OM014, OM101, OM102, OM107. Locks: the instance row FOR SHARE, the ledger
--- row: another attempt of the partition waits until this transaction ends.
+-- Module Instance, once. Call it in the writing transaction, last before the commit.
 
 CREATE OR REPLACE PROCEDURE omd.record_write(
     p_module_instance_id bigint,
@@ -67,3 +65,4 @@ COMMENT ON PROCEDURE omd.record_write IS
 'OM107. Locks: the instance row FOR SHARE; another attempt of the partition waits for the end of '
 'the transaction.';
 REVOKE ALL ON PROCEDURE omd.record_write FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.record_write TO omd_runner;

@@ -1,5 +1,4 @@
 -- The rows of a partition that an attempt before has committed; asked first, it spares the copying.
--- Locks: none.
 
 CREATE OR REPLACE FUNCTION omd.recorded_write(
     p_module_instance_id bigint,
@@ -27,3 +26,4 @@ COMMENT ON FUNCTION omd.recorded_write IS
 'How many rows an earlier attempt of a partition has committed (see record_write); NULL when '
 'none has. Locks: none.';
 REVOKE ALL ON FUNCTION omd.recorded_write FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.recorded_write TO omd_runner;

@@ -1,5 +1,4 @@
 -- Inserts or updates a Batch by its code. A NULL argument keeps the present value.
--- Errors: OM005, OM006, OM013. Locks: the Batch row.
 
 CREATE OR REPLACE PROCEDURE omd.register_batch(
     p_batch_code text,
@@ -45,3 +44,4 @@ COMMENT ON PROCEDURE omd.register_batch IS
 'the rest after a failing Module. Answers p_batch_id. Errors: OM005, OM006, OM013. Locks: the '
 'Batch row. DIRECT, "Batch Processing".';
 REVOKE ALL ON PROCEDURE omd.register_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.register_batch TO omd_admin;

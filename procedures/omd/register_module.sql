@@ -1,6 +1,5 @@
--- Inserts or updates a Module by its code. A NULL argument keeps the present value.
--- A target that does not exist yet is a warning: it may be created later, but a rollback needs it.
--- Errors: OM002 (companion), OM005, OM006, OM009, OM013, OM204 (companion). Locks: the Module row.
+-- Inserts or updates a Module by its code. A NULL argument keeps the present value. A target that
+-- does not exist yet is a warning: it may be created later, but a rollback needs it.
 
 CREATE OR REPLACE PROCEDURE omd.register_module(
     p_module_code text,
@@ -99,7 +98,7 @@ BEGIN
     IF p_companion_module_codes IS NOT NULL THEN
         DELETE FROM omd.module_companion AS c WHERE c.module_id = p_module_id;
         INSERT INTO omd.module_companion (module_id, companion_module_id)
-        SELECT DISTINCT p_module_id, omd.require_module(c.module_code)
+        SELECT DISTINCT p_module_id, omd._require_module(c.module_code)
         FROM unnest(p_companion_module_codes) AS c (module_code);
     END IF;
 
@@ -144,3 +143,4 @@ COMMENT ON PROCEDURE omd.register_module IS
 'p_open_expiry_date: what the expiry date of a current record says (9999-12-31). Errors: OM002, '
 'OM005, OM006, OM009, OM013, OM204. Locks: the Module row. DIRECT, "Module Processing".';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

@@ -1,5 +1,4 @@
 -- Answers the registered spelling of a code (case does not matter), or NULL for NULL.
--- Errors: OM006 with the codes that exist. Locks: none.
 
 CREATE OR REPLACE FUNCTION omd.require_code(
     p_kind text,
@@ -55,7 +54,8 @@ END
 $require_code$;
 
 COMMENT ON FUNCTION omd.require_code IS
-'The registered spelling of p_code among the codes of p_kind (area, frequency, table type, '
-'platform, table format, event type, next run indicator, inactive indicator); NULL for NULL. '
-'Errors: OM006. Locks: none.';
+'For rooms: The registered spelling of p_code among the codes of p_kind (area, frequency, table '
+'type, platform, table format, event type, next run indicator, inactive indicator); NULL for '
+'NULL. Errors: OM006. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_code FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.require_code TO omd_admin;

@@ -1,4 +1,4 @@
--- Refuses a code that is NULL or blank. Errors: OM005, OM013. Locks: none.
+-- Refuses a code that is NULL or blank.
 
 CREATE OR REPLACE FUNCTION omd.require_name(
     p_argument text,
@@ -26,6 +26,6 @@ END
 $require_name$;
 
 COMMENT ON FUNCTION omd.require_name IS
-'Raises OM005 when the value of the argument p_argument is NULL, OM013 when it is blank. Locks: '
-'none.';
+'For rooms: Raises OM005 when the value of the argument p_argument is NULL, OM013 when it is '
+'blank. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_name FROM PUBLIC;

@@ -1,5 +1,5 @@
 -- Refuses a transaction whose snapshot is older than its locks: it would wait for another begin and
--- then not see what that one has done. Errors: OM014. Locks: none.
+-- then not see what that one has done.
 
 CREATE OR REPLACE FUNCTION omd.require_read_committed()
 RETURNS void
@@ -20,5 +20,5 @@ END
 $require_read_committed$;
 
 COMMENT ON FUNCTION omd.require_read_committed IS
-'Raises OM014 unless the transaction is READ COMMITTED. Locks: none.';
+'For rooms: Raises OM014 unless the transaction is READ COMMITTED. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_read_committed FROM PUBLIC;

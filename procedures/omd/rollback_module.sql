@@ -1,7 +1,6 @@
 -- Executes the pending rollback of a Module Instance whose target is in this database, with the
 -- rights of the caller, and sets its indicator to P. Statements, windows and marking are one
--- transaction. Errors: OM004, OM005, OM101, OM103, OM201, OM202, OM205, OM204. Locks: the target
--- rows; the instances undone.
+-- transaction.
 
 CREATE OR REPLACE PROCEDURE omd.rollback_module(
     p_module_instance_id bigint
@@ -13,7 +12,7 @@ AS $rollback_module$
 DECLARE
     v_statement text;
 BEGIN
-    PERFORM omd.require_rollback(p_module_instance_id, 'POSTGRES');
+    PERFORM omd._require_rollback(p_module_instance_id, 'POSTGRES');
     FOR v_statement IN
         SELECT r.statement FROM omd.build_rollback_sql(p_module_instance_id) AS r ORDER BY r.step
     LOOP
@@ -29,3 +28,4 @@ COMMENT ON PROCEDURE omd.rollback_module IS
 'with indicator R only. Errors: OM004, OM005, OM101, OM103, OM201, OM202, OM205, OM204. Locks: '
 'the target rows. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON PROCEDURE omd.rollback_module FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.rollback_module TO omd_runner;

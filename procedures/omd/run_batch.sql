@@ -1,7 +1,6 @@
 -- Runs a Batch whose Modules are SQL, from begin to end, visible while it runs. Commits, so it
 -- can't be called inside a transaction block and can pin no search_path: every name, type and
 -- operator is qualified.
--- Errors: OM001, OM003, OM005, OM014; 57014 when it was cancelled, after the failure is recorded.
 
 CREATE OR REPLACE PROCEDURE omd.run_batch(
     p_batch_code text,
@@ -15,7 +14,7 @@ AS $run_batch$
 DECLARE
     v_is_cancelled boolean;
 BEGIN
-    CALL omd.execute_batch(
+    CALL omd._execute_batch(
         p_batch_code, p_parent_batch_instance_id, p_batch_instance_id, p_execution_status_code,
         v_is_cancelled
     );
@@ -40,3 +39,4 @@ COMMENT ON PROCEDURE omd.run_batch IS
 'Commits: call it outside a transaction block. The run lives as long as its session. Errors: '
 'OM001, OM003, OM005, OM014, 57014. Locks: the Batch row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.run_batch TO omd_runner;

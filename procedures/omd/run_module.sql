@@ -1,8 +1,6 @@
 -- Runs a Module whose executable is SQL, from begin to end, visible while it runs. Commits, so it
 -- can't be called inside a transaction block and can pin no search_path: every name, type and
 -- operator is qualified.
--- Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, OM204, OM205; 57014 when it was
--- cancelled, after the failure is recorded.
 
 CREATE OR REPLACE PROCEDURE omd.run_module(
     p_module_code text,
@@ -52,3 +50,4 @@ COMMENT ON PROCEDURE omd.run_module IS
 'run lives as long as its session. Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, '
 'OM204, 57014. Locks: the Module row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.run_module TO omd_runner;

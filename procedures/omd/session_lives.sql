@@ -1,4 +1,4 @@
--- Does any session, this one included, hold the advisory lock of an in-database run? Locks: none.
+-- Does any session, this one included, hold the advisory lock of an in-database run?
 
 CREATE OR REPLACE FUNCTION omd.session_lives(
     p_instance_type text,
@@ -18,11 +18,11 @@ BEGIN ATOMIC
             AND l.database
             = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
             AND l.classid::bigint * 4294967296 + l.objid::bigint
-            = omd.session_lock_key(p_instance_type, p_instance_id)
+            = omd._session_lock_key(p_instance_type, p_instance_id)
     );
 END;
 
 COMMENT ON FUNCTION omd.session_lives IS
-'Whether a session holds the advisory lock of an in-database run. p_instance_type: BATCH or '
-'MODULE. Locks: none.';
+'For rooms: Whether a session holds the advisory lock of an in-database run. p_instance_type: '
+'BATCH or MODULE. Locks: none.';
 REVOKE ALL ON FUNCTION omd.session_lives FROM PUBLIC;

@@ -1,6 +1,5 @@
 -- Sets the Next Run Indicator of one instance: the UPDATE an administrator may do by hand, with its
--- rights and its line in the event log. Errors: OM003, OM004, OM005, OM006, OM013. Locks: the
--- instance row.
+-- rights and its line in the event log.
 
 CREATE OR REPLACE PROCEDURE omd.set_next_run_indicator(
     p_next_run_indicator text,
@@ -52,3 +51,4 @@ COMMENT ON PROCEDURE omd.set_next_run_indicator IS
 'rights of the caller; the same as a direct UPDATE. Errors: OM003, OM004, OM005, OM006, OM013. '
 'Locks: the instance row. DIRECT, "Next Run Indicator".';
 REVOKE ALL ON PROCEDURE omd.set_next_run_indicator FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.set_next_run_indicator TO omd_admin;

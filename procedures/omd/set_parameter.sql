@@ -1,5 +1,5 @@
 -- Sets the value of a parameter for a Batch or for a Module; a new parameter is registered on the
--- way. Errors: OM001, OM002, OM005, OM013. Locks: the rows written.
+-- way.
 
 CREATE OR REPLACE PROCEDURE omd.set_parameter(
     p_parameter_code text,
@@ -33,13 +33,13 @@ BEGIN
 
     IF p_batch_code IS NOT NULL THEN
         INSERT INTO omd.batch_parameter AS bp (batch_id, parameter_id, parameter_value)
-        VALUES (omd.require_batch(p_batch_code), v_parameter_id, p_parameter_value)
+        VALUES (omd._require_batch(p_batch_code), v_parameter_id, p_parameter_value)
         ON CONFLICT (
             batch_id, parameter_id
         ) DO UPDATE SET parameter_value = excluded.parameter_value;
     ELSE
         INSERT INTO omd.module_parameter AS mp (module_id, parameter_id, parameter_value)
-        VALUES (omd.require_module(p_module_code), v_parameter_id, p_parameter_value)
+        VALUES (omd._require_module(p_module_code), v_parameter_id, p_parameter_value)
         ON CONFLICT (
             module_id, parameter_id
         ) DO UPDATE SET parameter_value = excluded.parameter_value;
@@ -52,3 +52,4 @@ COMMENT ON PROCEDURE omd.set_parameter IS
 'Module p_module_code. A new parameter is registered. Errors: OM001, OM002, OM005, OM013. Locks: '
 'the rows written.';
 REVOKE ALL ON PROCEDURE omd.set_parameter FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.set_parameter TO omd_admin;

@@ -1,5 +1,5 @@
 -- Answers the type of a column of a table in this database, or NULL when there is no such column.
--- Looks in the catalogue only: omd_owner needs no right on the user's schemas. Locks: none.
+-- Looks in the catalogue only: omd_owner needs no right on the user's schemas.
 
 CREATE OR REPLACE FUNCTION omd.target_column_type(
     p_table_code text,
@@ -22,6 +22,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.target_column_type IS
-'The type of the column p_column of the table p_table_code (schema.table) in this database, or '
-'NULL when there is none. Locks: none.';
+'For rooms: The type of the column p_column of the table p_table_code (schema.table) in this '
+'database, or NULL when there is none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.target_column_type FROM PUBLIC;

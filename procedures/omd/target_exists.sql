@@ -1,5 +1,5 @@
 -- Is there a relation of this name in this database? Looks in the catalogue only: omd_owner needs
--- no right on the user's schemas. Locks: none.
+-- no right on the user's schemas.
 
 CREATE OR REPLACE FUNCTION omd.target_exists(
     p_table_code text
@@ -17,5 +17,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.target_exists IS
-'Whether the table p_table_code (schema.table) exists in this database. Locks: none.';
+'For rooms: Whether the table p_table_code (schema.table) exists in this database. Locks: none.';
 REVOKE ALL ON FUNCTION omd.target_exists FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.target_exists TO omd_reader;

@@ -1,4 +1,4 @@
--- Writes one row to the event log. Locks: none.
+-- Writes one row to the event log.
 
 CREATE OR REPLACE FUNCTION omd.write_event(
     p_module_instance_id bigint,
@@ -23,5 +23,6 @@ BEGIN ATOMIC
     );
 END;
 
-COMMENT ON FUNCTION omd.write_event IS 'Writes one row to omd.event_log, dated now. Locks: none.';
+COMMENT ON FUNCTION omd.write_event IS
+'For rooms: Writes one row to omd.event_log, dated now. Locks: none.';
 REVOKE ALL ON FUNCTION omd.write_event FROM PUBLIC;

@@ -1,8 +1,6 @@
 -- Begins a step: claims the topic, plans its block or takes the planned one, begins its Module, in
 -- one transaction. What was planned is recorded before a row is transformed. With the rights of the
--- caller, who reads the base table and undoes what failed. Errors: OM005, OM009, OM011, OM014,
--- OM015, OM201, OM202, OM205, OM206, OM208. Locks: the offset; the Module row; the target rows of a
--- rollback.
+-- caller, who reads the base table and undoes what failed.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.begin_step(
     p_topic text,
@@ -31,7 +29,7 @@ DECLARE
     v_block record;
     v_executable text := 'the transforms of the topic';
 BEGIN
-    v_claim := omd_lineage.claim_topic(p_topic, p_engine);
+    v_claim := omd_lineage._claim_topic(p_topic, p_engine);
     p_outcome := v_claim.outcome;
     p_detail := v_claim.detail;
     IF p_outcome IS NOT NULL THEN
@@ -46,9 +44,9 @@ BEGIN
             NULL::bigint AS max_id, NULL::text AS waited_for
         INTO v_block;
     ELSE
-        v_block := omd_lineage.next_block(v_claim.topic_id, FALSE);
+        v_block := omd_lineage._next_block(v_claim.topic_id, FALSE);
         IF v_block.end_value IS NULL THEN
-            PERFORM omd_lineage.note_no_jobs(
+            PERFORM omd_lineage._note_no_jobs(
                 v_claim.topic_id, v_block.upto, v_block.is_quiet, v_block.detail
             );
             p_outcome := 'NOJOBS';
@@ -75,14 +73,14 @@ BEGIN
     IF p_processing_indicator NOT IN ('P', 'R') THEN
         p_outcome := CASE p_processing_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'ABORTED' END;
         p_detail := p_reason;
-        PERFORM omd_lineage.write_state(
+        PERFORM omd_lineage._write_state(
             v_claim.topic_id, concat_ws(': ', p_outcome, p_reason)
         );
         RETURN;
     END IF;
 
     p_outcome := 'RUN';
-    p_plan_number := omd_lineage.start_step(
+    p_plan_number := omd_lineage._start_step(
         v_claim.topic_id,
         coalesce(
             nullif(p_hostid, ''),
@@ -114,3 +112,4 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'OM202, OM205, OM206, OM208. Locks: the offset; the Module row; the target rows of a rollback. '
 'SQL ETL scheduler, "Templates".';
 REVOKE ALL ON PROCEDURE omd_lineage.begin_step FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.begin_step TO omd_runner;

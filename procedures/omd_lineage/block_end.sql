@@ -1,4 +1,4 @@
--- Where the block of the running step ends. Locks: none.
+-- Where the block of the running step ends.
 
 CREATE OR REPLACE FUNCTION omd_lineage.block_end()
 RETURNS omd_lineage.row_position
@@ -19,3 +19,4 @@ COMMENT ON FUNCTION omd_lineage.block_end IS
 'Where the block (start, end] of the running step ends: its time (ts) and id. NULL outside of a '
 'step and of set_block. For transform views; in_block compares with both. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage.block_end FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage.block_end TO omd_reader;

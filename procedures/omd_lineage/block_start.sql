@@ -1,4 +1,4 @@
--- Where the block of the running step starts. Locks: none.
+-- Where the block of the running step starts.
 
 CREATE OR REPLACE FUNCTION omd_lineage.block_start()
 RETURNS omd_lineage.row_position
@@ -19,3 +19,4 @@ COMMENT ON FUNCTION omd_lineage.block_start IS
 'Where the block (start, end] of the running step starts: its time (ts) and id. NULL outside of a '
 'step and of set_block. For transform views; in_block compares with both. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage.block_start FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage.block_start TO omd_reader;

@@ -1,5 +1,4 @@
--- Ends a step that a driver has run: offset, log and success are one commit. Errors: OM004, OM005,
--- OM007, OM101, OM102, OM108. Locks: the offset, the instance row.
+-- Ends a step that a driver has run: offset, log and success are one commit.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.commit_step(
     p_module_instance_id bigint,
@@ -21,7 +20,7 @@ BEGIN
     END IF;
     SELECT o.rows INTO v_rows_input FROM omd_lineage.offsets AS o
     WHERE o.module_instance_id = p_module_instance_id;
-    PERFORM omd_lineage.advance_offset(
+    PERFORM omd_lineage._advance_offset(
         p_module_instance_id, p_plan_number, p_rows_inserted, p_nulls
     );
     CALL omd.module_success(
@@ -36,3 +35,4 @@ COMMENT ON PROCEDURE omd_lineage.commit_step IS
 'and ends the Module Instance with S. A second call changes nothing. Errors: OM004, OM005, OM007, '
 'OM101, OM102, OM108. Locks: the offset, the instance row.';
 REVOKE ALL ON PROCEDURE omd_lineage.commit_step FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.commit_step TO omd_runner;

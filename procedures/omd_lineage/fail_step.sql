@@ -1,5 +1,5 @@
 -- Ends a step that failed: F and R for its run, the error as the state of the topic; the block
--- stays, and the retry takes it again. Errors: OM004, OM005. Locks: the offset, the instance row.
+-- stays, and the retry takes it again.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.fail_step(
     p_module_instance_id bigint,
@@ -44,3 +44,4 @@ COMMENT ON PROCEDURE omd_lineage.fail_step IS
 'p_event_return_code_details, as module_failure; frees the topic, which takes the same block '
 'again later. A second call changes nothing. Errors: OM005. Locks: the offset, the instance row.';
 REVOKE ALL ON PROCEDURE omd_lineage.fail_step FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.fail_step TO omd_runner;

@@ -1,5 +1,5 @@
 -- Does a row belong to the block of the running step? The planner puts the body into the query, so
--- that an index on the two columns serves it. Locks: none.
+-- that an index on the two columns serves it.
 
 CREATE OR REPLACE FUNCTION omd_lineage.in_block(
     p_pos timestamptz,
@@ -30,3 +30,4 @@ COMMENT ON FUNCTION omd_lineage.in_block IS
 'Whether the row at (p_pos, p_id) belongs to the block of the running step: the condition of a '
 'transform view on its base table. Locks: none. SQL ETL scheduler, "Transform View".';
 REVOKE ALL ON FUNCTION omd_lineage.in_block FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage.in_block TO omd_reader;

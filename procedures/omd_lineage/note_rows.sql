@@ -1,5 +1,5 @@
 -- Trigger on a base table: moves the offset of its source with each statement that inserts. Writers
--- of one table take turns from there to their commit; PROBE costs them nothing. Locks: the offset.
+-- of one table take turns from there to their commit; PROBE costs them nothing.
 
 CREATE OR REPLACE FUNCTION omd_lineage.note_rows()
 RETURNS trigger
@@ -25,7 +25,7 @@ BEGIN
         v_source.pos_column, v_source.id_column
     ) INTO v_position.ts, v_position.id;
     IF v_position IS NOT NULL THEN
-        PERFORM omd_lineage.move_source(v_source.topic_id, v_position, 'TRIGGER');
+        PERFORM omd_lineage._move_source(v_source.topic_id, v_position, 'TRIGGER');
     END IF;
     RETURN NULL;
 END

@@ -1,5 +1,4 @@
--- The block that a topic would take now, for people to look at. Errors: OM005, OM015, OM206. Locks:
--- none.
+-- The block that a topic would take now, for people to look at.
 
 CREATE OR REPLACE FUNCTION omd_lineage.plan(
     p_topic text
@@ -24,7 +23,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plan$
 DECLARE
-    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_offset omd_lineage.offsets;
     v_block record;
 BEGIN
@@ -46,7 +45,7 @@ BEGIN
     ) THEN
         detail := 'a source: it is only read';
     ELSE
-        v_block := omd_lineage.next_block(v_topic_id, TRUE);
+        v_block := omd_lineage._next_block(v_topic_id, TRUE);
         start_value := v_block.start_value;
         start_id := v_block.start_id;
         end_value := v_block.end_value;
@@ -66,3 +65,4 @@ COMMENT ON FUNCTION omd_lineage.plan IS
 'are; is_planned: it is recorded already and waits for its retry. Without an end, detail says why '
 'there is nothing to do. Changes nothing. Errors: OM005, OM015, OM206. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage.plan TO omd_runner, omd_admin;

@@ -1,5 +1,4 @@
--- Looks at every source. A source that can't be read is told in its state, and stops nobody. Locks:
--- the offsets that move.
+-- Looks at every source. A source that can't be read is told in its state, and stops nobody.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.probe_sources(
     INOUT p_moved integer DEFAULT NULL
@@ -23,13 +22,13 @@ BEGIN
         ORDER BY t.topic_id
     LOOP
         BEGIN
-            PERFORM omd_lineage.probe_source(v_source.topic_id);
+            PERFORM omd_lineage._probe_source(v_source.topic_id);
             PERFORM FROM omd_lineage.offsets AS o
             WHERE o.topic_id = v_source.topic_id AND o.last IS DISTINCT FROM v_source.last;
             p_moved := p_moved + FOUND::integer;
         EXCEPTION
             WHEN OTHERS THEN
-                PERFORM omd_lineage.write_state(v_source.topic_id, sqlerrm);
+                PERFORM omd_lineage._write_state(v_source.topic_id, sqlerrm);
         END;
     END LOOP;
 END
@@ -40,3 +39,4 @@ COMMENT ON PROCEDURE omd_lineage.probe_sources IS
 'the number of offsets that moved. What is wrong with a source stands in its state. Locks: the '
 'offsets that move. SQL ETL scheduler, "SCH.Offsets".';
 REVOKE ALL ON PROCEDURE omd_lineage.probe_sources FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.probe_sources TO omd_runner;

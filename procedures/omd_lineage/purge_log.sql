@@ -1,4 +1,4 @@
--- Deletes old rows of the log of steps. Errors: OM005, OM013. Locks: the rows deleted.
+-- Deletes old rows of the log of steps.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.purge_log(
     p_keep interval,
@@ -20,3 +20,4 @@ COMMENT ON PROCEDURE omd_lineage.purge_log IS
 'Deletes what the log of steps has from before p_keep ago, and answers p_steps, the rows deleted. '
 'The runs themselves go with omd.purge_history. Errors: OM005, OM013. Locks: the rows deleted.';
 REVOKE ALL ON PROCEDURE omd_lineage.purge_log FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.purge_log TO omd_admin;

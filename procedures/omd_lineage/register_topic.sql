@@ -1,6 +1,5 @@
 -- Inserts or updates a topic by its name, with its Module, its offset and its dependencies. A NULL
--- argument keeps the present value. Errors: OM005, OM006, OM009, OM013, OM016, OM017, OM205.
--- Locks: one registration of topics at a time; the Module row.
+-- argument keeps the present value.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.register_topic(
     p_topic text,
@@ -35,7 +34,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $register_topic$
 BEGIN
-    CALL omd_lineage.save_topic(
+    CALL omd_lineage._save_topic(
         p_topic, p_depends_on, p_processor, p_transforms, p_engine, p_delay, p_repeat, p_maxstep,
         p_run_window, p_max_wait, p_before_sql, p_after_sql, p_pos_column, p_id_column,
         p_source_offset, p_reload_method, p_advance_when_quiet, p_inactive_indicator, p_comment,
@@ -44,7 +43,7 @@ BEGIN
     );
     -- With the rights of the caller, whose table it is.
     BEGIN
-        PERFORM omd_lineage.probe_source(p_topic_id);
+        PERFORM omd_lineage._probe_source(p_topic_id);
     EXCEPTION
         WHEN SQLSTATE 'OM206' THEN
             RAISE WARNING USING MESSAGE = sqlerrm;
@@ -89,3 +88,4 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'are not taken. Answers p_topic_id. Errors: OM005, OM006, OM009, OM013, OM016, OM017, '
 'OM205. Locks: other registrations; the Module row. SQL ETL scheduler, "Lineage and Topics".';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

@@ -1,5 +1,4 @@
--- Takes a topic from whoever holds it: from then on he can't commit. Errors: OM005, OM015. Locks:
--- the offset.
+-- Takes a topic from whoever holds it: from then on he can't commit.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.release(
     p_topic text
@@ -9,7 +8,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $release$
 DECLARE
-    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_hostid text;
 BEGIN
     SELECT o.hostid INTO v_hostid FROM omd_lineage.offsets AS o
@@ -20,7 +19,7 @@ BEGIN
         PERFORM omd.write_event(
             0, 0, 4, 'RELEASE', format('%s taken from %s by %s', p_topic, v_hostid, omd.editor())
         );
-        PERFORM omd_lineage.notify_topic(p_topic);
+        PERFORM omd_lineage._notify_topic(p_topic);
     END IF;
 END
 $release$;
@@ -30,3 +29,4 @@ COMMENT ON PROCEDURE omd_lineage.release IS
 'next one takes the same block. The same as SET hostid = ''''. Errors: OM005, OM015. Locks: the '
 'offset. SQL ETL scheduler, "SCH.Offsets".';
 REVOKE ALL ON PROCEDURE omd_lineage.release FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.release TO omd_admin;

@@ -1,5 +1,4 @@
--- Forgets a topic. Its Module, with its history, stays. Errors: OM005, OM015, OM208. Locks: other
--- registrations; the topic.
+-- Forgets a topic. Its Module, with its history, stays.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.remove_topic(
     p_topic text
@@ -9,14 +8,14 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $remove_topic$
 DECLARE
-    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_problem text;
     v_table_code text;
 BEGIN
     LOCK TABLE omd_lineage.dependency IN SHARE ROW EXCLUSIVE MODE;
     SELECT 'held by ' || o.hostid INTO v_problem FROM omd_lineage.offsets AS o
     WHERE o.topic_id = v_topic_id
-        AND omd_lineage.holder_lives(o.hostid, o.module_instance_id);
+        AND omd_lineage._holder_lives(o.hostid, o.module_instance_id);
     IF v_problem IS NULL THEN
         -- Another topic of the table may take its place.
         SELECT t.topic || ' depends on it' INTO v_problem
@@ -43,7 +42,7 @@ BEGIN
     WHERE t.topic_id = v_topic_id
     RETURNING t.table_code INTO v_table_code;
     -- A shard that is gone may hand its readers to another topic of the table.
-    PERFORM omd_lineage.resolve_dependencies(d.topic_id)
+    PERFORM omd_lineage._resolve_dependencies(d.topic_id)
     FROM (
         SELECT DISTINCT o.topic_id FROM omd_lineage.dependency AS o
         WHERE o.table_code = v_table_code
@@ -56,3 +55,4 @@ COMMENT ON PROCEDURE omd_lineage.remove_topic IS
 'while it runs, and while another topic depends on it alone. Errors: OM005, OM015, OM208. Locks: '
 'other registrations; the topic.';
 REVOKE ALL ON PROCEDURE omd_lineage.remove_topic FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.remove_topic TO omd_admin;

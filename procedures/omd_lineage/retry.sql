@@ -1,4 +1,4 @@
--- Lets a topic that failed try again at once. Errors: OM005, OM015. Locks: the offset.
+-- Lets a topic that failed try again at once.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.retry(
     p_topic text
@@ -8,14 +8,14 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $retry$
 DECLARE
-    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
 BEGIN
     UPDATE omd_lineage.offsets AS o SET attempts = 0, run = '-infinity'
     WHERE o.topic_id = v_topic_id;
     PERFORM omd.write_event(
         0, 0, 4, 'RETRY', format('%s set to try again by %s', p_topic, omd.editor())
     );
-    PERFORM omd_lineage.notify_topic(p_topic);
+    PERFORM omd_lineage._notify_topic(p_topic);
 END
 $retry$;
 
@@ -23,3 +23,4 @@ COMMENT ON PROCEDURE omd_lineage.retry IS
 'Clears the failed attempts of the topic p_topic and makes it due at once; a planned block stays '
 'the same. Errors: OM005, OM015. Locks: the offset.';
 REVOKE ALL ON PROCEDURE omd_lineage.retry FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.retry TO omd_admin;

@@ -1,5 +1,4 @@
--- Shows a person what a transform view gives in a step: sets its block in this session. Errors:
--- OM005, OM015, OM206. Locks: none.
+-- Shows a person what a transform view gives in a step: sets its block in this session.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.set_block(
     p_topic text
@@ -12,7 +11,7 @@ DECLARE
     v_plan record;
 BEGIN
     SELECT p.* INTO v_plan FROM omd_lineage.plan(p_topic) AS p;
-    CALL omd_lineage.write_block(
+    CALL omd_lineage._write_block(
         p_topic,
         ROW(v_plan.start_value, v_plan.start_id),
         ROW(v_plan.end_value, v_plan.end_id),
@@ -29,3 +28,4 @@ COMMENT ON PROCEDURE omd_lineage.set_block IS
 'would take now, so that its transform views can be looked at. Errors: OM005, OM015, OM206. '
 'Locks: none.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_block FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.set_block TO omd_runner, omd_admin;

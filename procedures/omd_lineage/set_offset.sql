@@ -1,5 +1,4 @@
--- Tells how far a table has come, where nobody else knows. Errors: OM005, OM015, OM208. Locks: the
--- offset.
+-- Tells how far a table has come, where nobody else knows.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.set_offset(
     p_topic text,
@@ -11,7 +10,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $set_offset$
 DECLARE
-    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_last omd_lineage.row_position;
 BEGIN
     IF p_ts IS NULL OR p_id IS NULL THEN
@@ -20,7 +19,7 @@ BEGIN
             jsonb_build_object('argument', CASE WHEN p_ts IS NULL THEN 'p_ts' ELSE 'p_id' END)
         );
     END IF;
-    v_last := omd_lineage.require_unplanned(v_topic_id);
+    v_last := omd_lineage._require_unplanned(v_topic_id);
     UPDATE omd_lineage.offsets AS o SET
         last = ROW(p_ts, p_id),
         quiet_start = NULL,
@@ -36,7 +35,7 @@ BEGIN
             ROW(p_ts, p_id), omd.editor()
         )
     );
-    PERFORM omd_lineage.notify_topic(p_topic);
+    PERFORM omd_lineage._notify_topic(p_topic);
 END
 $set_offset$;
 
@@ -45,3 +44,4 @@ COMMENT ON PROCEDURE omd_lineage.set_offset IS
 'complete up to there; a destination goes on from there. Errors: OM005, OM015, OM208 (a block is '
 'planned). Locks: the offset. SQL ETL scheduler, "SCH.Offsets".';
 REVOKE ALL ON PROCEDURE omd_lineage.set_offset FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.set_offset TO omd_runner, omd_admin;

@@ -1,6 +1,5 @@
 -- Runs one step of a topic whose transforms are views, from claim to commit. Commits, so it can't
--- be called inside a transaction block and can pin no search_path: every name is qualified. Errors:
--- those of begin_step; 57014 when it was cancelled, after the failure is recorded.
+-- be called inside a transaction block and can pin no search_path: every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.step(
     p_topic text,
@@ -25,8 +24,8 @@ DECLARE
     v_status pg_catalog.text;
     v_is_cancelled boolean;
 BEGIN
-    -- What a crash of the server could take with it is a plan whose rows are not committed either, so
-    -- this commit need not wait for the disk; the next one, with the rows, does.
+    -- A crash of the server could lose only a plan whose rows are not committed either, so this
+    -- commit does not wait for the disk; the next one, with the rows, does.
     PERFORM pg_catalog.set_config('synchronous_commit', 'off', TRUE);
     CALL omd_lineage.begin_step(
         p_topic, p_hostid, NULL, NULL, 'POSTGRES', p_outcome, p_module_instance_id, v_indicator,
@@ -40,7 +39,7 @@ BEGIN
     CALL omd.execute_module(
         p_module_instance_id,
         pg_catalog.format(
-            'CALL omd_lineage.process_block(%s, %s)', p_module_instance_id, v_plan_number
+            'CALL omd_lineage._process_block(%s, %s)', p_module_instance_id, v_plan_number
         ),
         v_status,
         v_is_cancelled
@@ -80,3 +79,4 @@ COMMENT ON PROCEDURE omd_lineage.step IS
 'Commits: call it outside a transaction block. Errors: as begin_step; 57014. Locks: the offset and '
 'the Module row while it begins; what the transforms take. SQL ETL scheduler, "Templates".';
 REVOKE ALL ON PROCEDURE omd_lineage.step FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_lineage.step TO omd_runner;

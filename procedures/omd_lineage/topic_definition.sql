@@ -1,4 +1,4 @@
--- What a driver must know to transform a block. Errors: OM005, OM015. Locks: none.
+-- What a driver must know to transform a block.
 
 CREATE OR REPLACE FUNCTION omd_lineage.topic_definition(
     p_topic text
@@ -23,7 +23,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $topic_definition$
 DECLARE
-    v_topic_id integer := omd_lineage.require_topic(p_topic);
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
 BEGIN
     RETURN QUERY
     SELECT
@@ -45,3 +45,4 @@ COMMENT ON FUNCTION omd_lineage.topic_definition IS
 'One row: what the topic p_topic is made by and of; base_table is read by blocks (pos_column, '
 'id_column), tables are its other dependencies. Errors: OM005, OM015. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage.topic_definition FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage.topic_definition TO omd_reader;

@@ -70,7 +70,7 @@ def register(conn: psycopg.Connection[Any], topics: int) -> None:
             " now() - interval '2 hours', now() FROM omd_lineage.topic WHERE TRUE OR %s",
             (True,),
         )
-        conn.execute("SELECT omd_lineage.resolve_dependencies(topic_id) FROM omd_lineage.topic")
+        conn.execute("SELECT omd_lineage._resolve_dependencies(topic_id) FROM omd_lineage.topic")
     for table in ("omd_lineage.topic", "omd_lineage.offsets", "omd_lineage.dependency"):
         conn.execute(f"VACUUM (FREEZE, ANALYZE) {table}".encode())
 

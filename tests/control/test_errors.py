@@ -121,7 +121,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM108": lambda flow: topics(
         flow,
         "CALL omd.begin_module('dwh.f')",
-        "SELECT omd_lineage.advance_offset(1, 1, 0, '{}')",
+        "SELECT omd_lineage._advance_offset(1, 1, 0, '{}')",
     ),
     "OM201": no_template,
     "OM202": no_target,
@@ -134,7 +134,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
         "CALL omd_lineage.step('dwh.f')",
     ),
     "OM207": lambda flow: topics(
-        flow, "SELECT omd_lineage.insert_transform('no.view', 'dwh.f', 'id', 1, 'x')"
+        flow, "SELECT omd_lineage._insert_transform('no.view', 'dwh.f', 'id', 1, 'x')"
     ),
     "OM208": lambda flow: topics(flow, "CALL omd_lineage.step('dwh.s')"),
 }

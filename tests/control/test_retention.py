@@ -210,7 +210,7 @@ def test_a_begin_does_not_wait_for_a_purge(flow: Flow, another: Another) -> None
     runner = another()
     runner.conn.execute("SET lock_timeout = '2s'")
     with purger.conn.transaction():
-        step = "SELECT * FROM omd.purge_module_instances(now() - interval '1 year', 100, 0, 0)"
+        step = "SELECT * FROM omd._purge_module_instances(now() - interval '1 year', 100, 0, 0)"
         assert purger.rows(step)[0]["p_deleted"] == 2
         assert runner.run_batch("b", m="S")["m"].pi == "P"
 
@@ -221,7 +221,7 @@ def test_two_purges_at_once_share_the_work(flow: Flow, another: Another) -> None
     age(flow)
     flow.run_module()
     other = another()
-    step = "SELECT * FROM omd.purge_module_instances(now() - interval '1 year', 2, %s, 0)"
+    step = "SELECT * FROM omd._purge_module_instances(now() - interval '1 year', 2, %s, 0)"
     with other.conn.transaction():
         assert other.rows(step, 0)[0]["p_deleted"] == 2
         assert purge(flow)[0] == 1

@@ -27,6 +27,8 @@ class Tree:
         for folder in ("migrations", "procedures", "sql"):
             shutil.copytree(install.sql_root() / folder, root / folder)
         self.manifest = root / install.MANIFEST
+        self.first_room = root / "sql/install/omd.sql"
+        self.last_room = root / "sql/install/omd_lineage.sql"
 
     def append(self, path: str, text: str) -> None:
         """Add text to the end of a file."""
@@ -36,34 +38,28 @@ class Tree:
     def add_repeatable(self, path: str, text: str) -> None:
         """Add a file, last before the grants."""
         (self.root / path).write_text(text, encoding="utf-8")
-        before, grants, after = self._manifest().partition("\\ir grants/")
+        before, grants, after = self.last_room.read_text().partition("\\ir ../grants/")
         assert grants
-        self._write(before + f"\\ir ../{path}\n" + grants + after)
+        self.last_room.write_text(before + f"\\ir ../../{path}\n" + grants + after)
 
     def add_migration(self, name: str, text: str) -> None:
         """Add a migration, after the others."""
         file = self.root / "migrations" / f"{name}.sql"
         file.write_text(text, encoding="utf-8")
-        before, endif, after = self._manifest().rpartition("\\endif\n")
+        before, endif, after = self.last_room.read_text().rpartition("\\endif\n")
         assert endif
-        self._write(
+        self.last_room.write_text(
             f"{before}{endif}"
             f"\\set checksum '{checksum(file)}'\n\\set migration '{name}'\n"
-            f"\\ir install/claim.psql\n\\if :pending\n\\ir ../migrations/{name}.sql\n\\endif\n"
-            f"{after}"
+            "\\ir ../setup/claim.psql\n\\if :pending\n"
+            f"\\ir ../../migrations/{name}.sql\n\\endif\n{after}"
         )
 
     def release(self, path: str) -> None:
         """Give the manifest the present checksum of a migration."""
         before = checksum(install.sql_root() / path)
-        assert before in self._manifest()
-        self._write(self._manifest().replace(before, checksum(self.root / path)))
-
-    def _manifest(self) -> str:
-        return self.manifest.read_text(encoding="utf-8")
-
-    def _write(self, manifest: str) -> None:
-        self.manifest.write_text(manifest, encoding="utf-8")
+        (room,) = (f for f in self.last_room.parent.iterdir() if before in f.read_text())
+        room.write_text(room.read_text().replace(before, checksum(self.root / path)))
 
 
 def checksum(file: Path) -> str:

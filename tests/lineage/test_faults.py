@@ -231,10 +231,10 @@ def wrong(scene: Scene) -> Iterator[str]:
 
 def take_out(replaced: Callable[[str, str, str], None]) -> None:
     if WITHOUT == "guard":
-        replaced("omd_lineage.oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
+        replaced("omd_lineage._oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
     elif WITHOUT == "fence":
         # Both bars: the number of the plan, and that a run that was ended can't succeed.
-        replaced("omd_lineage.advance_offset", "PERFORM omd_lineage.raise_fenced", "PERFORM concat")
+        replaced("omd_lineage._advance_offset", "PERFORM omd_lineage._raise_fenced", "PERFORM concat")
         replaced("omd.module_success", "AND mi.execution_status_code = 'E'", "")
 
 

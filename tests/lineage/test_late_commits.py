@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Another = Callable[..., Scene]
     Replaced = Callable[[str, str, str], None]
 
-WITHOUT_WRITERS = ("omd_lineage.oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
-WITHOUT_RUNS = ("omd_lineage.uncounted_instances", "v_modules IS NULL", "TRUE")
+WITHOUT_WRITERS = ("omd_lineage._oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
+WITHOUT_RUNS = ("omd_lineage._uncounted_instances", "v_modules IS NULL", "TRUE")
 guard = pytest.mark.parametrize("guarded", [True, False], ids=["guard", "no guard"])
 
 
@@ -269,7 +269,7 @@ def test_a_writer_who_waits_for_the_lock_of_another_is_not_passed_over(
     holder.conn.execute("LOCK TABLE dwh.src IN SHARE MODE")
     call = background(writer.conn.execute, f"INSERT INTO dwh.src VALUES ('{at(2)}', 2)".encode())
     until_settled(writer, call)
-    assert scene.one("SELECT who FROM omd_lineage.oldest_writer('dwh.src')") is not None
+    assert scene.one("SELECT who FROM omd_lineage._oldest_writer('dwh.src')") is not None
     holder.conn.execute("COMMIT")
     call.result(timeout=20)
     scene.insert(1, 3, 4)
@@ -305,7 +305,7 @@ def test_a_prepared_transaction_is_not_passed_over(two_phase_dsn: str, guarded: 
         scene = Scene(conn)
         if not guarded:
             text = scene.one(
-                "SELECT pg_get_functiondef('omd_lineage.oldest_writer'::regproc)"
+                "SELECT pg_get_functiondef('omd_lineage._oldest_writer'::regproc)"
             ).replace(*WITHOUT_WRITERS[1:])
             conn.execute(text.encode())
         scene.source()

@@ -150,7 +150,7 @@ def test_a_run_window_is_a_time_of_day(scene: Scene, window: str, time: str, is_
     scene.topic(transforms=["dwh.v"], run_window=window)
     assert (
         scene.one(
-            "SELECT omd_lineage.in_run_window(run_window, %s) FROM omd_lineage.topic"
+            "SELECT omd_lineage._in_run_window(run_window, %s) FROM omd_lineage.topic"
             " WHERE topic = 'dwh.f'",
             f"2020-01-15 {time}Z",
         )

@@ -13,7 +13,7 @@ CONTROLS_TRANSACTIONS = {
     "omd.run_module",
     "omd.run_batch",
     "omd.execute_module",
-    "omd.execute_batch",
+    "omd._execute_batch",
     "omd.purge_history",
     "omd_lineage.step",
 }

@@ -11,15 +11,15 @@ EXECUTE_REGISTERED_SQL = {
     "omd.execute_module(bigint,text,text,boolean)",
     "omd.preview_rollback(bigint)",
     "omd.rollback_module(bigint)",
-    "omd_lineage.process_block(bigint,bigint)",
+    "omd_lineage._process_block(bigint,bigint)",
 }
 
 # They compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
-    "omd_lineage.insert_transform(text,text,text,bigint,text)",
-    "omd_lineage.newest_row(text,text,text)",
-    "omd_lineage.next_block(integer,boolean)",
-    "omd_lineage.reload_table(text[],text,text,bigint,text,text)",
+    "omd_lineage._insert_transform(text,text,text,bigint,text)",
+    "omd_lineage._newest_row(text,text,text)",
+    "omd_lineage._next_block(integer,boolean)",
+    "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
 }
 
 # Base tables are the users': a trigger function for them has no table of ours.

@@ -1,0 +1,36 @@
+-- Does a rollback wait for the next run of a Batch? An administrator marked one of its instances,
+-- or a Module Instance of one, with R.
+
+CREATE OR REPLACE FUNCTION omd._batch_rollback_is_pending(
+    p_batch_id integer
+)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT
+        EXISTS (
+            SELECT FROM omd.batch_instance AS bi
+            WHERE
+                bi.batch_id = p_batch_id
+                AND bi.next_run_indicator = 'R'
+                AND bi.execution_status_code <> 'E'
+        )
+        OR EXISTS (
+            SELECT FROM omd.batch_module AS bm
+            INNER JOIN omd.module_instance AS mi ON bm.module_id = mi.module_id
+            INNER JOIN omd.batch_instance AS bi ON mi.batch_instance_id = bi.batch_instance_id
+            WHERE
+                bm.batch_id = p_batch_id
+                AND bi.batch_id = p_batch_id
+                AND (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
+                AND mi.rolled_back_by_module_instance_id IS NULL
+                AND mi.execution_status_code <> 'E'
+        );
+END;
+
+COMMENT ON FUNCTION omd._batch_rollback_is_pending IS
+'Whether a rollback waits for the next run of the Batch p_batch_id: one of its ended instances, '
+'or a Module Instance of one, is marked R. Locks: none.';
+REVOKE ALL ON FUNCTION omd._batch_rollback_is_pending FROM PUBLIC;

@@ -1,0 +1,68 @@
+-- Ends a Batch Instance: the single place where its status becomes final. What still executes in it
+-- fails, unless it succeeds: that is refused while something executes. Accepted from E only, a
+-- success only with indicator P.
+
+CREATE OR REPLACE FUNCTION omd._close_batch_instance(
+    p_batch_instance_id bigint,
+    p_execution_status_code text,
+    p_reason text DEFAULT NULL
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $close_batch_instance$
+DECLARE
+    v_is_sent boolean;
+BEGIN
+    UPDATE omd.batch_instance AS bi SET
+        execution_status_code = p_execution_status_code,
+        processing_indicator = CASE
+            WHEN p_execution_status_code IN ('A', 'C') THEN p_execution_status_code
+            ELSE bi.processing_indicator
+        END,
+        end_datetime = clock_timestamp(),
+        reason_code = p_reason
+    WHERE bi.batch_instance_id = p_batch_instance_id
+        AND bi.execution_status_code = 'E'
+        AND (p_execution_status_code <> 'S' OR bi.processing_indicator = 'P')
+    RETURNING
+        omd._notify_event(
+            'Batch Instance',
+            bi.batch_instance_id,
+            (SELECT b.batch_code FROM omd.batch AS b WHERE b.batch_id = bi.batch_id),
+            bi.parent_batch_instance_id,
+            bi.execution_status_code,
+            bi.processing_indicator,
+            bi.next_run_indicator,
+            p_reason,
+            bi.end_datetime
+        )
+    INTO v_is_sent;
+
+    IF v_is_sent IS NULL THEN
+        PERFORM omd._raise_batch_instance_state(
+            p_batch_instance_id,
+            CASE p_execution_status_code
+                WHEN 'S' THEN 'succeed'
+                WHEN 'F' THEN 'fail'
+                WHEN 'A' THEN 'be aborted'
+                ELSE 'be skipped'
+            END
+        );
+    END IF;
+
+    IF p_execution_status_code <> 'S' THEN
+        PERFORM omd._fail_members(p_batch_instance_id);
+    END IF;
+END
+$close_batch_instance$;
+
+COMMENT ON FUNCTION omd._close_batch_instance IS
+'Ends a Batch Instance with the status S, F, A or C. Accepted from E only, S only with indicator '
+'P. What still executes in a Batch Instance that does not succeed fails with it. An '
+'administrator''s next_run_indicator stays. Errors: OM003, OM005, OM101, OM102. Locks: the '
+'instance row, then those of its members.';
+REVOKE ALL ON FUNCTION omd._close_batch_instance FROM PUBLIC;

@@ -1,0 +1,144 @@
+-- Evaluates a Batch Instance, by the rules of process control section 4, in their order. The single
+-- place of these rules; evaluate_batch and begin_batch call it.
+
+CREATE OR REPLACE FUNCTION omd._decide_batch(
+    p_batch_instance_id bigint,
+    p_force boolean,
+    OUT p_processing_indicator text,
+    OUT p_reason text
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $decide_batch$
+DECLARE
+    v_instance omd.batch_instance;
+    v_batch omd.batch;
+    v_parent record;
+    v_last omd.batch_instance;
+    v_interval interval;
+    v_is_running boolean;
+BEGIN
+    PERFORM omd.require_read_committed();
+    SELECT b.* INTO v_batch
+    FROM omd.batch AS b
+    WHERE b.batch_id = (
+        SELECT bi.batch_id
+        FROM omd.batch_instance AS bi
+        WHERE bi.batch_instance_id = p_batch_instance_id
+    )
+    FOR NO KEY UPDATE;
+    -- A statement of its own, so that it sees what the holder of the lock before us has committed.
+    SELECT bi.* INTO v_instance
+    FROM omd.batch_instance AS bi
+    WHERE bi.batch_instance_id = p_batch_instance_id AND bi.batch_id IS NOT NULL
+    FOR NO KEY UPDATE;
+
+    IF NOT FOUND OR v_instance.execution_status_code <> 'E' THEN
+        PERFORM omd._raise_batch_instance_state(p_batch_instance_id, 'be evaluated');
+    ELSIF v_instance.processing_indicator = 'P' THEN
+        p_processing_indicator := 'P';
+        RETURN;
+    END IF;
+
+    -- 1. Another instance came first, and is not dead; and a caller that may not run has no
+    --    children.
+    LOOP
+        v_is_running := omd.batch_active_instance_control(p_batch_instance_id) = 'Abort';
+        EXIT WHEN NOT v_is_running OR omd._give_up_batch_instances(v_batch.batch_id) = '{}';
+    END LOOP;
+    IF v_is_running THEN
+        p_processing_indicator := 'A';
+        p_reason := 'RUNNING';
+    END IF;
+
+    IF p_reason IS NULL AND v_instance.parent_batch_instance_id <> 0 THEN
+        -- FOR SHARE: the parent can't succeed between this look and our commit.
+        SELECT pi.execution_status_code, pi.processing_indicator, h.inactive_indicator INTO v_parent
+        FROM omd.batch_instance AS pi
+        LEFT JOIN omd.batch_hierarchy AS h
+            ON pi.batch_id = h.parent_batch_id AND h.batch_id = v_batch.batch_id
+        WHERE pi.batch_instance_id = v_instance.parent_batch_instance_id
+        FOR SHARE OF pi;
+        IF v_parent.execution_status_code <> 'E' OR v_parent.processing_indicator <> 'P' THEN
+            p_processing_indicator := 'A';
+            p_reason := 'BATCH_NOT_PROCEEDING';
+        ELSIF v_parent.inactive_indicator = 'Y' THEN
+            p_processing_indicator := 'C';
+            p_reason := 'INACTIVE';
+        END IF;
+    END IF;
+
+    -- 2. Inactive.
+    IF p_reason IS NULL AND v_batch.inactive_indicator = 'Y' THEN
+        p_processing_indicator := 'C';
+        p_reason := 'INACTIVE';
+    END IF;
+
+    -- 3. An administrator asked for one skip.
+    IF p_reason IS NULL THEN
+        UPDATE omd.batch_instance AS bi SET next_run_indicator = 'P'
+        WHERE bi.batch_id = v_batch.batch_id
+            AND bi.next_run_indicator = 'C'
+            AND bi.execution_status_code <> 'E';
+        IF FOUND THEN
+            p_processing_indicator := 'C';
+            p_reason := 'DIRECTIVE';
+        END IF;
+    END IF;
+
+    -- 4. Frequency. Only a success is "enough for now": never a failure, never a rollback that
+    --    waits.
+    IF p_reason IS NULL THEN
+        SELECT bi.* INTO v_last
+        FROM omd.batch_instance AS bi
+        WHERE bi.batch_instance_id = omd._last_real_batch_run(v_batch.batch_id);
+
+        IF v_last.execution_status_code = 'S' AND NOT coalesce(p_force, FALSE) THEN
+            SELECT f.frequency_interval INTO v_interval
+            FROM omd.frequency AS f
+            WHERE f.frequency_code = v_batch.frequency_code;
+            IF v_last.start_datetime > clock_timestamp() - v_interval
+                AND NOT omd._batch_rollback_is_pending(v_batch.batch_id)
+            THEN
+                p_processing_indicator := 'C';
+                p_reason := 'FREQUENCY';
+            END IF;
+        END IF;
+    END IF;
+
+    IF p_reason IS NOT NULL THEN
+        PERFORM omd._close_batch_instance(p_batch_instance_id, p_processing_indicator, p_reason);
+        RETURN;
+    END IF;
+
+    -- 5. and 6. What the Modules are to do because of earlier runs.
+    PERFORM omd._direct_modules_of_batch(v_batch.batch_id);
+
+    -- 7. Proceed.
+    UPDATE omd.batch_instance AS bi SET processing_indicator = 'P'
+    WHERE bi.batch_instance_id = p_batch_instance_id;
+    PERFORM omd._notify_event(
+        'Batch Instance',
+        p_batch_instance_id,
+        v_batch.batch_code,
+        v_instance.parent_batch_instance_id,
+        'E',
+        'P',
+        v_instance.next_run_indicator,
+        NULL,
+        clock_timestamp()
+    );
+    p_processing_indicator := 'P';
+END
+$decide_batch$;
+
+COMMENT ON FUNCTION omd._decide_batch IS
+'Evaluates a Batch Instance by the rules of section 4 and answers P, A or C with the reason; A '
+'and C close the instance. p_force: the frequency does not count. A second call on an instance '
+'told to proceed answers P again. Errors: OM003, OM005, OM014, OM101. Locks: the Batch row.';
+REVOKE ALL ON FUNCTION omd._decide_batch FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._decide_batch TO omd_runner;

@@ -1,0 +1,155 @@
+-- The rules of process control section 5, in their order, and nowhere else: may an instance of this
+-- Module run now? The caller holds the Module row. It executes no rollback: R says that one is due.
+
+CREATE OR REPLACE FUNCTION omd._decide_module(
+    p_module_id integer,
+    p_inactive_indicator text,
+    p_module_instance_id bigint,
+    p_batch_instance_id bigint,
+    OUT p_processing_indicator text,
+    OUT p_instance_array bigint[],
+    OUT p_reason text
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $decide_module$
+DECLARE
+    v_is_open boolean;
+    v_is_running boolean;
+    v_batch_id integer;
+    v_batch_may_run boolean;
+    v_place omd.batch_module;
+BEGIN
+    p_instance_array := '{}';
+
+    -- An index holds the instances that a rule could ask for, and usually none of this Module.
+    PERFORM FROM omd.module_instance AS o
+    WHERE o.module_id = p_module_id
+        AND (
+            o.execution_status_code = 'E'
+            OR o.next_run_indicator = 'C'
+            OR (
+                (o.execution_status_code = 'F' OR o.next_run_indicator = 'R')
+                AND o.rolled_back_by_module_instance_id IS NULL
+            )
+        )
+    LIMIT 1;
+    v_is_open := FOUND;
+
+    -- FOR SHARE: the Batch can't end between this look and our commit. Where a rollback may follow,
+    -- the lock waits until after it (hold_batch_instance): the Batch could not renew its lease.
+    IF p_batch_instance_id <> 0 THEN
+        IF v_is_open THEN
+            SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
+            INTO v_batch_id, v_batch_may_run
+            FROM omd.batch_instance AS bi
+            WHERE bi.batch_instance_id = p_batch_instance_id;
+        ELSE
+            SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
+            INTO v_batch_id, v_batch_may_run
+            FROM omd.batch_instance AS bi
+            WHERE bi.batch_instance_id = p_batch_instance_id
+            FOR SHARE;
+        END IF;
+        IF NOT FOUND THEN
+            PERFORM omd._require_batch_instance(p_batch_instance_id);
+        END IF;
+    END IF;
+
+    -- 1. Another instance came first, from whatever Batch, and is not dead. One that is not
+    --    inserted yet has no id: every executing one came before it.
+    IF v_is_open THEN
+        LOOP
+            v_is_running := EXISTS (
+                SELECT FROM omd.module_instance AS o
+                WHERE o.module_id = p_module_id
+                    AND o.execution_status_code = 'E'
+                    AND o.module_instance_id < coalesce(p_module_instance_id, 9223372036854775807)
+            );
+            EXIT WHEN NOT v_is_running
+                OR omd._give_up_module_instances(p_module_id) = '{}';
+        END LOOP;
+        IF v_is_running THEN
+            p_processing_indicator := 'A';
+            p_reason := 'RUNNING';
+            RETURN;
+        END IF;
+    END IF;
+
+    -- 2. and 3. The Batch that calls, the Module's place in it, the Module itself.
+    IF p_batch_instance_id <> 0 THEN
+        SELECT bm.* INTO v_place
+        FROM omd.batch_module AS bm
+        WHERE bm.batch_id = v_batch_id AND bm.module_id = p_module_id;
+
+        IF NOT v_batch_may_run THEN
+            p_processing_indicator := 'A';
+            p_reason := 'BATCH_NOT_PROCEEDING';
+            RETURN;
+        ELSIF v_place.module_id IS NULL THEN
+            p_processing_indicator := 'A';
+            p_reason := 'NOT_REGISTERED';
+            RETURN;
+        ELSIF v_place.inactive_indicator = 'Y' THEN
+            p_processing_indicator := 'C';
+            p_reason := 'INACTIVE_IN_BATCH';
+            RETURN;
+        END IF;
+    END IF;
+    IF p_inactive_indicator = 'Y' THEN
+        p_processing_indicator := 'C';
+        p_reason := 'INACTIVE';
+        RETURN;
+    END IF;
+
+    -- 4. Skip once: an administrator's wish from anywhere, a partial restart's only in its own
+    --    Batch. A failed instance goes back to R: its rollback is still due.
+    IF v_is_open THEN
+        UPDATE omd.module_instance AS mi SET
+            next_run_indicator = CASE
+                WHEN mi.execution_status_code = 'F'
+                    AND mi.rolled_back_by_module_instance_id IS NULL THEN 'R'
+                ELSE 'P'
+            END
+        WHERE mi.module_id = p_module_id
+            AND mi.next_run_indicator = 'C'
+            AND mi.next_run_batch_id IS NULL
+            AND mi.execution_status_code <> 'E';
+        IF FOUND THEN
+            p_processing_indicator := 'C';
+            p_reason := 'DIRECTIVE';
+            RETURN;
+        ELSIF EXISTS (
+            SELECT FROM omd.module_instance AS mi
+            WHERE mi.module_id = p_module_id
+                AND mi.next_run_indicator = 'C'
+                AND mi.next_run_batch_id = v_batch_id
+                AND NOT omd._module_has_newer_failure(p_module_id, mi.module_instance_id)
+        ) THEN
+            p_processing_indicator := 'C';
+            p_reason := 'ALREADY_SUCCEEDED';
+            RETURN;
+        END IF;
+        -- 5. A rollback that waits.
+        p_instance_array := omd.pending_rollback(p_module_id);
+    END IF;
+    -- 6. Else proceed.
+    p_processing_indicator := CASE WHEN p_instance_array = '{}' THEN 'P' ELSE 'R' END;
+    IF v_is_open AND p_processing_indicator = 'P' THEN
+        PERFORM omd._hold_batch_instance(p_batch_instance_id);
+    END IF;
+END
+$decide_module$;
+
+COMMENT ON FUNCTION omd._decide_module IS
+'May an instance of the Module p_module_id (whose row, with p_inactive_indicator, the caller has '
+'locked) run now, by the rules of section 5? Answers P, A, C or R, the array to undo and the '
+'reason; changes nothing but consumed directives and dead instances. p_module_instance_id: the '
+'instance, NULL when it is not inserted yet. p_batch_instance_id: the Batch Instance that calls, '
+'NULL or 0 for none. Errors: OM003, OM101. Locks: the Batch Instance FOR SHARE, unless the '
+'answer is R.';
+REVOKE ALL ON FUNCTION omd._decide_module FROM PUBLIC;

@@ -1,0 +1,135 @@
+-- Runs a Batch whose Modules are SQL: its Modules by sequence, then its child Batches, each visible
+-- while it runs. A failing member fails the Batch; the rest is attempted only when the Batch says
+-- continue_on_failure. Commits, so it can pin no search_path: every name, type and operator is
+-- qualified.
+
+CREATE OR REPLACE PROCEDURE omd._execute_batch(
+    p_batch_code text,
+    p_parent_batch_instance_id bigint,
+    INOUT p_batch_instance_id bigint DEFAULT NULL,
+    INOUT p_execution_status_code text DEFAULT NULL,
+    INOUT p_is_cancelled boolean DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+AS $execute_batch$
+DECLARE
+    v_indicator pg_catalog.text;
+    v_continue boolean;
+    v_member pg_catalog.record;
+    v_executable pg_catalog.text;
+    v_member_id bigint;
+    v_member_status pg_catalog.text;
+    v_message pg_catalog.text;
+    v_failures pg_catalog.text := '';
+BEGIN
+    p_is_cancelled := FALSE;
+    p_batch_instance_id := omd._insert_batch_instance(
+        p_batch_code,
+        p_parent_batch_instance_id,
+        pg_catalog.jsonb_build_object(
+            'platform', 'POSTGRES',
+            'pid', pg_catalog.pg_backend_pid(),
+            'application', pg_catalog.current_setting('application_name')
+        ),
+        NULL,
+        TRUE
+    );
+    -- Before the evaluation, which gives up every instance whose session is gone.
+    PERFORM omd._bind_session('BATCH', p_batch_instance_id);
+    SELECT d.p_processing_indicator INTO v_indicator
+    FROM omd._decide_batch(p_batch_instance_id, FALSE) AS d;
+    COMMIT;
+    p_execution_status_code := v_indicator;
+    IF v_indicator OPERATOR(pg_catalog.<>) 'P' THEN
+        PERFORM omd._release_session('BATCH', p_batch_instance_id);
+        RETURN;
+    END IF;
+
+    SELECT b.continue_on_failure INTO v_continue
+    FROM omd.batch AS b
+    WHERE b.batch_code OPERATOR(pg_catalog.=) p_batch_code;
+    FOR v_member IN
+        SELECT m.member_type, m.member_code FROM omd.batch_members(p_batch_code) AS m
+    LOOP
+        v_member_id := NULL;
+        v_member_status := NULL;
+        v_message := NULL;
+        IF v_member.member_type OPERATOR(pg_catalog.=) 'BATCH' THEN
+            CALL omd._execute_batch(
+                v_member.member_code, p_batch_instance_id, v_member_id, v_member_status,
+                p_is_cancelled
+            );
+        ELSE
+            -- A Module that can't even begin (no executable, no template, no target) fails the
+            -- Batch; a commit is not possible inside this block.
+            BEGIN
+                v_executable := NULL;
+                CALL omd.begin_in_database_run(
+                    v_member.member_code, p_batch_instance_id, v_executable, v_member_id,
+                    v_member_status
+                );
+            EXCEPTION
+                WHEN query_canceled OR assert_failure OR OTHERS THEN
+                    p_is_cancelled := SQLSTATE OPERATOR(pg_catalog.=) '57014';
+                    v_message := pg_catalog.format(': %s (%s)', SQLERRM, SQLSTATE);
+                    v_member_status := 'F';
+            END;
+            COMMIT;
+            IF v_member_status OPERATOR(pg_catalog.=) 'P' THEN
+                CALL omd.execute_module(
+                    v_member_id, v_executable, v_member_status, p_is_cancelled
+                );
+            END IF;
+        END IF;
+
+        IF v_member_status OPERATOR(pg_catalog.=) 'F' THEN
+            v_failures := pg_catalog.concat_ws(
+                E'\n',
+                CASE WHEN v_failures OPERATOR(pg_catalog.<>) '' THEN v_failures END,
+                pg_catalog.format(
+                    '%s %s failed%s',
+                    CASE
+                        WHEN v_member.member_type OPERATOR(pg_catalog.=) 'BATCH' THEN 'Batch'
+                        ELSE 'Module'
+                    END,
+                    v_member.member_code,
+                    v_message
+                )
+            );
+            EXIT WHEN p_is_cancelled OR NOT v_continue;
+        END IF;
+    END LOOP;
+
+    IF v_failures OPERATOR(pg_catalog.=) '' THEN
+        BEGIN
+            CALL omd.batch_success(p_batch_instance_id);
+            p_execution_status_code := 'S';
+        EXCEPTION
+            -- Somebody else runs, or has failed, a Module in this Batch Instance; or a cancel.
+            WHEN query_canceled OR assert_failure OR OTHERS THEN
+                p_is_cancelled := SQLSTATE OPERATOR(pg_catalog.=) '57014';
+                v_failures := SQLERRM;
+        END;
+    END IF;
+    IF v_failures OPERATOR(pg_catalog.<>) '' THEN
+        p_execution_status_code := 'F';
+        BEGIN
+            CALL omd.batch_failure(p_batch_instance_id, v_failures, 'MEMBER FAILED');
+        EXCEPTION
+            -- The instance was ended by somebody else meanwhile; its event row is written already.
+            WHEN SQLSTATE 'OM101' THEN
+                NULL;
+        END;
+    END IF;
+    COMMIT;
+    PERFORM omd._release_session('BATCH', p_batch_instance_id);
+END
+$execute_batch$;
+
+COMMENT ON PROCEDURE omd._execute_batch IS
+'Runs the Batch p_batch_code in this session, child Batches included, and ends its instance with '
+'S or F; commits. p_is_cancelled: the statement was cancelled, and nothing more was attempted. '
+'Errors: OM001, OM003, OM005, OM014. Locks: the Batch row while it begins.';
+REVOKE ALL ON PROCEDURE omd._execute_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd._execute_batch TO omd_runner;

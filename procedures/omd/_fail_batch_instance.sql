@@ -1,0 +1,25 @@
+-- Ends a Batch Instance with F and writes its one event row: the ordinary failure event, also for a
+-- run that is given up.
+
+CREATE OR REPLACE FUNCTION omd._fail_batch_instance(
+    p_batch_instance_id bigint,
+    p_event_detail text,
+    p_event_return_code_details text
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $fail_batch_instance$
+BEGIN
+    PERFORM omd._close_batch_instance(p_batch_instance_id, 'F');
+    PERFORM omd.write_event(0, p_batch_instance_id, 2, p_event_return_code_details, p_event_detail);
+END
+$fail_batch_instance$;
+
+COMMENT ON FUNCTION omd._fail_batch_instance IS
+'Ends a Batch Instance with status F and writes one event row. Accepted from E only. Errors: '
+'OM003, OM005, OM101. Locks: the instance row.';
+REVOKE ALL ON FUNCTION omd._fail_batch_instance FROM PUBLIC;

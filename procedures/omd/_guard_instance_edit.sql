@@ -1,0 +1,101 @@
+-- Trigger function on the two instance tables, for everybody but OMD's own routines: only
+-- next_run_indicator may be edited, by hand or through set_next_run_indicator, and each edit leaves
+-- a line in the event log.
+
+CREATE OR REPLACE FUNCTION omd._guard_instance_edit()
+RETURNS trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $guard_instance_edit$
+DECLARE
+    v_old jsonb := to_jsonb(old);
+    v_new jsonb := to_jsonb(new);
+    v_is_module boolean := tg_table_name = 'module_instance';
+    v_type text := CASE WHEN v_is_module THEN 'Module Instance' ELSE 'Batch Instance' END;
+    v_id bigint := (v_new ->> (tg_table_name || '_id'))::bigint;
+    v_column text;
+    v_problem text;
+    v_code text;
+BEGIN
+    SELECT o.key INTO v_column
+    FROM jsonb_each(v_old) AS o
+    WHERE o.key <> 'next_run_indicator' AND o.value IS DISTINCT FROM v_new -> o.key
+    ORDER BY o.key NOT IN ('execution_status_code', 'processing_indicator'), o.key
+    LIMIT 1;
+
+    v_problem := CASE
+        WHEN v_old ->> (tg_table_name || '_id') = '0' THEN 'the placeholder row 0 is fixed'
+        WHEN v_column IS NOT NULL THEN format('%s is read only', v_column)
+        WHEN new.next_run_indicator = old.next_run_indicator OR new.next_run_indicator <> 'R'
+            THEN NULL
+        WHEN new.execution_status_code IN ('A', 'C') AND new.reason_code IS NOT NULL
+            THEN 'it was not let in, so there is nothing to roll back'
+        WHEN v_new ->> 'rolled_back_by_module_instance_id' IS NOT NULL
+            THEN 'it was rolled back already'
+    END;
+    IF v_problem IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM106',
+            jsonb_build_object(
+                'table', tg_table_name,
+                'instance_type', v_type,
+                'instance_id', v_id,
+                'problem', v_problem
+            )
+        );
+    ELSIF old.next_run_indicator = new.next_run_indicator THEN
+        RETURN NULL;
+    END IF;
+
+    IF v_is_module THEN
+        -- The mark is the administrator's now, not a partial restart's.
+        UPDATE omd.module_instance AS mi SET next_run_batch_id = NULL
+        WHERE mi.module_instance_id = v_id AND mi.next_run_batch_id IS NOT NULL;
+        SELECT m.module_code INTO v_code
+        FROM omd.module AS m
+        WHERE m.module_id = (v_new ->> 'module_id')::integer;
+    ELSE
+        SELECT b.batch_code INTO v_code
+        FROM omd.batch AS b
+        WHERE b.batch_id = (v_new ->> 'batch_id')::integer;
+    END IF;
+    PERFORM omd.write_event(
+        CASE WHEN v_is_module THEN v_id ELSE 0 END,
+        CASE WHEN v_is_module THEN (v_new ->> 'batch_instance_id')::bigint ELSE v_id END,
+        4,
+        format('%s -> %s', old.next_run_indicator, new.next_run_indicator),
+        format(
+            'next_run_indicator of %s %s changed from %s to %s by %s',
+            v_type,
+            v_id,
+            old.next_run_indicator,
+            new.next_run_indicator,
+            omd.editor()
+        )
+    );
+    PERFORM omd._notify_event(
+        v_type,
+        v_id,
+        v_code,
+        (v_new ->> CASE
+            WHEN v_is_module THEN 'batch_instance_id'
+            ELSE 'parent_batch_instance_id'
+        END)::bigint,
+        new.execution_status_code,
+        new.processing_indicator,
+        new.next_run_indicator,
+        new.reason_code,
+        clock_timestamp()
+    );
+    RETURN NULL;
+END
+$guard_instance_edit$;
+
+COMMENT ON FUNCTION omd._guard_instance_edit IS
+'Trigger: lets an administrator edit next_run_indicator of an instance, writes old value, new '
+'value and who to the event log and tells the listeners of omd_event; refuses every other edit, '
+'and R on what has nothing to roll back. Errors: OM106. Source: DIRECT, "Next Run Indicator".';
+REVOKE ALL ON FUNCTION omd._guard_instance_edit FROM PUBLIC;

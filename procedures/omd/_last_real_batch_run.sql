@@ -1,0 +1,28 @@
+-- The last real run of a Batch: its newest instance with status S or F. Aborted and skipped ones
+-- decide nothing. Two index probes, however many aborted instances came after.
+
+CREATE OR REPLACE FUNCTION omd._last_real_batch_run(
+    p_batch_id integer
+)
+RETURNS bigint
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT greatest(
+        (
+            SELECT max(bi.batch_instance_id) FROM omd.batch_instance AS bi
+            WHERE bi.batch_id = p_batch_id AND bi.execution_status_code = 'S'
+        ),
+        (
+            SELECT max(bi.batch_instance_id) FROM omd.batch_instance AS bi
+            WHERE bi.batch_id = p_batch_id AND bi.execution_status_code = 'F'
+        )
+    );
+END;
+
+COMMENT ON FUNCTION omd._last_real_batch_run IS
+'The newest instance of the Batch p_batch_id with status S or F; NULL when it has none. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd._last_real_batch_run FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._last_real_batch_run TO omd_reader;

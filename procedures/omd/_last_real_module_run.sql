@@ -1,0 +1,23 @@
+-- The last real run of a Module: its newest instance with status S or F. Aborted and skipped ones
+-- decide nothing.
+
+CREATE OR REPLACE FUNCTION omd._last_real_module_run(
+    p_module_id integer
+)
+RETURNS bigint
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT mi.module_instance_id
+    FROM omd.module_instance AS mi
+    WHERE mi.module_id = p_module_id AND mi.execution_status_code IN ('S', 'F')
+    ORDER BY mi.module_instance_id DESC
+    LIMIT 1;
+END;
+
+COMMENT ON FUNCTION omd._last_real_module_run IS
+'The newest instance of the Module p_module_id with status S or F; NULL when it has none. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd._last_real_module_run FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._last_real_module_run TO omd_reader;

@@ -1,0 +1,78 @@
+-- Trigger function on definitions, parameters and rollback templates: each change, by hand or
+-- through a routine, leaves one line in the event log. Values are written in full, so a parameter
+-- is no place for a secret.
+
+CREATE OR REPLACE FUNCTION omd._log_definition_edit()
+RETURNS trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $log_definition_edit$
+DECLARE
+    v_old jsonb := coalesce(to_jsonb(old), '{}');
+    v_new jsonb := coalesce(to_jsonb(new), '{}');
+    v_row jsonb := v_old || v_new;
+    v_what text;
+    v_changes text;
+BEGIN
+    IF v_old = v_new THEN
+        RETURN NULL;
+    END IF;
+
+    SELECT
+        string_agg(
+            CASE tg_op
+                WHEN 'UPDATE' THEN format('%s from %L to %L', r.key, v_old ->> r.key, r.value)
+                ELSE format('%s = %L', r.key, r.value)
+            END,
+            ', ' ORDER BY r.key
+        )
+    INTO v_changes
+    FROM jsonb_each_text(v_row) AS r
+    WHERE v_old -> r.key IS DISTINCT FROM v_new -> r.key
+        AND (tg_op = 'UPDATE' OR r.value IS NOT NULL);
+
+    -- The row by the names that people know.
+    v_what := concat_ws(
+        ', ',
+        'Batch ' || coalesce(
+            v_row ->> 'batch_code',
+            (SELECT b.batch_code FROM omd.batch AS b WHERE b.batch_id = (v_row ->> 'batch_id')::int)
+        ),
+        'under ' || (
+            SELECT b.batch_code FROM omd.batch AS b
+            WHERE b.batch_id = (v_row ->> 'parent_batch_id')::int
+        ),
+        'Module ' || coalesce(
+            v_row ->> 'module_code',
+            (
+                SELECT m.module_code FROM omd.module AS m
+                WHERE m.module_id = (v_row ->> 'module_id')::int
+            )
+        ),
+        'parameter ' || coalesce(
+            v_row ->> 'parameter_code',
+            (
+                SELECT p.parameter_code FROM omd.parameter AS p
+                WHERE p.parameter_id = (v_row ->> 'parameter_id')::int
+            )
+        ),
+        'template ' || (v_row ->> 'rollback_template_id')
+    );
+    PERFORM omd.write_event(
+        0,
+        0,
+        4,
+        format('%s %s', tg_op, tg_table_name),
+        format('%s %s (%s) by %s: %s', tg_op, tg_table_name, v_what, omd.editor(), v_changes)
+    );
+    RETURN NULL;
+END
+$log_definition_edit$;
+
+COMMENT ON FUNCTION omd._log_definition_edit IS
+'Trigger: writes a change of a definition, a parameter or a rollback template to the event log, '
+'with old and new values in full and who; nothing when nothing changed.';
+REVOKE ALL ON FUNCTION omd._log_definition_edit FROM PUBLIC;

@@ -1,0 +1,66 @@
+-- The oldest instance of a Module that an evaluation may still look at; everything of the Module
+-- from it on is kept by a purge. Each part is a probe of an index.
+
+CREATE OR REPLACE FUNCTION omd._oldest_needed_module_instance(
+    p_module_id integer
+)
+RETURNS bigint
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT
+        least(
+            omd._last_real_module_run(p_module_id),
+            (
+                -- the index condition of ix_module_instance_open
+                SELECT min(mi.module_instance_id)
+                FROM omd.module_instance AS mi
+                WHERE
+                    mi.module_id = p_module_id
+                    AND (
+                        mi.execution_status_code = 'E'
+                        OR mi.next_run_indicator = 'C'
+                        OR (
+                            (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
+                            AND mi.rolled_back_by_module_instance_id IS NULL
+                        )
+                    )
+            ),
+            (
+                -- the window that the next one follows on from
+                SELECT sc.module_instance_id
+                FROM omd.source_control AS sc
+                INNER JOIN omd.module_instance AS mi
+                    ON sc.module_instance_id = mi.module_instance_id
+                WHERE
+                    sc.module_id = p_module_id
+                    AND NOT sc.is_taken_back
+                    AND mi.execution_status_code = 'S'
+                ORDER BY sc.module_instance_id DESC
+                LIMIT 1
+            ),
+            (
+                -- what a partial restart of one of its Batches would skip
+                SELECT min(mi.module_instance_id)
+                FROM omd.batch_module AS bm
+                CROSS JOIN
+                    LATERAL unnest(
+                        omd._failed_chains(bm.batch_id, ARRAY[9223372036854775807])
+                    ) AS failed (batch_instance_id)
+                INNER JOIN omd.module_instance AS mi
+                    ON failed.batch_instance_id = mi.batch_instance_id
+                WHERE
+                    bm.module_id = p_module_id
+                    AND mi.module_id = p_module_id
+                    AND mi.batch_instance_id <> 0
+            )
+        );
+END;
+
+COMMENT ON FUNCTION omd._oldest_needed_module_instance IS
+'The oldest instance of the Module p_module_id that an evaluation may still look at: its last '
+'real run, what executes, waits for a rollback or carries a directive, the newest load window '
+'that counts, and what ran in failed Batches that wait for a restart. NULL when there is none. '
+'Locks: none.';
+REVOKE ALL ON FUNCTION omd._oldest_needed_module_instance FROM PUBLIC;

@@ -1,0 +1,107 @@
+-- Inserts a Module Instance, evaluated or not, without executing a rollback: the single place where
+-- Module Instances are made. Of N sessions that begin the same Module at once, each waits here for
+-- the one before it to commit. One function, because every run passes through it.
+
+CREATE OR REPLACE FUNCTION omd._open_module_instance(
+    p_module_code text,
+    p_batch_instance_id bigint,
+    p_execution_context jsonb,
+    p_lease interval,
+    p_is_session_bound boolean,
+    p_is_evaluated boolean,
+    OUT p_module_instance_id bigint,
+    OUT p_processing_indicator text,
+    OUT p_instance_array bigint[],
+    OUT p_reason text,
+    OUT p_platform_code text
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $open_module_instance$
+DECLARE
+    v_module_id integer;
+    v_inactive_indicator text;
+    v_decision record;
+    v_is_sent boolean;
+BEGIN
+    -- The test here spares the usual run a call.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM omd.require_read_committed();
+    END IF;
+    SELECT m.module_id, m.inactive_indicator, m.platform_code
+    INTO v_module_id, v_inactive_indicator, p_platform_code
+    FROM omd.module AS m
+    WHERE m.module_code = p_module_code
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        PERFORM omd._require_module(p_module_code);
+    END IF;
+
+    IF p_is_evaluated THEN
+        v_decision := omd._decide_module(
+            v_module_id, v_inactive_indicator, NULL, p_batch_instance_id
+        );
+        p_processing_indicator := v_decision.p_processing_indicator;
+        p_instance_array := v_decision.p_instance_array;
+        p_reason := v_decision.p_reason;
+    ELSIF p_batch_instance_id <> 0 THEN
+        PERFORM omd._require_batch_instance(p_batch_instance_id);
+    END IF;
+
+    INSERT INTO omd.module_instance (
+        module_id, batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
+        processing_indicator, next_run_indicator, is_session_bound, rollback_instance_array,
+        execution_context
+    )
+    VALUES (
+        v_module_id,
+        coalesce(p_batch_instance_id, 0),
+        clock_timestamp(),
+        CASE WHEN p_lease IS NOT NULL THEN clock_timestamp() + omd._require_lease(p_lease) END,
+        'E',
+        CASE WHEN p_is_evaluated AND p_reason IS NULL THEN p_processing_indicator ELSE 'A' END,
+        'P',
+        p_is_session_bound,
+        coalesce(p_instance_array, '{}'),
+        p_execution_context
+    )
+    -- One notification per evaluation: an answer of A or C is sent below, with the end; a rollback
+    -- that follows in this transaction sends its P.
+    RETURNING
+        module_instance_id,
+        CASE
+            WHEN
+                p_reason IS NULL
+                AND (coalesce(p_processing_indicator, 'A') <> 'R' OR p_platform_code <> 'POSTGRES')
+                THEN
+                    omd._notify_event(
+                        'Module Instance',
+                        module_instance_id,
+                        p_module_code,
+                        batch_instance_id,
+                        'E',
+                        processing_indicator,
+                        'P',
+                        NULL,
+                        start_datetime
+                    )
+        END
+    INTO p_module_instance_id, v_is_sent;
+
+    IF v_is_sent IS NULL AND p_reason IS NOT NULL THEN
+        PERFORM omd._close_module_instance(p_module_instance_id, p_processing_indicator, p_reason);
+    END IF;
+END
+$open_module_instance$;
+
+COMMENT ON FUNCTION omd._open_module_instance IS
+'Inserts an executing instance of the Module p_module_code and, when p_is_evaluated, evaluates '
+'it; a rollback that is due is left to the caller. Other parameters as begin_module. '
+'p_is_session_bound: it lives as long as the session that calls bind_session before it commits. '
+'Errors: OM002, OM003, OM005, OM011, OM014. Locks: the Module row.';
+REVOKE ALL ON FUNCTION omd._open_module_instance FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._open_module_instance TO omd_runner;

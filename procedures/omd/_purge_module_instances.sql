@@ -1,0 +1,85 @@
+-- One step of a purge: deletes, among the next p_limit Module Instances by id, those that are old
+-- and that no evaluation needs, with their load windows.
+
+CREATE OR REPLACE FUNCTION omd._purge_module_instances(
+    p_before timestamptz,
+    p_limit integer,
+    INOUT p_last_id bigint,
+    INOUT p_deleted bigint
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $purge_module_instances$
+DECLARE
+    v_deleted bigint;
+    v_from bigint := p_last_id;
+    v_doomed bigint[];
+BEGIN
+    SELECT
+        CASE WHEN min(span.start_datetime) < p_before THEN max(span.module_instance_id) END
+    INTO p_last_id
+    FROM (
+        SELECT
+            mi.module_instance_id,
+            mi.start_datetime
+        FROM omd.module_instance AS mi
+        WHERE mi.module_instance_id > v_from
+        ORDER BY mi.module_instance_id
+        LIMIT p_limit
+    ) AS span;
+
+    -- An abort or a skip decides nothing later. A success or a failure goes when it is older than
+    -- what its Module still needs.
+    WITH module_need AS MATERIALIZED (
+        SELECT
+            m.module_id,
+            omd._oldest_needed_module_instance(m.module_id) AS oldest
+        FROM (
+            SELECT DISTINCT mi.module_id
+            FROM omd.module_instance AS mi
+            WHERE mi.module_instance_id > v_from
+                AND mi.module_instance_id <= p_last_id
+                AND mi.execution_status_code IN ('S', 'F')
+        ) AS m
+    ),
+
+    doomed AS (
+        SELECT mi.module_instance_id
+        FROM omd.module_instance AS mi
+        LEFT JOIN module_need AS mn ON mi.module_id = mn.module_id
+        WHERE mi.module_instance_id > v_from
+            AND mi.module_instance_id <= p_last_id
+            AND mi.start_datetime < p_before
+            AND mi.execution_status_code <> 'E'
+            AND mi.next_run_indicator <> 'C'
+            AND (
+                (mi.execution_status_code <> 'F' AND mi.next_run_indicator <> 'R')
+                OR mi.rolled_back_by_module_instance_id IS NOT NULL
+            )
+            AND (
+                mi.execution_status_code IN ('A', 'C') OR mi.module_instance_id < mn.oldest
+            )
+        -- The lock reads the row again: a mark that an administrator sets meanwhile counts.
+        FOR UPDATE OF mi SKIP LOCKED
+    )
+
+    SELECT array_agg(d.module_instance_id) INTO v_doomed FROM doomed AS d;
+
+    DELETE FROM omd.write_ledger AS w WHERE w.module_instance_id = ANY(v_doomed);
+    DELETE FROM omd.source_control AS sc WHERE sc.module_instance_id = ANY(v_doomed);
+    DELETE FROM omd.module_instance AS mi WHERE mi.module_instance_id = ANY(v_doomed);
+    GET DIAGNOSTICS v_deleted = ROW_COUNT;
+    p_deleted := p_deleted + v_deleted;
+END
+$purge_module_instances$;
+
+COMMENT ON FUNCTION omd._purge_module_instances IS
+'Deletes, among the p_limit Module Instances after the id p_last_id, those that started before '
+'p_before and that no evaluation needs, with their load windows. Answers the last id looked at, '
+'NULL at the end, and adds to p_deleted. Locks: the rows it deletes.';
+REVOKE ALL ON FUNCTION omd._purge_module_instances FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._purge_module_instances TO omd_admin;

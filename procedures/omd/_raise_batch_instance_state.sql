@@ -1,0 +1,56 @@
+-- Says why a Batch Instance could not take a step: it is unknown, has ended, or was not told to
+-- proceed.
+
+CREATE OR REPLACE FUNCTION omd._raise_batch_instance_state(
+    p_batch_instance_id bigint,
+    p_action text
+)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $raise_batch_instance_state$
+DECLARE
+    v_detail jsonb;
+BEGIN
+    IF p_batch_instance_id IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_batch_instance_id'));
+    END IF;
+
+    SELECT jsonb_build_object(
+        'instance_type', 'Batch Instance',
+        'instance_id', bi.batch_instance_id,
+        'code', b.batch_code,
+        'action', p_action,
+        'execution_status_code', bi.execution_status_code,
+        'processing_indicator', bi.processing_indicator,
+        'reason_code', bi.reason_code,
+        'because', omd.why_failed(0, bi.batch_instance_id),
+        'next_command', format('CALL omd.begin_batch(%L);', b.batch_code)
+    ) INTO v_detail
+    FROM omd.batch_instance AS bi
+    INNER JOIN omd.batch AS b USING (batch_id)
+    WHERE bi.batch_instance_id = p_batch_instance_id;
+
+    IF NOT FOUND THEN
+        PERFORM omd.raise_error(
+            'OM003', jsonb_build_object('batch_instance_id', p_batch_instance_id)
+        );
+    ELSIF v_detail ->> 'execution_status_code' <> 'E' THEN
+        PERFORM omd.raise_error('OM101', v_detail);
+    END IF;
+    PERFORM omd.raise_error(
+        'OM102',
+        v_detail || jsonb_build_object(
+            'next_command', format('CALL omd.evaluate_batch(%s);', p_batch_instance_id)
+        )
+    );
+END
+$raise_batch_instance_state$;
+
+COMMENT ON FUNCTION omd._raise_batch_instance_state IS
+'Raises the error that explains why p_action was refused for a Batch Instance: OM005, OM003, '
+'OM101 or OM102. Locks: none.';
+REVOKE ALL ON FUNCTION omd._raise_batch_instance_state FROM PUBLIC;

@@ -1,0 +1,29 @@
+-- Answers the id of a Batch.
+
+CREATE OR REPLACE FUNCTION omd._require_batch(
+    p_batch_code text
+)
+RETURNS integer
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $require_batch$
+DECLARE
+    v_batch_id integer;
+BEGIN
+    SELECT b.batch_id INTO v_batch_id FROM omd.batch AS b WHERE b.batch_code = p_batch_code;
+    IF NOT FOUND THEN
+        IF p_batch_code IS NULL THEN
+            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_batch_code'));
+        END IF;
+        PERFORM omd.raise_error('OM001', jsonb_build_object('batch_code', p_batch_code));
+    END IF;
+    RETURN v_batch_id;
+END
+$require_batch$;
+
+COMMENT ON FUNCTION omd._require_batch IS
+'The batch_id of a Batch code. Errors: OM005 (NULL), OM001 (unknown). Locks: none.';
+REVOKE ALL ON FUNCTION omd._require_batch FROM PUBLIC;

@@ -1,0 +1,29 @@
+-- Answers the id of a Module.
+
+CREATE OR REPLACE FUNCTION omd._require_module(
+    p_module_code text
+)
+RETURNS integer
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $require_module$
+DECLARE
+    v_module_id integer;
+BEGIN
+    SELECT m.module_id INTO v_module_id FROM omd.module AS m WHERE m.module_code = p_module_code;
+    IF NOT FOUND THEN
+        IF p_module_code IS NULL THEN
+            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_code'));
+        END IF;
+        PERFORM omd.raise_error('OM002', jsonb_build_object('module_code', p_module_code));
+    END IF;
+    RETURN v_module_id;
+END
+$require_module$;
+
+COMMENT ON FUNCTION omd._require_module IS
+'The module_id of a Module code. Errors: OM005 (NULL), OM002 (unknown). Locks: none.';
+REVOKE ALL ON FUNCTION omd._require_module FROM PUBLIC;

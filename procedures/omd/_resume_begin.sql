@@ -1,0 +1,33 @@
+-- What follows the rollback of a begin, which may have taken longer than the lease: the lease runs
+-- from now on, and the Batch must still be there.
+
+CREATE OR REPLACE FUNCTION omd._resume_begin(
+    p_module_instance_id bigint
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $resume_begin$
+BEGIN
+    UPDATE omd.module_instance AS mi SET
+        lease_expires_at = clock_timestamp() + (mi.lease_expires_at - mi.start_datetime)
+    WHERE mi.module_instance_id = p_module_instance_id
+        AND mi.execution_status_code = 'E'
+        AND mi.start_datetime >= transaction_timestamp()
+        AND mi.lease_expires_at IS NOT NULL;
+
+    PERFORM omd._hold_batch_instance(mi.batch_instance_id)
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = p_module_instance_id;
+END
+$resume_begin$;
+
+COMMENT ON FUNCTION omd._resume_begin IS
+'Grants the lease of a Module Instance that was created in this transaction anew, after its '
+'rollback, and keeps its Batch Instance from ending before the transaction does. Errors: OM101, '
+'OM102 (the Batch has ended). Locks: the instance row; its Batch Instance FOR SHARE.';
+REVOKE ALL ON FUNCTION omd._resume_begin FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._resume_begin TO omd_runner;

@@ -1,0 +1,204 @@
+-- The statements that undo instances of one Module in its own target, filled in from the templates:
+-- its own alone, else those for its area, platform and format, by table type before those for every
+-- type.
+
+CREATE OR REPLACE FUNCTION omd._rollback_statements(
+    p_module_id integer,
+    p_instance_array bigint[]
+)
+RETURNS TABLE (
+    step integer,
+    platform_code text,
+    statement text,
+    count_statement text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $rollback_statements$
+DECLARE
+    v_module omd.module;
+    v_is_here boolean;
+    v_table text;
+    v_text text;
+    v_missing record;
+    v_has_update_column boolean;
+    v_is_boolean boolean;
+    v_templates omd.rollback_template[];
+    v_values jsonb;
+BEGIN
+    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = p_module_id;
+    v_is_here := v_module.platform_code = 'POSTGRES';
+
+    v_table := omd.quote_table(v_module.table_code, v_module.platform_code);
+    IF v_table IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM009',
+            jsonb_build_object(
+                'table_code', v_module.table_code, 'platform_code', v_module.platform_code
+            )
+        );
+    ELSIF v_is_here AND NOT omd.target_exists(v_module.table_code) THEN
+        PERFORM omd.raise_error(
+            'OM202',
+            jsonb_build_object(
+                'module_code', v_module.module_code, 'table_code', v_module.table_code
+            )
+        );
+    END IF;
+
+    WITH candidate AS (
+        SELECT
+            t AS template,
+            t.step AS place,
+            rank() OVER (
+                ORDER BY t.module_id IS NULL, t.table_type_code IS NULL
+            ) AS preference
+        FROM omd.rollback_template AS t
+        WHERE t.module_id = v_module.module_id
+            OR (
+                t.area_code = v_module.area_code
+                AND t.platform_code = v_module.platform_code
+                AND t.table_format_code IS NOT DISTINCT FROM v_module.table_format_code
+                AND (t.table_type_code = v_module.table_type_code OR t.table_type_code IS NULL)
+            )
+    )
+
+    SELECT array_agg(c.template ORDER BY c.place) INTO v_templates
+    FROM candidate AS c
+    WHERE c.preference = 1;
+    IF v_templates IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM201',
+            jsonb_build_object(
+                'module_code', v_module.module_code,
+                'area_code', v_module.area_code,
+                'table_type_code', v_module.table_type_code,
+                'platform_code', v_module.platform_code,
+                'table_format_code', v_module.table_format_code,
+                'and_format', coalesce(', table format ' || v_module.table_format_code, ''),
+                'pending', p_instance_array
+            )
+        );
+    END IF;
+
+    -- A column that a statement names and the target lacks: told as such, not as a syntax error.
+    SELECT string_agg(t.statement_template, '') INTO v_text FROM unnest(v_templates) AS t;
+    SELECT needed.attribute, needed.column_name INTO v_missing
+    FROM (
+        VALUES
+        ('p_insert_instance_column', '{insert_instance_column}', v_module.insert_instance_column),
+        ('p_effective_date_column', '{effective_date_column}', v_module.effective_date_column),
+        ('p_expiry_date_column', '{expiry_date_column}', v_module.expiry_date_column),
+        (
+            'p_current_indicator_column', '{current_indicator_column}',
+            v_module.current_indicator_column
+        )
+        UNION ALL
+        SELECT 'p_business_key_columns', '{key_columns}', k.key_column
+        FROM (VALUES (1)) AS one (row)
+        LEFT JOIN unnest(v_module.business_key_columns) AS k (key_column) ON TRUE
+    ) AS needed (attribute, placeholder, column_name)
+    WHERE strpos(v_text, needed.placeholder) > 0
+        AND CASE
+            WHEN v_is_here THEN
+                omd.target_column_type(v_module.table_code, needed.column_name) IS NULL
+            ELSE needed.column_name IS NULL
+        END
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM205',
+            jsonb_build_object(
+                'module_code', v_module.module_code,
+                'table_code', v_module.table_code,
+                'argument', v_missing.attribute,
+                'column_name', v_missing.column_name
+            )
+        );
+    END IF;
+
+    v_has_update_column := NOT v_is_here
+        OR omd.target_column_type(v_module.table_code, v_module.update_instance_column)
+        IS NOT NULL;
+    v_is_boolean := v_is_here
+        AND omd.target_column_type(v_module.table_code, v_module.current_indicator_column)
+        = 'boolean';
+
+    SELECT jsonb_build_object(
+        'table', v_table,
+        'insert_instance_column', q.insert_instance_column,
+        'update_instance_column', CASE
+            WHEN v_has_update_column THEN q.update_instance_column
+            ELSE 'NULL::bigint'
+        END,
+        'and_reset_update', CASE
+            WHEN v_has_update_column THEN format(', %s = NULL', q.update_instance_column)
+            ELSE ''
+        END,
+        'effective_date_column', omd._quote_column(
+            v_module.effective_date_column, v_module.platform_code
+        ),
+        'expiry_date_column', omd._quote_column(
+            v_module.expiry_date_column, v_module.platform_code
+        ),
+        'current_indicator_column', omd._quote_column(
+            v_module.current_indicator_column, v_module.platform_code
+        ),
+        'open_expiry_date', omd._quote_value(v_module.open_expiry_date, v_module.platform_code),
+        'current_yes', CASE WHEN v_is_boolean THEN 'TRUE' ELSE '''Y''' END,
+        'current_no', CASE WHEN v_is_boolean THEN 'FALSE' ELSE '''N''' END,
+        'key_columns', k.key_columns,
+        'key_join', k.key_join,
+        'instance_array', format('%L::bigint[]', p_instance_array),
+        'instance_list', array_to_string(p_instance_array, ', '),
+        'partition_list', p.partition_list
+    ) INTO v_values
+    FROM (
+        SELECT
+            omd._quote_column(v_module.insert_instance_column, v_module.platform_code)
+                AS insert_instance_column,
+            omd._quote_column(v_module.update_instance_column, v_module.platform_code)
+                AS update_instance_column
+    ) AS q
+    CROSS JOIN LATERAL (
+        SELECT
+            string_agg(quoted.key_column, ', ' ORDER BY quoted.n) AS key_columns,
+            string_agg(
+                format('t.%1$s = c.%1$s', quoted.key_column), ' AND ' ORDER BY quoted.n
+            ) AS key_join
+        FROM (
+            SELECT
+                omd._quote_column(u.key_column, v_module.platform_code),
+                u.n
+            FROM unnest(v_module.business_key_columns) WITH ORDINALITY AS u (key_column, n)
+        ) AS quoted (key_column, n)
+    ) AS k
+    CROSS JOIN LATERAL (
+        SELECT
+            string_agg(
+                format('PARTITION (%s = %s)', q.insert_instance_column, i.id), ', ' ORDER BY i.id
+            ) AS partition_list
+        FROM unnest(p_instance_array) AS i (id)
+    ) AS p;
+
+    RETURN QUERY
+    SELECT
+        t.step,
+        v_module.platform_code,
+        omd._fill_template(t.statement_template, v_values),
+        CASE
+            WHEN t.count_template IS NOT NULL THEN omd._fill_template(t.count_template, v_values)
+        END
+    FROM unnest(v_templates) AS t
+    ORDER BY t.step;
+END
+$rollback_statements$;
+
+COMMENT ON FUNCTION omd._rollback_statements IS
+'The statements (step, platform_code, statement, and a SELECT that counts its rows, or NULL) '
+'that undo the instances p_instance_array of the Module p_module_id in its own target. Executes '
+'nothing. Errors: OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
+REVOKE ALL ON FUNCTION omd._rollback_statements FROM PUBLIC;

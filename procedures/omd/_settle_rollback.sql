@@ -1,0 +1,31 @@
+-- What an evaluation does about a rollback that is due: on a target in this database it is executed
+-- at once, with the rights of the caller; elsewhere its statements are only checked.
+
+CREATE OR REPLACE PROCEDURE omd._settle_rollback(
+    p_module_instance_id bigint,
+    p_platform_code text,
+    INOUT p_processing_indicator text
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $settle_rollback$
+BEGIN
+    PERFORM omd._claim_companions(p_module_instance_id);
+    IF p_platform_code = 'POSTGRES' THEN
+        CALL omd.rollback_module(p_module_instance_id);
+        p_processing_indicator := 'P';
+    ELSE
+        -- Show now, not after the run has ended, that a template is missing.
+        PERFORM FROM omd.build_rollback_sql(p_module_instance_id);
+    END IF;
+    PERFORM omd._resume_begin(p_module_instance_id);
+END
+$settle_rollback$;
+
+COMMENT ON PROCEDURE omd._settle_rollback IS
+'Executes a due rollback of a Module Instance whose target is in this database and turns its '
+'indicator R into P; checks the statements of one that lives elsewhere. Errors: OM009, OM101, '
+'OM201, OM202, OM205. Locks: the target rows, then the Batch Instance FOR SHARE.';
+REVOKE ALL ON PROCEDURE omd._settle_rollback FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd._settle_rollback TO omd_runner;

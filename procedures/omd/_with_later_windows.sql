@@ -1,0 +1,46 @@
+-- Completes an array of instances to undo: for a Module with load windows an undone success takes
+-- every later one with it, since their windows follow on from its own.
+
+CREATE OR REPLACE FUNCTION omd._with_later_windows(
+    p_module_id integer,
+    p_instance_array bigint[]
+)
+RETURNS bigint[]
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    WITH undone AS (
+        SELECT given.id
+        FROM unnest(p_instance_array) AS given (id)
+        UNION
+        SELECT later.module_instance_id
+        FROM omd.module_instance AS later
+        WHERE
+            later.module_id = p_module_id
+            AND later.execution_status_code = 'S'
+            AND later.rolled_back_by_module_instance_id IS NULL
+            AND later.module_instance_id > (
+                SELECT min(mi.module_instance_id)
+                FROM omd.module_instance AS mi
+                WHERE
+                    mi.module_instance_id = any(p_instance_array)
+                    AND mi.execution_status_code = 'S'
+            )
+            -- Not EXISTS, which is planned as a search of the table for the first of many.
+            AND (
+                SELECT max(sc.module_instance_id)
+                FROM omd.source_control AS sc
+                WHERE sc.module_id = p_module_id AND NOT sc.is_taken_back
+            ) IS NOT NULL
+    )
+
+    SELECT coalesce(array_agg(u.id ORDER BY u.id), '{}')
+    FROM undone AS u;
+END;
+
+COMMENT ON FUNCTION omd._with_later_windows IS
+'The instances p_instance_array of the Module p_module_id and, for a Module with load windows, '
+'every success later than the first success among them; in id order. Locks: none.';
+REVOKE ALL ON FUNCTION omd._with_later_windows FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._with_later_windows TO omd_reader;

@@ -1,0 +1,73 @@
+-- The end of a step that went well: the fence, the offset and the log, in the transaction of its
+-- success.
+
+CREATE OR REPLACE FUNCTION omd_lineage._advance_offset(
+    p_module_instance_id bigint,
+    p_plan_number bigint,
+    p_rows bigint,
+    p_nulls jsonb
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $advance_offset$
+DECLARE
+    v_offset omd_lineage.offsets;
+BEGIN
+    SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = (
+        SELECT t.topic_id
+        FROM omd.module_instance AS mi
+        INNER JOIN omd_lineage.topic AS t USING (module_id)
+        WHERE mi.module_instance_id = p_module_instance_id
+    )
+    FOR NO KEY UPDATE;
+    IF NOT FOUND
+        OR v_offset.module_instance_id IS DISTINCT FROM p_module_instance_id
+        OR v_offset.plan_number IS DISTINCT FROM p_plan_number
+        OR v_offset.hostid = ''
+        OR v_offset.next IS NULL
+    THEN
+        PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
+    END IF;
+
+    UPDATE omd_lineage.offsets AS o SET
+        last = o.next,
+        next = NULL,
+        quiet_start = NULL,
+        waited_for = NULL,
+        attempts = 0,
+        hostid = '',
+        module_instance_id = NULL,
+        state = 'DONE',
+        run = clock_timestamp(),
+        waiting_since = clock_timestamp()
+    WHERE o.topic_id = v_offset.topic_id;
+    INSERT INTO omd_lineage.log (
+        module_instance_id, topic_id, topic, ts, rows, max_id, min_ts, max_ts, nulls, waited_for
+    )
+    VALUES (
+        p_module_instance_id, v_offset.topic_id, v_offset.topic, clock_timestamp(),
+        coalesce(p_rows, 0), v_offset.block_max_id, v_offset.block_min_ts,
+        CASE WHEN v_offset.block_min_ts IS NOT NULL THEN (v_offset.next).ts END,
+        coalesce(p_nulls, '{}'), v_offset.waited_for
+    );
+    IF v_offset.waited_for IS NOT NULL THEN
+        PERFORM omd.write_event(
+            p_module_instance_id, 0, 6, 'MAX_WAIT',
+            format('went without waiting longer for %s', v_offset.waited_for)
+        );
+    END IF;
+    PERFORM omd_lineage._notify_topic(v_offset.topic);
+END
+$advance_offset$;
+
+COMMENT ON FUNCTION omd_lineage._advance_offset IS
+'Moves the offset of a topic to the end of its block, for the step p_module_instance_id with the '
+'fence p_plan_number, and logs p_rows rows and p_nulls (column: number of NULLs). Errors: OM004, '
+'OM108. Locks: the offset, until the transaction ends. SQL ETL scheduler, "Logging".';
+REVOKE ALL ON FUNCTION omd_lineage._advance_offset FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._advance_offset TO omd_runner;

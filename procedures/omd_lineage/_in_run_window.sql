@@ -1,0 +1,32 @@
+-- Is it the time of day at which a topic may run?
+
+CREATE OR REPLACE FUNCTION omd_lineage._in_run_window(
+    p_run_window text,
+    p_at timestamptz
+)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT
+        p_run_window IS NULL
+        OR CASE
+            WHEN left(p_run_window, 5)::time < substr(p_run_window, 7, 5)::time
+                THEN
+                    (p_at AT TIME ZONE substr(p_run_window, 13))::time
+                    >= left(p_run_window, 5)::time
+                    AND (p_at AT TIME ZONE substr(p_run_window, 13))::time
+                    < substr(p_run_window, 7, 5)::time
+            ELSE
+                (p_at AT TIME ZONE substr(p_run_window, 13))::time >= left(p_run_window, 5)::time
+                OR (p_at AT TIME ZONE substr(p_run_window, 13))::time
+                < substr(p_run_window, 7, 5)::time
+        END;
+END;
+
+COMMENT ON FUNCTION omd_lineage._in_run_window IS
+'Whether the instant p_at lies in p_run_window (HH:MM-HH:MM zone, start inclusive, end exclusive; '
+'it wraps midnight when the end is not after the start). Always true for NULL. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage._in_run_window FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._in_run_window TO omd_reader;

@@ -1,0 +1,94 @@
+-- Inserts what a transform view gives into the destination, stamped with the run. With the rights
+-- of the caller.
+
+CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
+    p_view text,
+    p_table_code text,
+    p_insert_instance_column text,
+    p_module_instance_id bigint,
+    p_record_source text,
+    OUT row_count bigint,
+    OUT nulls jsonb
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $insert_transform$
+DECLARE
+    v_view regclass := to_regclass(p_view);
+    v_table regclass := to_regclass(p_table_code);
+    v_problem text;
+    v_columns text;
+    v_values text;
+    v_nullable text;
+BEGIN
+    v_problem := CASE
+        WHEN v_view IS NULL THEN format('there is no view %s', p_view)
+        WHEN v_table IS NULL THEN format('there is no table %s', p_table_code)
+    END;
+    IF v_problem IS NULL THEN
+        SELECT
+            min(format('%s has no column "%s"', p_table_code, c.missing))
+            FILTER (WHERE c.missing IS NOT NULL),
+            string_agg(quote_ident(c.name), ', ' ORDER BY c.n),
+            string_agg(c.value, ', ' ORDER BY c.n),
+            string_agg(
+                format('%L, nullif(count(*) FILTER (WHERE n.%I IS NULL), 0)', c.name, c.name),
+                ', ' ORDER BY c.n
+            ) FILTER (WHERE c.is_nullable)
+        INTO v_problem, v_columns, v_values, v_nullable
+        FROM (
+            SELECT
+                d.attname AS name,
+                d.attnum AS n,
+                v.attname IS NOT NULL AND NOT d.attnotnull AS is_nullable,
+                CASE WHEN d.attname IS NULL THEN v.attname END AS missing,
+                CASE
+                    WHEN v.attname IS NOT NULL THEN format('v.%I', v.attname)
+                    WHEN d.attname = p_insert_instance_column THEN '$1'
+                    WHEN d.attname = 'omd_insert_datetime' THEN 'clock_timestamp()'
+                    WHEN d.attname = 'omd_record_source' THEN '$2'
+                END AS value
+            FROM (
+                SELECT a.attname, a.attnum, a.attnotnull FROM pg_attribute AS a
+                WHERE a.attrelid = v_table AND a.attnum > 0 AND NOT a.attisdropped
+            ) AS d
+            FULL JOIN (
+                SELECT a.attname FROM pg_attribute AS a
+                WHERE a.attrelid = v_view AND a.attnum > 0 AND NOT a.attisdropped
+            ) AS v ON d.attname = v.attname
+        ) AS c
+        WHERE c.value IS NOT NULL;
+    END IF;
+    IF v_problem IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM207', jsonb_build_object('transform', p_view, 'problem', v_problem)
+        );
+    END IF;
+
+    IF v_nullable IS NULL THEN
+        EXECUTE format(
+            'INSERT INTO %s (%s) SELECT %s FROM %s AS v', v_table, v_columns, v_values, v_view
+        ) USING p_module_instance_id, p_record_source;
+        GET DIAGNOSTICS row_count = ROW_COUNT;
+        nulls := '{}';
+    ELSE
+        EXECUTE format(
+            'WITH n AS (INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v RETURNING d.*)'
+            ' SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s)) FROM n',
+            v_table, v_columns, v_values, v_view, v_nullable
+        ) INTO row_count, nulls USING p_module_instance_id, p_record_source;
+    END IF;
+END
+$insert_transform$;
+
+COMMENT ON FUNCTION omd_lineage._insert_transform IS
+'Inserts the rows of the view p_view into p_table_code, column by column name, with '
+'p_module_instance_id in p_insert_instance_column, and omd_insert_datetime and omd_record_source '
+'(p_record_source) where the table has them and the view does not. Answers the rows and, for each '
+'column with NULLs, how many. Errors: OM207. Locks: the rows.';
+REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

@@ -1,0 +1,54 @@
+-- Moves the offset of a source forward.
+
+CREATE OR REPLACE FUNCTION omd_lineage._move_source(
+    p_topic_id integer,
+    p_position omd_lineage.row_position,
+    p_processor text DEFAULT 'PROBE'
+)
+RETURNS boolean
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $move_source$
+DECLARE
+    v_topic text;
+BEGIN
+    -- The first look takes no lock: most often nothing is new.
+    PERFORM FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = p_topic_id AND coalesce(p_position > o.last, TRUE);
+    IF NOT FOUND THEN
+        RETURN FALSE;
+    END IF;
+    -- Of several probes at once one is enough; a trigger must not be passed over.
+    IF p_processor = 'PROBE' THEN
+        PERFORM FROM omd_lineage.offsets AS o
+        WHERE o.topic_id = p_topic_id
+        FOR NO KEY UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            RETURN FALSE;
+        END IF;
+    END IF;
+    UPDATE omd_lineage.offsets AS o SET
+        last = p_position,
+        run = clock_timestamp(),
+        waiting_since = clock_timestamp(),
+        processor = p_processor,
+        state = ''
+    WHERE o.topic_id = p_topic_id AND coalesce(p_position > o.last, TRUE)
+    RETURNING o.topic INTO v_topic;
+    IF v_topic IS NULL THEN
+        RETURN FALSE;
+    END IF;
+    PERFORM omd_lineage._notify_topic(v_topic);
+    RETURN TRUE;
+END
+$move_source$;
+
+COMMENT ON FUNCTION omd_lineage._move_source IS
+'Moves the offset of the source p_topic_id to p_position, never back, as p_processor (PROBE or '
+'TRIGGER); TRUE when it has moved. '
+'Locks: the offset.';
+REVOKE ALL ON FUNCTION omd_lineage._move_source FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._move_source TO omd_runner, omd_admin;

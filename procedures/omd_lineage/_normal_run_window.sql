@@ -1,0 +1,46 @@
+-- Writes a run window as it is stored.
+
+CREATE OR REPLACE FUNCTION omd_lineage._normal_run_window(
+    p_run_window text
+)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $normal_run_window$
+DECLARE
+    v_part text[] := regexp_match(
+        p_run_window, '^\s*(\d{1,2}:\d\d)\s*-\s*(\d{1,2}:\d\d)(?:\s+(\S+))?\s*$'
+    );
+    v_zone text := coalesce(v_part[3], current_setting('TimeZone'));
+BEGIN
+    IF p_run_window IS NULL OR p_run_window ~ '^\s*$' THEN
+        RETURN trim(p_run_window);
+    END IF;
+    BEGIN
+        PERFORM now() AT TIME ZONE v_zone;
+        IF v_part IS NOT NULL THEN
+            RETURN to_char(v_part[1]::time, 'HH24:MI') || '-' || to_char(v_part[2]::time, 'HH24:MI')
+                || ' ' || v_zone;
+        END IF;
+    EXCEPTION
+        WHEN data_exception THEN
+            v_part := NULL;
+    END;
+    PERFORM omd.raise_error(
+        'OM013',
+        jsonb_build_object(
+            'argument', 'p_run_window', 'value', p_run_window,
+            'expected', 'like 22:00-06:00 or 22:00-06:00 Europe/Amsterdam'
+        )
+    );
+    RETURN NULL;
+END
+$normal_run_window$;
+
+COMMENT ON FUNCTION omd_lineage._normal_run_window IS
+'The run window p_run_window as HH:MM-HH:MM zone, with the zone of the session when it names none; '
+'NULL and '''' stay. Errors: OM013. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage._normal_run_window FROM PUBLIC;

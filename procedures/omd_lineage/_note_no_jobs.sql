@@ -1,0 +1,50 @@
+-- Records that a topic has nothing to do: the blocker as its state; and, when nothing is on its
+-- way, moves the offset on, so that those who depend on it need not wait.
+
+CREATE OR REPLACE FUNCTION omd_lineage._note_no_jobs(
+    p_topic_id integer,
+    p_upto timestamptz,
+    p_is_quiet boolean,
+    p_detail text
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $note_no_jobs$
+DECLARE
+    v_topic text;
+BEGIN
+    UPDATE omd_lineage.offsets AS o SET
+        quiet_start = coalesce(o.quiet_start, o.last),
+        last = ROW(p_upto, 0),
+        waiting_since = clock_timestamp(),
+        processor = 'QUIET'
+    FROM omd_lineage.topic AS t
+    WHERE o.topic_id = p_topic_id
+        AND t.topic_id = p_topic_id
+        AND t.advance_when_quiet
+        AND p_is_quiet
+        AND p_upto > (o.last).ts
+    RETURNING o.topic INTO v_topic;
+    IF v_topic IS NOT NULL THEN
+        PERFORM omd_lineage._notify_topic(v_topic);
+    END IF;
+    UPDATE omd_lineage.offsets AS o SET
+        run = clock_timestamp(),
+        is_full = FALSE,
+        attempts = 0,
+        hostid = '',
+        module_instance_id = NULL,
+        state = left('NOJOBS: ' || p_detail, 1000)
+    WHERE o.topic_id = p_topic_id;
+END
+$note_no_jobs$;
+
+COMMENT ON FUNCTION omd_lineage._note_no_jobs IS
+'Records that the topic p_topic_id has no rows to take before p_upto, and why (p_detail). When '
+'p_is_quiet and the topic wants it so, its offset moves to p_upto. Locks: the offset.';
+REVOKE ALL ON FUNCTION omd_lineage._note_no_jobs FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._note_no_jobs TO omd_runner;

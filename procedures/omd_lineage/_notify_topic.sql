@@ -1,0 +1,23 @@
+-- Tells those who LISTEN omd_lineage that an offset has moved, at the commit.
+
+CREATE OR REPLACE FUNCTION omd_lineage._notify_topic(
+    p_topic text
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $notify_topic$
+BEGIN
+    IF coalesce(current_setting('omd.notify_events', TRUE), '') <> 'off' THEN
+        PERFORM pg_notify('omd_lineage', left(p_topic, 1000));
+    END IF;
+END
+$notify_topic$;
+
+COMMENT ON FUNCTION omd_lineage._notify_topic IS
+'Sends the topic p_topic to the channel omd_lineage, unless the setting omd.notify_events is off. '
+'Locks: the queue of notifications, at the commit.';
+REVOKE ALL ON FUNCTION omd_lineage._notify_topic FROM PUBLIC;

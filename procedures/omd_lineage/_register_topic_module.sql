@@ -1,0 +1,100 @@
+-- Registers the Module of a topic, with a rollback of its own where its area has none.
+
+CREATE OR REPLACE PROCEDURE omd_lineage._register_topic_module(
+    p_topic text,
+    p_table_code text,
+    p_engine text,
+    p_comment text,
+    p_present_module_id integer,
+    p_module_code text,
+    p_area_code text,
+    p_table_type_code text,
+    p_platform_code text,
+    INOUT p_module_id integer DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $register_topic_module$
+DECLARE
+    v_module omd.module;
+    v_code text := coalesce(
+        p_module_code,
+        (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = p_present_module_id),
+        p_topic
+    );
+BEGIN
+    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_code = v_code;
+    CALL omd.register_module(
+        v_code,
+        p_area_code => coalesce(p_area_code, v_module.area_code, 'PRES'),
+        p_table_code => coalesce(v_module.table_code, p_table_code),
+        p_table_type_code => p_table_type_code,
+        p_platform_code => coalesce(p_platform_code, v_module.platform_code, 'POSTGRES'),
+        p_module_description => p_comment,
+        p_module_id => p_module_id
+    );
+    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = p_module_id;
+    IF omd.quote_table(v_module.table_code, v_module.platform_code)
+        <> omd.quote_table(p_table_code, v_module.platform_code)
+    THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_module_code', 'value', v_code,
+                'expected', 'a Module that loads ' || p_table_code || ', not '
+                || v_module.table_code
+            )
+        );
+    ELSIF p_engine = 'POSTGRES' AND v_module.platform_code <> 'POSTGRES' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_engine', 'value', p_engine,
+                'expected', 'SPARK: the target of Module ' || v_code || ' lives on '
+                || v_module.platform_code
+            )
+        );
+    ELSIF v_module.platform_code = 'POSTGRES'
+        AND omd.target_exists(v_module.table_code)
+        AND omd.target_column_type(v_module.table_code, v_module.insert_instance_column) IS NULL
+    THEN
+        PERFORM omd.raise_error(
+            'OM205',
+            jsonb_build_object(
+                'module_code', v_code,
+                'table_code', v_module.table_code,
+                'argument', 'p_insert_instance_column',
+                'column_name', v_module.insert_instance_column
+            )
+        );
+    END IF;
+
+    -- PRES and the areas that users add may not know how to undo a load. A topic only inserts, as a
+    -- Module in HSTG does.
+    IF NOT EXISTS (
+        SELECT FROM omd.rollback_template AS r
+        WHERE r.module_id = p_module_id
+            OR (
+                r.area_code = v_module.area_code
+                AND r.platform_code = v_module.platform_code
+                AND r.table_format_code IS NOT DISTINCT FROM v_module.table_format_code
+                AND (r.table_type_code IS NULL OR r.table_type_code = v_module.table_type_code)
+            )
+    ) THEN
+        INSERT INTO omd.rollback_template (module_id, step, statement_template, count_template)
+        SELECT p_module_id, r.step, r.statement_template, r.count_template
+        FROM omd.rollback_template AS r
+        WHERE r.area_code = 'HSTG'
+            AND r.table_type_code IS NULL
+            AND r.platform_code = v_module.platform_code
+            AND r.table_format_code IS NOT DISTINCT FROM v_module.table_format_code;
+    END IF;
+END
+$register_topic_module$;
+
+COMMENT ON PROCEDURE omd_lineage._register_topic_module IS
+'Registers the Module p_module_code (else the one of p_present_module_id, else p_topic) that '
+'loads p_table_code for the topic p_topic, and answers its p_module_id. Errors: OM002, OM005, '
+'OM006, OM009, OM013, OM205. Locks: the Module row.';
+REVOKE ALL ON PROCEDURE omd_lineage._register_topic_module FROM PUBLIC;

@@ -1,0 +1,91 @@
+-- Replaces the content of a destination in one visible change. The new content is built first, so
+-- that readers wait for the exchange only. With the rights of the caller.
+
+CREATE OR REPLACE FUNCTION omd_lineage._reload_table(
+    p_transforms text[],
+    p_table_code text,
+    p_insert_instance_column text,
+    p_module_instance_id bigint,
+    p_record_source text,
+    p_reload_method text,
+    OUT row_count bigint,
+    OUT nulls jsonb
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $reload_table$
+DECLARE
+    v_table regclass := to_regclass(p_table_code);
+    v_new text;
+    v_is_swapped boolean;
+    v_view text;
+    v_inserted record;
+    v_columns text;
+    v_name text[] := parse_ident(p_table_code);
+BEGIN
+    IF v_table IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM207',
+            jsonb_build_object(
+                'transform', p_transforms[1],
+                'problem', format('there is no table %s', p_table_code)
+            )
+        );
+    END IF;
+    v_is_swapped := p_reload_method = 'SWAP' AND omd_lineage._may_be_swapped(v_table);
+    v_new := format(
+        '%I.%I',
+        CASE WHEN v_is_swapped THEN v_name[1] ELSE 'pg_temp' END,
+        left(v_name[2], 40) || '_new_' || p_module_instance_id
+    );
+    EXECUTE format(
+        'CREATE %s TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED%s)',
+        CASE WHEN v_is_swapped THEN '' ELSE 'TEMPORARY' END,
+        v_new,
+        v_table,
+        CASE
+            WHEN v_is_swapped THEN ' INCLUDING ALL'
+            ELSE ' INCLUDING IDENTITY'
+        END
+    );
+    row_count := 0;
+    nulls := '{}';
+    FOREACH v_view IN ARRAY p_transforms LOOP
+        v_inserted := omd_lineage._insert_transform(
+            v_view, v_new, p_insert_instance_column, p_module_instance_id, p_record_source
+        );
+        row_count := row_count + v_inserted.row_count;
+        nulls := omd_lineage._add_counts(nulls, v_inserted.nulls);
+    END LOOP;
+
+    IF v_is_swapped THEN
+        EXECUTE format('DROP TABLE %s', v_table);
+        EXECUTE format('ALTER TABLE %s RENAME TO %I', v_new, v_name[2]);
+    ELSE
+        SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO v_columns
+        FROM pg_attribute AS a
+        WHERE a.attrelid = v_table
+            AND a.attnum > 0
+            AND NOT a.attisdropped
+            AND a.attgenerated = ''
+            AND a.attidentity <> 'a';
+        EXECUTE format('TRUNCATE TABLE %s', v_table);
+        EXECUTE format(
+            'INSERT INTO %s (%s) SELECT %s FROM %s', v_table, v_columns, v_columns, v_new
+        );
+        EXECUTE format('DROP TABLE %s', v_new);
+    END IF;
+END
+$reload_table$;
+
+COMMENT ON FUNCTION omd_lineage._reload_table IS
+'Replaces the content of p_table_code by what the views p_transforms give, stamped as by '
+'insert_transform; p_reload_method: TRUNCATE, or SWAP where nothing hangs on the table. Answers '
+'the rows and the counts of NULLs. Errors: OM207. Locks: the table, exclusively, for the '
+'exchange. SQL ETL scheduler, "Reload".';
+REVOKE ALL ON FUNCTION omd_lineage._reload_table FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._reload_table TO omd_runner;

@@ -1,0 +1,30 @@
+-- The id of a topic.
+
+CREATE OR REPLACE FUNCTION omd_lineage._require_topic(
+    p_topic text
+)
+RETURNS integer
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $require_topic$
+DECLARE
+    v_topic_id integer;
+BEGIN
+    SELECT t.topic_id INTO v_topic_id FROM omd_lineage.topic AS t WHERE t.topic = p_topic;
+    IF NOT FOUND THEN
+        IF p_topic IS NULL THEN
+            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_topic'));
+        END IF;
+        PERFORM omd.raise_error('OM015', jsonb_build_object('topic', p_topic));
+    END IF;
+    RETURN v_topic_id;
+END
+$require_topic$;
+
+COMMENT ON FUNCTION omd_lineage._require_topic IS
+'The topic_id of the topic p_topic. Errors: OM005 (NULL), OM015 (unknown). Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage._require_topic FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._require_topic TO omd_reader;

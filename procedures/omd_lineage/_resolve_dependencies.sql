@@ -1,0 +1,54 @@
+-- Finds the topics that make what a topic depends on.
+
+CREATE OR REPLACE FUNCTION omd_lineage._resolve_dependencies(
+    p_topic_id integer
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $resolve_dependencies$
+BEGIN
+    DELETE FROM omd_lineage.dependency AS d
+    WHERE d.topic_id = p_topic_id;
+
+    INSERT INTO omd_lineage.dependency (
+        topic_id, ordinal, source_topic_id, is_single, depends_on, table_code
+    )
+    SELECT
+        t.topic_id,
+        d.ordinal,
+        s.topic_id,
+        count(*) OVER (PARTITION BY d.ordinal) = 1,
+        d.depends_on,
+        n.table_code
+    FROM omd_lineage.topic AS t
+    CROSS JOIN LATERAL unnest(t.depends_on) WITH ORDINALITY AS d (depends_on, ordinal)
+    CROSS JOIN LATERAL omd_lineage._topic_parts(d.depends_on) AS n
+    -- The shard that is named; else the own one, where the table has it; else, for a topic that has
+    -- one, what is not sharded; else all.
+    LEFT JOIN omd_lineage.topic AS s
+        ON
+            n.table_code = s.table_code
+            AND (n.tag IS NULL OR n.tag = s.tag)
+            AND CASE
+                WHEN n.shard IS NOT NULL THEN n.shard = s.shard
+                WHEN t.shard IS NULL THEN TRUE
+                WHEN
+                    EXISTS (
+                        SELECT FROM omd_lineage.topic AS o
+                        WHERE o.table_code = n.table_code AND o.shard = t.shard
+                    )
+                    THEN t.shard IS NOT DISTINCT FROM s.shard
+                ELSE s.shard IS NULL
+            END
+    WHERE t.topic_id = p_topic_id;
+END
+$resolve_dependencies$;
+
+COMMENT ON FUNCTION omd_lineage._resolve_dependencies IS
+'Writes the dependencies of the topic p_topic_id afresh: for each the topics that make the table, '
+'of the own shard where there is one. Locks: their rows.';
+REVOKE ALL ON FUNCTION omd_lineage._resolve_dependencies FROM PUBLIC;

@@ -1,0 +1,59 @@
+-- How far a base table may be read: to its newest row; while somebody writes to it, to the one that
+-- was newest before he began. With the rights of the caller.
+
+CREATE OR REPLACE FUNCTION omd_lineage._safe_position(
+    p_table_code text,
+    p_pos_column text,
+    p_id_column text,
+    p_is_remembered boolean,
+    OUT ts timestamptz,
+    OUT id bigint,
+    OUT newest_ts timestamptz,
+    OUT newest_id bigint,
+    OUT who text
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $safe_position$
+DECLARE
+    v_table regclass;
+    v_key text;
+    v_newest omd_lineage.row_position;
+    v_writer record;
+BEGIN
+    -- First where the table ends, then who is at work: in this order nobody is overlooked.
+    v_newest := omd_lineage._newest_row(p_table_code, p_pos_column, p_id_column);
+    newest_ts := v_newest.ts;
+    newest_id := v_newest.id;
+    v_table := omd.quote_table(p_table_code, 'POSTGRES')::regclass;
+    -- A table that was dropped and made again is another one.
+    v_key := format('%s (%I, %I) %s', p_table_code, p_pos_column, p_id_column, v_table::oid);
+    IF p_is_remembered THEN
+        PERFORM omd_lineage._see_position(v_key, v_newest);
+    END IF;
+    v_writer := omd_lineage._oldest_writer(v_table);
+    IF v_writer.since IS NULL THEN
+        ts := v_newest.ts;
+        id := v_newest.id;
+    ELSE
+        who := v_writer.who;
+        SELECT (s.position).ts, (s.position).id INTO ts, id
+        FROM omd_lineage.seen_position AS s
+        WHERE s.table_name = v_key AND s.seen_at <= v_writer.since
+        ORDER BY s.seen_at DESC
+        LIMIT 1;
+    END IF;
+END
+$safe_position$;
+
+COMMENT ON FUNCTION omd_lineage._safe_position IS
+'The position (ts, id) up to which all rows of p_table_code are there, by its columns '
+'p_pos_column and p_id_column: that of its newest row, or, while a transaction writes to it '
+'(who), that of the newest row seen before it began; NULL: not known. newest_ts and newest_id: '
+'its newest row. p_is_remembered: remember what is seen. Errors: OM206. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage._safe_position FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._safe_position TO omd_runner, omd_admin;

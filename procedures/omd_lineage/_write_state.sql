@@ -1,0 +1,23 @@
+-- Writes the state of a topic, and only where it is another.
+
+CREATE OR REPLACE FUNCTION omd_lineage._write_state(
+    p_topic_id integer,
+    p_state text
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $write_state$
+BEGIN
+    UPDATE omd_lineage.offsets AS o SET state = left(p_state, 1000), run = clock_timestamp()
+    WHERE o.topic_id = p_topic_id AND o.state <> left(p_state, 1000);
+END
+$write_state$;
+
+COMMENT ON FUNCTION omd_lineage._write_state IS
+'Writes p_state as the state of the topic p_topic_id. Locks: the offset.';
+REVOKE ALL ON FUNCTION omd_lineage._write_state FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._write_state TO omd_runner;

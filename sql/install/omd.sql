@@ -1,0 +1,184 @@
+-- The room of process control: what is installed, in order. Named by sql/install.sql.
+
+\set checksum '020c5b97d28d7d8210525b8accaf6851924dbdf477bd6472e17d8b32768160ed'
+\set migration 'V001__process_control'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V001__process_control.sql
+\endif
+
+\set checksum '7d4901cc6a13d90449d14c0ff024dc60d97c3aec8a9e32d626386007b54f4072'
+\set migration 'V002__recovery'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V002__recovery.sql
+\endif
+
+\set checksum 'a9e61cfd589ca8653713725a76555cad57361fb5ff15d1fff34ef3407a3befab'
+\set migration 'V003__write_ledger'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V003__write_ledger.sql
+\endif
+
+\set checksum '088594fb1f1459fb14345244a8016dbeacb2281d32e4cac3acb8fbce9b999bd0'
+\set migration 'V005__internal_routines'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V005__internal_routines.sql
+\endif
+
+-- Reference rows
+\ir ../reference/omd/codes.sql
+\ir ../reference/omd/rollback_templates.sql
+\ir ../reference/omd/error_catalogue.sql
+
+-- Helpers
+\ir ../../procedures/omd/_fill_template.sql
+\ir ../../procedures/omd/raise_error.sql
+\ir ../../procedures/omd/_session_lock_key.sql
+\ir ../../procedures/omd/_bind_session.sql
+\ir ../../procedures/omd/_release_session.sql
+\ir ../../procedures/omd/session_lives.sql
+\ir ../../procedures/omd/quote_table.sql
+\ir ../../procedures/omd/_quote_column.sql
+\ir ../../procedures/omd/_quote_value.sql
+\ir ../../procedures/omd/target_exists.sql
+\ir ../../procedures/omd/target_column_type.sql
+\ir ../../procedures/omd/write_event.sql
+\ir ../../procedures/omd/_notify_event.sql
+\ir ../../procedures/omd/require_code.sql
+\ir ../../procedures/omd/require_name.sql
+\ir ../../procedures/omd/_require_batch.sql
+\ir ../../procedures/omd/_require_module.sql
+\ir ../../procedures/omd/_require_lease.sql
+\ir ../../procedures/omd/require_read_committed.sql
+\ir ../../procedures/omd/_require_batch_instance.sql
+\ir ../../procedures/omd/why_failed.sql
+\ir ../../procedures/omd/_raise_batch_instance_state.sql
+\ir ../../procedures/omd/_raise_module_instance_state.sql
+\ir ../../procedures/omd/_module_has_newer_failure.sql
+\ir ../../procedures/omd/_failed_chains.sql
+\ir ../../procedures/omd/_last_real_batch_run.sql
+\ir ../../procedures/omd/_last_real_module_run.sql
+\ir ../../procedures/omd/_with_later_windows.sql
+\ir ../../procedures/omd/pending_rollback.sql
+\ir ../../procedures/omd/_companion_instances.sql
+\ir ../../procedures/omd/_batch_rollback_is_pending.sql
+
+-- Registration and parameters
+\ir ../../procedures/omd/register_batch.sql
+\ir ../../procedures/omd/register_module.sql
+\ir ../../procedures/omd/add_module_to_batch.sql
+\ir ../../procedures/omd/add_batch_to_parent_batch.sql
+\ir ../../procedures/omd/set_parameter.sql
+\ir ../../procedures/omd/parameter_value.sql
+\ir ../../procedures/omd/module_definition.sql
+\ir ../../procedures/omd/batch_members.sql
+
+-- Batches
+\ir ../../procedures/omd/_close_batch_instance.sql
+\ir ../../procedures/omd/_fail_members.sql
+\ir ../../procedures/omd/_fail_batch_instance.sql
+\ir ../../procedures/omd/_give_up_batch_instances.sql
+\ir ../../procedures/omd/_insert_batch_instance.sql
+\ir ../../procedures/omd/_direct_modules_of_batch.sql
+\ir ../../procedures/omd/_decide_batch.sql
+\ir ../../procedures/omd/create_batch_instance.sql
+\ir ../../procedures/omd/evaluate_batch.sql
+\ir ../../procedures/omd/begin_batch.sql
+\ir ../../procedures/omd/batch_success.sql
+\ir ../../procedures/omd/batch_failure.sql
+\ir ../../procedures/omd/batch_skip.sql
+\ir ../../procedures/omd/batch_abort.sql
+\ir ../../procedures/omd/batch_active_instance_control.sql
+\ir ../../procedures/omd/previous_batch_instance.sql
+\ir ../../procedures/omd/heartbeat_batch.sql
+\ir ../../procedures/omd/_hold_batch_instance.sql
+
+-- Modules
+\ir ../../procedures/omd/_close_module_instance.sql
+\ir ../../procedures/omd/fail_module_instance.sql
+\ir ../../procedures/omd/_give_up_module_instances.sql
+\ir ../../procedures/omd/_decide_module.sql
+\ir ../../procedures/omd/_open_module_instance.sql
+\ir ../../procedures/omd/_answer_module.sql
+\ir ../../procedures/omd/_rollback_statements.sql
+\ir ../../procedures/omd/_plan_rollback.sql
+\ir ../../procedures/omd/build_rollback_sql.sql
+\ir ../../procedures/omd/preview_rollback.sql
+\ir ../../procedures/omd/_claim_companions.sql
+\ir ../../procedures/omd/_require_rollback.sql
+\ir ../../procedures/omd/confirm_rollback.sql
+\ir ../../procedures/omd/rollback_module.sql
+\ir ../../procedures/omd/_resume_begin.sql
+\ir ../../procedures/omd/_settle_rollback.sql
+\ir ../../procedures/omd/create_module_instance.sql
+\ir ../../procedures/omd/evaluate_module.sql
+\ir ../../procedures/omd/begin_module.sql
+\ir ../../procedures/omd/module_success.sql
+\ir ../../procedures/omd/module_failure.sql
+\ir ../../procedures/omd/module_skip.sql
+\ir ../../procedures/omd/module_abort.sql
+\ir ../../procedures/omd/module_active_instance_control.sql
+\ir ../../procedures/omd/previous_module_instance.sql
+\ir ../../procedures/omd/record_load_window.sql
+\ir ../../procedures/omd/create_load_window.sql
+\ir ../../procedures/omd/heartbeat.sql
+\ir ../../procedures/omd/fence.sql
+\ir ../../procedures/omd/recorded_write.sql
+\ir ../../procedures/omd/record_write.sql
+\ir ../../procedures/omd/next_write_number.sql
+\ir ../../procedures/omd/reap_expired_instances.sql
+\ir ../../procedures/omd/log_event.sql
+\ir ../../procedures/omd/audit_column_values.sql
+\ir ../../procedures/omd/set_next_run_indicator.sql
+
+-- Retention
+\ir ../../procedures/omd/_oldest_needed_module_instance.sql
+\ir ../../procedures/omd/_oldest_needed_batch_instance.sql
+\ir ../../procedures/omd/purge_cutoff.sql
+\ir ../../procedures/omd/_purge_module_instances.sql
+\ir ../../procedures/omd/_purge_batch_instances.sql
+\ir ../../procedures/omd/_purge_events.sql
+\ir ../../procedures/omd/purge_history.sql
+
+-- In-database runs
+\ir ../../procedures/omd/begin_in_database_run.sql
+\ir ../../procedures/omd/tell_row_counts.sql
+\ir ../../procedures/omd/execute_module.sql
+\ir ../../procedures/omd/run_module.sql
+\ir ../../procedures/omd/_execute_batch.sql
+\ir ../../procedures/omd/run_batch.sql
+\ir ../../procedures/omd/editor.sql
+\ir ../../procedures/omd/_guard_instance_edit.sql
+\ir ../../procedures/omd/_log_definition_edit.sql
+\ir ../../procedures/omd/_guard_module_delete.sql
+
+-- Triggers
+\ir ../triggers/omd/instance_edit.sql
+\ir ../triggers/omd/definition_edit.sql
+\ir ../triggers/omd/module_delete.sql
+
+-- Reporting views
+\ir ../views/omd/batch_list.sql
+\ir ../views/omd/module_list.sql
+\ir ../views/omd/batch_module_list.sql
+\ir ../views/omd/current_processing.sql
+\ir ../views/omd/batch_execution_log.sql
+\ir ../views/omd/module_execution_log.sql
+\ir ../views/omd/event_log.sql
+\ir ../views/omd/directives.sql
+\ir ../views/omd/parameter_list.sql
+\ir ../views/omd/failures.sql
+\ir ../views/omd/exceptions.sql
+\ir ../views/omd/pending_rollbacks.sql
+\ir ../views/omd/common_errors.sql
+\ir ../views/omd/cumulative_load_time.sql
+\ir ../views/omd/throughput_per_day.sql
+\ir ../views/omd/audit_columns.sql
+\ir ../views/omd/trace.sql
+\ir ../views/omd/write_log.sql
+
+-- Grants
+\ir ../grants/omd.sql

@@ -1,0 +1,95 @@
+-- The room of lineage: what is installed, in order. Named by sql/install.sql.
+
+\set checksum 'a2c6bd2968ccc9ad904f158bc2a4c36c67ce6f9fbbbacee83db098e52b0cb5ba'
+\set migration 'V004__lineage'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V004__lineage.sql
+\endif
+
+\set checksum 'b23ba529dc0bd16d7639745655402e27136b226befabce780cd797ffb7db5906'
+\set migration 'V006__internal_lineage_routines'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V006__internal_lineage_routines.sql
+\endif
+
+-- Reference rows
+\ir ../reference/omd_lineage/error_catalogue.sql
+
+-- Helpers
+\ir ../../procedures/omd_lineage/_topic_parts.sql
+\ir ../../procedures/omd_lineage/_require_topic.sql
+\ir ../../procedures/omd_lineage/_in_run_window.sql
+\ir ../../procedures/omd_lineage/_horizon.sql
+\ir ../../procedures/omd_lineage/_notify_topic.sql
+\ir ../../procedures/omd_lineage/block_start.sql
+\ir ../../procedures/omd_lineage/block_end.sql
+\ir ../../procedures/omd_lineage/in_block.sql
+\ir ../../procedures/omd_lineage/_holder_lives.sql
+\ir ../views/omd_lineage/dependency_offsets.sql
+\ir ../views/omd_lineage/base_table.sql
+
+-- Topics
+\ir ../../procedures/omd_lineage/_oldest_writer.sql
+\ir ../../procedures/omd_lineage/_uncounted_instances.sql
+\ir ../../procedures/omd_lineage/_newest_row.sql
+\ir ../../procedures/omd_lineage/_see_position.sql
+\ir ../../procedures/omd_lineage/_safe_position.sql
+\ir ../../procedures/omd_lineage/_move_source.sql
+\ir ../../procedures/omd_lineage/_write_state.sql
+\ir ../../procedures/omd_lineage/_probe_source.sql
+\ir ../../procedures/omd_lineage/probe_sources.sql
+\ir ../../procedures/omd_lineage/_normal_run_window.sql
+\ir ../../procedures/omd_lineage/_check_topic.sql
+\ir ../../procedures/omd_lineage/_register_topic_module.sql
+\ir ../../procedures/omd_lineage/_resolve_dependencies.sql
+\ir ../../procedures/omd_lineage/_require_no_cycle.sql
+\ir ../../procedures/omd_lineage/_require_unplanned.sql
+\ir ../../procedures/omd_lineage/_save_topic.sql
+\ir ../../procedures/omd_lineage/register_topic.sql
+\ir ../../procedures/omd_lineage/remove_topic.sql
+\ir ../../procedures/omd_lineage/set_offset.sql
+\ir ../../procedures/omd_lineage/release.sql
+\ir ../../procedures/omd_lineage/retry.sql
+
+-- Steps
+\ir ../../procedures/omd_lineage/_next_block.sql
+\ir ../../procedures/omd_lineage/plan.sql
+\ir ../../procedures/omd_lineage/topic_definition.sql
+\ir ../../procedures/omd_lineage/_write_block.sql
+\ir ../../procedures/omd_lineage/set_block.sql
+\ir ../../procedures/omd_lineage/_claim_topic.sql
+\ir ../../procedures/omd_lineage/_note_no_jobs.sql
+\ir ../../procedures/omd_lineage/_start_step.sql
+\ir ../../procedures/omd_lineage/begin_step.sql
+\ir ../../procedures/omd_lineage/_raise_fenced.sql
+\ir ../../procedures/omd_lineage/_add_counts.sql
+\ir ../../procedures/omd_lineage/_insert_transform.sql
+\ir ../../procedures/omd_lineage/_may_be_swapped.sql
+\ir ../../procedures/omd_lineage/_reload_table.sql
+\ir ../../procedures/omd_lineage/_advance_offset.sql
+\ir ../../procedures/omd_lineage/_process_block.sql
+\ir ../../procedures/omd_lineage/commit_step.sql
+\ir ../../procedures/omd_lineage/fail_step.sql
+\ir ../../procedures/omd_lineage/note_error.sql
+\ir ../../procedures/omd_lineage/step.sql
+\ir ../../procedures/omd_lineage/purge_log.sql
+\ir ../../procedures/omd_lineage/note_rows.sql
+\ir ../../procedures/omd_lineage/_log_topic_edit.sql
+\ir ../../procedures/omd_lineage/_log_offset_edit.sql
+
+-- Triggers
+\ir ../triggers/omd_lineage/topic_edit.sql
+
+-- Reporting views
+\ir ../views/omd_lineage/ready_list.sql
+\ir ../views/omd_lineage/error_log.sql
+\ir ../views/omd_lineage/lineage_lag.sql
+\ir ../views/omd_lineage/lineage_gaps.sql
+\ir ../views/omd_lineage/lineage_errors.sql
+\ir ../views/omd_lineage/lineage_throughput.sql
+\ir ../views/omd_lineage/lineage_graph.sql
+
+-- Grants
+\ir ../grants/omd_lineage.sql

@@ -1,0 +1,154 @@
+-- The error catalogue. {key} is a value of the DETAIL, {key_literal} the same as an SQL literal.
+
+INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
+VALUES
+(
+    'OM001', 'UnknownBatch', 'Batch "{batch_code}" is not registered',
+    'SELECT batch_code FROM omd_report.batch_list; or CALL '
+    'omd.register_batch({batch_code_literal});'
+),
+(
+    'OM002', 'UnknownModule', 'Module "{module_code}" is not registered',
+    'SELECT module_code FROM omd_report.module_list; or CALL '
+    'omd.register_module({module_code_literal}, ''STG'', ''schema.table'');'
+),
+(
+    'OM003', 'UnknownBatchInstance', 'Batch Instance {batch_instance_id} does not exist',
+    'SELECT * FROM omd_report.batch_execution_log ORDER BY batch_instance_id DESC LIMIT 20;'
+),
+(
+    'OM004', 'UnknownModuleInstance', 'Module Instance {module_instance_id} does not exist',
+    'SELECT * FROM omd_report.module_execution_log ORDER BY module_instance_id DESC LIMIT 20;'
+),
+(
+    'OM005', 'MissingArgument', '{argument} must be given',
+    'Call again with {argument}; \df+ in psql shows what each parameter takes.'
+),
+(
+    'OM006', 'InvalidCode', '"{code}" is not a known {kind}',
+    'Known codes: {codes}.'
+),
+(
+    'OM007', 'NegativeRowCount', 'a row count of Module Instance {module_instance_id} is negative',
+    'CALL omd.module_success({module_instance_id}, …); with counts of 0 or more.'
+),
+(
+    'OM008',
+    'CyclicHierarchy',
+    'Batch "{batch_code}" can''t be placed under "{parent_batch_code}": it contains it',
+    'SELECT * FROM omd_report.batch_module_list WHERE child_batch_code IS NOT NULL;'
+),
+(
+    'OM009',
+    'InvalidTableCode',
+    '"{table_code}" is not a table name that the platform {platform_code} takes',
+    'Give schema.table, with double quotes where a name needs them: "My schema"."My table".'
+),
+(
+    'OM010', 'InvalidLoadWindow',
+    'Module Instance {module_instance_id} asked for a load window that has no end, or ends '
+    'before its start',
+    'The window starts at ({start_value}, {start_id}); give an end that is not before it.'
+),
+(
+    'OM011', 'InvalidLease', 'a lease of {lease} is not longer than zero',
+    'Give an interval, such as interval ''5 minutes'', or NULL for no lease.'
+),
+(
+    'OM012', 'UnknownParameter', 'parameter "{parameter_code}" is not registered',
+    'CALL omd.set_parameter({parameter_code_literal}, ''value'', p_batch_code => ''…'');'
+),
+(
+    'OM013', 'InvalidArgument', '{argument} is "{value}", but must be {expected}',
+    'Call again; \df+ in psql shows what each parameter takes.'
+),
+(
+    'OM014', 'WrongIsolationLevel',
+    'process control can''t decide in a transaction with isolation level {isolation_level}',
+    'SET default_transaction_isolation = ''read committed''; or begin the transaction so.'
+),
+(
+    'OM101', 'InstanceNotExecuting',
+    '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '
+    '{execution_status_code}{because}',
+    'Start a new run: {next_command}'
+),
+(
+    'OM102', 'NotProceeding',
+    '{instance_type} {instance_id} of "{code}" can''t {action}: its Processing Indicator is '
+    '{processing_indicator}, not P',
+    'Run first: {next_command}'
+),
+(
+    'OM103', 'NoRollbackPending',
+    'Module Instance {module_instance_id} of "{module_code}" has no rollback to do: its '
+    'Processing Indicator is {processing_indicator}, not R',
+    'SELECT * FROM omd.previous_module_instance({module_code_literal});'
+),
+(
+    'OM104', 'BatchNotComplete',
+    'Batch Instance {batch_instance_id} can''t succeed: Module Instances '
+    '{module_instance_ids} and Batch Instances {batch_instance_ids} in it execute or have '
+    'failed',
+    'End what executes, or CALL omd.batch_failure({batch_instance_id});'
+),
+(
+    'OM105',
+    'LoadWindowExists',
+    'Module Instance {module_instance_id} has a load window with another end',
+    'SELECT * FROM omd.source_control WHERE module_instance_id = {module_instance_id};'
+),
+(
+    'OM106', 'DirectEditRefused', '{instance_type} {instance_id} can''t be edited so: {problem}',
+    'Administrators may set next_run_indicator, to R only where something ran, and nothing else.'
+),
+(
+    'OM107', 'LeaseExpired', 'the lease of {instance_type} {instance_id} has passed',
+    'Stop the work of this run: it will be given up and rolled back by the next begin.'
+),
+(
+    'OM201', 'NoRollbackTemplate',
+    'Module "{module_code}" has instances {pending} to roll back, but no template for area '
+    '{area_code}, table type {table_type_code}, platform {platform_code}{and_format}',
+    'INSERT INTO omd.rollback_template (module_id, step, statement_template) SELECT '
+    'module_id, 1, ''DELETE FROM {table} WHERE {insert_instance_column} = ANY '
+    '({instance_array})'' FROM omd.module WHERE module_code = {module_code_literal};'
+),
+(
+    'OM202',
+    'TargetNotFound',
+    'the target {table_code} of Module "{module_code}" does not exist, so nothing can be '
+    'rolled back in it',
+    'Create the table, or CALL omd.register_module({module_code_literal}, p_table_code => '
+    '''schema.table'');'
+),
+(
+    'OM203', 'NoExecutable', 'Module "{module_code}" has no SQL to run in the database',
+    'CALL omd.register_module({module_code_literal}, p_executable => ''INSERT …'');'
+),
+(
+    'OM204',
+    'WrongPlatform',
+    'the target of Module "{module_code}" lives on {platform_code}, not on {expected}',
+    'Run its statements there, then {next_command}'
+),
+(
+    'OM205',
+    'TargetColumnNotFound',
+    'the rollback of Module "{module_code}" needs a column of {table_code} that is not there: '
+    '{argument} is {column_name}',
+    'CALL omd.register_module({module_code_literal}, {argument} => …); with the column''s name, or '
+    'give the Module a rollback_template of its own.'
+),
+(
+    'OM901', 'MigrationChanged', 'migration {path} was changed after it was applied',
+    'Restore the released file, then run the installer again.'
+),
+(
+    'OM902', 'InternalError', '{problem}',
+    'Run omd doctor, and report what it says.'
+)
+ON CONFLICT (sqlstate_code) DO UPDATE SET
+    error_name = excluded.error_name,
+    message_template = excluded.message_template,
+    hint_template = excluded.hint_template;

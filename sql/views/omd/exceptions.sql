@@ -1,0 +1,249 @@
+-- What needs a look: at most one row per kind for each Batch and Module. Each branch asks indexes,
+-- per Batch, per Module or per executing instance, so that history does not count.
+
+CREATE OR REPLACE VIEW omd_report.exceptions AS
+-- The last real run has failed.
+SELECT
+    'LAST_RUN_FAILED'::text AS exception_code,
+    'BATCH'::text AS instance_type,
+    b.batch_code AS code,
+    bi.batch_instance_id AS instance_id,
+    bi.end_datetime AS since_datetime,
+    (
+        SELECT coalesce(e.event_detail, e.event_return_code_details)
+        FROM omd.event_log AS e
+        WHERE
+            e.batch_instance_id = bi.batch_instance_id
+            AND e.batch_instance_id <> 0
+            AND e.module_instance_id = 0
+            AND e.event_type_code = 2
+            AND e.event_datetime >= bi.end_datetime
+        ORDER BY e.event_id
+        LIMIT 1
+    ) AS detail
+FROM omd.batch AS b
+INNER JOIN omd.batch_instance AS bi
+    ON bi.batch_instance_id = omd._last_real_batch_run(b.batch_id)
+WHERE bi.execution_status_code = 'F'
+UNION ALL
+SELECT
+    'LAST_RUN_FAILED' AS exception_code,
+    'MODULE' AS instance_type,
+    m.module_code AS code,
+    mi.module_instance_id AS instance_id,
+    mi.end_datetime AS since_datetime,
+    (
+        SELECT coalesce(e.event_detail, e.event_return_code_details)
+        FROM omd.event_log AS e
+        WHERE
+            e.module_instance_id = mi.module_instance_id
+            AND e.module_instance_id <> 0
+            AND e.event_type_code = 2
+            AND e.event_datetime >= mi.end_datetime
+        ORDER BY e.event_id
+        LIMIT 1
+    ) AS detail
+FROM omd.module AS m
+INNER JOIN omd.module_instance AS mi
+    ON mi.module_instance_id = omd._last_real_module_run(m.module_id)
+WHERE mi.execution_status_code = 'F'
+UNION ALL
+-- It executes for more than a minute, and three times as long as the median of its last 20
+-- successes, of which there must be three.
+SELECT
+    'RUNNING_LONG' AS exception_code,
+    'BATCH' AS instance_type,
+    b.batch_code AS code,
+    bi.batch_instance_id AS instance_id,
+    bi.start_datetime AS since_datetime,
+    'usually done in ' || date_trunc('second', h.median) AS detail
+FROM omd.batch_instance AS bi
+INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
+CROSS JOIN
+    LATERAL (
+        SELECT
+            count(*) AS runs,
+            percentile_cont(0.5) WITHIN GROUP (ORDER BY s.duration) AS median
+        FROM (
+            SELECT p.end_datetime - p.start_datetime AS duration
+            FROM omd.batch_instance AS p
+            WHERE p.batch_id = bi.batch_id AND p.execution_status_code = 'S'
+            ORDER BY p.batch_instance_id DESC
+            LIMIT 20
+        ) AS s
+    ) AS h
+WHERE
+    bi.execution_status_code = 'E'
+    AND h.runs >= 3
+    AND statement_timestamp() - bi.start_datetime > greatest(3 * h.median, interval '1 minute')
+UNION ALL
+SELECT
+    'RUNNING_LONG' AS exception_code,
+    'MODULE' AS instance_type,
+    m.module_code AS code,
+    mi.module_instance_id AS instance_id,
+    mi.start_datetime AS since_datetime,
+    'usually done in ' || date_trunc('second', h.median) AS detail
+FROM omd.module_instance AS mi
+INNER JOIN omd.module AS m ON mi.module_id = m.module_id
+CROSS JOIN
+    LATERAL (
+        SELECT
+            count(*) AS runs,
+            percentile_cont(0.5) WITHIN GROUP (ORDER BY s.duration) AS median
+        FROM (
+            SELECT p.end_datetime - p.start_datetime AS duration
+            FROM omd.module_instance AS p
+            WHERE p.module_id = mi.module_id AND p.execution_status_code = 'S'
+            ORDER BY p.module_instance_id DESC
+            LIMIT 20
+        ) AS s
+    ) AS h
+WHERE
+    mi.execution_status_code = 'E'
+    AND h.runs >= 3
+    AND statement_timestamp() - mi.start_datetime > greatest(3 * h.median, interval '1 minute')
+UNION ALL
+-- Its lease has passed: the run is dead, and the next begin gives it up.
+SELECT
+    'LEASE_EXPIRED' AS exception_code,
+    'BATCH' AS instance_type,
+    b.batch_code AS code,
+    min(bi.batch_instance_id) AS instance_id,
+    min(bi.lease_expires_at) AS since_datetime,
+    'not heard of since; a begin, or omd.reap_expired_instances, gives it up' AS detail
+FROM omd.batch_instance AS bi
+INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
+WHERE bi.execution_status_code = 'E' AND bi.lease_expires_at < statement_timestamp()
+GROUP BY b.batch_code
+UNION ALL
+SELECT
+    'LEASE_EXPIRED' AS exception_code,
+    'MODULE' AS instance_type,
+    m.module_code AS code,
+    min(mi.module_instance_id) AS instance_id,
+    min(mi.lease_expires_at) AS since_datetime,
+    'not heard of since; a begin, or omd.reap_expired_instances, gives it up' AS detail
+FROM omd.module_instance AS mi
+INNER JOIN omd.module AS m ON mi.module_id = m.module_id
+WHERE mi.execution_status_code = 'E' AND mi.lease_expires_at < statement_timestamp()
+GROUP BY m.module_code
+UNION ALL
+-- The last real run is two intervals of the frequency ago, or there was none, and nothing executes.
+SELECT
+    'NOT_RUN' AS exception_code,
+    'BATCH' AS instance_type,
+    b.batch_code AS code,
+    bi.batch_instance_id AS instance_id,
+    bi.start_datetime AS since_datetime,
+    'frequency ' || b.frequency_code AS detail
+FROM omd.batch AS b
+INNER JOIN omd.frequency AS f ON b.frequency_code = f.frequency_code
+LEFT JOIN omd.batch_instance AS bi
+    ON bi.batch_instance_id = omd._last_real_batch_run(b.batch_id)
+WHERE
+    b.inactive_indicator = 'N'
+    AND f.frequency_interval IS NOT NULL
+    AND coalesce(bi.start_datetime, '-infinity') + 2 * f.frequency_interval < statement_timestamp()
+    AND NOT EXISTS (
+        SELECT FROM omd.batch_instance AS e
+        WHERE e.batch_id = b.batch_id AND e.execution_status_code = 'E'
+    )
+UNION ALL
+SELECT
+    'NOT_RUN' AS exception_code,
+    'MODULE' AS instance_type,
+    m.module_code AS code,
+    mi.module_instance_id AS instance_id,
+    mi.start_datetime AS since_datetime,
+    'frequency ' || f.frequency_code || ' of Batch ' || f.batch_code AS detail
+FROM omd.module AS m
+CROSS JOIN
+    LATERAL (
+        SELECT
+            b.batch_code,
+            b.frequency_code,
+            o.frequency_interval
+        FROM omd.batch_module AS bm
+        INNER JOIN omd.batch AS b ON bm.batch_id = b.batch_id
+        INNER JOIN omd.frequency AS o ON b.frequency_code = o.frequency_code
+        WHERE
+            bm.module_id = m.module_id
+            AND bm.inactive_indicator = 'N'
+            AND b.inactive_indicator = 'N'
+            AND o.frequency_interval IS NOT NULL
+        ORDER BY o.frequency_interval, b.batch_code
+        LIMIT 1
+    ) AS f
+LEFT JOIN omd.module_instance AS mi
+    ON mi.module_instance_id = omd._last_real_module_run(m.module_id)
+WHERE
+    m.inactive_indicator = 'N'
+    AND coalesce(mi.start_datetime, '-infinity') + 2 * f.frequency_interval < statement_timestamp()
+    AND NOT EXISTS (
+        SELECT FROM omd.module_instance AS e
+        WHERE e.module_id = m.module_id AND e.execution_status_code = 'E'
+    )
+UNION ALL
+-- It is skipped because somebody wished so.
+SELECT
+    'DISABLED' AS exception_code,
+    'BATCH' AS instance_type,
+    d.code,
+    NULL AS instance_id,
+    NULL AS since_datetime,
+    string_agg(d.detail, ', ' ORDER BY d.detail) AS detail
+FROM (
+    SELECT
+        b.batch_code AS code,
+        'everywhere' AS detail
+    FROM omd.batch AS b
+    WHERE b.inactive_indicator = 'Y'
+    UNION ALL
+    SELECT
+        b.batch_code AS code,
+        'under Batch ' || parent.batch_code AS detail
+    FROM omd.batch_hierarchy AS bh
+    INNER JOIN omd.batch AS b ON bh.batch_id = b.batch_id
+    INNER JOIN omd.batch AS parent ON bh.parent_batch_id = parent.batch_id
+    WHERE bh.inactive_indicator = 'Y'
+) AS d
+GROUP BY d.code
+UNION ALL
+SELECT
+    'DISABLED' AS exception_code,
+    'MODULE' AS instance_type,
+    d.code,
+    NULL AS instance_id,
+    NULL AS since_datetime,
+    string_agg(d.detail, ', ' ORDER BY d.detail) AS detail
+FROM (
+    SELECT
+        m.module_code AS code,
+        'everywhere' AS detail
+    FROM omd.module AS m
+    WHERE m.inactive_indicator = 'Y'
+    UNION ALL
+    SELECT
+        m.module_code AS code,
+        'in Batch ' || b.batch_code AS detail
+    FROM omd.batch_module AS bm
+    INNER JOIN omd.module AS m ON bm.module_id = m.module_id
+    INNER JOIN omd.batch AS b ON bm.batch_id = b.batch_id
+    WHERE bm.inactive_indicator = 'Y'
+) AS d
+GROUP BY d.code;
+
+COMMENT ON VIEW omd_report.exceptions IS
+'What needs a look, at most one row per kind for each Batch and Module.';
+COMMENT ON COLUMN omd_report.exceptions.exception_code IS
+'LAST_RUN_FAILED; RUNNING_LONG: longer than a minute and 3 times the median of its last 20 '
+'successes; LEASE_EXPIRED: the run is dead; NOT_RUN: for 2 intervals of its frequency, a '
+'Module''s being the shortest of its active Batches; DISABLED: it is inactive.';
+COMMENT ON COLUMN omd_report.exceptions.instance_type IS 'BATCH or MODULE.';
+COMMENT ON COLUMN omd_report.exceptions.code IS 'Code of the Batch or Module.';
+COMMENT ON COLUMN omd_report.exceptions.instance_id IS
+'The instance that failed, executes or ran last; NULL when there is none.';
+COMMENT ON COLUMN omd_report.exceptions.since_datetime IS
+'When it failed, started, was last heard of or ran last; NULL when that is not known.';
+COMMENT ON COLUMN omd_report.exceptions.detail IS 'The error, or what was expected.';
