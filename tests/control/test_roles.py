@@ -1,4 +1,4 @@
-"""Roles: what each may do, that nobody may more, that no surroundings do harm (section 9)."""
+"""Roles: what each may do, that nobody may more, that no surroundings do harm (rule P15)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_runner_rolls_back_with_its_own_rights(flow: Flow, runner: Flow) -> No
 
 
 WRITES = {"INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"}
-# What section 9 gives to an administrator: everything in a table, or an UPDATE of columns.
+# What rule P15 gives to an administrator: everything in a table, or an UPDATE of columns.
 ADMIN_TABLES = {"parameter", "batch_parameter", "module_parameter", "rollback_template"}
 ADMIN_COLUMNS = {
     ("batch_instance", "next_run_indicator"),
