@@ -217,6 +217,8 @@ def play_blocks(document: str, session: Session) -> int:
             complaint = re.search(r"^(?:ERROR|WARNING): ", actual, re.MULTILINE)
             assert not complaint, f"{block}\nfails:\n{actual}"
         elif WRITE and "…" not in block.output and block.span:
+            told, known = (text.count("ERROR: ") for text in (actual, block.output))
+            assert told <= known or not block.output, f"{block}\nnow fails:\n{actual}"
             written.append((block.span, "\n".join(clean(actual)) + "\n"))
         else:
             compare(block, actual, block.output)
