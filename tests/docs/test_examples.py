@@ -3,6 +3,7 @@
     ```sql            goes to psql; all blocks of a page are one session, as a reader's are
     ```console        lines that begin with "$ " are commands, the others what they print
     ```python run     is run as a program of its own
+    ```python x.py    is saved as x.py in a folder of its own, in which the commands then run
     ```text           right after one of these: what it prints; without, it must not fail
     ```text demo      is part of what the demo prints
 
@@ -96,12 +97,14 @@ def environment(dsn: str, folder: Path) -> dict[str, str]:
     }
 
 
-def run(command: list[str], env: dict[str, str], given: str | None = None) -> tuple[int, str]:
+def run(
+    command: list[str], env: dict[str, str], given: str | None = None, folder: Path = ROOT
+) -> tuple[int, str]:
     """What a command prints; a program's own log is told only when it fails."""
     done = subprocess.run(
         command,
         check=False,
-        cwd=ROOT,
+        cwd=folder,
         env=env,
         input=given,
         stdout=subprocess.PIPE,
@@ -194,6 +197,7 @@ def play(document: str, dsn: str, folder: Path) -> int:
 
 def play_blocks(document: str, session: Session) -> int:
     written: list[tuple[tuple[int, int], str]] = []
+    folder = ROOT
     count = 0
     for block in blocks(document):
         if block.kind == "sql":
@@ -201,10 +205,14 @@ def play_blocks(document: str, session: Session) -> int:
         elif block.kind == "python run":
             code, actual = run([sys.executable, "-"], session.env, block.text)
             assert code == 0, f"{block}\nfails:\n{actual}"
+        elif block.kind.endswith(".py"):
+            folder = Path(session.env["EXAMPLES"])
+            (folder / block.kind.split()[1]).write_text(block.text, encoding="utf-8")
+            continue
         elif block.kind == "console":
             count += 1
             for command, expected in commands(block.text):
-                code, actual = run(["bash", "-c", command], session.env)
+                code, actual = run(["bash", "-c", command], session.env, folder=folder)
                 # Its output says when a command is meant to fail.
                 assert code == 0 or expected, f"{block}\n{command}\nexits with {code}\n{actual}"
                 if expected:
