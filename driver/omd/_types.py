@@ -1,6 +1,6 @@
 """The typed answers of the database: codes and rows, without any rule about them.
 
-Codes: docs/explanation/process-control.md, rule P2. Views: rule P17.
+Codes: process-control.md section 1. Rows: sections 3 and 10.
 """
 # ruff: noqa: TC002, TC003 - the types of fields are looked up at run time
 
@@ -53,7 +53,7 @@ class NextRunIndicator(_Code):
 
 
 class StepResult(_Code):
-    """How a step of a topic went (docs/explanation/lineage.md, rule L8)."""
+    """How a step of a topic went (lineage.md section 4)."""
 
     RUN = "RUN"  # only as the answer of begin_step: go on
     DONE = "DONE"
@@ -615,7 +615,7 @@ class TraceRow:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """How a step ended (docs/explanation/lineage.md, rule L8).
+    """How a step ended (lineage.md section 4).
 
     Attributes:
         topic: whose step it was.
@@ -786,7 +786,7 @@ class LineageGraphRow:
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """How `run` or a decorated job ended (docs/explanation/jobs.md, rule J1).
+    """How `run` or a decorated job ended (spark-data-path.md section 1).
 
     Attributes:
         code: the Module's or Batch's code.

@@ -1,4 +1,4 @@
-"""The control plane as Python sees it: one method per procedure (rule P1).
+"""The control plane as Python sees it: one method per procedure (process-control.md section 3).
 
 `Control` hands a call to the database and its answer back as a typed object. It decides nothing.
 The blocks around a job (`Control.batch`, `Control.module`, …) are in `omd.run`.
@@ -189,7 +189,7 @@ class Control:
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> Batch:
-        """A Batch as a block (rules P1 and P4).
+        """A Batch as a block (sections 3 and 4).
 
         Args:
             code: the Batch.
@@ -232,7 +232,7 @@ class Control:
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> ModuleRun:
-        """A Module as a block, on its own or in the Batch of OMD_BATCH_INSTANCE_ID (rule P5).
+        """A Module as a block, on its own or in the Batch of OMD_BATCH_INSTANCE_ID (section 5).
 
         Args:
             code: the Module.
@@ -415,7 +415,7 @@ class Control:
         module_instance_id: int | None = None,
         batch_instance_id: int | None = None,
     ) -> str | None:
-        """The value a run sees: the Module's, else the Batch's, else none (rule P14)."""
+        """The value a run sees: the Module's, else the Batch's, else none (section 2)."""
         value: str | None = self._value(
             "parameter_value",
             p_parameter_code=parameter_code,
@@ -447,7 +447,7 @@ class Control:
         ).batch_instance_id
 
     def evaluate_batch(self, batch_instance_id: int) -> BatchEvaluation:
-        """Evaluate a created Batch Instance (rule P4)."""
+        """Evaluate a created Batch Instance (section 4)."""
         return self._call_once(
             "evaluate_batch", BatchEvaluation, p_batch_instance_id=batch_instance_id
         )
@@ -461,7 +461,7 @@ class Control:
         lease: timedelta | None = None,
         force: bool | None = None,
     ) -> BatchBegun:
-        """Create and evaluate a Batch Instance in one transaction (rule P4).
+        """Create and evaluate a Batch Instance in one transaction (section 4).
 
         Raises:
             UnknownBatch: no Batch has this code.
@@ -535,7 +535,7 @@ class Control:
         ).module_instance_id
 
     def evaluate_module(self, module_instance_id: int) -> ModuleEvaluation:
-        """Evaluate a created Module Instance (rule P5)."""
+        """Evaluate a created Module Instance (section 5)."""
         return self._call_once(
             "evaluate_module", ModuleEvaluation, p_module_instance_id=module_instance_id
         )
@@ -548,7 +548,7 @@ class Control:
         execution_context: Mapping[str, Any] | None = None,
         lease: timedelta | None = None,
     ) -> ModuleBegun:
-        """Create and evaluate a Module Instance in one transaction (rule P5).
+        """Create and evaluate a Module Instance in one transaction (section 5).
 
         Raises:
             UnknownModule: no Module has this code.
@@ -654,7 +654,7 @@ class Control:
     # Rollback -----------------------------------------------------------------------------------
 
     def build_rollback_sql(self, module_instance_id: int) -> list[RollbackStatement]:
-        """The statements of the pending rollback, in order (rule P6); executes nothing."""
+        """The statements of the pending rollback, in order (section 6); executes nothing."""
         rows = self._rows(
             "build_rollback_sql", RollbackStatement, p_module_instance_id=module_instance_id
         )
@@ -690,7 +690,7 @@ class Control:
         *,
         link: Link | None = None,
     ) -> None:
-        """Renew a Module Instance's lease (rule R6).
+        """Renew a Module Instance's lease (section 7).
 
         Raises:
             InstanceNotExecuting: it was given up.
@@ -782,7 +782,7 @@ class Control:
         batch_instance_id: int | None = None,
         executable: str | None = None,
     ) -> ModuleRan:
-        """Run a Module whose executable is SQL, in the database (rule P13); waits for its end."""
+        """Run a Module whose executable is SQL, in the database (section 8); waits for its end."""
         with self._own_link() as link:
             return self._send(
                 "run_module",
@@ -798,7 +798,7 @@ class Control:
     def run_batch(
         self, batch_code: str, *, parent_batch_instance_id: int | None = None
     ) -> BatchRan:
-        """Run a Batch of SQL Modules in the database (rule P13); waits for its end."""
+        """Run a Batch of SQL Modules in the database (section 8); waits for its end."""
         with self._own_link() as link:
             return self._send(
                 "run_batch",
@@ -822,7 +822,7 @@ class Control:
         after: Mapping[str, Any] | None = None,
         **equal: Any,
     ) -> list[T]:
-        """Rows of a view in omd_report (rule P17), as the class that names it.
+        """Rows of a view in omd_report (section 10), as the class that names it.
 
         Args:
             row: `BatchRow`, `ModuleRow`, `EventRow`, ….

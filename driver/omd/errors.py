@@ -1,4 +1,4 @@
-"""Errors of OMD (docs/explanation/process-control.md, rule P18).
+"""Errors of OMD (process-control.md section 11).
 
 Every SQLSTATE of class ``OM`` has a class here, and psycopg raises that class itself: a subclass
 that names its ``code`` registers it with psycopg. The table ``omd.error_catalogue`` is the other
@@ -272,7 +272,7 @@ class NotInstalled(OmdError):
 class LeaseLost(OmdError):
     """The run outlived its lease: the database gave it up, or could not be reached in time.
 
-    Its rows are rolled back by the next begin (rule P12). What the job itself
+    Its rows are rolled back by the next begin (process-control.md section 7). What the job itself
     raised, if anything, is the ``__cause__``.
     """
 
@@ -290,7 +290,7 @@ class NoRollbackExecutor(OmdError):
 
 
 class NotStarted(Exception):
-    """The evaluation decided against this run (rules P4 and P5).
+    """The evaluation decided against this run (process-control.md sections 4 and 5).
 
     The instance is closed already. `reason` is the reason code: RUNNING, DIRECTIVE, FREQUENCY, ….
     """
@@ -334,6 +334,6 @@ class BatchAborted(NotStarted):
 
 
 class StepNotStarted(NotStarted):
-    """The database decided against this step; `reason` is its outcome (rule L8)."""
+    """The database decided against this step; `reason` is its outcome (lineage.md section 4)."""
 
     kind, verdict = "step of", "not started"

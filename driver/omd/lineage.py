@@ -2,7 +2,7 @@
 
 `Lineage` hands a call to the database and its answer back as a typed object; `StepRun` is a step
 on Spark as a block. Which topic is ready, which block is next and what a retry takes is the
-database's answer (docs/explanation/lineage.md).
+database's answer (lineage.md).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class TopicDefinition:
 
 # The columns by which a base table is read: the topic's, else its own as a source, else pos and id.
 class Lineage:
-    """The routines of the room lineage, called through a control (docs/explanation/lineage.md).
+    """The routines of the room lineage, called through a control (lineage.md).
 
     Examples:
         with omd.connect() as control:
@@ -231,7 +231,7 @@ class Lineage:
     # What is next -------------------------------------------------------------------------------
 
     def ready_list(self, topic: str | None = None, *, only_ready: bool = False) -> list[ReadyRow]:
-        """Every topic with a processor, greatest lag first (docs/explanation/lineage.md, rule L5).
+        """Every topic with a processor, greatest lag first (lineage.md section 3).
 
         Args:
             topic: only this one.
@@ -247,7 +247,7 @@ class Lineage:
         return self._execute(query, {"topic": topic}, ReadyRow)
 
     def plan(self, topic: str) -> PlanRow | None:
-        """The block that the topic would take now; changes nothing (rule L8).
+        """The block that the topic would take now; changes nothing (lineage.md section 4).
 
         Raises:
             UnknownTopic: no topic has this name.
@@ -308,7 +308,7 @@ class Lineage:
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> StepOutcome:
-        """Run one step of a topic, whatever its engine (rule L8); waits for its end.
+        """Run one step of a topic, whatever its engine (lineage.md section 4); waits for its end.
 
         Args:
             topic: the topic.

@@ -1,4 +1,4 @@
-"""Blocks around a job: `Batch` and `ModuleRun` (docs/explanation/jobs.md, rule J1).
+"""Blocks around a job: `Batch` and `ModuleRun` (spark-data-path.md section 1).
 
 A block begins an instance, and leaving it ends the instance: success, or failure with what was
 raised. Whether and how a run proceeds is the database's answer.
@@ -335,7 +335,7 @@ class Batch(_Block):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> Batch:
-        """A child Batch as a block (rule P1)."""
+        """A child Batch as a block (process-control.md section 2)."""
         return self.control.batch(code, parent=self, force=force, lease=lease, context=context)
 
     def environment(self) -> dict[str, str]:
@@ -759,7 +759,7 @@ def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[s
 
 
 def _execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Where this runs (the execution context of an instance)."""
+    """Where this runs (process-control.md section 2, module_instance)."""
     context: dict[str, Any] = {
         "platform": "python" if spark is None else "spark",
         "host": socket.gethostname(),

@@ -1,4 +1,4 @@
-"""Registering, running and directing Batches and Modules (rule P1)."""
+"""Registering, running and directing Batches and Modules (process-control.md section 3)."""
 
 from __future__ import annotations
 

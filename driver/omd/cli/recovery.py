@@ -1,4 +1,4 @@
-"""Rollback and retention on the command line (rules P6 and P11)."""
+"""Rollback and retention on the command line (process-control.md sections 6 and 7)."""
 
 from __future__ import annotations
 
