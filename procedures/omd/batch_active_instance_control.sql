@@ -13,6 +13,9 @@ AS $batch_active_instance_control$
 DECLARE
     v_batch_id integer;
 BEGIN
+    IF p_batch_instance_id IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_batch_instance_id'));
+    END IF;
     SELECT bi.batch_id INTO v_batch_id
     FROM omd.batch_instance AS bi
     WHERE bi.batch_instance_id = p_batch_instance_id;
@@ -36,7 +39,7 @@ $batch_active_instance_control$;
 
 COMMENT ON FUNCTION omd.batch_active_instance_control IS
 'The multiple-instance check: Abort when another executing instance of the same Batch has a '
-'lower id, else Process. Changes nothing. Errors: OM003. Locks: none. DIRECT, "Implementation '
-'Guidelines".';
+'lower id, else Process. Changes nothing. Errors: OM003, OM005. Locks: none. DIRECT, '
+'"Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.batch_active_instance_control FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.batch_active_instance_control TO omd_reader;

@@ -52,6 +52,6 @@ $batch_success$;
 COMMENT ON PROCEDURE omd.batch_success IS
 'Ends a Batch Instance with status S. Accepted from E with indicator P, and only when none of '
 'its Module Instances and child Batch Instances executes or has failed. Errors: OM003, OM005, '
-'OM101, OM102, OM104. Locks: the instance row. DIRECT, "Batch Success event".';
+'OM014, OM101, OM102, OM104. Locks: the instance row. DIRECT, "Batch Success event".';
 REVOKE ALL ON PROCEDURE omd.batch_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_success TO omd_runner;

@@ -13,6 +13,9 @@ AS $module_active_instance_control$
 DECLARE
     v_module_id integer;
 BEGIN
+    IF p_module_instance_id IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
+    END IF;
     SELECT mi.module_id INTO v_module_id
     FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = p_module_instance_id;
@@ -36,7 +39,7 @@ $module_active_instance_control$;
 
 COMMENT ON FUNCTION omd.module_active_instance_control IS
 'The multiple-instance check: Abort when another executing instance of the same Module, from '
-'whatever Batch, has a lower id, else Process. Changes nothing. Errors: OM004. Locks: none. '
-'DIRECT, "Implementation Guidelines".';
+'whatever Batch, has a lower id, else Process. Changes nothing. Errors: OM004, OM005. Locks: '
+'none. DIRECT, "Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.module_active_instance_control FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.module_active_instance_control TO omd_reader;

@@ -23,6 +23,9 @@ BEGIN
     FROM omd.parameter AS p
     WHERE p.parameter_code = p_parameter_code;
     IF NOT FOUND THEN
+        IF p_parameter_code IS NULL THEN
+            PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_parameter_code'));
+        END IF;
         PERFORM omd.raise_error('OM012', jsonb_build_object('parameter_code', p_parameter_code));
     END IF;
 
@@ -62,6 +65,6 @@ $parameter_value$;
 COMMENT ON FUNCTION omd.parameter_value IS
 'The value (text) of the parameter p_parameter_code for a run: the Module''s, else the Batch''s, '
 'else NULL. Without ids it takes the running in-database Module (omd.module_instance_id). '
-'Errors: OM003, OM004, OM012. Locks: none.';
+'Errors: OM003, OM004, OM005, OM012. Locks: none.';
 REVOKE ALL ON FUNCTION omd.parameter_value FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.parameter_value TO omd_reader;

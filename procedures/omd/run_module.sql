@@ -47,7 +47,8 @@ COMMENT ON PROCEDURE omd.run_module IS
 'registered SQL), ends it. Answers p_module_instance_id and p_execution_status_code: S, F (the '
 'error is in the event log), A or C. The executable reads '
 'current_setting(''omd.module_instance_id''). Commits: call it outside a transaction block. The '
-'run lives as long as its session. Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, '
-'OM204, 57014. Locks: the Module row while it begins.';
+'run lives as long as its session. Errors: OM002, OM003, OM005, OM009, OM014, OM101 (the '
+'Batch has just ended), OM201, OM202, OM203, OM204, OM205, 57014. Locks: the Module row while it '
+'begins.';
 REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_module TO omd_runner;

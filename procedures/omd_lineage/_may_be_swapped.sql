@@ -68,4 +68,4 @@ COMMENT ON FUNCTION omd_lineage._may_be_swapped IS
 'table of the current user, and no view, function, foreign key, trigger, grant, policy, '
 'publication or identity hangs on it. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._may_be_swapped FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._may_be_swapped TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_lineage._may_be_swapped TO omd_runner;

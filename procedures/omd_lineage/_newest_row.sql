@@ -36,4 +36,4 @@ COMMENT ON FUNCTION omd_lineage._newest_row IS
 'p_pos_column (timestamptz) and p_id_column (bigint); NULL for an empty table. Errors: OM206. '
 'Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._newest_row FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._newest_row TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_lineage._newest_row TO omd_runner, omd_admin;

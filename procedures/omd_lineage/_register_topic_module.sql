@@ -95,6 +95,6 @@ $register_topic_module$;
 
 COMMENT ON PROCEDURE omd_lineage._register_topic_module IS
 'Registers the Module p_module_code (else the one of p_present_module_id, else p_topic) that '
-'loads p_table_code for the topic p_topic, and answers its p_module_id. Errors: OM002, OM005, '
+'loads p_table_code for the topic p_topic, and answers its p_module_id. Errors: OM005, '
 'OM006, OM009, OM013, OM205. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._register_topic_module FROM PUBLIC;

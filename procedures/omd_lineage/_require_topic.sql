@@ -27,4 +27,4 @@ $require_topic$;
 COMMENT ON FUNCTION omd_lineage._require_topic IS
 'The topic_id of the topic p_topic. Errors: OM005 (NULL), OM015 (unknown). Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._require_topic FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._require_topic TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_lineage._require_topic TO omd_runner, omd_admin;

@@ -30,4 +30,3 @@ COMMENT ON FUNCTION omd_lineage._topic_parts IS
 'Table, tag and shard in the name of the topic p_topic (schema.table[#tag][:shard], the table '
 'quoted where SQL needs it). All NULL when it is no such name. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._topic_parts FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._topic_parts TO omd_reader;

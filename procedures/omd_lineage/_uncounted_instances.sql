@@ -64,4 +64,4 @@ COMMENT ON FUNCTION omd_lineage._uncounted_instances IS
 'the column that tells whose a row is, and the oldest run that is at work or failed; an empty '
 'array when all rows count. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._uncounted_instances FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._uncounted_instances TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_lineage._uncounted_instances TO omd_runner, omd_admin;

@@ -109,7 +109,7 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'SKIPPED or ABORTED, what the begin of the Module answered; FAILED, after 10 attempts, until '
 'retry. p_processing_indicator, p_instance_array and p_reason as begin_module. p_detail says why. '
 'For drivers; step does it all in the database. Errors: OM005, OM009, OM011, OM014, OM015, OM201, '
-'OM202, OM205, OM206, OM208. Locks: the offset; the Module row; the target rows of a rollback. '
-'SQL ETL scheduler, "Templates".';
+'OM202, OM204, OM205, OM206, OM208. Locks: the offset; the Module row; the target rows of a '
+'rollback. SQL ETL scheduler, "Templates".';
 REVOKE ALL ON PROCEDURE omd_lineage.begin_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.begin_step TO omd_runner;

@@ -13,6 +13,11 @@ AS $commit_step$
 DECLARE
     v_rows_input bigint;
 BEGIN
+    IF p_module_instance_id IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005', jsonb_build_object('argument', 'p_module_instance_id')
+        );
+    END IF;
     -- What this very step has committed already is as good: the answer may have been lost.
     PERFORM FROM omd_lineage.log AS l WHERE l.module_instance_id = p_module_instance_id;
     IF FOUND THEN

@@ -42,6 +42,7 @@ $fail_step$;
 COMMENT ON PROCEDURE omd_lineage.fail_step IS
 'Ends the step p_module_instance_id as failed, with the event p_event_detail and the code '
 'p_event_return_code_details, as module_failure; frees the topic, which takes the same block '
-'again later. A second call changes nothing. Errors: OM005. Locks: the offset, the instance row.';
+'again later. A second call changes nothing. Errors: OM005, OM101. Locks: the offset, the '
+'instance row.';
 REVOKE ALL ON PROCEDURE omd_lineage.fail_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.fail_step TO omd_runner;

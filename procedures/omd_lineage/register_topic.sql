@@ -86,6 +86,7 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'offset moves on when there is nothing new. p_module_code (else the topic), p_area_code (PRES), '
 'p_table_type_code, p_platform_code: of its Module. p_start_value, p_start_id: rows up to here '
 'are not taken. Answers p_topic_id. Errors: OM005, OM006, OM009, OM013, OM016, OM017, '
-'OM205. Locks: other registrations; the Module row. SQL ETL scheduler, "Lineage and Topics".';
+'OM204, OM205, OM208. Locks: other registrations; the Module row. SQL ETL scheduler, "Lineage '
+'and Topics".';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

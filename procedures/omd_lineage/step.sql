@@ -17,9 +17,9 @@ DECLARE
     v_array bigint[];
     v_reason pg_catalog.text;
     v_plan_number bigint;
-    v_start_value timestamptz;
+    v_start_value pg_catalog.timestamptz;
     v_start_id bigint;
-    v_end_value timestamptz;
+    v_end_value pg_catalog.timestamptz;
     v_end_id bigint;
     v_status pg_catalog.text;
     v_is_cancelled boolean;

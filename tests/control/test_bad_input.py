@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from psycopg import sql
 
 from omd.errors import OmdError
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 MODULE_CALLS: dict[str, dict[str, Any]] = {
     "evaluate_module": {},
@@ -61,33 +60,6 @@ def scene(flow: Flow) -> None:
 def everything(flow: Flow) -> list[Any]:
     tables = ["batch", "module", "batch_instance", "module_instance", "event_log", "source_control"]
     return [flow.one(f"SELECT count(*) FROM omd.{table}") for table in tables]
-
-
-def test_no_procedure_takes_null_for_what_it_needs(flow: Flow) -> None:
-    """Every procedure that a role may call, with every argument NULL."""
-    procedures = flow.rows(
-        """SELECT p.proname AS name, p.pronargs AS arguments
-           FROM pg_proc AS p
-           WHERE p.pronamespace = 'omd'::regnamespace AND p.prokind = 'p'
-               AND (has_function_privilege('omd_runner', p.oid, 'EXECUTE')
-                   OR has_function_privilege('omd_admin', p.oid, 'EXECUTE'))"""
-    )
-    assert len(procedures) > 25
-    before = everything(flow)
-    accepted = []
-    for procedure in procedures:
-        call = sql.SQL("CALL omd.{}({})").format(
-            sql.Identifier(procedure["name"]),
-            sql.SQL(", ").join([sql.NULL] * procedure["arguments"]),
-        )
-        try:
-            flow.conn.execute(call)
-            accepted.append(procedure["name"])
-        except psycopg.Error as error:
-            assert (error.sqlstate or "").startswith("OM0"), error  # noqa: PT017 - most raise
-            assert error.diag.message_hint  # noqa: PT017
-    assert accepted == ["reap_expired_instances"]
-    assert everything(flow) == before
 
 
 @pytest.mark.parametrize("id", [999, 0, -1, 2**62])

@@ -6,7 +6,6 @@ import json
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import psycopg
 import pytest
 
 from omd import errors
@@ -14,7 +13,7 @@ from omd import errors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 PASSED = timedelta(microseconds=1)
 
@@ -163,21 +162,6 @@ def test_an_error_tells_what_why_and_what_next(flow: Flow, sqlstate: str) -> Non
         assert "{" not in text.replace("{table}", "").replace(
             "{insert_instance_column}", ""
         ).replace("{instance_array}", ""), "a placeholder was left unfilled"
-
-
-def test_the_catalogue_and_the_classes_are_the_same(flow: Flow) -> None:
-    catalogue = {
-        row["sqlstate_code"]: row["error_name"]
-        for row in flow.rows("SELECT * FROM omd.error_catalogue")
-    }
-    for sqlstate, name in catalogue.items():
-        assert getattr(errors, name) is psycopg.errors.lookup(sqlstate)
-    classes = {
-        getattr(errors, name)
-        for name in errors.__all__
-        if getattr(getattr(errors, name), "sqlstate", None) is not None
-    }
-    assert {each.__name__ for each in classes} == set(catalogue.values())
 
 
 @pytest.mark.parametrize(

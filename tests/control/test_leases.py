@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 PASSED = timedelta(microseconds=1)  # it has passed when the next call arrives
 LONG = timedelta(hours=1)

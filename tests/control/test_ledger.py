@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
     Another = Callable[..., Flow]
 

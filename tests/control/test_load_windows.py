@@ -10,7 +10,7 @@ from psycopg.types.string import TextLoader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 LEAST = -(2**63)
 

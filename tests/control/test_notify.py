@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Connection, Flow
+    from support.flow import Connection, Flow
 
     Heard = Callable[[], list[dict[str, Any]]]
 

@@ -13,7 +13,7 @@ from psycopg.errors import InsufficientPrivilege
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 HOSTILE = """m'; DROP TABLE omd.batch; -- "x" \\ é"""
 INSERT = "omd_insert_module_instance_id"

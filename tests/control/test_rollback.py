@@ -9,7 +9,7 @@ import pytest
 from psycopg import sql
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 HOSTILE = [
     "UPPER",

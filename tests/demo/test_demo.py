@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
 from omd.demo import files, proof
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -25,23 +24,15 @@ MONTHS = (1, 2, 3)
 
 
 @pytest.fixture(scope="module")
-def played(server: str, template: str) -> Iterator[tuple[str, str]]:
+def played(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[tuple[str, str]]:
     """A database where the demo was interrupted and then played, and what it told then."""
-    name = f"omd_demo_{os.getpid()}"
-    with psycopg.connect(server, autocommit=True) as conn:
-        conn.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
-                sql.Identifier(name), sql.Identifier(template)
-            )
-        )
-        dsn = make_conninfo(server, dbname=name)
+    with new_database() as dsn:
         interrupted = demo(dsn, until="m_int_link_flight")
         assert interrupted.returncode == 1, interrupted.stdout
         assert "2013-02" not in interrupted.stdout
         done = demo(dsn)
         assert done.returncode == 0, done.stdout
         yield dsn, done.stdout
-        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def demo(dsn: str, until: str | None = None) -> subprocess.CompletedProcess[str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
 from omd.demo import files, lineage_proof
 from omd.demo.lineage_chart import LagSampler, chart
@@ -18,6 +15,7 @@ from omd.demo.lineage_chart import LagSampler, chart
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 TUTORIAL = Path(__file__).parents[2] / "docs/tutorial/lineage.md"
 
@@ -29,17 +27,12 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> files.Source:
 
 @pytest.fixture(scope="module")
 def played(
-    server: str, template: str, omd_command: Callable[..., subprocess.CompletedProcess[str]]
+    new_database: Callable[[], AbstractContextManager[str]],
+    omd_command: Callable[..., subprocess.CompletedProcess[str]],
 ) -> Iterator[tuple[str, subprocess.CompletedProcess[str]]]:
     """A database where the demo was played, and what it said."""
-    name = sql.Identifier(f"omd_lineage_demo_{os.getpid()}")
-    with psycopg.connect(server, autocommit=True) as conn:
-        conn.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(template))
-        )
-        dsn = make_conninfo(server, dbname=name.as_string(None).strip('"'))
+    with new_database() as dsn:
         yield dsn, omd_command("demo", "lineage", "--master", "local[2]", dsn=dsn)
-        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
 
 
 @pytest.fixture

@@ -1,10 +1,9 @@
-"""A copy of the SQL that a test may change, and what psql and pg_dump say."""
+"""A copy of the SQL that a test may change, and servers that have never seen OMD."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -15,8 +14,6 @@ from omd import embedded, install
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-BIN = embedded.binaries()  # the clients of the newest version serve every older server
 
 
 class Tree:
@@ -69,42 +66,6 @@ def checksum(file: Path) -> str:
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def psql() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """A function that runs a file with psql."""
-
-    def run(dsn: str, file: Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [BIN / "psql", "--no-psqlrc", "--quiet", "-f", file, dsn],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def dump() -> Callable[[str], str]:
-    """A function that returns all that is in a database, grants and reference rows included."""
-
-    def run(dsn: str) -> str:
-        done = subprocess.run(
-            [BIN / "pg_dump", "--exclude-table-data=omd.installed_file", "--inserts", dsn],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        # Comments carry versions, \restrict a new key each time; a conflict burns sequence values.
-        noise = ("--", "\\restrict", "\\unrestrict", "SELECT pg_catalog.setval(")
-        lines = [line for line in done.stdout.splitlines() if line and not line.startswith(noise)]
-        # Rows have no order; a second upsert moves them.
-        rows = sorted(line for line in lines if line.startswith("INSERT"))
-        return "\n".join([line for line in lines if not line.startswith("INSERT")] + rows)
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -1,215 +1,23 @@
-"""The emptied database of tests/control, and `Scene`: sources, topics and steps in a line each.
-
-Times are minutes after NOON, long ago, so that no delay matters unless a test gives one. The row of
-a source with the greatest time is never taken: more may come with the same time.
-"""
-
-# ruff: noqa: F811 (a fixture is imported, and asked for by its name)
+"""All tests here share a database, and play their scenes in it."""
 
 from __future__ import annotations
 
-import contextlib
-from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-import psycopg
 import pytest
-from psycopg.types.composite import CompositeInfo, register_composite
-from psycopg.types.datetime import TimestamptzLoader
 
-from control.conftest import (  # noqa: F401 (fixtures)
-    Flow,
-    _warm,
-    background,
-    checked,
-    conn,
-    control_dsn,
-    dsn,
-    until_settled,
-)
+from support.emptied import conn, dsn
+from support.scene import Scene
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    Connection = psycopg.Connection[dict[str, Any]]
+    from support.scene import Connection
 
-NOON = datetime(2020, 1, 1, 12, tzinfo=timezone.utc)
-FIRST = datetime.min.replace(tzinfo=timezone.utc)  # -infinity
-LEAST_ID = -(2**63)
-SETTINGS_OF_OWN_SERVER = {
-    "fsync": "off",
-    "max_prepared_transactions": "4",
-    "shared_buffers": "16MB",
-}
-
-
-class _Endless(TimestamptzLoader):
-    """Python has no infinite time, which an offset has before its first block."""
-
-    def load(self, data: Any) -> datetime:
-        return FIRST if bytes(data) == b"-infinity" else super().load(data)
-
-
-def at(minute: float) -> datetime:
-    return NOON + timedelta(minutes=minute)
-
-
-class Step(NamedTuple):
-    """The answer of a step."""
-
-    outcome: str
-    id: int | None
-    rows: int | None
-    detail: str | None
-
-
-class Scene(Flow):
-    """Calls of omd_lineage over one connection."""
-
-    def __init__(self, conn: Connection) -> None:
-        super().__init__(conn)
-        conn.adapters.register_loader("timestamptz", _Endless)
-        info = CompositeInfo.fetch(conn, "omd_lineage.row_position")
-        assert info
-        register_composite(info, conn)
-
-    # Tables
-
-    def base(
-        self, table: str = "dwh.src", *, pos: str = "pos", id: str = "id", extra: str = ""
-    ) -> str:
-        """A base table with its index; a destination can be one too."""
-        self.conn.execute(
-            f'CREATE TABLE {table} ("{pos}" timestamptz, "{id}" bigint, v int,'
-            f" omd_insert_module_instance_id bigint{extra});"
-            f'CREATE INDEX ON {table} ("{pos}", "{id}")'.encode()
-        )
-        return table
-
-    def insert(self, *rows: float | tuple[float, int], into: str = "dwh.src") -> None:
-        """Rows at these minutes; the id is the minute unless it is given."""
-        self.conn.cursor().executemany(
-            f"INSERT INTO {into} VALUES (%s, %s, 1)".encode(),
-            [(at(m), i) for m, i in (r if isinstance(r, tuple) else (r, int(r)) for r in rows)],
-        )
-
-    def source(self, table: str = "dwh.src", *minutes: float, **attributes: Any) -> str:
-        """A registered base table with rows at these minutes."""
-        self.base(table)
-        self.insert(*minutes, into=table)
-        self.register(table, **attributes)
-        return table
-
-    def view(self, name: str, base: str, *, select: str = "t.pos, t.id, t.v") -> str:
-        self.conn.execute(
-            f"CREATE VIEW {name} AS SELECT {select} FROM {base} AS t"
-            " WHERE omd_lineage.in_block(t.pos, t.id)".encode()
-        )
-        return name
-
-    # Topics
-
-    def register(self, topic: str, /, **attributes: Any) -> int:
-        return self.call("omd_lineage.register_topic", topic=topic, **attributes)["topic_id"]
-
-    def topic(self, topic: str = "dwh.f", *depends_on: str, **attributes: Any) -> str:
-        """A topic that copies its base table (dwh.src) to a table of its own."""
-        depends_on = depends_on or ("dwh.src",)
-        table = topic.split("#", maxsplit=1)[0].split(":", maxsplit=1)[0]
-        if not self.one("SELECT to_regclass(%s) IS NOT NULL", table):
-            self.base(table)
-        if "transforms" not in attributes:
-            name = "dwh.v_" + "".join(c if c.isalnum() else "_" for c in topic)
-            if not self.one("SELECT to_regclass(%s) IS NOT NULL", name):
-                self.view(name, depends_on[0].split("#", maxsplit=1)[0].split(":", maxsplit=1)[0])
-            attributes["transforms"] = [name]
-        attributes.setdefault("repeat", timedelta(0))
-        self.register(topic, depends_on=list(depends_on), **attributes)
-        return topic
-
-    # Steps
-
-    def step(self, topic: str = "dwh.f", **arguments: Any) -> Step:
-        row = self.call("omd_lineage.step", topic=topic, **arguments)
-        return Step(row["outcome"], row["module_instance_id"], row["rows"], row["detail"])
-
-    def steps(self, topic: str = "dwh.f") -> list[int]:
-        """Steps until there is nothing to do; how many rows each has written."""
-        written = []
-        while (step := self.step(topic)).outcome == "DONE":
-            written.append(step.rows or 0)
-            assert len(written) < 1000, "it does not come to an end"
-        assert step.outcome == "NOJOBS", step
-        return written
-
-    def fails(self, topic: str = "dwh.f") -> Step:
-        """A step that divides by zero."""
-        self.register(topic, after_sql=["SELECT 1 / 0"])
-        step = self.step(topic)
-        self.register(topic, after_sql=[])
-        assert step.outcome == "ERROR", step
-        return step
-
-    # What there is
-
-    def offset(self, topic: str = "dwh.f") -> dict[str, Any]:
-        (row,) = self.rows("SELECT * FROM omd_lineage.offsets WHERE topic = %s", topic)
-        return row
-
-    def last(self, topic: str = "dwh.f") -> tuple[datetime, int]:
-        return tuple(self.offset(topic)["last"])
-
-    def ready(self, topic: str = "dwh.f") -> dict[str, Any]:
-        (row,) = self.rows("SELECT * FROM omd_lineage.ready_list WHERE topic = %s", topic)
-        return row
-
-    def reason(self, topic: str = "dwh.f") -> tuple[bool, str]:
-        row = self.ready(topic)
-        return row["is_ready"], row["reason"]
-
-    def plan(self, topic: str = "dwh.f") -> dict[str, Any]:
-        (row,) = self.rows("SELECT * FROM omd_lineage.plan(%s)", topic)
-        return row
-
-    def probe(self) -> int:
-        return self.call("omd_lineage.probe_sources")["moved"]
-
-    def ids(self, table: str = "dwh.f") -> list[int]:
-        return [row["id"] for row in self.rows(f"SELECT id FROM {table} ORDER BY id, pos")]
-
-    def long_ago(self, topic: str = "dwh.f", **past: timedelta) -> None:
-        """The topic was run, and moved on, so much earlier."""
-        for column, ago in past.items():
-            self.owner(
-                f"UPDATE omd_lineage.offsets SET {column} = now() - %s WHERE topic = %s", ago, topic
-            )
-
-
-@pytest.fixture
-def scene(conn: Connection) -> Scene:
-    """The calls over the connection of ``conn``, as a superuser."""
-    conn.execute("SET statement_timeout = '60s'")  # a step that should not wait, and does
-    return Scene(conn)
+__all__ = ["conn", "dsn"]
 
 
 @pytest.fixture
 def another(connect: Callable[..., Connection]) -> Callable[..., Scene]:
     """A function that gives the calls over a connection of their own, also as a role."""
     return lambda **arguments: Scene(connect(**arguments))
-
-
-@pytest.fixture
-def replaced(conn: Connection) -> Iterator[Callable[[str, str, str], None]]:
-    """A function that puts another text into a routine of OMD, to see what it is good for."""
-    with contextlib.ExitStack() as stack:
-
-        def replace(routine: str, old: str, new: str) -> None:
-            row = conn.execute(
-                "SELECT pg_get_functiondef(%s::regproc) AS text", [routine]
-            ).fetchone()
-            assert row
-            assert old in row["text"], f"{routine} has no {old!r}"
-            stack.callback(conn.execute, row["text"])
-            conn.execute(row["text"].replace(old, new).encode())
-
-        yield replace

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lineage.conftest import FIRST, LEAST_ID, Scene, at
+from support.scene import FIRST, LEAST_ID, Scene, at
 
 MINUTE = timedelta(minutes=1)
 

@@ -15,8 +15,9 @@ import pytest
 from psycopg.rows import dict_row
 
 import omd.install
-from lineage.conftest import SETTINGS_OF_OWN_SERVER, Scene, at, checked
 from omd import embedded
+from support.flow import checked
+from support.scene import Scene, at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 WITHOUT_WRITERS = ("omd_lineage._oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
 WITHOUT_RUNS = ("omd_lineage._uncounted_instances", "v_modules IS NULL", "TRUE")
 guard = pytest.mark.parametrize("guarded", [True, False], ids=["guard", "no guard"])
+
+SETTINGS_OF_OWN_SERVER = {
+    "fsync": "off",
+    "max_prepared_transactions": "4",
+    "shared_buffers": "16MB",
+}
 
 
 def clock(second: float) -> datetime:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lineage.conftest import NOON, Scene, at
+from support.scene import NOON, Scene, at
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)

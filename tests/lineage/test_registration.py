@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from lineage.conftest import FIRST, LEAST_ID, NOON, Scene, at
+from support.scene import FIRST, LEAST_ID, NOON, Scene, at
 
 HOSTILE = '"We;ird".""";t#x:y\'--"'
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from lineage.conftest import Scene, at
+from support.scene import Scene, at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

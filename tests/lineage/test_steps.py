@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from lineage.conftest import Scene, at, checked
+from support.flow import checked
+from support.scene import Scene, at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

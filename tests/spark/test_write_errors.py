@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 from pyspark.errors import PySparkException
-from tests.conftest import SETTINGS, VERSION
 
 import omd
 import omd.install
 from omd import embedded
+from support.server import SETTINGS, VERSION
 
 from .conftest import AUDIT
 

@@ -57,7 +57,7 @@ def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
     """The command ``omd`` on a database whose Module m_int fails while dwh.divisor holds a 0."""
     with psycopg.connect(dsn) as conn:
         conn.execute(
-            "CREATE SCHEMA dwh;"
+            "CREATE SCHEMA IF NOT EXISTS dwh;"
             "CREATE TABLE dwh.stg (omd_insert_module_instance_id bigint);"
             "CREATE TABLE dwh.int (omd_insert_module_instance_id bigint);"
             "CREATE TABLE dwh.divisor (n bigint); INSERT INTO dwh.divisor VALUES (0);"

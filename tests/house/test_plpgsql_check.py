@@ -34,7 +34,7 @@ ROUTINES = """
       FROM pg_proc p
       JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
       LEFT JOIN pg_trigger t ON t.tgfoid = p.oid
-     WHERE p.pronamespace::regnamespace::text ~ '^omd'
+     WHERE p.pronamespace::regnamespace::text ~ '^omd(_|$)'
      ORDER BY name
 """
 CHECK = """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.driver.conftest import Wire
+    from support.wire import Wire
 
     Row = Callable[[int], dict[str, Any]]
 

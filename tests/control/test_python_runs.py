@@ -9,6 +9,7 @@ import socket
 import threading
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -20,7 +21,7 @@ from omd import errors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.driver.conftest import Wire
+    from support.wire import Wire
 
     Connection = psycopg.Connection[dict[str, Any]]
     Row = Callable[[int], dict[str, Any]]
@@ -77,7 +78,7 @@ def test_whatever_leaves_a_block_fails_module_and_batch_and_goes_on(
     assert event["event_return_code_details"].endswith(type(error).__name__)
     assert event["event_detail"].startswith(event["event_return_code_details"])
     assert str(error) in event["event_detail"]
-    assert "test_run.py" in event["event_detail"].splitlines()[1]
+    assert Path(__file__).name in event["event_detail"].splitlines()[1]
     assert "Traceback" in event["event_detail"]
     assert len(events(batch=batch.batch_instance_id)) == 1
 

@@ -16,7 +16,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 def failed(dsn: str) -> int:
     """A Module m whose run has failed after it wrote three rows; one ran before it, long ago."""
     with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute("CREATE SCHEMA dwh")
+        conn.execute("CREATE SCHEMA IF NOT EXISTS dwh")
         conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
         conn.execute("CALL omd.register_module('m', 'HSTG', 'dwh.t', 'HSTG')")
         for end in ("success", "success", "failure"):

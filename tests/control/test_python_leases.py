@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import psycopg
-    from tests.driver.conftest import Wire
+
+    from support.wire import Wire
 
     Connection = psycopg.Connection[dict[str, Any]]
     Row = Callable[[int], dict[str, Any]]

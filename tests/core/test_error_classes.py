@@ -32,14 +32,6 @@ def coded() -> dict[str, type[errors.OmdError]]:
     }
 
 
-def test_every_error_of_the_database_has_a_class_and_every_class_an_error(conn: Connection) -> None:
-    catalogue = {
-        row["sqlstate_code"]: row["error_name"]
-        for row in conn.execute("SELECT * FROM omd.error_catalogue")
-    }
-    assert {code: error.__name__ for code, error in coded().items()} == catalogue
-
-
 def test_a_class_belongs_to_the_family_of_its_sqlstate() -> None:
     for code, error in coded().items():
         assert issubclass(error, FAMILIES[code[:3]]), error

@@ -1,0 +1,199 @@
+"""What the database and the files say of every routine of every room: read once for all tests."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import omd.install
+from house.exceptions import NEVER_RAISED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import psycopg
+
+    Connection = psycopg.Connection[dict[str, Any]]
+
+ROLES = ("omd_reader", "omd_runner", "omd_admin")
+SCHEMAS = "SELECT oid FROM pg_namespace WHERE nspname ~ '^omd(_|$)'"
+FOLDER = omd.install.sql_root() / "procedures"
+FILES: list[Path] = sorted(FOLDER.glob("*/*.sql"))
+
+NEVER = {edge: errors for errors, _, edges in NEVER_RAISED for edge in edges}
+STRING = r"'(?:[^']|'')*'"
+ROUTINES = f"""
+    SELECT
+        p.oid,
+        n.nspname AS schema,
+        n.nspname || '.' || p.proname AS name,
+        p.proname AS routine,
+        p.prokind AS kind,
+        p.pronargs AS arguments,
+        p.prosecdef AS definer,
+        p.prosqlbody IS NOT NULL AS atomic,
+        p.provolatile = 'v' OR p.prokind = 'p' AS is_volatile,
+        p.prorettype = 'trigger'::regtype AS is_trigger,
+        coalesce(p.proconfig, '{{}}') AS settings,
+        p.proowner::regrole::text AS owner,
+        pg_get_functiondef(p.oid) AS definition,
+        coalesce(obj_description(p.oid, 'pg_proc'), '') AS comment,
+        ARRAY(
+            SELECT coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC')
+            FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a
+            WHERE a.grantee <> p.proowner
+        ) AS granted,
+        ARRAY(
+            SELECT r FROM unnest(%s::text[]) AS r WHERE has_function_privilege(r, p.oid, 'EXECUTE')
+        ) AS callable_by
+    FROM pg_proc AS p
+    INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
+    WHERE n.oid IN ({SCHEMAS}) ORDER BY 3"""
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A routine as it is installed."""
+
+    oid: int
+    schema: str
+    name: str
+    routine: str
+    kind: str
+    arguments: int
+    definer: bool
+    atomic: bool
+    is_volatile: bool
+    is_trigger: bool
+    settings: list[str]
+    owner: str
+    definition: str
+    comment: str
+    granted: list[str]
+    callable_by: list[str] = field(repr=False)
+
+    @property
+    def is_internal(self) -> bool:
+        return self.routine.startswith("_")
+
+    @property
+    def is_for_rooms(self) -> bool:
+        return self.comment.startswith("For rooms:")
+
+    @property
+    def is_public(self) -> bool:
+        return not (self.is_internal or self.is_for_rooms)
+
+    @cached_property
+    def text(self) -> str:
+        """The definition without its comments."""
+        return re.sub(
+            r"('(?:[^']|'')*')|--[^\n]*", lambda found: found.group(1) or "", self.definition
+        )
+
+    @cached_property
+    def raises(self) -> set[str]:
+        """The errors that its own body raises. OM9nn are ours to mend, not a caller's to expect."""
+        found = re.findall(r"(?:raise_error\s*\(|ERRCODE\s*=)\s*'(OM[0-8]\d\d)'", self.text)
+        return set(found)
+
+    @property
+    def executes_text(self) -> bool:
+        body = re.sub(STRING, "''", self.text)
+        return bool(
+            re.search(r"\bEXECUTE\b|query_to_xml|cursor_to_xml|dblink", body, re.IGNORECASE)
+        )
+
+
+class Catalog:
+    """All routines, and who calls whom."""
+
+    def __init__(self, conn: Connection) -> None:
+        rows = conn.execute(ROUTINES, [list(ROLES)])
+        self.routines = {row["name"]: Routine(**row) for row in rows}
+        self.calls = {name: self.names(routine.text) for name, routine in self.routines.items()}
+
+    def __iter__(self) -> Any:
+        return iter(self.routines.values())
+
+    def names(self, text: str) -> set[str]:
+        """The routines that a text calls; itself is one, where it names itself."""
+        found = set(re.findall(r"\b(omd\w*\.\w+)\s*\(", text)) & self.routines.keys()
+        head = re.match(r"CREATE OR REPLACE \w+ (omd\w*\.\w+)", text)
+        return found - {head.group(1)} if head else found
+
+    def raised(self, name: str) -> set[str]:
+        """The errors that may leave a routine: its own, and those of what it calls, uncaught."""
+        return self._raised()[name]
+
+    def _raised(self) -> dict[str, set[str]]:
+        if not hasattr(self, "_codes"):
+            parts = {name: list(sections(r.text)) for name, r in self.routines.items()}
+            codes = {name: set(routine.raises) for name, routine in self.routines.items()}
+            changed = True
+            while changed:
+                changed = False
+                for name in codes:
+                    for part, caught in parts[name]:
+                        for callee in self.names(re.sub(STRING, "''", part)) - {name}:
+                            never = NEVER.get(f"{name} > {callee}", "")
+                            new = {c for c in codes[callee] if not caught(c) and c not in never}
+                            new -= codes[name]
+                            codes[name] |= new
+                            changed |= bool(new)
+            self._codes = codes
+        return self._codes
+
+
+def sections(text: str) -> Any:
+    """The parts of a body, each with a function that says which errors it does not let out.
+
+    A part is what stands between two words that open or close a block.
+    """
+    word = re.compile(
+        r"'(?:[^']|'')*'|\b(END\s+(?:IF|LOOP|CASE)|END|BEGIN(?!\s+ATOMIC)|CASE|IF|LOOP"
+        r"|(?<!RAISE )EXCEPTION)\b"
+    )
+    body = re.search(r"AS \$(\w*)\$(.*)\$\1\$", text, re.DOTALL)
+    if not body:
+        yield text, lambda _: False
+        return
+    text = body.group(2)
+    blocks: list[dict[str, Any]] = []  # open ones
+    parts: list[tuple[str, list[dict[str, Any]]]] = []
+    at = 0
+    for match in word.finditer(text):
+        found = match.group(1)
+        if found is None:  # a string
+            continue
+        parts.append((text[at : match.start()], [b for b in blocks if b["guarded"]]))
+        at = match.end()
+        if found == "EXCEPTION":
+            blocks[-1]["guarded"] = False
+            blocks[-1]["handlers_from"] = at
+        elif found.startswith("END"):
+            block = blocks.pop()
+            if block["handlers_from"]:
+                block["handlers"] = text[block["handlers_from"] : match.start()]
+        elif found in ("BEGIN", "CASE", "IF", "LOOP"):
+            blocks.append({"guarded": found == "BEGIN", "handlers_from": None, "handlers": None})
+    parts.append((text[at:], []))
+    assert not blocks, "a block has no end"
+
+    for part, around in parts:
+        handlers = [block["handlers"] for block in around if block["handlers"]]
+        yield part, lambda code, handlers=handlers: any(catches(h, code) for h in handlers)
+
+
+def catches(handlers: str, code: str) -> bool:
+    """Whether handlers end an error, that is, do not raise it again."""
+    for condition, action in re.findall(
+        r"WHEN\s+(.*?)\s+THEN(.*?)(?=\bWHEN\s|$)",
+        handlers,
+        re.DOTALL,
+    ):
+        if re.search(rf"\b(OTHERS|{code})\b", condition):
+            return not re.search(r"\bRAISE\s*;", action)
+    return False

@@ -1,0 +1,186 @@
+"""What a room may do against a rule of the house, each with the reason."""
+
+from __future__ import annotations
+
+# They end their own transactions, which PostgreSQL refuses to a routine with SET.
+CONTROLS_TRANSACTIONS = {
+    "omd.run_module",
+    "omd.run_batch",
+    "omd.execute_module",
+    "omd._execute_batch",
+    "omd.purge_history",
+    "omd_lineage.step",
+}
+
+# A trigger function is granted to nobody: who creates the trigger on a base table may execute it.
+NOT_GRANTED = {"omd_lineage.note_rows"}
+
+# With every argument NULL they succeed.
+NULL_IS_AN_ANSWER = {
+    "omd.reap_expired_instances": "all its arguments are answers",
+    "omd.recorded_write": "it reads; nothing is recorded under NULL",
+    "omd_lineage.in_block": "a condition of views: a row without a position is in no block",
+    "omd_lineage.probe_sources": "its only argument is an answer",
+}
+
+# Errors of a callee that a caller can't bring about: errors, reason, caller > callee.
+NEVER_RAISED: list[tuple[str, str, list[str]]] = [
+    (
+        "OM102",
+        "only a success asks for the indicator P",
+        [
+            "omd._answer_module > omd._close_module_instance",
+            "omd._decide_batch > omd._close_batch_instance",
+            "omd._fail_batch_instance > omd._close_batch_instance",
+            "omd.batch_abort > omd._close_batch_instance",
+            "omd.batch_skip > omd._close_batch_instance",
+            "omd.fail_module_instance > omd._close_module_instance",
+            "omd.module_abort > omd._close_module_instance",
+            "omd.module_skip > omd._close_module_instance",
+        ],
+    ),
+    (
+        "OM102",
+        "it asks only after an instance that is unknown or has ended",
+        [
+            "omd._answer_module > omd._raise_module_instance_state",
+            "omd._decide_batch > omd._raise_batch_instance_state",
+            "omd._require_rollback > omd._raise_module_instance_state",
+            "omd.heartbeat > omd._raise_module_instance_state",
+            "omd.heartbeat_batch > omd._raise_batch_instance_state",
+        ],
+    ),
+    (
+        "OM101 OM102",
+        "it asks only after an instance that is unknown",
+        ["omd._plan_rollback > omd._raise_module_instance_state"],
+    ),
+    (
+        "OM011",
+        "it gives no lease",
+        [
+            "omd._execute_batch > omd._insert_batch_instance",
+            "omd.begin_in_database_run > omd._open_module_instance",
+            "omd.create_batch_instance > omd._insert_batch_instance",
+        ],
+    ),
+    (
+        "OM011 OM101",
+        "it gives no lease, and evaluates nothing",
+        ["omd.create_module_instance > omd._open_module_instance"],
+    ),
+    (
+        "OM004 OM005 OM101",
+        "it has the row locked, and the instance executes",
+        [
+            "omd._fail_members > omd.fail_module_instance",
+            "omd._give_up_module_instances > omd.fail_module_instance",
+            "omd_lineage._claim_topic > omd.fail_module_instance",
+        ],
+    ),
+    (
+        "OM003 OM005 OM101",
+        "it has the row locked, and the instance executes",
+        [
+            "omd._fail_members > omd._fail_batch_instance",
+            "omd._give_up_batch_instances > omd._fail_batch_instance",
+        ],
+    ),
+    (
+        "OM003 OM101",
+        "the Batch Instance is its own, of this moment",
+        ["omd._execute_batch > omd._decide_batch", "omd.begin_batch > omd._decide_batch"],
+    ),
+    (
+        "OM004 OM101 OM102",
+        "the instance is its own, of this moment",
+        ["omd._open_module_instance > omd._close_module_instance"],
+    ),
+    ("OM004", "the run is its own", ["omd.execute_module > omd.module_failure"]),
+    ("OM003", "the Batch Instance of a run exists", ["omd._answer_module > omd._decide_module"]),
+    (
+        "OM003 OM102",
+        "it has seen the Batch Instance proceed, which can only end",
+        ["omd._decide_module > omd._hold_batch_instance"],
+    ),
+    (
+        "OM003 OM102",
+        "the run was told to roll back in a Batch Instance that proceeded",
+        ["omd._resume_begin > omd._hold_batch_instance"],
+    ),
+    (
+        "OM004 OM103 OM204",
+        "the instance exists, was told to roll back, and its target is here",
+        ["omd._settle_rollback > omd.rollback_module"],
+    ),
+    (
+        "OM004",
+        "the instance exists",
+        ["omd._settle_rollback > omd.build_rollback_sql"],
+    ),
+    ("OM204", "the target may be anywhere", ["omd.confirm_rollback > omd._require_rollback"]),
+    (
+        "OM002 OM003 OM101 OM203",
+        "the Module of a topic exists, runs in no Batch, and is given what to execute",
+        ["omd_lineage.begin_step > omd.begin_in_database_run"],
+    ),
+    (
+        "OM002 OM003 OM101",
+        "the Module of a topic exists and runs in no Batch",
+        ["omd_lineage.begin_step > omd.begin_module"],
+    ),
+    (
+        "OM004",
+        "it has seen the instance execute",
+        ["omd_lineage.fail_step > omd.module_failure"],
+    ),
+    (
+        "OM005 OM101",
+        "the run is its own and has failed",
+        ["omd_lineage.step > omd_lineage.fail_step"],
+    ),
+    (
+        "OM002",
+        "it names no companions",
+        ["omd_lineage._register_topic_module > omd.register_module"],
+    ),
+]
+
+# What a room knows besides omd.
+KNOWS = {"omd_facts": {"omd_delivery"}}
+
+# Rooms that read tables of another: to be removed (issue 10, item 6).
+READS_TABLES_OF_ANOTHER_ROOM = {
+    "omd_lineage._advance_offset",
+    "omd_lineage._claim_topic",
+    "omd_lineage._holder_lives",
+    "omd_lineage._process_block",
+    "omd_lineage._raise_fenced",
+    "omd_lineage._register_topic_module",
+    "omd_lineage._uncounted_instances",
+    "omd_lineage.fail_step",
+    "omd_lineage.topic_definition",
+}
+
+# What omd_admin may do with tables, as sql/grants says: all rows, or an UPDATE of columns.
+ADMIN_ROWS = {
+    "omd.parameter",
+    "omd.batch_parameter",
+    "omd.module_parameter",
+    "omd.rollback_template",
+}
+ADMIN_COLUMNS = {
+    "omd.batch_instance.next_run_indicator",
+    "omd.module_instance.next_run_indicator",
+    "omd.batch.inactive_indicator",
+    "omd.batch.continue_on_failure",
+    "omd.module.inactive_indicator",
+    "omd.batch_module.inactive_indicator",
+    "omd.batch_hierarchy.inactive_indicator",
+    "omd_lineage.topic.inactive_indicator",
+    "omd_lineage.offsets.hostid",
+    "omd_lineage.offsets.last",
+    "omd_lineage.offsets.next",
+    "omd_lineage.offsets.attempts",
+    "omd_lineage.offsets.state",
+}

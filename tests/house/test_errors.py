@@ -1,0 +1,114 @@
+"""Errors: the catalogue, the texts, the COMMENTs and the Python classes tell the same."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from house.catalog import FILES, NEVER, SCHEMAS
+from house.exceptions import NULL_IS_AN_ANSWER
+from house.test_files import name_of
+from omd import errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from house.catalog import Catalog, Routine
+
+    Connection = psycopg.Connection[dict[str, Any]]
+
+CODE = re.compile(r"\bOM\d{3}\b")
+
+
+def catalogue(conn: Connection) -> dict[str, str]:
+    rows = conn.execute("SELECT * FROM omd.error_catalogue")
+    return {row["sqlstate_code"]: row["error_name"] for row in rows}
+
+
+def test_every_error_of_the_catalogue_is_raised_and_every_raised_one_is_in_it(
+    installed: Connection, catalog: Catalog
+) -> None:
+    raised = {code for routine in catalog for code in routine.raises}
+    assert raised == {code for code in catalogue(installed) if code < "OM9"}
+    named = {c for r in catalog for c in CODE.findall(r.definition + r.comment)}
+    assert named <= set(catalogue(installed))
+
+
+def test_every_error_has_a_class_of_its_name_and_every_class_an_error(
+    installed: Connection,
+) -> None:
+    found = catalogue(installed)
+    for sqlstate, name in found.items():
+        assert getattr(errors, name) is psycopg.errors.lookup(sqlstate)
+    classes = (getattr(errors, name) for name in errors.__all__)
+    assert {c.__name__ for c in classes if getattr(c, "sqlstate", None)} == set(found.values())
+
+
+def said(catalog: Catalog, routine: Routine) -> set[str]:
+    """The errors in a COMMENT; `as begin_step` stands for those in the COMMENT of begin_step."""
+    codes = set(CODE.findall(routine.comment))
+    for other in re.findall(r"Errors: as (\w+)", routine.comment):
+        codes |= said(catalog, catalog.routines[f"{routine.schema}.{other}"])
+    return codes
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_comment_names_the_errors_that_are_raised(catalog: Catalog, file: Path) -> None:
+    """Its own, and those of what it calls; what is internal need not list them all."""
+    routine = catalog.routines[name_of(file)]
+    raised = catalog.raised(routine.name)
+    assert said(catalog, routine) - raised == set(), "named, and never raised"
+    if routine.is_public:
+        assert raised - said(catalog, routine) == set(), "raised, and not named"
+
+
+def test_the_exceptions_are_needed(catalog: Catalog) -> None:
+    for edge, codes in NEVER.items():
+        caller, _, callee = edge.partition(" > ")
+        assert callee in catalog.calls[caller], edge
+        assert set(codes.split()) <= catalog.raised(callee), edge
+
+
+# NULL
+
+
+def state(conn: Connection) -> dict[str, Any]:
+    """What is in every table."""
+    tables = conn.execute(
+        f"SELECT oid::regclass::text AS name FROM pg_class WHERE relnamespace IN ({SCHEMAS})"
+        " AND relkind IN ('r', 'p') ORDER BY 1"
+    ).fetchall()
+    rows = "SELECT string_agg(t::text, chr(10) ORDER BY t::text) AS rows FROM {} AS t"
+    return {
+        table["name"]: conn.execute(rows.format(table["name"]).encode()).fetchone()
+        for table in tables
+    }
+
+
+def test_no_routine_takes_null_for_what_it_needs(conn: Connection, catalog: Catalog) -> None:
+    """Every public routine, with every argument NULL."""
+    conn.execute("CALL omd.register_batch('b', 'Adhoc')")
+    conn.execute("CALL omd.register_module('m', 'HSTG', 'public.t')")
+    conn.execute("CALL omd.begin_module('m')")
+    before = state(conn)
+    answered, wrong = set(), []
+    public = [r for r in catalog if r.is_public and r.arguments and not r.is_trigger]
+    assert len(public) > 50
+    for routine in public:
+        call = sql.SQL("CALL {}({})" if routine.kind == "p" else "SELECT * FROM {}({})").format(
+            sql.Identifier(routine.schema, routine.routine),
+            sql.SQL(", ").join([sql.NULL] * routine.arguments),
+        )
+        try:
+            conn.execute(call)
+            answered.add(routine.name)
+        except psycopg.Error as error:
+            if error.sqlstate != "OM005" or not error.diag.message_hint:
+                wrong.append(f"{routine.name}: {error}")
+    assert wrong == []
+    assert answered == set(NULL_IS_AN_ANSWER)
+    assert state(conn) == before

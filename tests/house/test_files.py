@@ -1,0 +1,58 @@
+"""A routine is in the file of its name, with its comment and its grants, and nothing else is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from house.catalog import FILES
+from house.exceptions import NOT_GRANTED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from house.catalog import Catalog
+
+STATEMENT = r"^(CREATE|COMMENT|REVOKE|GRANT|ALTER|DROP|DO|SELECT|INSERT|UPDATE|DELETE|SET)\b"
+
+
+def name_of(file: Path) -> str:
+    return f"{file.parent.name}.{file.stem}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_file_holds_the_routine_of_its_name(file: Path) -> None:
+    name, text = name_of(file), file.read_text(encoding="utf-8")
+    created = re.findall(r"^CREATE OR REPLACE (PROCEDURE|FUNCTION) ([\w.]+)", text, re.MULTILINE)
+    assert [name for _, name in created] == [name]
+    kind = created[0][0]
+    assert text.startswith("-- ")
+    rest = re.sub(
+        r"\$(\w+)\$.*?\$\1\$|^BEGIN ATOMIC.*?^END;", "", text, flags=re.DOTALL | re.MULTILINE
+    )
+    rest = re.sub(r"--[^\n]*|'(?:[^']|'')*'", "", rest)
+    statements = re.findall(STATEMENT, rest, re.MULTILINE)
+    statements = [word for word in statements if word != "SET"]  # an attribute
+    assert statements in (
+        ["CREATE", "COMMENT", "REVOKE"],
+        ["CREATE", "COMMENT", "REVOKE", "GRANT"],
+    )
+    assert len(re.findall(rf"^COMMENT ON {kind} {name} IS$", text, re.MULTILINE)) == 1
+    assert f"\nREVOKE ALL ON {kind} {name} FROM PUBLIC;\n" in text
+    if "GRANT" in statements:
+        assert f"\nGRANT EXECUTE ON {kind} {name} TO " in text
+
+
+def test_every_routine_has_its_file(catalog: Catalog) -> None:
+    assert sorted(catalog.routines) == sorted(name_of(file) for file in FILES)
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_the_grants_are_those_of_the_file(catalog: Catalog, file: Path) -> None:
+    routine = catalog.routines[name_of(file)]
+    found = re.search(r"^GRANT EXECUTE ON .* TO (.*);", file.read_text(), re.MULTILINE)
+    assert sorted(routine.granted) == (sorted(found.group(1).split(", ")) if found else [])
+    if routine.is_public and routine.name not in NOT_GRANTED:
+        assert found, "nobody may call it: is it internal, or for rooms?"

@@ -1,0 +1,129 @@
+"""A database of its own for each test, by pytest-postgresql: a copy of one with OMD installed.
+
+pytest-postgresql can't start a server as root, so `omd.embedded` starts it (support.server), and
+the plugin is told where it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+from pytest_postgresql import factories
+from pytest_postgresql.executors import NoopExecutor
+from pytest_postgresql.janitor import DatabaseJanitor
+
+import omd.install
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    Connection = psycopg.Connection[dict[str, Any]]
+
+# Suites that share a server (OMD_TEST_DSN) must not share databases.
+NAME = f"omd_test_{os.getpid()}"
+
+_number = itertools.count(1)
+
+
+class Server(NoopExecutor):
+    """Where the server is; its databases start empty."""
+
+    template_dbname = "template0"
+
+
+def install(**where: Any) -> None:
+    """Install OMD, in the database that pytest-postgresql makes the template."""
+    with psycopg.connect(**where) as conn:
+        omd.install.install(conn)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(server: str) -> Server:
+    """The server, as pytest-postgresql wants to be told."""
+    with psycopg.connect(server) as conn:
+        return Server(
+            conn.info.host,
+            conn.info.port,
+            conn.info.user,
+            options="",
+            dbname=f"{NAME}_empty",
+            password=conn.info.password or None,
+            maintenance_dbname=conn.info.dbname,
+        )
+
+
+postgresql_noproc = factories.postgresql_noproc(
+    dbname=NAME, load=[install], load_autocommit=True, depends_on="postgresql_server"
+)
+postgresql = factories.postgresql("postgresql_noproc")
+postgresql_empty = factories.postgresql("postgresql_server")
+
+
+@pytest.fixture
+def dsn(server: str, postgresql: psycopg.Connection[Any]) -> str:
+    """The connection string of a fresh database with OMD, as a superuser."""
+    return make_conninfo(server, dbname=postgresql.info.dbname)
+
+
+@pytest.fixture
+def empty_dsn(server: str, postgresql_empty: psycopg.Connection[Any]) -> str:
+    """The connection string of a fresh database without OMD, as a superuser."""
+    return make_conninfo(server, dbname=postgresql_empty.info.dbname)
+
+
+@pytest.fixture(scope="session")
+def new_database(
+    server: str, postgresql_noproc: NoopExecutor
+) -> Callable[[], AbstractContextManager[str]]:
+    """A function that creates a database with OMD, for more than one test, and drops it."""
+
+    @contextlib.contextmanager
+    def create() -> Iterator[str]:
+        where = postgresql_noproc
+        with DatabaseJanitor(
+            user=where.user,
+            host=where.host,
+            port=where.port,
+            password=where.password,
+            dbname=f"{NAME}_{next(_number)}",
+            template_dbname=where.template_dbname,
+            maintenance_dbname=where.maintenance_dbname,
+        ) as database:
+            yield make_conninfo(server, dbname=database.dbname)
+
+    return create
+
+
+@pytest.fixture
+def connect(request: pytest.FixtureRequest) -> Iterator[Callable[..., Connection]]:
+    """A function that opens connections, closed after the test.
+
+    ``connect()`` is a superuser's to the database of ``dsn``; ``role=`` takes on a role,
+    ``dsn=`` names another database; other arguments go to psycopg.
+    """
+    with contextlib.ExitStack() as stack:
+
+        def connect(
+            dsn: str | None = None, *, role: str | None = None, **arguments: Any
+        ) -> Connection:
+            options: dict[str, Any] = {"autocommit": True, "row_factory": dict_row, **arguments}
+            if role:
+                options["options"] = f"-c role={role}"
+            conn = psycopg.connect(dsn or request.getfixturevalue("dsn"), **options)
+            return stack.enter_context(contextlib.closing(conn))
+
+        yield connect
+
+
+@pytest.fixture
+def conn(connect: Callable[..., Connection]) -> Connection:
+    """An autocommit connection to the database of ``dsn``; rows are dictionaries."""
+    return connect()

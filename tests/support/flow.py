@@ -1,0 +1,375 @@
+"""One database for many tests, emptied before each, and `Flow`: calls without logic.
+
+The folders that use it say so in their conftest.py, by the fixtures of support.emptied.
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.pq import TransactionStatus
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+    from contextlib import AbstractContextManager
+
+    Connection = psycopg.Connection[dict[str, Any]]
+
+# A database per test would cost more than the tests themselves.
+FORGET = (
+    "RESET SESSION AUTHORIZATION",
+    "RESET ROLE",
+    "RESET ALL",
+    "DISCARD TEMP",
+    "SELECT pg_advisory_unlock_all()",
+)
+EMPTY = """
+    SET session_replication_role = replica;
+    DO $$
+    DECLARE
+        v_name text;
+    BEGIN
+        PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()
+            AND backend_type = 'client backend';
+        -- Rows 0 are the placeholders.
+        DELETE FROM omd.module_instance WHERE module_instance_id > 0;
+        DELETE FROM omd.batch_instance WHERE batch_instance_id > 0;
+        DELETE FROM omd.event_log;
+        DELETE FROM omd.source_control;
+        DELETE FROM omd.write_ledger;
+        FOR v_name IN
+            SELECT relname FROM pg_class
+            WHERE relnamespace = 'omd_lineage'::regnamespace AND relkind = 'r'
+        LOOP
+            EXECUTE format('DELETE FROM omd_lineage.%I', v_name);
+        END LOOP;
+        DELETE FROM omd.batch_hierarchy;
+        DELETE FROM omd.batch_module;
+        DELETE FROM omd.batch_parameter;
+        DELETE FROM omd.module_parameter;
+        DELETE FROM omd.module_companion;
+        DELETE FROM omd.parameter;
+        DELETE FROM omd.module;
+        DELETE FROM omd.batch;
+        -- The templates that users add belong to a Module or to the area PRES.
+        DELETE FROM omd.rollback_template WHERE module_id IS NOT NULL OR area_code = 'PRES';
+        PERFORM setval(pg_get_serial_sequence(t, c), 1, false)
+        FROM (VALUES
+            ('omd.batch', 'batch_id'),
+            ('omd.module', 'module_id'),
+            ('omd.batch_instance', 'batch_instance_id'),
+            ('omd.module_instance', 'module_instance_id'),
+            ('omd.event_log', 'event_id'),
+            ('omd_lineage.topic', 'topic_id')
+        ) AS s (t, c);
+        FOR v_name IN
+            SELECT nspname FROM pg_namespace
+            WHERE nspname !~ '^(pg_|omd|information_schema$|public$)'
+        LOOP
+            EXECUTE format('DROP SCHEMA %I CASCADE', v_name);
+        END LOOP;
+        CREATE SCHEMA dwh;
+    END
+    $$;
+    RESET session_replication_role;
+"""
+
+
+@pytest.fixture(scope="session")
+def control_dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """The connection string of the database that is emptied before each test that asks for it."""
+    with new_database() as dsn:
+        yield dsn
+
+
+@pytest.fixture(scope="session")
+def emptied(control_dsn: str) -> Iterator[Callable[[], Connection]]:
+    """A function that empties the database and gives the connection that did it.
+
+    A new session compiles every routine again, which takes longer than most tests.
+    """
+    sessions: list[Connection] = []
+
+    def fresh() -> Connection:
+        if sessions and sessions[-1].info.transaction_status != TransactionStatus.UNKNOWN:
+            sessions[-1].rollback()
+        else:
+            sessions.append(psycopg.connect(control_dsn, autocommit=True, row_factory=dict_row))
+        for statement in FORGET:
+            sessions[-1].execute(statement)
+        sessions[-1].execute(EMPTY)
+        return sessions[-1]
+
+    yield fresh
+    for session in sessions:
+        session.close()
+
+
+class Begun(NamedTuple):
+    """The answer of a begin or an evaluation."""
+
+    id: int
+    pi: str
+    reason: str | None
+    array: list[int] | None = None
+
+    @property
+    def answer(self) -> tuple[str, str | None]:
+        return self.pi, self.reason
+
+
+class BatchRun(NamedTuple):
+    """A whole run of a Batch, and what its Modules were answered."""
+
+    id: int
+    modules: dict[str, Begun]
+
+    def __getitem__(self, code: str) -> Begun:  # type: ignore[override]
+        return self.modules[code]
+
+
+class Flow:
+    """The procedures over one connection, and short cuts to set the scene."""
+
+    def __init__(self, conn: Connection) -> None:
+        self.conn = conn
+
+    # Calls
+
+    def call(self, routine: str, /, **arguments: Any) -> dict[str, Any]:
+        """CALL omd.routine, or schema.routine, with named arguments; p_ is put before each name."""
+        values = {k: Jsonb(v) if isinstance(v, dict) else v for k, v in arguments.items()}
+        schema, _, name = routine.rpartition(".")
+        query = sql.SQL("CALL {}({})").format(
+            sql.Identifier(schema or "omd", name),
+            sql.SQL(", ").join(
+                sql.SQL("{} => {}").format(sql.Identifier(f"p_{k}"), sql.Placeholder(k))
+                for k in values
+            ),
+        )
+        cursor = self.conn.execute(query, values)
+        row = cursor.fetchone() if cursor.description else None
+        return {k.removeprefix("p_"): v for k, v in (row or {}).items()}
+
+    def refused(self, sqlstate: str, routine: str, /, **arguments: Any) -> dict[str, Any]:
+        """The call must fail so, with a JSON DETAIL, which is returned, and a HINT."""
+        with pytest.raises(psycopg.Error) as caught:
+            self.call(routine, **arguments)
+        return checked(caught.value, sqlstate)
+
+    def rows(self, query: str, *parameters: Any) -> list[dict[str, Any]]:
+        return self.conn.execute(query.encode(), parameters).fetchall()
+
+    def one(self, query: str, *parameters: Any) -> Any:
+        (row,) = self.rows(query, *parameters)
+        (value,) = row.values()
+        return value
+
+    def owner(self, query: str, *parameters: Any) -> None:
+        """Change a table of OMD as its owner, whom no trigger stops: to set a scene."""
+        self.conn.execute("SET ROLE omd_owner")
+        try:
+            self.conn.execute(query.encode(), parameters)
+        finally:
+            self.conn.execute("RESET ROLE")
+
+    # Registration
+
+    def module(
+        self, code: str = "m", /, *, batches: tuple[str, ...] = (), **attributes: Any
+    ) -> str:
+        """A Module, by default a HUB in dwh, with its target table."""
+        given = {
+            "area_code": "INT",
+            "table_code": f"dwh.{code}",
+            "table_type_code": "HUB",
+            "platform_code": "POSTGRES",
+            **attributes,
+        }
+        self.call("register_module", module_code=code, **given)
+        if given["platform_code"] == "POSTGRES" and given["table_code"] == f"dwh.{code}":
+            self.conn.execute(
+                f"CREATE TABLE IF NOT EXISTS dwh.{code}"
+                " (v text, omd_insert_module_instance_id bigint)".encode()
+            )
+        for batch in batches:
+            self.call("add_module_to_batch", batch_code=batch, module_code=code)
+        return code
+
+    def batch(self, code: str = "b", /, *modules: str, **attributes: Any) -> str:
+        """A Batch with these Modules, registered if they are not, in this order."""
+        given = {"frequency_code": "Adhoc", **attributes}
+        self.call("register_batch", batch_code=code, **given)
+        for sequence, module in enumerate(modules, 1):
+            if not self.rows("SELECT 1 FROM omd.module WHERE module_code = %s", module):
+                self.module(module)
+            self.call("add_module_to_batch", batch_code=code, module_code=module, sequence=sequence)
+        return code
+
+    # Runs
+
+    def begin_batch(self, code: str = "b", **arguments: Any) -> Begun:
+        row = self.call("begin_batch", batch_code=code, **arguments)
+        return Begun(row["batch_instance_id"], row["processing_indicator"], row["reason"])
+
+    def begin_module(self, code: str = "m", batch: int = 0, **arguments: Any) -> Begun:
+        row = self.call("begin_module", module_code=code, batch_instance_id=batch, **arguments)
+        return Begun(
+            row["module_instance_id"],
+            row["processing_indicator"],
+            row["reason"],
+            row["instance_array"],
+        )
+
+    def evaluate_batch(self, id: int) -> Begun:
+        row = self.call("evaluate_batch", batch_instance_id=id)
+        return Begun(id, row["processing_indicator"], row["reason"])
+
+    def evaluate_module(self, id: int) -> Begun:
+        row = self.call("evaluate_module", module_instance_id=id)
+        return Begun(id, row["processing_indicator"], row["reason"], row["instance_array"])
+
+    def create_batch(self, code: str = "b", **arguments: Any) -> int:
+        return self.call("create_batch_instance", batch_code=code, **arguments)["batch_instance_id"]
+
+    def create_module(self, code: str = "m", batch: int = 0) -> int:
+        return self.call("create_module_instance", module_code=code, batch_instance_id=batch)[
+            "module_instance_id"
+        ]
+
+    def end_module(self, id: int, status: str) -> int:
+        action = {"S": "success", "F": "failure", "A": "abort", "C": "skip"}[status]
+        self.call(f"module_{action}", module_instance_id=id)
+        return id
+
+    def end_batch(self, id: int, status: str) -> int:
+        action = {"S": "success", "F": "failure", "A": "abort", "C": "skip"}[status]
+        self.call(f"batch_{action}", batch_instance_id=id)
+        return id
+
+    def run_module(self, code: str = "m", status: str = "S", batch: int = 0) -> int:
+        """A whole run of a Module that may proceed."""
+        begun = self.begin_module(code, batch)
+        assert begun.pi == "P", begun
+        return self.end_module(begun.id, status)
+
+    def run_batch(self, code: str = "b", **modules: str) -> BatchRun:
+        """A whole run of a Batch that may proceed; a Module that may not has ended already."""
+        batch = self.begin_batch(code)
+        assert batch.pi == "P", batch
+        begun = {}
+        for module, status in modules.items():
+            begun[module] = self.begin_module(module, batch.id)
+            if begun[module].pi == "P":
+                self.end_module(begun[module].id, status)
+        self.end_batch(batch.id, "F" if "F" in modules.values() else "S")
+        return BatchRun(batch.id, begun)
+
+    def set_next(self, code: str, *, batch: int | None = None, module: int | None = None) -> None:
+        """An administrator's UPDATE of the Next Run Indicator."""
+        kind, id = ("batch", batch) if batch else ("module", module)
+        self.conn.execute("SET ROLE omd_admin")
+        try:
+            changed = self.conn.execute(
+                f"UPDATE omd.{kind}_instance SET next_run_indicator = %s"
+                f" WHERE {kind}_instance_id = %s".encode(),
+                [code, id],
+            )
+        finally:
+            self.conn.execute("RESET ROLE")
+        assert changed.rowcount == 1
+
+    def deactivate(self, table: str, where: str, value: str = "Y") -> None:
+        self.conn.execute(
+            f"UPDATE omd.{table} SET inactive_indicator = '{value}' WHERE {where}".encode()
+        )
+
+    # What there is
+
+    def codes(self, *, batch: int | None = None, module: int | None = None) -> str:
+        """Execution Status Code, Processing Indicator and Next Run Indicator, as in 'E A P'."""
+        kind, id = ("batch", batch) if batch else ("module", module)
+        return self.one(
+            "SELECT concat_ws(' ', execution_status_code, processing_indicator, next_run_indicator)"
+            f" FROM omd.{kind}_instance WHERE {kind}_instance_id = %s",
+            id,
+        )
+
+    def failures(self, *, batch: int = 0, module: int = 0) -> int:
+        """How many process events the log has of this instance."""
+        return self.one(
+            "SELECT count(*) FROM omd.event_log WHERE event_type_code = 2 AND ("
+            " (%s > 0 AND module_instance_id = %s)"
+            " OR (%s > 0 AND module_instance_id = 0 AND batch_instance_id = %s))",
+            module,
+            module,
+            batch,
+            batch,
+        )
+
+    def write(self, id: int, table: str = "dwh.m", rows: int = 2) -> None:
+        """Rows stamped with a Module Instance ID, as a load writes them."""
+        self.conn.execute(
+            f"INSERT INTO {table} (omd_insert_module_instance_id)"
+            " SELECT %s FROM generate_series(1, %s)".encode(),
+            [id, rows],
+        )
+
+    def stamps(self, table: str = "dwh.m") -> dict[int, int]:
+        """How many rows of the table carry which Module Instance ID."""
+        found = self.rows(
+            f"SELECT omd_insert_module_instance_id AS id, count(*) AS n FROM {table} GROUP BY 1"
+        )
+        return {row["id"]: row["n"] for row in found}
+
+
+def checked(error: psycopg.Error, sqlstate: str) -> dict[str, Any]:
+    assert error.sqlstate == sqlstate, error
+    assert error.diag.message_hint
+    detail = json.loads(error.diag.message_detail or "")
+    assert isinstance(detail, dict)
+    return detail
+
+
+@pytest.fixture
+def flow(conn: Connection) -> Flow:
+    """The procedures over the connection of ``conn``, as a superuser."""
+    return Flow(conn)
+
+
+@pytest.fixture
+def another(connect: Callable[..., Connection]) -> Callable[..., Flow]:
+    """A function that gives the procedures over a connection of their own, also as a role."""
+    return lambda **arguments: Flow(connect(**arguments))
+
+
+@pytest.fixture
+def background() -> Iterator[Callable[..., Future[Any]]]:
+    """A function that starts a function in a thread."""
+    with ThreadPoolExecutor(max_workers=64) as pool:
+        yield pool.submit
+
+
+@pytest.fixture
+def until_settled(control_dsn: str) -> Iterator[Callable[[Flow, Future[Any]], None]]:
+    """A function that returns once a call in the background waits for a lock, or is done."""
+    with psycopg.connect(control_dsn, autocommit=True, row_factory=dict_row) as watch:
+
+        def until_settled(flow: Flow, call: Future[Any]) -> None:
+            pid = flow.conn.info.backend_pid
+            for _ in range(20_000):
+                query = "SELECT cardinality(pg_blocking_pids(%s)) > 0 AS waits"
+                if call.done() or watch.execute(query, [pid]).fetchone() == {"waits": True}:
+                    return
+            pytest.fail("the call neither waits for a lock nor ends")
+
+        yield until_settled

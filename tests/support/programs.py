@@ -1,0 +1,82 @@
+"""The programs of a user, in processes of their own: omd, psql and pg_dump."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from omd import embedded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+BIN = embedded.binaries()  # the clients of the newest version serve every older server
+
+
+@pytest.fixture(scope="session")
+def omd_command() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """A function that runs the command ``omd`` in a process of its own."""
+    program = Path(sys.executable).with_name("omd")
+
+    def run(
+        *arguments: str,
+        dsn: str | None = None,
+        env: dict[str, str] | None = None,
+        input: str | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, **(env or {})}
+        if dsn:
+            environment["OMD_DSN"] = dsn
+        return subprocess.run(
+            [program, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environment,
+            input=input,
+            timeout=300,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def psql() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """A function that runs a file with psql."""
+
+    def run(dsn: str, file: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [BIN / "psql", "--no-psqlrc", "--quiet", "-f", file, dsn],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def dump() -> Callable[[str], str]:
+    """A function that returns all that is in a database, grants and reference rows included."""
+
+    def run(dsn: str) -> str:
+        done = subprocess.run(
+            [BIN / "pg_dump", "--exclude-table-data=omd.installed_file", "--inserts", dsn],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        # Comments carry versions, \restrict a new key each time; a conflict burns sequence values.
+        noise = ("--", "\\restrict", "\\unrestrict", "SELECT pg_catalog.setval(")
+        lines = [line for line in done.stdout.splitlines() if line and not line.startswith(noise)]
+        # Rows have no order; a second upsert moves them.
+        rows = sorted(line for line in lines if line.startswith("INSERT"))
+        return "\n".join([line for line in lines if not line.startswith("INSERT")] + rows)
+
+    return run

