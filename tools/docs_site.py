@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
 NO_REFERENCE = re.compile(r"<autoref[^>]*identifier=\"(:[^\"]*)\"[^>]*>(.*?)</autoref>")
+# What stands behind the language of a block is for tests/docs, or the name of a file.
+FENCE = re.compile(r"^```(\w+) +(?:([\w.]+\.py)|.*)$", re.MULTILINE)
 # Documents at the root, and their names in the site.
 DOCUMENTS = {
     "README.md": "first-steps.md",
@@ -70,12 +72,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         target = _in_site(_resolve(name, match[0]))
         return posixpath.relpath(target, posixpath.dirname(here) or ".")
 
-    return LINK.sub(lead, markdown)
+    return FENCE.sub(_fence, LINK.sub(lead, markdown))
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Show ``[#tag][:shard]`` as it is written: it is no reference."""
     return NO_REFERENCE.sub(r"[\2][\1]", html)
+
+
+def _fence(match: re.Match[str]) -> str:
+    return f"```{match[1]}" + (f' title="{match[2]}"' if match[2] else "")
 
 
 def _resolve(name: str, link: str) -> str:

@@ -49,6 +49,12 @@ def test_it_loads_nothing_from_the_network(site: Path) -> None:
         assert not found, f"{style.relative_to(site)}: {found}"
 
 
+def test_every_block_is_shown_as_one(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "<p>```" not in text, page.relative_to(site)
+
+
 def test_it_shows_the_commands_and_the_python_interface(site: Path) -> None:
     commands = (site / "api" / "commands.html").read_text(encoding="utf-8")
     assert "--batch-instance" in commands
