@@ -12,13 +12,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test bench lint setup java clean
+.PHONY: help demo test bench lint generate docs setup java clean
 
 help:
 	@echo 'make demo    a year of real flights, loaded by Spark under the control of PostgreSQL'
 	@echo 'make test    the test suite (ARGS="-k lease": a part of it; OMD_TEST_PG=15|16|18: the server)'
 	@echo 'make bench   the benchmarks'
 	@echo 'make lint    sqlfluff, ruff, mypy'
+	@echo 'make generate  calls, rows and the reference, from the catalog of the database'
+	@echo 'make docs    the documents as a site, in build/site; fails on a dead link'
 	@echo 'make setup   only what the others need first: packages and Java'
 	@echo 'make clean   stop the embedded server; remove its data and all else that make has made'
 	@echo
@@ -41,6 +43,15 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+generate: $(VENV)/.dev
+	@dsn="$$($(BIN)/omd embedded start)" && export OMD_DSN="$$dsn" && $(BIN)/omd install && \
+	    $(BIN)/python tools/generate.py
+
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(VENV)/.dev
+	$(BIN)/python -m mkdocs build --quiet
+	@echo 'The site is in build/site. To search in it: $(BIN)/python -m http.server -d build/site'
 
 setup: $(VENV)/.dev java
 

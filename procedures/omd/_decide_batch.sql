@@ -1,4 +1,4 @@
--- Evaluates a Batch Instance, by the rules of process control section 4, in their order. The single
+-- Evaluates a Batch Instance, by rule P4 of docs/explanation/process-control.md. The single
 -- place of these rules; evaluate_batch and begin_batch call it.
 
 CREATE OR REPLACE FUNCTION omd._decide_batch(
@@ -137,7 +137,7 @@ END
 $decide_batch$;
 
 COMMENT ON FUNCTION omd._decide_batch IS
-'Evaluates a Batch Instance by the rules of section 4 and answers P, A or C with the reason; A '
+'Evaluates a Batch Instance by rule P4 and answers P, A or C with the reason; A '
 'and C close the instance. p_force: the frequency does not count. A second call on an instance '
 'told to proceed answers P again. Errors: OM003, OM005, OM014, OM101. Locks: the Batch row.';
 REVOKE ALL ON FUNCTION omd._decide_batch FROM PUBLIC;

@@ -1,4 +1,4 @@
--- The rules of process control section 5, in their order, and nowhere else: may an instance of this
+-- Rule P5 of docs/explanation/process-control.md, and nowhere else: may an instance of this
 -- Module run now? The caller holds the Module row. It executes no rollback: R says that one is due.
 
 CREATE OR REPLACE FUNCTION omd._decide_module(
@@ -147,7 +147,7 @@ $decide_module$;
 
 COMMENT ON FUNCTION omd._decide_module IS
 'May an instance of the Module p_module_id (whose row, with p_inactive_indicator, the caller has '
-'locked) run now, by the rules of section 5? Answers P, A, C or R, the array to undo and the '
+'locked) run now, by rule P5? Answers P, A, C or R, the array to undo and the '
 'reason; changes nothing but consumed directives and dead instances. p_module_instance_id: the '
 'instance, NULL when it is not inserted yet. p_batch_instance_id: the Batch Instance that calls, '
 'NULL or 0 for none. Errors: OM003, OM101. Locks: the Batch Instance FOR SHARE, unless the '

@@ -1,4 +1,4 @@
--- Passes on to the Modules of a Batch what its earlier runs ask for (section 4, rules 5 and 6): a
+-- Passes on to the Modules of a Batch what its earlier runs ask for (rule P4, lines 8 and 9): a
 -- rollback of everything that an administrator wished, or the skip of what has succeeded already.
 
 CREATE OR REPLACE FUNCTION omd._direct_modules_of_batch(

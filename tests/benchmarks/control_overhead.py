@@ -1,4 +1,4 @@
-"""Process control section 12: what begin + success of one Module costs.
+"""Rule P19: what begin + success of one Module costs.
 
 Two ratios, each of two things measured side by side in one run, on one connection per side:
 

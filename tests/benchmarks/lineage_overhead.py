@@ -1,4 +1,4 @@
-"""Lineage section 6: what the ready list and an empty step cost.
+"""Rule L16: what the ready list and an empty step cost.
 
 * ``ready list``: of ``--topics`` topics with five dependencies each, in milliseconds (bound: 100
   for 10,000 topics), and three ratios: twice the topics (at most 2.5: linear), a million instances

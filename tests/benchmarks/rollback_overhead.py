@@ -1,4 +1,4 @@
-"""Process control section 6: what a begin with a pending rollback costs beside the bare DELETE.
+"""Rule P19: what a begin with a pending rollback costs beside the bare DELETE.
 
 Two equal tables of ``--rows`` rows, indexed by the insert instance id. In each round a run writes
 ``--failed`` more rows to both and fails; then the begin of the next run, which rolls them back, is

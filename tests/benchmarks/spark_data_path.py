@@ -1,4 +1,4 @@
-"""Spark data path section 4: our writer and reader beside Spark's own JDBC and the server's COPY.
+"""Rule J9: our writer and reader beside Spark's own JDBC and the server's COPY.
 
 ``--rows`` rows of seven mixed columns, cached in Spark, four partitions, ``local[2]``. In each
 round every side loads (or reads) the same rows, in turns; ratios are medians over the rounds.

@@ -1,4 +1,4 @@
-"""Batch evaluation: the rules of section 4, each, and their order."""
+"""Batch evaluation: the lines of rule P4, each, and their order."""
 
 from __future__ import annotations
 

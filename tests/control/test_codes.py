@@ -1,4 +1,4 @@
-"""The three codes: what each event sets, and which transitions are refused (section 1)."""
+"""The three codes: what each event sets, and which transitions are refused (rules P2 and P3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One winner: parallel sessions, and interleavings held still by an open transaction (section 7).
+"""One winner: parallel sessions, and interleavings held still by an open transaction (rule P10).
 
 OMD_ROUNDS   how often the 64 sessions begin together (3; 1000 for the full run).
 """

@@ -1,4 +1,4 @@
-"""What people change by hand: what is let through, what is refused, what is logged (section 9)."""
+"""What people change by hand: what is let through, what is refused, what is logged (rule P16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leases: a driver that has died is given up, and can't come back (section 7)."""
+"""Leases: a driver that has died is declared dead, and can't come back (rules P11 and P12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Module evaluation: the rules of section 5, each, and their order."""
+"""Module evaluation: the lines of rule P5, each, and their order."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ def test_an_aborted_start_consumes_no_directive(flow: Flow) -> None:
     assert flow.begin_module().answer == ("C", "DIRECTIVE")
 
 
-# The examples of the specification
+# The examples of rule P7
 
 
 def test_example_of_a_batch_with_two_modules(flow: Flow) -> None:

@@ -1,4 +1,4 @@
-"""The reporting views (section 10): the right rows, and no others."""
+"""The reporting views (rule P17): the right rows, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles: what each may do, that nobody may more, that no surroundings do harm (section 9)."""
+"""Roles: what each may do, that nobody may more, that no surroundings do harm (rule P15)."""
 
 from __future__ import annotations
 

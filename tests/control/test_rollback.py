@@ -1,4 +1,4 @@
-"""Rolling back: what is undone by which statement, and where it is refused (section 6)."""
+"""Rolling back: what is undone by which statement, and where it is refused (rule R2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""run_module and run_batch: SQL that runs in the database itself (section 8)."""
+"""run_module and run_batch: SQL that runs in the database itself (rule P13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of a satellite after a rollback: as if the undone runs had never been (section 6)."""
+"""The history of a satellite after a rollback: as if the undone runs had never been (rule R3)."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_it_tells_what_happened(played: tuple[str, str]) -> None:
         "rows after the rollback of",
         "dep_time 8,255",
         "Each of 80,789 flights is there exactly once",
-        "docs/tutorial.md",
+        "docs/tutorial/control.md",
     ):
         assert what in told
     assert "\033" not in told  # not a terminal: plain lines

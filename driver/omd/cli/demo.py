@@ -104,7 +104,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
         months = story.QUICK if quick else story.YEAR_LONG
         return story.play(database, folder, _Terminal(), months=months, master=master)
 
-    return _play(dsn, play, "TABLE omd_report.module_execution_log", "docs/tutorial.md")
+    return _play(dsn, play, "TABLE omd_report.module_execution_log", "docs/tutorial/control.md")
 
 
 @demo.command()
@@ -126,7 +126,7 @@ def lineage(dsn: str | None, master: str | None) -> int:
 
         return story.play(database, folder, _Terminal(), master=master)
 
-    return _play(dsn, play, "TABLE omd_report.lineage_lag", "docs/tutorial-lineage.md")
+    return _play(dsn, play, "TABLE omd_report.lineage_lag", "docs/tutorial/lineage.md")
 
 
 def _play(dsn: str | None, play: Callable[[str, Path], bool], query: str, tutorial: str) -> int:

@@ -1,4 +1,4 @@
--- Which topics may take a step now, and why the others may not: the rules of section 3, and nowhere
+-- Which topics may take a step now, and why the others may not: the rules of L5, and nowhere
 -- else. Grows with the topics, not with history: one row per topic and per dependency, and the few
 -- instances that are open.
 

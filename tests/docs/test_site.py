@@ -1,0 +1,70 @@
+"""The site of the documents: every link leads somewhere, and it needs no network."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+# What a browser loads by itself; a link that somebody clicks is something else.
+LOADED = re.compile(
+    r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\bsrc=[\"']?((?:https?:)?//[^\"' >]+)"
+    r"|<link\b(?![^>]*\brel=[\"']?canonical)[^>]*\bhref=[\"']?((?:https?:)?//[^\"' >]+)"
+)
+STYLED = re.compile(r"(?:url\([\"']?|@import\s+[\"'])((?:https?:)?//[^\"')]+)")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built with strict checks: a dead link is a failure."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder],
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+def test_it_loads_nothing_from_the_network(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 60
+    for page in pages:
+        found = LOADED.findall(page.read_text(encoding="utf-8"))
+        assert not found, f"{page.relative_to(site)}: {found}"
+    for style in site.rglob("*.css"):
+        found = STYLED.findall(style.read_text(encoding="utf-8"))
+        assert not found, f"{style.relative_to(site)}: {found}"
+
+
+def test_every_block_is_shown_as_one(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "<p>```" not in text, page.relative_to(site)
+
+
+def test_it_shows_the_commands_and_the_python_interface(site: Path) -> None:
+    commands = (site / "api" / "commands.html").read_text(encoding="utf-8")
+    assert "--batch-instance" in commands
+    python = (site / "api" / "python.html").read_text(encoding="utf-8")
+    assert 'id="omd.Control' in python
+    assert "begin_module" in python
+
+
+def test_the_menu_has_every_how_to_page(site: Path) -> None:
+    index = (site / "how-to" / "index.html").read_text(encoding="utf-8")
+    for page in (ROOT / "docs" / "how-to").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs" / "how-to").with_suffix(".html").as_posix()
+        assert name == "index.html" or f'href="{name}"' in index, name

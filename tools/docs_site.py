@@ -1,0 +1,94 @@
+"""What MkDocs needs to build the site from pages that also read well on a Git host.
+
+Pages link to files outside of docs/ (README, CONTRIBUTING, the code of the demo) by relative paths.
+In the site each of those files is a page of its own, and the links lead there. The how-to pages
+stand in the menu in the order of their index.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.structure.files import File
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
+NO_REFERENCE = re.compile(r"<autoref[^>]*identifier=\"(:[^\"]*)\"[^>]*>(.*?)</autoref>")
+# What stands behind the language of a block is for tests/docs, or the name of a file.
+FENCE = re.compile(r"^```(\w+) +(?:([\w.]+\.py)|.*)$", re.MULTILINE)
+# Documents at the root, and their names in the site.
+DOCUMENTS = {
+    "README.md": "first-steps.md",
+    "CONTRIBUTING.md": "CONTRIBUTING.md",
+    "CHANGELOG.md": "CHANGELOG.md",
+}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the how-to pages in the menu."""
+    found = LINK.findall((ROOT / "docs/how-to/index.md").read_text(encoding="utf-8"))
+    pages = dict.fromkeys(f"how-to/{link}" for link in found)
+    nav: list[Any] = config.nav or []
+    for entry in nav:
+        for title, target in entry.items():
+            if target == "how-to/":
+                entry[title] = ["how-to/index.md", *pages]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the files outside of docs/ that pages link to."""
+    linked = set(DOCUMENTS)
+    for path in (*(ROOT / "docs").rglob("*.md"), *map(ROOT.joinpath, DOCUMENTS)):
+        name = path.relative_to(ROOT).as_posix()
+        for link in LINK.findall(path.read_text(encoding="utf-8")):
+            target = _resolve(name, link)
+            if not target.startswith("docs/") and (ROOT / target).is_file():
+                linked.add(target)
+    for name in sorted(linked):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        if name not in DOCUMENTS:
+            text = f"# {name}\n\n````{Path(name).suffix[1:] or 'text'}\n{text}\n````\n"
+        files.append(File.generated(config, _in_site(name), content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let the links of a page lead to pages of the site."""
+    here = page.file.src_uri
+    if here.startswith("source/"):
+        return markdown
+    name = {site: name for name, site in DOCUMENTS.items()}.get(here, f"docs/{here}")
+
+    def lead(match: re.Match[str]) -> str:
+        target = _in_site(_resolve(name, match[0]))
+        return posixpath.relpath(target, posixpath.dirname(here) or ".")
+
+    return FENCE.sub(_fence, LINK.sub(lead, markdown))
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Show ``[#tag][:shard]`` as it is written: it is no reference."""
+    return NO_REFERENCE.sub(r"[\2][\1]", html)
+
+
+def _fence(match: re.Match[str]) -> str:
+    return f"```{match[1]}" + (f' title="{match[2]}"' if match[2] else "")
+
+
+def _resolve(name: str, link: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
+
+
+def _in_site(name: str) -> str:
+    if name.startswith("docs/"):
+        return name.removeprefix("docs/")
+    return DOCUMENTS.get(name, f"source/{name}.md")
