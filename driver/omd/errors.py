@@ -61,6 +61,7 @@ __all__ = [
     "StepNotStarted",
     "TargetColumnNotFound",
     "TargetNotFound",
+    "TransactionBlock",
     "TransformUnfit",
     "UnknownBatch",
     "UnknownBatchInstance",
@@ -184,6 +185,10 @@ class InvalidTopic(CallerError, code="OM016"):
 
 class CyclicDependency(CallerError, code="OM017"):
     """A topic would depend on itself."""
+
+
+class TransactionBlock(CallerError, code="OM018"):
+    """A procedure that commits was called in a transaction block or from a function."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):

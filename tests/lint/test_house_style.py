@@ -8,13 +8,16 @@ import pytest
 
 from omd import install
 
-# These end their own transactions, which PostgreSQL refuses to a routine with SET.
+# These end their own transactions, which PostgreSQL refuses to a routine with SET; or a SET would
+# hide the settings that they look at.
 CONTROLS_TRANSACTIONS = {
     "omd.run_module",
     "omd.run_batch",
     "omd.execute_module",
     "omd._execute_batch",
     "omd.purge_history",
+    "omd.require_no_transaction_block",
+    "omd._restore_settings",
     "omd_lineage.step",
 }
 

@@ -1,0 +1,48 @@
+-- Puts back what an executable has set for the rest of the session. It pins no search_path, which
+-- may be one of them: every name, type and operator is qualified.
+
+CREATE OR REPLACE PROCEDURE omd._restore_settings(
+    p_settings jsonb,
+    p_executable text
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+AS $restore_settings$
+DECLARE
+    v_setting pg_catalog.record;
+BEGIN
+    -- Who was somebody else before a role was set is that again first.
+    FOR v_setting IN
+        SELECT
+            coalesce(was.key, now.key) AS name,
+            was.value
+        FROM pg_catalog.jsonb_each_text(p_settings) AS was
+        FULL JOIN pg_catalog.jsonb_each_text(omd._session_settings(p_executable)) AS now
+            ON was.key OPERATOR(pg_catalog.=) now.key
+        WHERE was.value IS DISTINCT FROM now.value
+        ORDER BY
+            coalesce(was.key, now.key) OPERATOR(pg_catalog.=) 'session_authorization' DESC,
+            coalesce(was.key, now.key) OPERATOR(pg_catalog.=) 'role' DESC
+    LOOP
+        IF v_setting.value IS NOT NULL THEN
+            PERFORM pg_catalog.set_config(v_setting.name, v_setting.value, FALSE);
+        ELSE
+            EXECUTE pg_catalog.concat(
+                'RESET ',
+                (
+                    SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.' ORDER BY n)
+                    FROM
+                        pg_catalog.string_to_table(v_setting.name, '.')
+                        WITH ORDINALITY AS s (part, n)
+                )
+            );
+        END IF;
+    END LOOP;
+END
+$restore_settings$;
+
+COMMENT ON PROCEDURE omd._restore_settings IS
+'Makes the settings of this session again what _session_settings(p_executable) has answered '
+'before (p_settings). Locks: none.';
+REVOKE ALL ON PROCEDURE omd._restore_settings FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd._restore_settings TO omd_runner;
