@@ -15,7 +15,7 @@ ADD COLUMN statement_start timestamptz,
 ADD COLUMN backend_pid integer,
 ADD COLUMN started_by text,
 ADD CONSTRAINT fk_batch_instance_reason FOREIGN KEY (reason_code)
-REFERENCES omd.reason (reason_code);
+REFERENCES omd.reason (reason_code) DEFERRABLE INITIALLY DEFERRED;
 COMMENT ON COLUMN omd.batch_instance.is_session_bound IS
 'The run is alive as long as its statement executes (run_batch).';
 COMMENT ON COLUMN omd.batch_instance.statement_start IS
@@ -31,7 +31,7 @@ ADD COLUMN statement_start timestamptz,
 ADD COLUMN backend_pid integer,
 ADD COLUMN started_by text,
 ADD CONSTRAINT fk_module_instance_reason FOREIGN KEY (reason_code)
-REFERENCES omd.reason (reason_code);
+REFERENCES omd.reason (reason_code) DEFERRABLE INITIALLY DEFERRED;
 COMMENT ON COLUMN omd.module_instance.is_session_bound IS
 'The run is alive as long as its statement executes (run_module).';
 COMMENT ON COLUMN omd.module_instance.statement_start IS

@@ -11,18 +11,13 @@ AS $restore_settings$
 DECLARE
     v_setting pg_catalog.record;
 BEGIN
-    -- Who was somebody else before a role was set is that again first.
+    IF p_settings IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005', pg_catalog.jsonb_build_object('argument', 'p_settings')
+        );
+    END IF;
     FOR v_setting IN
-        SELECT
-            coalesce(was.key, now.key) AS name,
-            was.value
-        FROM pg_catalog.jsonb_each_text(p_settings) AS was
-        FULL JOIN pg_catalog.jsonb_each_text(omd._session_settings(p_executable)) AS now
-            ON was.key OPERATOR(pg_catalog.=) now.key
-        WHERE was.value IS DISTINCT FROM now.value
-        ORDER BY
-            coalesce(was.key, now.key) OPERATOR(pg_catalog.=) 'session_authorization' DESC,
-            coalesce(was.key, now.key) OPERATOR(pg_catalog.=) 'role' DESC
+        SELECT c.name, c.value FROM omd._changed_settings(p_settings, p_executable) AS c
     LOOP
         IF v_setting.value IS NOT NULL THEN
             PERFORM pg_catalog.set_config(v_setting.name, v_setting.value, FALSE);
@@ -43,6 +38,6 @@ $restore_settings$;
 
 COMMENT ON PROCEDURE omd._restore_settings IS
 'Makes the settings of this session again what _session_settings(p_executable) has answered '
-'before (p_settings). Locks: none.';
+'before (p_settings). Errors: OM005. Locks: none.';
 REVOKE ALL ON PROCEDURE omd._restore_settings FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._restore_settings TO omd_runner;

@@ -13,6 +13,11 @@ AS $require_no_transaction_block$
 DECLARE
     v_message pg_catalog.text;
 BEGIN
+    IF p_routine IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005', pg_catalog.jsonb_build_object('argument', 'p_routine')
+        );
+    END IF;
     BEGIN
         COMMIT;
     EXCEPTION
@@ -30,6 +35,6 @@ $require_no_transaction_block$;
 COMMENT ON PROCEDURE omd.require_no_transaction_block IS
 'For rooms: Raises OM018 when the procedure that calls it can''t commit, because it was called in a '
 'transaction block or from a function. p_routine: the name of that procedure. Call it first, from '
-'a procedure without SET and SECURITY DEFINER. Locks: none.';
+'a procedure without SET and SECURITY DEFINER. Errors: OM005, OM018. Locks: none.';
 REVOKE ALL ON PROCEDURE omd.require_no_transaction_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.require_no_transaction_block TO omd_runner, omd_admin;

@@ -28,7 +28,7 @@
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
-\set checksum 'e3e3319b59eb1daf1cda6f76423b4195a298b29f6c381bc4f7d3ea1f2e2ce624'
+\set checksum '4f13194a0e402f20d0b9b295e4bf3f6554f138b7c7c972a238704d2f670e35b2'
 \set migration 'V007__runs'
 \ir ../setup/claim.psql
 \if :pending
@@ -161,6 +161,7 @@
 \ir ../../procedures/omd/begin_in_database_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
 \ir ../../procedures/omd/_session_settings.sql
+\ir ../../procedures/omd/_changed_settings.sql
 \ir ../../procedures/omd/_restore_settings.sql
 \ir ../../procedures/omd/_written_rows.sql
 \ir ../../procedures/omd/execute_module.sql

@@ -25,13 +25,15 @@ ROUTINES = f"""
         p.prorettype = 'trigger'::regtype AS is_trigger
     FROM pg_proc AS p WHERE p.pronamespace IN {SCHEMAS}
     ORDER BY p.proname"""
-# They commit, which PostgreSQL refuses in a procedure with SET.
+# They commit, which PostgreSQL refuses in a procedure with SET, or look at the settings themselves.
 TRANSACTION_CONTROL = {
     "run_module",
     "run_batch",
     "execute_module",
-    "execute_batch",
+    "_execute_batch",
     "purge_history",
+    "require_no_transaction_block",
+    "_restore_settings",
     "step",
 }
 LOAD = "INSERT INTO dwh.m SELECT 'x', current_setting('omd.module_instance_id')::bigint"
