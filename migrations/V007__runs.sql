@@ -1,10 +1,84 @@
 -- V007: which statement of which backend executes an in-database run, who began a run, how early a
 -- start may be. Applied once.
 
--- Their parameters change: their files create them again.
-DROP PROCEDURE IF EXISTS omd.run_batch(text, bigint, bigint, text);
-DROP PROCEDURE IF EXISTS omd._execute_batch(text, bigint, bigint, text, boolean);
-DROP PROCEDURE IF EXISTS omd.execute_module(bigint, text, text, boolean);
+-- Their parameters change: their files create them again. An in-database run that executes at this
+-- moment (it holds an advisory lock) ends as it began: what it executes stays, under another name,
+-- and what it still calls by a former name is there for it. A later migration may drop all five.
+DO $do$
+DECLARE
+    v_routine text;
+    v_is_executing boolean := EXISTS (
+        SELECT FROM pg_locks AS l
+        WHERE l.locktype = 'advisory'
+            AND l.objsubid = 1
+            AND l.database = (
+                SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()
+            )
+            AND (l.classid::bigint * 4294967296 + l.objid::bigint) / 1099511627776
+            IN (7302501, 7302502)
+    );
+BEGIN
+    FOREACH v_routine IN ARRAY ARRAY[
+        'run_batch(text, bigint, bigint, text)',
+        '_execute_batch(text, bigint, bigint, text, boolean)',
+        'execute_module(bigint, text, text, boolean)'
+    ] LOOP
+        IF NOT v_is_executing THEN
+            EXECUTE 'DROP PROCEDURE IF EXISTS omd.' || v_routine;
+        ELSIF to_regprocedure('omd.' || v_routine) IS NOT NULL THEN
+            EXECUTE format(
+                'REVOKE ALL ON PROCEDURE omd.%1$s FROM omd_runner; '
+                'ALTER PROCEDURE omd.%1$s RENAME TO %2$I',
+                v_routine, '_former_' || ltrim(split_part(v_routine, '(', 1), '_')
+            );
+        END IF;
+    END LOOP;
+
+    IF v_is_executing THEN
+        CREATE PROCEDURE omd.execute_batch(
+            p_batch_code text,
+            p_parent_batch_instance_id bigint,
+            INOUT p_batch_instance_id bigint DEFAULT NULL,
+            INOUT p_execution_status_code text DEFAULT NULL,
+            INOUT p_is_cancelled boolean DEFAULT NULL
+        )
+        LANGUAGE plpgsql
+        SECURITY INVOKER
+        AS $execute_batch$
+        BEGIN
+            CALL omd._execute_batch(
+                p_batch_code, p_parent_batch_instance_id, FALSE, p_batch_instance_id,
+                p_execution_status_code, p_is_cancelled
+            );
+        END
+        $execute_batch$;
+
+        CREATE FUNCTION omd.release_session(
+            p_instance_type text,
+            p_instance_id bigint
+        )
+        RETURNS void
+        LANGUAGE sql
+        VOLATILE
+        PARALLEL UNSAFE
+        SET search_path = pg_catalog, pg_temp
+        AS $release_session$
+            SELECT pg_advisory_unlock(
+                CASE p_instance_type WHEN 'BATCH' THEN 7302502 ELSE 7302501 END * 1099511627776
+                + p_instance_id % 1099511627776
+            )
+        $release_session$;
+
+        COMMENT ON PROCEDURE omd.execute_batch IS 'For runs that executed during an upgrade.';
+        COMMENT ON FUNCTION omd.release_session IS 'For runs that executed during an upgrade.';
+        REVOKE ALL ON PROCEDURE omd.execute_batch FROM PUBLIC;
+        REVOKE ALL ON FUNCTION omd.release_session FROM PUBLIC;
+        GRANT EXECUTE ON PROCEDURE omd.execute_batch TO omd_runner;
+        GRANT EXECUTE ON FUNCTION omd.release_session TO omd_runner;
+    END IF;
+END
+$do$;
+
 DROP PROCEDURE IF EXISTS omd.batch_abort(bigint);
 DROP PROCEDURE IF EXISTS omd.batch_skip(bigint);
 DROP PROCEDURE IF EXISTS omd.module_abort(bigint);
@@ -50,8 +124,9 @@ WITH holder AS (
         a.pid,
         a.query_start
     FROM pg_locks AS l
-    INNER JOIN pg_stat_activity AS a USING (pid)
-    WHERE l.locktype = 'advisory'
+    INNER JOIN pg_stat_activity AS a ON l.pid = a.pid
+    WHERE
+        l.locktype = 'advisory'
         AND l.granted
         AND l.objsubid = 1
         AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
@@ -60,14 +135,16 @@ WITH holder AS (
 batch AS (
     UPDATE omd.batch_instance AS bi SET backend_pid = h.pid, statement_start = h.query_start
     FROM holder AS h
-    WHERE bi.is_session_bound
+    WHERE
+        bi.is_session_bound
         AND bi.execution_status_code = 'E'
         AND h.lock_key = 7302502 * 1099511627776 + bi.batch_instance_id % 1099511627776
 )
 
 UPDATE omd.module_instance AS mi SET backend_pid = h.pid, statement_start = h.query_start
 FROM holder AS h
-WHERE mi.is_session_bound
+WHERE
+    mi.is_session_bound
     AND mi.execution_status_code = 'E'
     AND h.lock_key = 7302501 * 1099511627776 + mi.module_instance_id % 1099511627776;
 

@@ -126,7 +126,8 @@ $execute_batch$;
 
 COMMENT ON PROCEDURE omd._execute_batch IS
 'Runs the Batch p_batch_code in this statement, child Batches included, and ends its instance '
-'with S or F; commits. p_force: the frequency of these Batches does not count. p_is_cancelled: the statement was cancelled, and nothing more was attempted. '
-'Errors: OM001, OM003, OM005, OM014. Locks: the Batch row while it begins.';
+'with S or F; commits. p_force: the frequency of these Batches does not count. p_is_cancelled: '
+'the statement was cancelled, and nothing more was attempted. Errors: OM001, OM003, OM005, OM014. '
+'Locks: the Batch row while it begins.';
 REVOKE ALL ON PROCEDURE omd._execute_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._execute_batch TO omd_runner;

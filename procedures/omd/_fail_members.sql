@@ -1,6 +1,6 @@
 -- Ends what still executes in a Batch Instance that has ended, with F and one event row each. A
--- Module must not run on there: the next run of the Batch takes it for undone and does it again.
--- It never waits, because its caller holds a Batch Instance: what somebody else holds at this moment
+-- Module must not run on there: the next run of the Batch takes it for undone and does it again. It
+-- never waits, because its caller holds a Batch Instance: what somebody else holds at this moment
 -- is dead from now on (_give_up_module_instances), and the next begin ends it.
 
 CREATE OR REPLACE FUNCTION omd._fail_members(

@@ -1,6 +1,6 @@
 -- Has a Batch run recently enough? Only a success is enough for now: never a failure, never a
--- rollback that waits. A scheduler does not start to the millisecond, so a start may be early by the
--- tolerance: without one, a Daily Batch that starts a moment early is skipped for a day.
+-- rollback that waits. A scheduler does not start to the millisecond, so a start may be early by
+-- the tolerance: without one, a Daily Batch that starts a moment early is skipped for a day.
 
 CREATE OR REPLACE FUNCTION omd._frequency_is_met(
     p_batch_id integer,

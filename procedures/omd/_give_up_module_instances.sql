@@ -1,5 +1,5 @@
--- Gives up dead instances of one Module, or of all (NULL): the lease has passed, the statement of an
--- in-database run has ended, or the Batch Instance that called has.
+-- Gives up dead instances of one Module, or of all (NULL): the lease has passed, the statement of
+-- an in-database run has ended, or the Batch Instance that called has.
 
 CREATE OR REPLACE FUNCTION omd._give_up_module_instances(
     p_module_id integer

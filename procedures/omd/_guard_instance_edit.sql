@@ -101,6 +101,7 @@ $guard_instance_edit$;
 
 COMMENT ON FUNCTION omd._guard_instance_edit IS
 'Trigger: lets an administrator edit next_run_indicator of an instance, writes old value, new '
-'value and who to the event log and tells the listeners of omd_event; refuses every other edit, '
-'R on what has nothing to roll back, and P on a failure whose rollback is due. Errors: OM106. Source: DIRECT, "Next Run Indicator".';
+'value and who to the event log and tells the listeners of omd_event; refuses every other edit, R '
+'on what has nothing to roll back, and P on a failure whose rollback is due. Errors: OM106. '
+'Source: DIRECT, "Next Run Indicator".';
 REVOKE ALL ON FUNCTION omd._guard_instance_edit FROM PUBLIC;

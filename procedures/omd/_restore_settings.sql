@@ -22,15 +22,7 @@ BEGIN
         IF v_setting.value IS NOT NULL THEN
             PERFORM pg_catalog.set_config(v_setting.name, v_setting.value, FALSE);
         ELSE
-            EXECUTE pg_catalog.concat(
-                'RESET ',
-                (
-                    SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.' ORDER BY n)
-                    FROM
-                        pg_catalog.string_to_table(v_setting.name, '.')
-                        WITH ORDINALITY AS s (part, n)
-                )
-            );
+            EXECUTE pg_catalog.format('RESET %I', v_setting.name);
         END IF;
     END LOOP;
 END

@@ -1,6 +1,6 @@
--- What SET and set_config have changed in this session. It pins no search_path: the pinned one would
--- be what it sees. pg_settings shows neither the role nor settings that nothing defines, so those
--- that the SQL names are asked for one by one.
+-- What SET and set_config have changed in this session. It pins no search_path: the pinned one
+-- would be what it sees. pg_settings does not show settings that nothing defines, so those that the
+-- SQL names are asked for one by one.
 
 CREATE OR REPLACE FUNCTION omd._session_settings(
     p_executable text
@@ -10,7 +10,7 @@ LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
-    SELECT jsonb_object_agg(s.name, s.setting)
+    SELECT coalesce(jsonb_object_agg(s.name, s.setting), '{}')
     FROM (
         SELECT
             v.name,
@@ -19,23 +19,18 @@ BEGIN ATOMIC
         WHERE v.source = 'session' AND v.name NOT LIKE 'transaction\_%'
         UNION
         SELECT
-            n.name,
-            current_setting(n.name, TRUE) AS setting
-        FROM (
-            SELECT unnest(ARRAY['session_authorization', 'role']) AS name
-            UNION
-            SELECT lower(m[1]) AS name
-            FROM
-                regexp_matches(
-                    p_executable, '([[:alpha:]_][[:alnum:]_$]*[.][[:alpha:]_][[:alnum:]_$]*)', 'g'
-                ) AS m
-            WHERE lower(m[1]) NOT IN ('omd.module_instance_id', 'omd.row_counts')
-        ) AS n
+            lower(m[1]) AS name,
+            current_setting(m[1], TRUE) AS setting
+        FROM
+            regexp_matches(
+                p_executable, '([[:alpha:]_][[:alnum:]_$]*[.][[:alpha:]_][[:alnum:]_$]*)', 'g'
+            ) AS m
+        WHERE lower(m[1]) NOT IN ('omd.module_instance_id', 'omd.row_counts')
     ) AS s;
 END;
 
 COMMENT ON FUNCTION omd._session_settings IS
-'The settings of this session that differ from its start, its role, and the settings named in the '
-'SQL p_executable, as a JSON object of name and value. Locks: none.';
+'The settings of this session that differ from its start, and those named in the SQL '
+'p_executable, as a JSON object of name and value. Locks: none.';
 REVOKE ALL ON FUNCTION omd._session_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._session_settings TO omd_runner;

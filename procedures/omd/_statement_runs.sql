@@ -1,8 +1,9 @@
--- Does a backend still execute the statement that it executed then? All commits inside one CALL have
--- the same statement_timestamp(), and pg_stat_activity shows the same moment as query_start. So a
--- role without grants can neither fake a live run nor block a dead one from being given up, as it
--- could with a lock. Where the server hides or does not keep query_start, a backend that is there
--- counts as alive: a run that waits too long is better than one that is undone while it writes.
+-- Does a backend still execute the statement that it executed then? All commits inside one CALL
+-- have the same statement_timestamp(), and pg_stat_activity shows the same moment as query_start.
+-- So a role without grants can neither fake a live run nor block a dead one from being given up, as
+-- it could with a lock. Where the server hides or does not keep query_start, a backend that is
+-- there counts as alive: a run that waits too long is better than one that is undone while it
+-- writes.
 
 CREATE OR REPLACE FUNCTION omd._statement_runs(
     p_backend_pid integer,

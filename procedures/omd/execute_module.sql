@@ -13,6 +13,8 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $execute_module$
 DECLARE
+    v_role pg_catalog.text;
+    v_user pg_catalog.text;
     v_settings pg_catalog.jsonb;
     v_written pg_catalog.text;
     v_rows bigint;
@@ -31,12 +33,22 @@ BEGIN
     BEGIN
         PERFORM pg_catalog.set_config('omd.row_counts', '', TRUE);
         IF p_keeps_settings IS NOT TRUE THEN
+            v_role := pg_catalog.current_setting('role');
+            v_user := pg_catalog.current_setting('session_authorization');
             v_settings := omd._session_settings(p_executable);
         END IF;
         EXECUTE p_executable;
         GET DIAGNOSTICS v_rows = ROW_COUNT;
-        -- A failure takes them back by itself.
+        -- What it has set goes; a failure takes it back by itself. First who runs, since another
+        -- role may not call us.
         IF p_keeps_settings IS NOT TRUE THEN
+            IF pg_catalog.current_setting('session_authorization') OPERATOR(pg_catalog.<>) v_user
+            THEN
+                PERFORM pg_catalog.set_config('session_authorization', v_user, FALSE);
+            END IF;
+            IF pg_catalog.current_setting('role') OPERATOR(pg_catalog.<>) v_role THEN
+                PERFORM pg_catalog.set_config('role', v_role, FALSE);
+            END IF;
             CALL omd._restore_settings(v_settings, p_executable);
         END IF;
         -- A deferred constraint would fail at the commit, where nobody could record it.

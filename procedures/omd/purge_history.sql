@@ -50,7 +50,7 @@ COMMENT ON PROCEDURE omd.purge_history IS
 'rollback or carries a directive, and all since then of the same Module or Batch; the last real '
 'run; the newest load window; failed Batches that wait for a restart; events of what is kept. '
 'Answers the numbers of rows deleted. A stamp of a deleted instance in a target can no longer be '
-'traced. Commits: call it outside a transaction block. Errors: OM005, OM013, OM018. Locks: rows that '
-'no run looks at, for one transaction.';
+'traced. Commits: call it outside a transaction block. Errors: OM005, OM013, OM018. Locks: rows '
+'that no run looks at, for one transaction.';
 REVOKE ALL ON PROCEDURE omd.purge_history FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.purge_history TO omd_admin;

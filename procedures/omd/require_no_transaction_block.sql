@@ -1,6 +1,6 @@
 -- PL/pgSQL can't ask whether it may commit, so this tries, where no COMMIT can succeed: in a block
--- with an exception handler. Where it could commit otherwise, the server names the subtransaction as
--- the reason; else it says what it says to every function. The messages are compared, because
+-- with an exception handler. Where it could commit otherwise, the server names the subtransaction
+-- as the reason; else it says what it says to every function. The messages are compared, because
 -- the SQLSTATE is the same and the text is translated. A SET would make this a place without COMMIT
 -- itself, so every name is qualified.
 
@@ -33,8 +33,8 @@ END
 $require_no_transaction_block$;
 
 COMMENT ON PROCEDURE omd.require_no_transaction_block IS
-'For rooms: Raises OM018 when the procedure that calls it can''t commit, because it was called in a '
-'transaction block or from a function. p_routine: the name of that procedure. Call it first, from '
-'a procedure without SET and SECURITY DEFINER. Errors: OM005, OM018. Locks: none.';
+'For rooms: Raises OM018 when the procedure that calls it can''t commit, because it was called in '
+'a transaction block or from a function. p_routine: the name of that procedure. Call it first, '
+'from a procedure without SET and SECURITY DEFINER. Errors: OM005, OM018. Locks: none.';
 REVOKE ALL ON PROCEDURE omd.require_no_transaction_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.require_no_transaction_block TO omd_runner, omd_admin;

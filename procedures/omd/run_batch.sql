@@ -39,7 +39,8 @@ COMMENT ON PROCEDURE omd.run_batch IS
 'Answers p_batch_instance_id and p_execution_status_code: S, F (the event log names the failing '
 'members), A or C. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
 'p_force: the frequency does not count, of its child Batches neither. Commits: call it outside a '
-'transaction block. The run lives as long as this statement; what it leaves when it is broken off, '
-'the next begin gives up. Errors: OM001, OM003, OM005, OM014, OM018, 57014. Locks: the Batch row while it begins.';
+'transaction block. The run lives as long as this statement; what it leaves when it is broken '
+'off, the next begin gives up. Errors: OM001, OM003, OM005, OM014, OM018, 57014. Locks: the Batch '
+'row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_batch TO omd_runner;

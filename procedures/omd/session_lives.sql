@@ -11,19 +11,20 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT
-        CASE p_instance_type
-            WHEN 'BATCH' THEN (
-                SELECT omd._statement_runs(bi.backend_pid, bi.statement_start)
-                FROM omd.batch_instance AS bi
-                WHERE bi.batch_instance_id = p_instance_id
-            )
-            WHEN 'MODULE' THEN (
-                SELECT omd._statement_runs(mi.backend_pid, mi.statement_start)
-                FROM omd.module_instance AS mi
-                WHERE mi.module_instance_id = p_instance_id
-            )
-        END IS TRUE;
+    SELECT coalesce(bool_or(omd._statement_runs(i.backend_pid, i.statement_start)), FALSE)
+    FROM (
+        SELECT
+            bi.backend_pid,
+            bi.statement_start
+        FROM omd.batch_instance AS bi
+        WHERE p_instance_type = 'BATCH' AND bi.batch_instance_id = p_instance_id
+        UNION ALL
+        SELECT
+            mi.backend_pid,
+            mi.statement_start
+        FROM omd.module_instance AS mi
+        WHERE p_instance_type = 'MODULE' AND mi.module_instance_id = p_instance_id
+    ) AS i;
 END;
 
 COMMENT ON FUNCTION omd.session_lives IS

@@ -28,7 +28,7 @@
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
-\set checksum '4f13194a0e402f20d0b9b295e4bf3f6554f138b7c7c972a238704d2f670e35b2'
+\set checksum 'd967d514193c885bfed80458ce40216ea1d959250b4bece575f9c841bdcc628d'
 \set migration 'V007__runs'
 \ir ../setup/claim.psql
 \if :pending

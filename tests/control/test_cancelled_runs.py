@@ -183,9 +183,7 @@ def test_without_the_right_to_see_statements_a_run_lives_as_long_as_its_backend(
     flow.conn.execute("REVOKE pg_read_all_stats FROM omd_owner")
     try:
         assert flow.begin_module("n").answer == ("A", "RUNNING")
-        flow.conn.execute(
-            "SELECT pg_terminate_backend(%s, 10000)", [runner.conn.info.backend_pid]
-        )
+        flow.conn.execute("SELECT pg_terminate_backend(%s, 10000)", [runner.conn.info.backend_pid])
         assert flow.begin_module("n").pi == "P"
     finally:
         flow.conn.execute("GRANT pg_read_all_stats TO omd_owner")
@@ -212,7 +210,7 @@ def test_a_run_cancelled_at_any_moment_is_over_at_once(
     flow: Flow, another: Another, background: Background
 ) -> None:
     seed = random.SystemRandom().randrange(1_000_000)
-    rng = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)
     runner = another()
     assert runner.call("run_batch", batch_code="b")["execution_status_code"] == "S"
     started = time.perf_counter()

@@ -141,9 +141,13 @@ def test_begins_ends_and_heartbeats_of_one_batch_never_deadlock(
             id = batch.get("batch_instance_id") or newest
             child = attempt("begin_batch", batch_code="c", parent_batch_instance_id=newest)
             for code in ("m", "n") if seed % 2 else ("n", "m"):
-                begun = attempt("begin_module", module_code=code, batch_instance_id=newest, lease=lease)
+                begun = attempt(
+                    "begin_module", module_code=code, batch_instance_id=newest, lease=lease
+                )
                 if begun.get("processing_indicator") == "P":
-                    attempt("heartbeat", module_instance_id=begun["module_instance_id"], lease=lease)
+                    attempt(
+                        "heartbeat", module_instance_id=begun["module_instance_id"], lease=lease
+                    )
                     if n % 4:
                         end = "module_success" if n % 2 else "module_failure"
                         attempt(end, module_instance_id=begun["module_instance_id"])

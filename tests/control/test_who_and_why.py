@@ -39,7 +39,9 @@ def test_an_instance_tells_who_began_it(flow: Flow, anna: Flow) -> None:
 
 @pytest.mark.parametrize("reason", ["the file was a test", None, ""])
 @pytest.mark.parametrize("kind", ["batch", "module"])
-@pytest.mark.parametrize(("verb", "code", "done"), [("abort", "A", "aborted"), ("skip", "C", "skipped")])
+@pytest.mark.parametrize(
+    ("verb", "code", "done"), [("abort", "A", "aborted"), ("skip", "C", "skipped")]
+)
 def test_an_end_by_hand_tells_who_and_why(
     flow: Flow, anna: Flow, kind: str, verb: str, code: str, done: str, reason: str | None
 ) -> None:

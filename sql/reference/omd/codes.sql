@@ -1,5 +1,5 @@
--- Reference rows. Rows that users add stay; the descriptions of ours are kept up to date, and what an
--- administrator has tuned (an interval, a layer) stays too.
+-- Reference rows. Rows that users add stay, and so does what an administrator has tuned (an
+-- interval, a layer); the descriptions of ours are kept up to date.
 
 INSERT INTO omd.execution_status (execution_status_code, execution_status_description)
 VALUES

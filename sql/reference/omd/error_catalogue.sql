@@ -69,7 +69,8 @@ VALUES
 ),
 (
     'OM018', 'TransactionBlock',
-    '{routine} commits while it runs, so it can''t be called in a transaction block or from a function',
+    '{routine} commits while it runs, so it can''t be called in a transaction block or from a '
+    'function',
     'End the transaction first, or switch autocommit on; then CALL it on its own.'
 ),
 (
@@ -104,8 +105,8 @@ VALUES
 ),
 (
     'OM106', 'DirectEditRefused', '{instance_type} {instance_id} can''t be edited so: {problem}',
-    'Administrators may set next_run_indicator and nothing else: R only where something ran, P only '
-    'where no rollback is due.'
+    'Administrators may set next_run_indicator and nothing else: R only where something ran, P '
+    'only where no rollback is due.'
 ),
 (
     'OM107', 'LeaseExpired', 'the lease of {instance_type} {instance_id} has passed',
