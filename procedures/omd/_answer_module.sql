@@ -29,7 +29,8 @@ BEGIN
     -- A statement of its own, so that it sees what the holder of the lock before us has committed.
     SELECT mi.* INTO v_instance
     FROM omd.module_instance AS mi
-    WHERE mi.module_instance_id = p_module_instance_id AND mi.module_id IS NOT NULL;
+    WHERE mi.module_instance_id = p_module_instance_id AND mi.module_id IS NOT NULL
+    FOR NO KEY UPDATE;
 
     IF NOT FOUND OR v_instance.execution_status_code <> 'E' THEN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'be evaluated');

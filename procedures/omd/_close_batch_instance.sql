@@ -1,6 +1,13 @@
 -- Ends a Batch Instance: the single place where its status becomes final. What still executes in it
 -- fails, unless it succeeds: that is refused while something executes. Accepted from E only, a
 -- success only with indicator P.
+--
+-- The lock order of process control, for every routine: first the row of the Batch or Module; then
+-- Module Instances, in id order; then Batch Instances, a child before its parent. A begin takes the
+-- Batch Instance that calls last, FOR SHARE, so that it can't end before the begin commits, and a
+-- long rollback before that keeps nobody from renewing its lease. Who holds a Batch Instance never
+-- waits for what a begin may hold: it leaves locked instances alone (SKIP LOCKED), or has locked
+-- them before (_lock_members).
 
 CREATE OR REPLACE FUNCTION omd._close_batch_instance(
     p_batch_instance_id bigint,
@@ -64,5 +71,5 @@ COMMENT ON FUNCTION omd._close_batch_instance IS
 'Ends a Batch Instance with the status S, F, A or C. Accepted from E only, S only with indicator '
 'P. What still executes in a Batch Instance that does not succeed fails with it. An '
 'administrator''s next_run_indicator stays. Errors: OM003, OM005, OM101, OM102. Locks: the '
-'instance row, then those of its members.';
+'instance row, and those of its members that nobody holds.';
 REVOKE ALL ON FUNCTION omd._close_batch_instance FROM PUBLIC;

@@ -18,8 +18,7 @@ DECLARE
     v_instance omd.batch_instance;
     v_batch omd.batch;
     v_parent record;
-    v_last omd.batch_instance;
-    v_interval interval;
+    v_parent_batch_id integer;
     v_is_running boolean;
 BEGIN
     PERFORM omd.require_read_committed();
@@ -47,7 +46,9 @@ BEGIN
     -- 1. Another instance came first, and is not dead; and a caller that may not run has no
     --    children.
     LOOP
-        v_is_running := omd.batch_active_instance_control(p_batch_instance_id) = 'Abort';
+        v_is_running := EXISTS (
+            SELECT FROM omd._executing_batch_instances(v_batch.batch_id, p_batch_instance_id)
+        );
         EXIT WHEN NOT v_is_running OR omd._give_up_batch_instances(v_batch.batch_id) = '{}';
     END LOOP;
     IF v_is_running THEN
@@ -57,15 +58,22 @@ BEGIN
 
     IF p_reason IS NULL AND v_instance.parent_batch_instance_id <> 0 THEN
         -- FOR SHARE: the parent can't succeed between this look and our commit.
-        SELECT pi.execution_status_code, pi.processing_indicator, h.inactive_indicator INTO v_parent
+        SELECT
+            pi.batch_id, pi.execution_status_code, pi.processing_indicator,
+            h.batch_id IS NOT NULL AS is_registered, h.inactive_indicator
+        INTO v_parent
         FROM omd.batch_instance AS pi
         LEFT JOIN omd.batch_hierarchy AS h
             ON pi.batch_id = h.parent_batch_id AND h.batch_id = v_batch.batch_id
         WHERE pi.batch_instance_id = v_instance.parent_batch_instance_id
         FOR SHARE OF pi;
+        v_parent_batch_id := v_parent.batch_id;
         IF v_parent.execution_status_code <> 'E' OR v_parent.processing_indicator <> 'P' THEN
             p_processing_indicator := 'A';
             p_reason := 'BATCH_NOT_PROCEEDING';
+        ELSIF NOT v_parent.is_registered THEN
+            p_processing_indicator := 'A';
+            p_reason := 'NOT_REGISTERED';
         ELSIF v_parent.inactive_indicator = 'Y' THEN
             p_processing_indicator := 'C';
             p_reason := 'INACTIVE';
@@ -78,7 +86,25 @@ BEGIN
         p_reason := 'INACTIVE';
     END IF;
 
-    -- 3. An administrator asked for one skip.
+    -- 3. and 4. What need not run again. These come before the administrator's skip, which waits
+    --    for the next start that would run.
+    IF p_reason IS NULL
+        AND v_parent_batch_id IS NOT NULL
+        AND omd._child_has_succeeded(
+            v_batch.batch_id, v_parent_batch_id, v_instance.parent_batch_instance_id
+        )
+    THEN
+        p_processing_indicator := 'C';
+        p_reason := 'ALREADY_SUCCEEDED';
+    ELSIF p_reason IS NULL
+        AND NOT coalesce(p_force, FALSE)
+        AND omd._frequency_is_met(v_batch.batch_id, v_batch.frequency_code)
+    THEN
+        p_processing_indicator := 'C';
+        p_reason := 'FREQUENCY';
+    END IF;
+
+    -- An administrator asked for one skip.
     IF p_reason IS NULL THEN
         UPDATE omd.batch_instance AS bi SET next_run_indicator = 'P'
         WHERE bi.batch_id = v_batch.batch_id
@@ -87,26 +113,6 @@ BEGIN
         IF FOUND THEN
             p_processing_indicator := 'C';
             p_reason := 'DIRECTIVE';
-        END IF;
-    END IF;
-
-    -- 4. Frequency. Only a success is "enough for now": never a failure, never a rollback that
-    --    waits.
-    IF p_reason IS NULL THEN
-        SELECT bi.* INTO v_last
-        FROM omd.batch_instance AS bi
-        WHERE bi.batch_instance_id = omd._last_real_batch_run(v_batch.batch_id);
-
-        IF v_last.execution_status_code = 'S' AND NOT coalesce(p_force, FALSE) THEN
-            SELECT f.frequency_interval INTO v_interval
-            FROM omd.frequency AS f
-            WHERE f.frequency_code = v_batch.frequency_code;
-            IF v_last.start_datetime > clock_timestamp() - v_interval
-                AND NOT omd._batch_rollback_is_pending(v_batch.batch_id)
-            THEN
-                p_processing_indicator := 'C';
-                p_reason := 'FREQUENCY';
-            END IF;
         END IF;
     END IF;
 

@@ -27,18 +27,7 @@ BEGIN
     p_instance_array := '{}';
 
     -- An index holds the instances that a rule could ask for, and usually none of this Module.
-    PERFORM FROM omd.module_instance AS o
-    WHERE o.module_id = p_module_id
-        AND (
-            o.execution_status_code = 'E'
-            OR o.next_run_indicator = 'C'
-            OR (
-                (o.execution_status_code = 'F' OR o.next_run_indicator = 'R')
-                AND o.rolled_back_by_module_instance_id IS NULL
-            )
-        )
-    LIMIT 1;
-    v_is_open := FOUND;
+    v_is_open := EXISTS (SELECT FROM omd.open_module_instances(p_module_id));
 
     -- FOR SHARE: the Batch can't end between this look and our commit. Where a rollback may follow,
     -- the lock waits until after it (hold_batch_instance): the Batch could not renew its lease.
@@ -65,10 +54,7 @@ BEGIN
     IF v_is_open THEN
         LOOP
             v_is_running := EXISTS (
-                SELECT FROM omd.module_instance AS o
-                WHERE o.module_id = p_module_id
-                    AND o.execution_status_code = 'E'
-                    AND o.module_instance_id < coalesce(p_module_instance_id, 9223372036854775807)
+                SELECT FROM omd._executing_module_instances(p_module_id, p_module_instance_id)
             );
             EXIT WHEN NOT v_is_running
                 OR omd._give_up_module_instances(p_module_id) = '{}';

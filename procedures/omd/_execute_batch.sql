@@ -6,6 +6,7 @@
 CREATE OR REPLACE PROCEDURE omd._execute_batch(
     p_batch_code text,
     p_parent_batch_instance_id bigint,
+    p_force boolean,
     INOUT p_batch_instance_id bigint DEFAULT NULL,
     INOUT p_execution_status_code text DEFAULT NULL,
     INOUT p_is_cancelled boolean DEFAULT NULL
@@ -35,14 +36,11 @@ BEGIN
         NULL,
         TRUE
     );
-    -- Before the evaluation, which gives up every instance whose session is gone.
-    PERFORM omd._bind_session('BATCH', p_batch_instance_id);
     SELECT d.p_processing_indicator INTO v_indicator
-    FROM omd._decide_batch(p_batch_instance_id, FALSE) AS d;
+    FROM omd._decide_batch(p_batch_instance_id, p_force) AS d;
     COMMIT;
     p_execution_status_code := v_indicator;
     IF v_indicator OPERATOR(pg_catalog.<>) 'P' THEN
-        PERFORM omd._release_session('BATCH', p_batch_instance_id);
         RETURN;
     END IF;
 
@@ -57,7 +55,7 @@ BEGIN
         v_message := NULL;
         IF v_member.member_type OPERATOR(pg_catalog.=) 'BATCH' THEN
             CALL omd._execute_batch(
-                v_member.member_code, p_batch_instance_id, v_member_id, v_member_status,
+                v_member.member_code, p_batch_instance_id, p_force, v_member_id, v_member_status,
                 p_is_cancelled
             );
         ELSE
@@ -123,13 +121,13 @@ BEGIN
         END;
     END IF;
     COMMIT;
-    PERFORM omd._release_session('BATCH', p_batch_instance_id);
 END
 $execute_batch$;
 
 COMMENT ON PROCEDURE omd._execute_batch IS
-'Runs the Batch p_batch_code in this session, child Batches included, and ends its instance with '
-'S or F; commits. p_is_cancelled: the statement was cancelled, and nothing more was attempted. '
-'Errors: OM001, OM003, OM005, OM014. Locks: the Batch row while it begins.';
+'Runs the Batch p_batch_code in this statement, child Batches included, and ends its instance '
+'with S or F; commits. p_force: the frequency of these Batches does not count. p_is_cancelled: '
+'the statement was cancelled, and nothing more was attempted. Errors: OM001, OM003, OM005, OM014. '
+'Locks: the Batch row while it begins.';
 REVOKE ALL ON PROCEDURE omd._execute_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._execute_batch TO omd_runner;

@@ -1,5 +1,7 @@
 -- Ends what still executes in a Batch Instance that has ended, with F and one event row each. A
--- Module must not run on there: the next run of the Batch takes it for undone and does it again.
+-- Module must not run on there: the next run of the Batch takes it for undone and does it again. It
+-- never waits, because its caller holds a Batch Instance: what somebody else holds at this moment
+-- is dead from now on (_give_up_module_instances), and the next begin ends it.
 
 CREATE OR REPLACE FUNCTION omd._fail_members(
     p_batch_instance_id bigint
@@ -22,7 +24,7 @@ BEGIN
             AND bi.parent_batch_instance_id <> 0
             AND bi.execution_status_code = 'E'
         ORDER BY bi.batch_instance_id
-        FOR NO KEY UPDATE
+        FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         PERFORM omd._fail_batch_instance(v_id, v_detail, 'GIVEN UP');
     END LOOP;
@@ -34,7 +36,7 @@ BEGIN
             AND mi.batch_instance_id <> 0
             AND mi.execution_status_code = 'E'
         ORDER BY mi.module_instance_id
-        FOR NO KEY UPDATE
+        FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         PERFORM omd.fail_module_instance(v_id, v_detail, 'GIVEN UP');
     END LOOP;
@@ -43,5 +45,6 @@ $fail_members$;
 
 COMMENT ON FUNCTION omd._fail_members IS
 'Ends every Module Instance and child Batch Instance that still executes in the Batch Instance '
-'p_batch_instance_id, with status F and one event row each. Locks: those instances.';
+'p_batch_instance_id, with status F and one event row each. Locks: those instances; locked ones '
+'are left alone.';
 REVOKE ALL ON FUNCTION omd._fail_members FROM PUBLIC;

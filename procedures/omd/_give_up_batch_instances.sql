@@ -1,5 +1,5 @@
--- Gives up dead instances of one Batch, or of all (NULL): the lease has passed, or the session is
--- gone.
+-- Gives up dead instances of one Batch, or of all (NULL): the lease has passed, the statement of an
+-- in-database run has ended, or the Batch Instance that called has.
 
 CREATE OR REPLACE FUNCTION omd._give_up_batch_instances(
     p_batch_id integer
@@ -16,23 +16,40 @@ DECLARE
     v_given_up bigint[] := ARRAY[]::bigint[];
 BEGIN
     FOR v_instance IN
-        SELECT bi.batch_instance_id, bi.is_session_bound
+        SELECT
+            bi.batch_instance_id,
+            CASE
+                WHEN bi.lease_expires_at < clock_timestamp() THEN 'its lease has passed'
+                WHEN bi.is_session_bound
+                    AND omd._statement_runs(bi.backend_pid, bi.statement_start) IS NOT TRUE
+                    THEN 'the statement that ran it has ended'
+                ELSE format('Batch Instance %s has ended', bi.parent_batch_instance_id)
+            END AS cause
         FROM omd.batch_instance AS bi
         WHERE (bi.batch_id = p_batch_id OR p_batch_id IS NULL)
             AND bi.execution_status_code = 'E'
             AND (
                 bi.lease_expires_at < clock_timestamp()
-                OR (bi.is_session_bound AND NOT omd.session_lives('BATCH', bi.batch_instance_id))
+                OR (
+                    bi.is_session_bound
+                    AND omd._statement_runs(bi.backend_pid, bi.statement_start) IS NOT TRUE
+                )
+                OR (
+                    bi.parent_batch_instance_id <> 0
+                    AND bi.processing_indicator <> 'A'
+                    AND EXISTS (
+                        SELECT FROM omd.batch_instance AS caller
+                        WHERE caller.batch_instance_id = bi.parent_batch_instance_id
+                            AND caller.execution_status_code <> 'E'
+                    )
+                )
             )
         ORDER BY bi.batch_instance_id
         FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         PERFORM omd._fail_batch_instance(
             v_instance.batch_instance_id,
-            CASE
-                WHEN v_instance.is_session_bound THEN 'given up: the session that ran it is gone'
-                ELSE 'given up: its lease has passed'
-            END,
+            'given up: ' || v_instance.cause,
             'GIVEN UP'
         );
         v_given_up := v_given_up || v_instance.batch_instance_id;
@@ -43,6 +60,6 @@ $give_up_batch_instances$;
 
 COMMENT ON FUNCTION omd._give_up_batch_instances IS
 'Ends dead instances of the Batch p_batch_id (NULL: of all) through the ordinary failure event '
-'and answers their ids. Dead: the lease has passed, or the session that ran it is gone. Locks: '
-'the instances it ends; locked ones are left alone.';
+'and answers their ids. Dead: the lease has passed, the statement that ran it or the Batch '
+'Instance that called it has ended. Locks: the instances it ends; locked ones are left alone.';
 REVOKE ALL ON FUNCTION omd._give_up_batch_instances FROM PUBLIC;

@@ -1,5 +1,5 @@
--- Gives up dead instances of one Module, or of all (NULL): the lease has passed, or the session is
--- gone.
+-- Gives up dead instances of one Module, or of all (NULL): the lease has passed, the statement of
+-- an in-database run has ended, or the Batch Instance that called has.
 
 CREATE OR REPLACE FUNCTION omd._give_up_module_instances(
     p_module_id integer
@@ -16,23 +16,40 @@ DECLARE
     v_given_up bigint[] := ARRAY[]::bigint[];
 BEGIN
     FOR v_instance IN
-        SELECT mi.module_instance_id, mi.is_session_bound
+        SELECT
+            mi.module_instance_id,
+            CASE
+                WHEN mi.lease_expires_at < clock_timestamp() THEN 'its lease has passed'
+                WHEN mi.is_session_bound
+                    AND omd._statement_runs(mi.backend_pid, mi.statement_start) IS NOT TRUE
+                    THEN 'the statement that ran it has ended'
+                ELSE format('Batch Instance %s has ended', mi.batch_instance_id)
+            END AS cause
         FROM omd.module_instance AS mi
         WHERE (mi.module_id = p_module_id OR p_module_id IS NULL)
             AND mi.execution_status_code = 'E'
             AND (
                 mi.lease_expires_at < clock_timestamp()
-                OR (mi.is_session_bound AND NOT omd.session_lives('MODULE', mi.module_instance_id))
+                OR (
+                    mi.is_session_bound
+                    AND omd._statement_runs(mi.backend_pid, mi.statement_start) IS NOT TRUE
+                )
+                OR (
+                    mi.batch_instance_id <> 0
+                    AND mi.processing_indicator <> 'A'
+                    AND EXISTS (
+                        SELECT FROM omd.batch_instance AS caller
+                        WHERE caller.batch_instance_id = mi.batch_instance_id
+                            AND caller.execution_status_code <> 'E'
+                    )
+                )
             )
         ORDER BY mi.module_instance_id
         FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         PERFORM omd.fail_module_instance(
             v_instance.module_instance_id,
-            CASE
-                WHEN v_instance.is_session_bound THEN 'given up: the session that ran it is gone'
-                ELSE 'given up: its lease has passed'
-            END,
+            'given up: ' || v_instance.cause,
             'GIVEN UP'
         );
         v_given_up := v_given_up || v_instance.module_instance_id;
@@ -43,6 +60,6 @@ $give_up_module_instances$;
 
 COMMENT ON FUNCTION omd._give_up_module_instances IS
 'Ends dead instances of the Module p_module_id (NULL: of all) through the ordinary failure event '
-'and answers their ids. Dead: the lease has passed, or the session that ran it is gone. Locks: '
-'the instances it ends; locked ones are left alone.';
+'and answers their ids. Dead: the lease has passed, the statement that ran it or the Batch '
+'Instance that called it has ended. Locks: the instances it ends; locked ones are left alone.';
 REVOKE ALL ON FUNCTION omd._give_up_module_instances FROM PUBLIC;

@@ -29,8 +29,13 @@ BEGIN
     v_problem := CASE
         WHEN v_old ->> (tg_table_name || '_id') = '0' THEN 'the placeholder row 0 is fixed'
         WHEN v_column IS NOT NULL THEN format('%s is read only', v_column)
-        WHEN new.next_run_indicator = old.next_run_indicator OR new.next_run_indicator <> 'R'
-            THEN NULL
+        WHEN new.next_run_indicator = old.next_run_indicator THEN NULL
+        WHEN v_is_module
+            AND new.next_run_indicator = 'P'
+            AND new.execution_status_code = 'F'
+            AND v_new ->> 'rolled_back_by_module_instance_id' IS NULL
+            THEN 'it failed and its rollback is due; set R, which takes back a C too'
+        WHEN new.next_run_indicator <> 'R' THEN NULL
         WHEN new.execution_status_code IN ('A', 'C') AND new.reason_code IS NOT NULL
             THEN 'it was not let in, so there is nothing to roll back'
         WHEN v_new ->> 'rolled_back_by_module_instance_id' IS NOT NULL
@@ -96,6 +101,7 @@ $guard_instance_edit$;
 
 COMMENT ON FUNCTION omd._guard_instance_edit IS
 'Trigger: lets an administrator edit next_run_indicator of an instance, writes old value, new '
-'value and who to the event log and tells the listeners of omd_event; refuses every other edit, '
-'and R on what has nothing to roll back. Errors: OM106. Source: DIRECT, "Next Run Indicator".';
+'value and who to the event log and tells the listeners of omd_event; refuses every other edit, R '
+'on what has nothing to roll back, and P on a failure whose rollback is due. Errors: OM106. '
+'Source: DIRECT, "Next Run Indicator".';
 REVOKE ALL ON FUNCTION omd._guard_instance_edit FROM PUBLIC;

@@ -35,7 +35,8 @@ BEGIN
 
     INSERT INTO omd.batch_instance (
         batch_id, parent_batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
-        processing_indicator, next_run_indicator, is_session_bound, execution_context
+        processing_indicator, next_run_indicator, is_session_bound, backend_pid, statement_start,
+        started_by, execution_context
     )
     VALUES (
         v_batch_id,
@@ -46,6 +47,9 @@ BEGIN
         'A',
         'P',
         p_is_session_bound,
+        CASE WHEN p_is_session_bound THEN pg_backend_pid() END,
+        CASE WHEN p_is_session_bound THEN statement_timestamp() END,
+        omd.editor(),
         p_execution_context
     )
     RETURNING batch_instance_id INTO v_batch_instance_id;
@@ -55,8 +59,8 @@ $insert_batch_instance$;
 
 COMMENT ON FUNCTION omd._insert_batch_instance IS
 'Inserts a Batch Instance (E, A, P) and answers its id. p_lease: how long it lives without a '
-'heartbeat, NULL for ever. p_is_session_bound: it lives as long as the session that calls '
-'bind_session before it commits. Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch '
+'heartbeat, NULL for ever. p_is_session_bound: it lives as long as the statement that '
+'calls. Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch '
 'row.';
 REVOKE ALL ON FUNCTION omd._insert_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._insert_batch_instance TO omd_runner;

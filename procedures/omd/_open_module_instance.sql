@@ -54,8 +54,8 @@ BEGIN
 
     INSERT INTO omd.module_instance (
         module_id, batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
-        processing_indicator, next_run_indicator, is_session_bound, rollback_instance_array,
-        execution_context
+        processing_indicator, next_run_indicator, is_session_bound, backend_pid, statement_start,
+        started_by, rollback_instance_array, execution_context
     )
     VALUES (
         v_module_id,
@@ -66,6 +66,9 @@ BEGIN
         CASE WHEN p_is_evaluated AND p_reason IS NULL THEN p_processing_indicator ELSE 'A' END,
         'P',
         p_is_session_bound,
+        CASE WHEN p_is_session_bound THEN pg_backend_pid() END,
+        CASE WHEN p_is_session_bound THEN statement_timestamp() END,
+        omd.editor(),
         coalesce(p_instance_array, '{}'),
         p_execution_context
     )
@@ -101,7 +104,7 @@ $open_module_instance$;
 COMMENT ON FUNCTION omd._open_module_instance IS
 'Inserts an executing instance of the Module p_module_code and, when p_is_evaluated, evaluates '
 'it; a rollback that is due is left to the caller. Other parameters as begin_module. '
-'p_is_session_bound: it lives as long as the session that calls bind_session before it commits. '
+'p_is_session_bound: it lives as long as the statement that calls. '
 'Errors: OM002, OM003, OM005, OM011, OM014. Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd._open_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._open_module_instance TO omd_runner;

@@ -1,20 +1,31 @@
 -- Ends a Batch Instance with A, by hand: nothing was run.
 
 CREATE OR REPLACE PROCEDURE omd.batch_abort(
-    p_batch_instance_id bigint
+    p_batch_instance_id bigint,
+    p_event_detail text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $batch_abort$
 BEGIN
+    PERFORM omd._lock_members(p_batch_instance_id);
     PERFORM omd._close_batch_instance(p_batch_instance_id, 'A');
+    PERFORM omd.write_event(
+        0,
+        p_batch_instance_id,
+        4,
+        'E -> A',
+        concat_ws(': ', 'aborted by ' || omd.editor(), nullif(p_event_detail, ''))
+    );
 END
 $batch_abort$;
 
 COMMENT ON PROCEDURE omd.batch_abort IS
-'Ends a Batch Instance with status A. An evaluation that answers A has done so already. Accepted '
-'from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch Abort event". '
+'Ends a Batch Instance with status A. An evaluation that answers A has done so already. What '
+'executes in it fails. An event says who did it and why (p_event_detail, a text). Accepted from E '
+'only. Errors: OM003, OM005, OM101. Locks: what executes in it, then the instance row. DIRECT, '
+'"Batch Abort event". '
 'Call again when the answer was lost; OM101 with execution_status_code A says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_abort FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_abort TO omd_runner;

@@ -26,12 +26,9 @@ BEGIN
     END IF;
 
     RETURN CASE
-        WHEN EXISTS (
-            SELECT FROM omd.batch_instance AS o
-            WHERE o.batch_id = v_batch_id
-                AND o.execution_status_code = 'E'
-                AND o.batch_instance_id < p_batch_instance_id
-        ) THEN 'Abort'
+        WHEN
+            EXISTS (SELECT FROM omd._executing_batch_instances(v_batch_id, p_batch_instance_id))
+            THEN 'Abort'
         ELSE 'Process'
     END;
 END

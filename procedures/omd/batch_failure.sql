@@ -10,6 +10,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $batch_failure$
 BEGIN
+    PERFORM omd._lock_members(p_batch_instance_id);
     PERFORM omd._fail_batch_instance(
         p_batch_instance_id, p_event_detail, p_event_return_code_details
     );
@@ -19,8 +20,8 @@ $batch_failure$;
 COMMENT ON PROCEDURE omd.batch_failure IS
 'Ends a Batch Instance with status F; the next run is a partial restart. Writes one row to the '
 'event log: p_event_detail (text of any length), p_event_return_code_details (an error code). '
-'Accepted from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch '
-'Failure event". '
+'Accepted from E only. Errors: OM003, OM005, OM101. Locks: what executes in it, then the '
+'instance row. DIRECT, "Batch Failure event". '
 'Call again when the answer was lost; OM101 with execution_status_code F says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_failure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_failure TO omd_runner;

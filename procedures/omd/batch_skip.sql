@@ -1,20 +1,31 @@
 -- Ends a Batch Instance with C, by hand: nothing was run.
 
 CREATE OR REPLACE PROCEDURE omd.batch_skip(
-    p_batch_instance_id bigint
+    p_batch_instance_id bigint,
+    p_event_detail text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $batch_skip$
 BEGIN
+    PERFORM omd._lock_members(p_batch_instance_id);
     PERFORM omd._close_batch_instance(p_batch_instance_id, 'C');
+    PERFORM omd.write_event(
+        0,
+        p_batch_instance_id,
+        4,
+        'E -> C',
+        concat_ws(': ', 'skipped by ' || omd.editor(), nullif(p_event_detail, ''))
+    );
 END
 $batch_skip$;
 
 COMMENT ON PROCEDURE omd.batch_skip IS
-'Ends a Batch Instance with status C. An evaluation that answers C has done so already. Accepted '
-'from E only. Errors: OM003, OM005, OM101. Locks: the instance row. DIRECT, "Batch Skip event". '
+'Ends a Batch Instance with status C. An evaluation that answers C has done so already. What '
+'executes in it fails. An event says who did it and why (p_event_detail, a text). Accepted from E '
+'only. Errors: OM003, OM005, OM101. Locks: what executes in it, then the instance row. DIRECT, '
+'"Batch Skip event". '
 'Call again when the answer was lost; OM101 with execution_status_code C says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_skip FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_skip TO omd_runner;

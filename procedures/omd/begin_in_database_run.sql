@@ -1,4 +1,4 @@
--- Begins a run of a Module whose executable is SQL, bound to this session. Does not commit.
+-- Begins a run of a Module whose executable is SQL, bound to this statement. Does not commit.
 
 CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(
     p_module_code text,
@@ -49,16 +49,13 @@ BEGIN
     IF p_processing_indicator = 'R' THEN
         CALL omd._settle_rollback(p_module_instance_id, 'POSTGRES', p_processing_indicator);
     END IF;
-    IF p_processing_indicator = 'P' THEN
-        PERFORM omd._bind_session('MODULE', p_module_instance_id);
-    END IF;
 END
 $begin_in_database_run$;
 
 COMMENT ON PROCEDURE omd.begin_in_database_run IS
-'For rooms: Begins a run of the Module p_module_code in this session: answers its id, the '
-'Processing Indicator and the SQL to execute (p_executable, else the registered one). Does not '
-'commit. Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM205, OM203, OM204. Locks: the Module'
-' row, the session''s advisory lock.';
+'For rooms: Begins a run of the Module p_module_code in this statement: answers its id, the '
+'Processing Indicator and the SQL to execute (p_executable, else the registered one). It lives as '
+'long as the statement. Does not commit. Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, '
+'OM204, OM205. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_in_database_run TO omd_runner;

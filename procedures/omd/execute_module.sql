@@ -6,19 +6,17 @@ CREATE OR REPLACE PROCEDURE omd.execute_module(
     p_module_instance_id bigint,
     p_executable text,
     INOUT p_execution_status_code text DEFAULT NULL,
-    INOUT p_is_cancelled boolean DEFAULT NULL
+    INOUT p_is_cancelled boolean DEFAULT NULL,
+    p_keeps_settings boolean DEFAULT FALSE
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
 AS $execute_module$
 DECLARE
-    v_verb pg_catalog.text := pg_catalog.lower(
-        (
-            pg_catalog.regexp_match(
-                p_executable, '^(?:[[:space:]]|--[^\n]*\n|/[*].*?[*]/)*([a-z]+)', 'i'
-            )
-        )[1]
-    );
+    v_role pg_catalog.text;
+    v_user pg_catalog.text;
+    v_settings pg_catalog.jsonb;
+    v_written pg_catalog.text;
     v_rows bigint;
     v_rows_told pg_catalog.text;
     v_told pg_catalog.jsonb;
@@ -34,23 +32,36 @@ BEGIN
     );
     BEGIN
         PERFORM pg_catalog.set_config('omd.row_counts', '', TRUE);
+        IF p_keeps_settings IS NOT TRUE THEN
+            v_role := pg_catalog.current_setting('role');
+            v_user := pg_catalog.current_setting('session_authorization');
+            v_settings := omd._session_settings(p_executable);
+        END IF;
         EXECUTE p_executable;
         GET DIAGNOSTICS v_rows = ROW_COUNT;
+        -- What it has set goes; a failure takes it back by itself. First who runs, since another
+        -- role may not call us.
+        IF p_keeps_settings IS NOT TRUE THEN
+            IF pg_catalog.current_setting('session_authorization') OPERATOR(pg_catalog.<>) v_user
+            THEN
+                PERFORM pg_catalog.set_config('session_authorization', v_user, FALSE);
+            END IF;
+            IF pg_catalog.current_setting('role') OPERATOR(pg_catalog.<>) v_role THEN
+                PERFORM pg_catalog.set_config('role', v_role, FALSE);
+            END IF;
+            CALL omd._restore_settings(v_settings, p_executable);
+        END IF;
         -- A deferred constraint would fail at the commit, where nobody could record it.
         SET CONSTRAINTS ALL IMMEDIATE;
         v_rows_told := pg_catalog.current_setting('omd.row_counts', TRUE);
-        v_told := CASE
-            WHEN v_rows_told OPERATOR(pg_catalog.<>) '' THEN v_rows_told::pg_catalog.jsonb
-            ELSE
-                pg_catalog.jsonb_build_object(
-                    CASE
-                        WHEN v_verb OPERATOR(pg_catalog.=) 'update' THEN 'updated'
-                        WHEN v_verb OPERATOR(pg_catalog.=) 'delete' THEN 'deleted'
-                        ELSE 'inserted'
-                    END,
-                    v_rows
-                )
-        END;
+        IF v_rows_told OPERATOR(pg_catalog.<>) '' THEN
+            v_told := v_rows_told::pg_catalog.jsonb;
+        ELSE
+            v_written := omd._written_rows(p_executable);
+            IF v_written IS NOT NULL THEN
+                v_told := pg_catalog.jsonb_build_object(v_written, v_rows);
+            END IF;
+        END IF;
         CALL omd.module_success(
             p_module_instance_id,
             p_rows_input => (v_told OPERATOR(pg_catalog.->>) 'input')::bigint,
@@ -92,14 +103,14 @@ BEGIN
     END IF;
     PERFORM pg_catalog.set_config('omd.module_instance_id', '', FALSE);
     COMMIT;
-    PERFORM omd._release_session('MODULE', p_module_instance_id);
 END
 $execute_module$;
 
 COMMENT ON PROCEDURE omd.execute_module IS
 'For rooms: Executes the SQL p_executable for a Module Instance that may proceed and ends the '
-'instance with S and its row count, or with F and one event row; commits. The SQL reads '
-'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. p_is_cancelled: '
-'the statement was cancelled. Locks: what the executable takes.';
+'instance with S and the rows it wrote, or with F and one event row; commits. The SQL reads '
+'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. What it sets with '
+'SET is put back; p_keeps_settings: the caller knows that it sets nothing. p_is_cancelled: the '
+'statement was cancelled. Locks: what the executable takes.';
 REVOKE ALL ON PROCEDURE omd.execute_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.execute_module TO omd_runner;

@@ -16,14 +16,6 @@ BEGIN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_lease'));
     END IF;
 
-    -- The end of a Batch locks its instance first and then those of its Modules: so does this.
-    PERFORM FROM omd.batch_instance AS bi
-    WHERE bi.batch_instance_id = (
-        SELECT mi.batch_instance_id
-        FROM omd.module_instance AS mi
-        WHERE mi.module_instance_id = p_module_instance_id AND mi.batch_instance_id <> 0
-    )
-    FOR NO KEY UPDATE;
     UPDATE omd.module_instance AS mi SET lease_expires_at = clock_timestamp() + v_lease
     WHERE mi.module_instance_id = p_module_instance_id
         AND mi.execution_status_code = 'E'

@@ -1,22 +1,29 @@
 -- Ends a Module Instance with A, by hand: nothing was written.
 
 CREATE OR REPLACE PROCEDURE omd.module_abort(
-    p_module_instance_id bigint
+    p_module_instance_id bigint,
+    p_event_detail text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $module_abort$
 BEGIN
-    PERFORM omd._close_module_instance(p_module_instance_id, 'A');
+    PERFORM omd.write_event(
+        p_module_instance_id,
+        omd._close_module_instance(p_module_instance_id, 'A'),
+        4,
+        'E -> A',
+        concat_ws(': ', 'aborted by ' || omd.editor(), nullif(p_event_detail, ''))
+    );
 END
 $module_abort$;
 
 COMMENT ON PROCEDURE omd.module_abort IS
 'Ends a Module Instance with status A. An evaluation that answers A has done so already. Only '
 'for a run that has written nothing: no rollback follows; call module_failure for one that has. '
-'Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row. DIRECT, "Module '
-'Abort event". '
+'An event says who did it and why (p_event_detail, a text). Accepted from E only. Errors: OM004, '
+'OM005, OM101. Locks: the instance row. DIRECT, "Module Abort event". '
 'Call again when the answer was lost; OM101 with execution_status_code A says that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_abort FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_abort TO omd_runner;

@@ -26,12 +26,9 @@ BEGIN
     END IF;
 
     RETURN CASE
-        WHEN EXISTS (
-            SELECT FROM omd.module_instance AS o
-            WHERE o.module_id = v_module_id
-                AND o.execution_status_code = 'E'
-                AND o.module_instance_id < p_module_instance_id
-        ) THEN 'Abort'
+        WHEN
+            EXISTS (SELECT FROM omd._executing_module_instances(v_module_id, p_module_instance_id))
+            THEN 'Abort'
         ELSE 'Process'
     END;
 END

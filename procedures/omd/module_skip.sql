@@ -1,22 +1,29 @@
 -- Ends a Module Instance with C, by hand: nothing was written.
 
 CREATE OR REPLACE PROCEDURE omd.module_skip(
-    p_module_instance_id bigint
+    p_module_instance_id bigint,
+    p_event_detail text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $module_skip$
 BEGIN
-    PERFORM omd._close_module_instance(p_module_instance_id, 'C');
+    PERFORM omd.write_event(
+        p_module_instance_id,
+        omd._close_module_instance(p_module_instance_id, 'C'),
+        4,
+        'E -> C',
+        concat_ws(': ', 'skipped by ' || omd.editor(), nullif(p_event_detail, ''))
+    );
 END
 $module_skip$;
 
 COMMENT ON PROCEDURE omd.module_skip IS
 'Ends a Module Instance with status C. An evaluation that answers C has done so already. Only '
 'for a run that has written nothing: no rollback follows; call module_failure for one that has. '
-'Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row. DIRECT, "Module '
-'Skip event". '
+'An event says who did it and why (p_event_detail, a text). Accepted from E only. Errors: OM004, '
+'OM005, OM101. Locks: the instance row. DIRECT, "Module Skip event". '
 'Call again when the answer was lost; OM101 with execution_status_code C says that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_skip FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_skip TO omd_runner;

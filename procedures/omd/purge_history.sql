@@ -13,9 +13,11 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $purge_history$
 DECLARE
-    v_before timestamptz := omd.purge_cutoff(p_keep, p_batch_size);
+    v_before timestamptz;
     v_last bigint;
 BEGIN
+    CALL omd.require_no_transaction_block('omd.purge_history');
+    v_before := omd.purge_cutoff(p_keep, p_batch_size);
     p_module_instances := 0;
     v_last := 0;
     WHILE v_last IS NOT NULL LOOP
@@ -48,8 +50,8 @@ COMMENT ON PROCEDURE omd.purge_history IS
 'rollback or carries a directive, and all since then of the same Module or Batch; the last real '
 'run; the newest load window; failed Batches that wait for a restart; events of what is kept. '
 'Answers the numbers of rows deleted. A stamp of a deleted instance in a target can no longer be '
-'traced. Commits: call it outside a transaction block. Errors: OM005, OM013. Locks: rows that no '
-'run looks at, for one transaction. '
+'traced. Commits: call it outside a transaction block. Errors: OM005, OM013, OM018. Locks: rows '
+'that no run looks at, for one transaction. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.purge_history FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.purge_history TO omd_admin;

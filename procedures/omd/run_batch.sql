@@ -6,7 +6,8 @@ CREATE OR REPLACE PROCEDURE omd.run_batch(
     p_batch_code text,
     p_parent_batch_instance_id bigint DEFAULT NULL,
     INOUT p_batch_instance_id bigint DEFAULT NULL,
-    INOUT p_execution_status_code text DEFAULT NULL
+    INOUT p_execution_status_code text DEFAULT NULL,
+    p_force boolean DEFAULT FALSE
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -14,9 +15,10 @@ AS $run_batch$
 DECLARE
     v_is_cancelled boolean;
 BEGIN
+    CALL omd.require_no_transaction_block('omd.run_batch');
     CALL omd._execute_batch(
-        p_batch_code, p_parent_batch_instance_id, p_batch_instance_id, p_execution_status_code,
-        v_is_cancelled
+        p_batch_code, p_parent_batch_instance_id, p_force, p_batch_instance_id,
+        p_execution_status_code, v_is_cancelled
     );
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING
@@ -36,7 +38,9 @@ COMMENT ON PROCEDURE omd.run_batch IS
 'Runs the Batch p_batch_code in the database: its Modules by sequence, then its child Batches. '
 'Answers p_batch_instance_id and p_execution_status_code: S, F (the event log names the failing '
 'members), A or C. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
-'Commits: call it outside a transaction block. The run lives as long as its session. Errors: '
-'OM001, OM003, OM005, OM014, 57014. Locks: the Batch row while it begins.';
+'p_force: the frequency does not count, of its child Batches neither. Commits: call it outside a '
+'transaction block. The run lives as long as this statement; what it leaves when it is broken '
+'off, the next begin gives up. Errors: OM001, OM003, OM005, OM014, OM018, 57014. Locks: the Batch '
+'row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_batch TO omd_runner;

@@ -17,6 +17,7 @@ DECLARE
     v_indicator pg_catalog.text;
     v_is_cancelled boolean;
 BEGIN
+    CALL omd.require_no_transaction_block('omd.run_module');
     CALL omd.begin_in_database_run(
         p_module_code, p_batch_instance_id, v_executable, p_module_instance_id, v_indicator
     );
@@ -47,8 +48,8 @@ COMMENT ON PROCEDURE omd.run_module IS
 'registered SQL), ends it. Answers p_module_instance_id and p_execution_status_code: S, F (the '
 'error is in the event log), A or C. The executable reads '
 'current_setting(''omd.module_instance_id''). Commits: call it outside a transaction block. The '
-'run lives as long as its session. Errors: OM002, OM003, OM005, OM009, OM014, OM101 (the '
-'Batch has just ended), OM201, OM202, OM203, OM204, OM205, 57014. Locks: the Module row while it '
-'begins.';
+'run lives as long as this statement; when it is broken off, the next begin declares it dead. '
+'Errors: OM002, OM003, OM005, OM009, OM014, OM018, OM101 (the Batch has just ended), OM201, OM202, '
+'OM203, OM204, OM205, 57014. Locks: the Module row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_module TO omd_runner;

@@ -1,4 +1,4 @@
--- Does any session, this one included, hold the advisory lock of an in-database run?
+-- Is an in-database run still at work? One look at its row and one at the activity of its backend.
 
 CREATE OR REPLACE FUNCTION omd.session_lives(
     p_instance_type text,
@@ -8,21 +8,27 @@ RETURNS boolean
 LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT EXISTS(
-        SELECT FROM pg_locks AS l
-        WHERE
-            l.locktype = 'advisory'
-            AND l.granted
-            AND l.objsubid = 1
-            AND l.database
-            = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
-            AND l.classid::bigint * 4294967296 + l.objid::bigint
-            = omd._session_lock_key(p_instance_type, p_instance_id)
-    );
+    SELECT coalesce(bool_or(omd._statement_runs(i.backend_pid, i.statement_start)), FALSE)
+    FROM (
+        SELECT
+            bi.backend_pid,
+            bi.statement_start
+        FROM omd.batch_instance AS bi
+        WHERE p_instance_type = 'BATCH' AND bi.batch_instance_id = p_instance_id
+        UNION ALL
+        SELECT
+            mi.backend_pid,
+            mi.statement_start
+        FROM omd.module_instance AS mi
+        WHERE p_instance_type = 'MODULE' AND mi.module_instance_id = p_instance_id
+    ) AS i;
 END;
 
 COMMENT ON FUNCTION omd.session_lives IS
-'For rooms: Whether a session holds the advisory lock of an in-database run. p_instance_type: '
-'BATCH or MODULE. Locks: none.';
+'For rooms: Whether the statement that executes an in-database run has not ended yet. '
+'p_instance_type: BATCH or MODULE; p_instance_id: the instance. FALSE for every other instance. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd.session_lives FROM PUBLIC;

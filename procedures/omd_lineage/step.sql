@@ -42,7 +42,8 @@ BEGIN
             'CALL omd_lineage._process_block(%s, %s)', p_module_instance_id, v_plan_number
         ),
         v_status,
-        v_is_cancelled
+        v_is_cancelled,
+        p_keeps_settings => TRUE
     );
     IF v_status OPERATOR(pg_catalog.=) 'S' THEN
         p_outcome := 'DONE';

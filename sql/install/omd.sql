@@ -28,6 +28,13 @@
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
+\set checksum 'd967d514193c885bfed80458ce40216ea1d959250b4bece575f9c841bdcc628d'
+\set migration 'V007__runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V007__runs.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -36,10 +43,9 @@
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
 \ir ../../procedures/omd/raise_error.sql
-\ir ../../procedures/omd/_session_lock_key.sql
-\ir ../../procedures/omd/_bind_session.sql
-\ir ../../procedures/omd/_release_session.sql
+\ir ../../procedures/omd/_statement_runs.sql
 \ir ../../procedures/omd/session_lives.sql
+\ir ../../procedures/omd/editor.sql
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/_quote_column.sql
 \ir ../../procedures/omd/_quote_value.sql
@@ -53,11 +59,16 @@
 \ir ../../procedures/omd/_require_module.sql
 \ir ../../procedures/omd/_require_lease.sql
 \ir ../../procedures/omd/require_read_committed.sql
+\ir ../../procedures/omd/_refused_commit.sql
+\ir ../../procedures/omd/require_no_transaction_block.sql
 \ir ../../procedures/omd/_require_batch_instance.sql
 \ir ../../procedures/omd/why_failed.sql
 \ir ../../procedures/omd/_raise_batch_instance_state.sql
 \ir ../../procedures/omd/_raise_module_instance_state.sql
 \ir ../../procedures/omd/_module_has_newer_failure.sql
+\ir ../../procedures/omd/open_module_instances.sql
+\ir ../../procedures/omd/_executing_module_instances.sql
+\ir ../../procedures/omd/_executing_batch_instances.sql
 \ir ../../procedures/omd/_failed_chains.sql
 \ir ../../procedures/omd/_last_real_batch_run.sql
 \ir ../../procedures/omd/_last_real_module_run.sql
@@ -65,6 +76,8 @@
 \ir ../../procedures/omd/pending_rollback.sql
 \ir ../../procedures/omd/_companion_instances.sql
 \ir ../../procedures/omd/_batch_rollback_is_pending.sql
+\ir ../../procedures/omd/_frequency_is_met.sql
+\ir ../../procedures/omd/_child_has_succeeded.sql
 
 -- Registration and parameters
 \ir ../../procedures/omd/register_batch.sql
@@ -77,6 +90,7 @@
 \ir ../../procedures/omd/batch_members.sql
 
 -- Batches
+\ir ../../procedures/omd/_lock_members.sql
 \ir ../../procedures/omd/_close_batch_instance.sql
 \ir ../../procedures/omd/_fail_members.sql
 \ir ../../procedures/omd/_fail_batch_instance.sql
@@ -146,11 +160,14 @@
 -- In-database runs
 \ir ../../procedures/omd/begin_in_database_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
+\ir ../../procedures/omd/_session_settings.sql
+\ir ../../procedures/omd/_changed_settings.sql
+\ir ../../procedures/omd/_restore_settings.sql
+\ir ../../procedures/omd/_written_rows.sql
 \ir ../../procedures/omd/execute_module.sql
 \ir ../../procedures/omd/run_module.sql
 \ir ../../procedures/omd/_execute_batch.sql
 \ir ../../procedures/omd/run_batch.sql
-\ir ../../procedures/omd/editor.sql
 \ir ../../procedures/omd/_guard_instance_edit.sql
 \ir ../../procedures/omd/_log_definition_edit.sql
 \ir ../../procedures/omd/_guard_module_delete.sql

@@ -29,6 +29,11 @@ def edited(flow: Flow) -> None:
     flow.conn.execute("UPDATE omd.module_instance SET processing_indicator = 'A'")
 
 
+def in_a_transaction_block(flow: Flow, routine: str, **arguments: str) -> None:
+    with flow.conn.transaction():
+        flow.call(routine, **arguments)
+
+
 def no_template(flow: Flow) -> None:
     flow.run_module("m", "F")
     flow.call("register_module", module_code="m", area_code="PRES")
@@ -107,6 +112,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM014": old_snapshot,
     "OM015": lambda flow: flow.conn.execute("CALL omd_lineage.step('no.where')"),
     "OM016": lambda flow: flow.conn.execute("CALL omd_lineage.register_topic('a..b')"),
+    "OM018": lambda flow: in_a_transaction_block(flow, "run_module", module_code="m"),
     "OM017": lambda flow: topics(flow, "CALL omd_lineage.register_topic('dwh.s', ARRAY['dwh.f'])"),
     "OM101": lambda flow: flow.end_module(flow.run_module(), "S"),
     "OM102": lambda flow: flow.end_module(flow.create_module(), "S"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 if TYPE_CHECKING:
@@ -205,7 +206,13 @@ def test_the_flag_of_a_failed_run_does_not_decide_about_its_rollback(
 ) -> None:
     flow.module()
     id = flow.run_module("m", "F")
-    flow.set_next(indicator, module=id)
+    if indicator == "P":
+        with pytest.raises(psycopg.Error) as caught:
+            flow.set_next("P", module=id)
+        assert caught.value.sqlstate == "OM106"
+        assert flow.codes(module=id) == "F P R"
+    else:
+        flow.set_next(indicator, module=id)
     if indicator == "C":
         assert flow.begin_module().answer == ("C", "DIRECTIVE")
     assert flow.begin_module().array == [id]

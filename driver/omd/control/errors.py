@@ -34,6 +34,7 @@ __all__ = [
     "NotStarted",
     "TargetColumnNotFound",
     "TargetNotFound",
+    "TransactionBlock",
     "UnknownBatch",
     "UnknownBatchInstance",
     "UnknownModule",
@@ -95,6 +96,10 @@ class InvalidArgument(CallerError, code="OM013"):
 
 class WrongIsolationLevel(CallerError, code="OM014"):
     """A decision asked for in a transaction that is not READ COMMITTED."""
+
+
+class TransactionBlock(CallerError, code="OM018"):
+    """A procedure that commits was called in a transaction block or from a function."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):

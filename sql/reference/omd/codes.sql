@@ -1,4 +1,5 @@
--- Reference rows. Rows that users add stay; the descriptions of ours are kept up to date.
+-- Reference rows. Rows that users add stay, and so does what an administrator has tuned (an
+-- interval, a layer); the descriptions of ours are kept up to date.
 
 INSERT INTO omd.execution_status (execution_status_code, execution_status_description)
 VALUES
@@ -34,12 +35,15 @@ VALUES
     'BATCH_NOT_PROCEEDING',
     'The calling Batch Instance does not execute, or was not told to proceed.'
 ),
-('NOT_REGISTERED', 'The Module is not registered in the calling Batch.'),
+('NOT_REGISTERED', 'The Module or Batch is not registered in the calling Batch.'),
 ('INACTIVE', 'The Batch or Module is inactive, or the Batch is inactive under its parent.'),
 ('INACTIVE_IN_BATCH', 'The Module is inactive in the calling Batch.'),
 ('DIRECTIVE', 'An administrator asked for one skip.'),
 ('FREQUENCY', 'The Batch has succeeded within the interval of its frequency.'),
-('ALREADY_SUCCEEDED', 'The Module has succeeded in an earlier run of the failed Batch.')
+(
+    'ALREADY_SUCCEEDED',
+    'The Module or child Batch has succeeded in an earlier run of the failed Batch.'
+)
 ON CONFLICT (reason_code) DO UPDATE SET reason_description = excluded.reason_description;
 
 INSERT INTO omd.layer (layer_code, layer_description)
@@ -56,8 +60,7 @@ VALUES
 ('INT', 'Integration', 'Integration: hubs, links, satellites.'),
 ('PRES', 'Presentation', 'Presentation: dimensions, facts, marts.'),
 ('HELPER', 'Integration', 'Helper tables of other areas.')
-ON CONFLICT (area_code) DO UPDATE
-    SET layer_code = excluded.layer_code, area_description = excluded.area_description;
+ON CONFLICT (area_code) DO UPDATE SET area_description = excluded.area_description;
 
 INSERT INTO omd.frequency (frequency_code, frequency_interval, frequency_description)
 VALUES
@@ -69,9 +72,7 @@ VALUES
 ('Fortnightly', interval '14 days', 'At most once in two weeks.'),
 ('Monthly', interval '1 month', 'At most once a month.')
 ON CONFLICT (frequency_code) DO UPDATE
-    SET
-        frequency_interval = excluded.frequency_interval,
-        frequency_description = excluded.frequency_description;
+    SET frequency_description = excluded.frequency_description;
 
 INSERT INTO omd.table_type (table_type_code, table_type_description)
 VALUES

@@ -68,6 +68,12 @@ VALUES
     'SET default_transaction_isolation = ''read committed''; or begin the transaction so.'
 ),
 (
+    'OM018', 'TransactionBlock',
+    '{routine} commits while it runs, so it can''t be called in a transaction block or from a '
+    'function',
+    'End the transaction first, or switch autocommit on; then CALL it on its own.'
+),
+(
     'OM101', 'InstanceNotExecuting',
     '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '
     '{execution_status_code}{because}',
@@ -87,9 +93,8 @@ VALUES
 ),
 (
     'OM104', 'BatchNotComplete',
-    'Batch Instance {batch_instance_id} can''t succeed: Module Instances '
-    '{module_instance_ids} and Batch Instances {batch_instance_ids} in it execute or have '
-    'failed',
+    'Batch Instance {batch_instance_id} can''t succeed: in it there still execute or have failed '
+    '{members}',
     'End what executes, or CALL omd.batch_failure({batch_instance_id});'
 ),
 (
@@ -100,7 +105,8 @@ VALUES
 ),
 (
     'OM106', 'DirectEditRefused', '{instance_type} {instance_id} can''t be edited so: {problem}',
-    'Administrators may set next_run_indicator, to R only where something ran, and nothing else.'
+    'Administrators may set next_run_indicator and nothing else: R only where something ran, P '
+    'only where no rollback is due.'
 ),
 (
     'OM107', 'LeaseExpired', 'the lease of {instance_type} {instance_id} has passed',

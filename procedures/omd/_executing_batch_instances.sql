@@ -1,0 +1,23 @@
+-- The multiple-instance check of a Batch, in one place. Planned as part of the caller's query.
+
+CREATE OR REPLACE FUNCTION omd._executing_batch_instances(
+    p_batch_id integer,
+    p_before bigint
+)
+RETURNS SETOF bigint
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT o.batch_instance_id
+    FROM omd.batch_instance AS o
+    WHERE
+        o.batch_id = p_batch_id
+        AND o.execution_status_code = 'E'
+        AND o.batch_instance_id < coalesce(p_before, 9223372036854775807);
+END;
+
+COMMENT ON FUNCTION omd._executing_batch_instances IS
+'The instances of the Batch p_batch_id that execute, with an id lower than p_before (NULL: all). '
+'Locks: none.';
+REVOKE ALL ON FUNCTION omd._executing_batch_instances FROM PUBLIC;

@@ -1,0 +1,23 @@
+-- The multiple-instance check of a Module, in one place. Planned as part of the caller's query.
+
+CREATE OR REPLACE FUNCTION omd._executing_module_instances(
+    p_module_id integer,
+    p_before bigint
+)
+RETURNS SETOF bigint
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT o.module_instance_id
+    FROM omd.module_instance AS o
+    WHERE
+        o.module_id = p_module_id
+        AND o.execution_status_code = 'E'
+        AND o.module_instance_id < coalesce(p_before, 9223372036854775807);
+END;
+
+COMMENT ON FUNCTION omd._executing_module_instances IS
+'The instances of the Module p_module_id that execute, from whatever Batch, with an id lower than '
+'p_before (NULL: all). Locks: none.';
+REVOKE ALL ON FUNCTION omd._executing_module_instances FROM PUBLIC;

@@ -1,0 +1,35 @@
+-- Puts back what an executable has set for the rest of the session. It pins no search_path, which
+-- may be one of them: every name, type and operator is qualified.
+
+CREATE OR REPLACE PROCEDURE omd._restore_settings(
+    p_settings jsonb,
+    p_executable text
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+AS $restore_settings$
+DECLARE
+    v_setting pg_catalog.record;
+BEGIN
+    IF p_settings IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005', pg_catalog.jsonb_build_object('argument', 'p_settings')
+        );
+    END IF;
+    FOR v_setting IN
+        SELECT c.name, c.value FROM omd._changed_settings(p_settings, p_executable) AS c
+    LOOP
+        IF v_setting.value IS NOT NULL THEN
+            PERFORM pg_catalog.set_config(v_setting.name, v_setting.value, FALSE);
+        ELSE
+            EXECUTE pg_catalog.format('RESET %I', v_setting.name);
+        END IF;
+    END LOOP;
+END
+$restore_settings$;
+
+COMMENT ON PROCEDURE omd._restore_settings IS
+'Makes the settings of this session again what _session_settings(p_executable) has answered '
+'before (p_settings). Errors: OM005. Locks: none.';
+REVOKE ALL ON PROCEDURE omd._restore_settings FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd._restore_settings TO omd_runner;

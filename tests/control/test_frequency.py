@@ -1,0 +1,100 @@
+"""The tolerance of a frequency, what administrators have tuned, force (section 4, rule 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from omd import install
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.control.conftest import Flow
+
+
+@pytest.fixture
+def tuned(flow: Flow) -> Iterator[Flow]:
+    yield flow
+    flow.owner(
+        "UPDATE omd.frequency SET frequency_interval = interval '1 day',"
+        " frequency_tolerance = NULL WHERE frequency_code = 'Daily'"
+    )
+
+
+def started_ago(flow: Flow, id: int, interval: str) -> None:
+    flow.owner(
+        "UPDATE omd.batch_instance SET start_datetime = clock_timestamp() - %s::interval"
+        " WHERE batch_instance_id = %s",
+        interval,
+        id,
+    )
+
+
+def test_a_start_a_moment_early_is_let_in(flow: Flow) -> None:
+    flow.batch(frequency_code="Daily")
+    started_ago(flow, flow.run_batch().id, "23:59:59.4")
+    assert flow.begin_batch().answer == ("P", None)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "ago", "answer"),
+    [
+        ("0", "23:59:59", ("C", "FREQUENCY")),
+        ("3 hours", "21:00:01", ("P", None)),
+        ("3 hours", "20:59:00", ("C", "FREQUENCY")),
+    ],
+)
+def test_the_tolerance_can_be_tuned(
+    tuned: Flow, tolerance: str, ago: str, answer: tuple[str, str | None]
+) -> None:
+    tuned.owner(
+        "UPDATE omd.frequency SET frequency_tolerance = %s WHERE frequency_code = 'Daily'",
+        tolerance,
+    )
+    tuned.batch(frequency_code="Daily")
+    started_ago(tuned, tuned.run_batch().id, ago)
+    assert tuned.begin_batch().answer == answer
+
+
+def test_a_tolerance_is_not_negative(flow: Flow) -> None:
+    with pytest.raises(psycopg.errors.CheckViolation):
+        flow.owner("UPDATE omd.frequency SET frequency_tolerance = '-1 s'")
+
+
+def test_an_installation_keeps_what_was_tuned(tuned: Flow) -> None:
+    tuned.owner(
+        "UPDATE omd.frequency SET frequency_interval = '20 hours', frequency_tolerance = '1 s'"
+        " WHERE frequency_code = 'Daily'"
+    )
+    codes = install.sql_root() / "sql" / "reference" / "omd" / "codes.sql"
+    tuned.owner(codes.read_text())
+    row = tuned.rows(
+        "SELECT frequency_interval::text AS i, frequency_tolerance::text AS t"
+        " FROM omd.frequency WHERE frequency_code = 'Daily'"
+    )
+    assert row == [{"i": "20:00:00", "t": "00:00:01"}]
+
+
+def test_a_run_in_the_database_can_be_forced_with_its_children(flow: Flow) -> None:
+    flow.batch("b", frequency_code="Daily")
+    flow.batch("c", frequency_code="Daily")
+    flow.call("add_batch_to_parent_batch", batch_code="c", parent_batch_code="b")
+    run = {"batch_code": "b"}
+    assert flow.call("run_batch", **run)["execution_status_code"] == "S"
+    assert flow.call("run_batch", **run)["execution_status_code"] == "C"
+    assert flow.call("run_batch", **run, force=True)["execution_status_code"] == "S"
+    statuses = flow.rows(
+        "SELECT execution_status_code AS s FROM omd.batch_instance AS bi JOIN omd.batch AS b"
+        " USING (batch_id) WHERE batch_code = 'c' ORDER BY batch_instance_id"
+    )
+    assert [row["s"] for row in statuses] == ["S", "S"]
+
+
+def test_force_does_not_lift_a_directive(flow: Flow) -> None:
+    flow.batch(frequency_code="Daily")
+    flow.set_next("C", batch=flow.run_batch().id)
+    assert flow.begin_batch(force=True).answer == ("C", "DIRECTIVE")
+    assert flow.begin_batch(force=True).answer == ("P", None)

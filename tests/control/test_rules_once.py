@@ -1,0 +1,33 @@
+"""The rules that stand in one function are planned as part of the query that asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.control.conftest import Flow
+
+
+@pytest.mark.parametrize(
+    ("call", "indexes"),
+    [
+        ("omd.open_module_instances(1)", {"ix_module_instance_open"}),
+        (
+            "omd._executing_module_instances(1, 5)",
+            {"ix_module_instance_open", "uq_module_instance_proceeding"},
+        ),
+        (
+            "omd._executing_batch_instances(1, NULL)",
+            {"ix_batch_instance_executing", "uq_batch_instance_proceeding"},
+        ),
+    ],
+)
+def test_one_probe_of_a_partial_index(flow: Flow, call: str, indexes: set[str]) -> None:
+    flow.conn.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    plan = "\n".join(
+        next(iter(row.values())) for row in flow.rows(f"EXPLAIN SELECT EXISTS (SELECT FROM {call})")
+    )
+    assert "Function Scan" not in plan
+    assert any(f"using {index} " in plan for index in indexes), plan

@@ -1,0 +1,101 @@
+"""Who began a run, who ended it by hand and why; which indicators an administrator may set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.control.conftest import Flow
+
+ANNA = "anna as omd_runner"
+
+
+@pytest.fixture
+def anna(flow: Flow, another: Callable[..., Flow]) -> Iterator[Flow]:
+    """A person who has logged in as herself and taken on omd_runner."""
+    flow.conn.execute("CREATE ROLE anna LOGIN IN ROLE omd_runner")
+    flow.batch("b", "m")
+    session = another()
+    session.conn.execute("SET SESSION AUTHORIZATION anna")
+    session.conn.execute("SET ROLE omd_runner")
+    yield session
+    session.conn.close()
+    flow.conn.execute("DROP ROLE anna")
+
+
+def test_an_instance_tells_who_began_it(flow: Flow, anna: Flow) -> None:
+    batch = anna.begin_batch().id
+    module = anna.begin_module("m", batch).id
+    created = anna.create_module("m", batch)
+    for kind, id in (("batch", batch), ("module", module), ("module", created)):
+        query = f"SELECT started_by FROM omd.{kind}_instance WHERE {kind}_instance_id = %s"
+        assert flow.one(query, id) == ANNA
+
+
+@pytest.mark.parametrize("reason", ["the file was a test", None, ""])
+@pytest.mark.parametrize("kind", ["batch", "module"])
+@pytest.mark.parametrize(
+    ("verb", "code", "done"), [("abort", "A", "aborted"), ("skip", "C", "skipped")]
+)
+def test_an_end_by_hand_tells_who_and_why(
+    flow: Flow, anna: Flow, kind: str, verb: str, code: str, done: str, reason: str | None
+) -> None:
+    batch = anna.begin_batch().id
+    module = anna.begin_module("m", batch).id if kind == "module" else 0
+    id = module or batch
+    anna.call(f"{kind}_{verb}", **{f"{kind}_instance_id": id}, event_detail=reason)
+    (event,) = flow.rows("SELECT * FROM omd.event_log")
+    assert (event["batch_instance_id"], event["module_instance_id"]) == (batch, module)
+    assert event["event_return_code_details"] == f"E -> {code}"
+    assert event["event_detail"] == f"{done} by {ANNA}" + (f": {reason}" if reason else "")
+
+
+def test_an_evaluation_that_skips_leaves_no_event(flow: Flow, anna: Flow) -> None:
+    flow.deactivate("module", "module_code = 'm'")
+    assert anna.begin_module().answer == ("C", "INACTIVE")
+    assert flow.rows("SELECT FROM omd.event_log WHERE module_instance_id <> 0") == []
+
+
+@pytest.mark.parametrize("way", ["UPDATE", "CALL"])
+def test_a_failure_keeps_its_rollback(flow: Flow, way: str) -> None:
+    flow.module()
+    failed = flow.run_module("m", "F")
+    for indicator in ("C", "P", "R", "P"):
+        try:
+            if way == "CALL":
+                flow.call(
+                    "set_next_run_indicator",
+                    next_run_indicator=indicator,
+                    module_instance_id=failed,
+                )
+            else:
+                flow.set_next(indicator, module=failed)
+            assert indicator != "P"
+        except psycopg.Error as error:
+            assert (indicator, error.sqlstate) == ("P", "OM106")  # noqa: PT017
+    assert flow.codes(module=failed) == "F P R"
+    assert flow.begin_module().array == [failed]
+    flow.call("set_next_run_indicator", next_run_indicator="C", module_instance_id=failed)
+    flow.call("set_next_run_indicator", next_run_indicator="P", module_instance_id=failed)
+
+
+def test_a_reason_is_one_of_the_table(flow: Flow) -> None:
+    flow.module()
+    flow.deactivate("module", "module_code = 'm'")
+    skipped = flow.begin_module().id
+    for table, reason in (("module", "NONSENSE"), ("module", "RUNNING")):
+        update = (
+            f"UPDATE omd.{table}_instance SET reason_code = '{reason}'"
+            f" WHERE {table}_instance_id = {skipped}"
+        )
+        if reason == "NONSENSE":
+            with pytest.raises(psycopg.errors.ForeignKeyViolation):
+                flow.owner(update)
+        else:
+            flow.owner(update)
+    assert flow.rows("SELECT FROM omd.reason WHERE reason_description = ''") == []
