@@ -29,13 +29,8 @@ BEGIN
     -- An index holds the instances that a rule could ask for, and usually none of this Module.
     PERFORM FROM omd.module_instance AS o
     WHERE o.module_id = p_module_id
-        AND (
-            o.execution_status_code = 'E'
-            OR o.next_run_indicator = 'C'
-            OR (
-                (o.execution_status_code = 'F' OR o.next_run_indicator = 'R')
-                AND o.rolled_back_by_module_instance_id IS NULL
-            )
+        AND omd._is_open(
+            o.execution_status_code, o.next_run_indicator, o.rolled_back_by_module_instance_id
         )
     LIMIT 1;
     v_is_open := FOUND;
@@ -111,8 +106,11 @@ BEGIN
     IF v_is_open THEN
         UPDATE omd.module_instance AS mi SET
             next_run_indicator = CASE
-                WHEN mi.execution_status_code = 'F'
-                    AND mi.rolled_back_by_module_instance_id IS NULL THEN 'R'
+                WHEN omd._awaits_rollback(
+                    mi.execution_status_code,
+                    mi.next_run_indicator,
+                    mi.rolled_back_by_module_instance_id
+                ) THEN 'R'
                 ELSE 'P'
             END
         WHERE mi.module_id = p_module_id

@@ -43,6 +43,7 @@
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/_quote_column.sql
 \ir ../../procedures/omd/_quote_value.sql
+\ir ../../procedures/omd/_target_relation.sql
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/write_event.sql
@@ -61,6 +62,11 @@
 \ir ../../procedures/omd/_failed_chains.sql
 \ir ../../procedures/omd/_last_real_batch_run.sql
 \ir ../../procedures/omd/_last_real_module_run.sql
+\ir ../../procedures/omd/_awaits_rollback.sql
+\ir ../../procedures/omd/_is_open.sql
+\ir ../../procedures/omd/_is_loaded_by_others.sql
+\ir ../../procedures/omd/_fitting_templates.sql
+\ir ../../procedures/omd/has_rollback_template.sql
 \ir ../../procedures/omd/_with_later_windows.sql
 \ir ../../procedures/omd/pending_rollback.sql
 \ir ../../procedures/omd/_companion_instances.sql
