@@ -38,6 +38,7 @@ __all__ = [
     "InvalidCode",
     "InvalidLease",
     "InvalidLoadWindow",
+    "InvalidRollbackTemplate",
     "InvalidTableCode",
     "InvalidTopic",
     "LeaseExpired",
@@ -56,10 +57,13 @@ __all__ = [
     "NotProceeding",
     "NotStarted",
     "OmdError",
+    "ProtectedTarget",
+    "RollbackIncomplete",
     "StateError",
     "StepFenced",
     "StepNotStarted",
     "TargetColumnNotFound",
+    "TargetInUse",
     "TargetNotFound",
     "TransformUnfit",
     "UnknownBatch",
@@ -218,6 +222,14 @@ class StepFenced(StateError, code="OM108"):
     """The topic was released, or taken by another step: this one can't commit any more."""
 
 
+class TargetInUse(StateError, code="OM111"):
+    """Another target for a Module whose failed rows are still in the present one."""
+
+
+class RollbackIncomplete(StateError, code="OM112"):
+    """Rows of the undone runs are still there, or rows of others refer to them."""
+
+
 class NoRollbackTemplate(ConfigurationError, code="OM201"):
     """A rollback is pending and no template says how to do it."""
 
@@ -248,6 +260,14 @@ class TransformUnfit(ConfigurationError, code="OM207"):
 
 class WrongTopicState(ConfigurationError, code="OM208"):
     """The topic does not allow the call: it is a source, or of the other engine, or needed."""
+
+
+class InvalidRollbackTemplate(ConfigurationError, code="OM209"):
+    """A rollback template names an unknown placeholder, or its count is no mere SELECT."""
+
+
+class ProtectedTarget(ConfigurationError, code="OM210"):
+    """A target in a schema of OMD or of PostgreSQL itself."""
 
 
 class MigrationChanged(InternalError, code="OM901"):

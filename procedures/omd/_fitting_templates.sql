@@ -10,6 +10,8 @@ RETURNS SETOF omd.rollback_template
 LANGUAGE sql
 STABLE
 PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     WITH target AS (
         SELECT

@@ -23,4 +23,3 @@ END;
 COMMENT ON FUNCTION omd._is_loaded_by_others IS
 'Whether another Module is registered for the target of the Module p_module_id. Locks: none.';
 REVOKE ALL ON FUNCTION omd._is_loaded_by_others FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._is_loaded_by_others TO omd_reader;

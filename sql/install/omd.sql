@@ -28,6 +28,13 @@
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
+\set checksum 'd3c50a7690d7f2c923e0b9e3d114b5478097f239090dc0304ae487a6071c83c9'
+\set migration 'V008__rollback'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V008__rollback.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -69,12 +76,17 @@
 \ir ../../procedures/omd/has_rollback_template.sql
 \ir ../../procedures/omd/_with_later_windows.sql
 \ir ../../procedures/omd/pending_rollback.sql
+\ir ../../procedures/omd/_direct_companions.sql
+\ir ../../procedures/omd/_referencing_tables.sql
+\ir ../../procedures/omd/_referencing_modules.sql
 \ir ../../procedures/omd/_companion_instances.sql
 \ir ../../procedures/omd/_batch_rollback_is_pending.sql
 
 -- Registration and parameters
 \ir ../../procedures/omd/register_batch.sql
+\ir ../../procedures/omd/_require_target.sql
 \ir ../../procedures/omd/register_module.sql
+\ir ../../procedures/omd/register_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
 \ir ../../procedures/omd/add_batch_to_parent_batch.sql
 \ir ../../procedures/omd/set_parameter.sql
@@ -109,13 +121,18 @@
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
 \ir ../../procedures/omd/_answer_module.sql
+\ir ../../procedures/omd/_rollback_values.sql
 \ir ../../procedures/omd/_rollback_statements.sql
+\ir ../../procedures/omd/_rollback_parts.sql
 \ir ../../procedures/omd/_plan_rollback.sql
 \ir ../../procedures/omd/build_rollback_sql.sql
 \ir ../../procedures/omd/preview_rollback.sql
 \ir ../../procedures/omd/_claim_companions.sql
 \ir ../../procedures/omd/_require_rollback.sql
+\ir ../../procedures/omd/_rollback_checks.sql
+\ir ../../procedures/omd/_mark_rolled_back.sql
 \ir ../../procedures/omd/confirm_rollback.sql
+\ir ../../procedures/omd/_raise_still_referenced.sql
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql
 \ir ../../procedures/omd/_settle_rollback.sql
