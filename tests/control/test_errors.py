@@ -151,9 +151,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM209": lambda flow: flow.call(
         "register_rollback", module_code="m", statement_template="DELETE FROM {tabel}"
     ),
-    "OM210": lambda flow: flow.call(
-        "register_module", module_code="m", table_code="omd.event_log"
-    ),
+    "OM210": lambda flow: flow.call("register_module", module_code="m", table_code="omd.event_log"),
 }
 
 
