@@ -1,6 +1,6 @@
--- The instances of other Modules that are undone together with given instances of a Module: those of
--- its companions, and the pending ones of Modules whose rows refer to its rows by foreign keys; and
--- what goes with all of them in the same way.
+-- The instances of other Modules that are undone together with given instances of a Module: those
+-- of its companions, and the pending ones of Modules whose rows refer to its rows by foreign keys;
+-- and what goes with all of them in the same way.
 
 CREATE OR REPLACE FUNCTION omd._companion_instances(
     p_module_id integer,

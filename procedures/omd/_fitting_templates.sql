@@ -1,7 +1,6 @@
--- Which templates undo a Module: the one place that says so. Its own alone, else those for its area,
--- platform and format, by table type before those for every type. TRUNCATE is no way where other
--- Modules load the same table, since it would take their rows too, or where a foreign key refers to
--- the table, since PostgreSQL refuses it: there the rows go by their insert instance id, as in HSTG.
+-- Which templates undo a Module: the one place that says so. Its own alone, else those for its
+-- area, platform and format, by table type before those for every type. Where a TRUNCATE of the
+-- area would harm, the rows go by their insert instance id instead, as in HSTG.
 
 CREATE OR REPLACE FUNCTION omd._fitting_templates(
     p_module_id integer
@@ -13,55 +12,52 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    WITH target AS (
+    WITH candidate AS (
         SELECT
-            m.*,
-            CASE m.platform_code
-                WHEN 'POSTGRES' THEN
-                    omd.target_column_type(m.table_code, m.insert_instance_column) IS NOT NULL
-                    AND (
-                        omd._is_loaded_by_others(m.module_id)
-                        OR EXISTS (
-                            SELECT FROM pg_constraint AS c
-                            WHERE
-                                c.contype = 'f'
-                                AND c.confrelid = omd._target_relation(m.table_code)
-                                AND c.conrelid <> c.confrelid
-                        )
-                    )
-                ELSE omd._is_loaded_by_others(m.module_id)
-            END AS is_shared
+            t AS template,
+            rank() OVER (ORDER BY t.module_id IS NULL, t.table_type_code IS NULL) AS preference,
+            t.module_id IS NULL AND t.statement_template ~* '^\s*TRUNCATE\M' AS is_truncate
         FROM omd.module AS m
+        INNER JOIN omd.rollback_template AS t
+            ON
+                m.module_id = t.module_id
+                OR (
+                    m.area_code = t.area_code
+                    AND m.platform_code = t.platform_code
+                    AND m.table_format_code IS NOT DISTINCT FROM t.table_format_code
+                    AND (m.table_type_code = t.table_type_code OR t.table_type_code IS NULL)
+                )
         WHERE m.module_id = p_module_id
     ),
 
-    candidate AS (
+    chosen AS (
         SELECT
-            t AS template,
-            rank() OVER (
-                ORDER BY
-                    t.module_id IS NULL,
-                    t.area_code IS DISTINCT FROM m.area_code,
-                    t.table_type_code IS NULL
-            ) AS preference
-        FROM target AS m
-        INNER JOIN omd.rollback_template AS t
-            ON m.module_id = t.module_id
-            OR (
-                m.platform_code = t.platform_code
-                AND m.table_format_code IS NOT DISTINCT FROM t.table_format_code
-                AND (m.table_type_code = t.table_type_code OR t.table_type_code IS NULL)
-                AND CASE
-                    WHEN m.is_shared AND t.statement_template ~* '^\s*TRUNCATE\M' THEN FALSE
-                    ELSE t.area_code = m.area_code OR (m.is_shared AND t.area_code = 'HSTG')
-                END
-            )
+            c.template,
+            c.is_truncate AND omd._truncate_would_harm(p_module_id) AS is_harmful
+        FROM candidate AS c
+        WHERE c.preference = 1
     )
 
-    SELECT (c.template).*
-    FROM candidate AS c
-    WHERE c.preference = 1
-    ORDER BY (c.template).step;
+    -- noqa: disable=AM04
+    SELECT fitting.*
+    FROM (
+        SELECT (c.template).*
+        FROM chosen AS c
+        WHERE NOT c.is_harmful
+        UNION ALL
+        SELECT t.*
+        FROM omd.module AS m
+        INNER JOIN omd.rollback_template AS t
+            ON
+                m.platform_code = t.platform_code
+                AND m.table_format_code IS NOT DISTINCT FROM t.table_format_code
+        WHERE
+            m.module_id = p_module_id
+            AND t.area_code = 'HSTG'
+            AND t.table_type_code IS NULL
+            AND EXISTS (SELECT FROM chosen AS c WHERE c.is_harmful)
+    ) AS fitting
+    ORDER BY fitting.step;
 END;
 
 COMMENT ON FUNCTION omd._fitting_templates IS

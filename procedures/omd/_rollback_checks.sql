@@ -1,7 +1,7 @@
--- How to see that a rollback has happened: per target in this database a SELECT that counts the rows
--- that are still there. A count, since it is planned as the DELETE is: a search for the first row
--- would read the whole table where the planner expects to find one soon. A template that keeps rows
--- is believed, and where no run is told by a number in a column there is nothing to look for.
+-- How to see that a rollback has happened: per target in this database a SELECT that counts the
+-- rows that are still there. A count, since it is planned as the DELETE is: a search for the first
+-- row would read the whole table where the planner expects to find one soon. A template that keeps
+-- rows is believed, and where no run is told by a number in a column there is nothing to look for.
 
 CREATE OR REPLACE FUNCTION omd._rollback_checks(
     p_module_instance_id bigint
@@ -25,7 +25,7 @@ BEGIN ATOMIC
         omd._fill_template(
             'SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})',
             omd._rollback_values(m.module_id, p.instance_array)
-        )
+        ) AS statement
     FROM omd._rollback_parts(p_module_instance_id) AS p
     INNER JOIN omd.module AS m ON p.module_id = m.module_id
     WHERE

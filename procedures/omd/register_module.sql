@@ -141,8 +141,8 @@ COMMENT ON PROCEDURE omd.register_module IS
 'audit columns where their names differ from the standard. p_companion_module_codes replaces the '
 'companions. Answers p_module_id. p_table_format_code: PARQUET for plain Parquet on Spark. '
 'p_open_expiry_date: what the expiry date of a current record says (9999-12-31). Errors: OM002, '
-'OM005, OM006, OM009, OM013, OM111: another target while a rollback is pending in the present one '
-'or a run executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. Locks: the Module row. '
-'DIRECT, "Module Processing".';
+'OM005, OM006, OM009, OM013, OM111: another target while a rollback is pending in the present '
+'one or a run executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. Locks: the '
+'Module row. DIRECT, "Module Processing".';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

@@ -1,6 +1,6 @@
--- Inserts, updates or removes one step of a Module's own rollback: how a target is undone whose area
--- has no standard way. The default is the standard way of HSTG on the platform of the target, so
--- that it is written in one place. A count belongs to its statement and goes with it.
+-- Inserts, updates or removes one step of a Module's own rollback: how a target is undone whose
+-- area has no standard way. The default is the standard way of HSTG on the platform of the target,
+-- so that it is written in one place. A count belongs to its statement and goes with it.
 
 CREATE OR REPLACE PROCEDURE omd.register_rollback(
     p_module_code text,

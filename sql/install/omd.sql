@@ -28,7 +28,7 @@
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
-\set checksum 'd3c50a7690d7f2c923e0b9e3d114b5478097f239090dc0304ae487a6071c83c9'
+\set checksum '27fc147e9eaf5f59d497a64df2f05dcbe36c743e13c51041da37fa4b6b64b4fb'
 \set migration 'V008__rollback'
 \ir ../setup/claim.psql
 \if :pending
@@ -71,7 +71,7 @@
 \ir ../../procedures/omd/_last_real_module_run.sql
 \ir ../../procedures/omd/_awaits_rollback.sql
 \ir ../../procedures/omd/_is_open.sql
-\ir ../../procedures/omd/_is_loaded_by_others.sql
+\ir ../../procedures/omd/_truncate_would_harm.sql
 \ir ../../procedures/omd/_fitting_templates.sql
 \ir ../../procedures/omd/has_rollback_template.sql
 \ir ../../procedures/omd/_with_later_windows.sql

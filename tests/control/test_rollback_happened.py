@@ -303,6 +303,13 @@ def test_a_module_with_a_template_of_its_own_keeps_it(flow: Flow) -> None:
     assert row["statement"] == "TRUNCATE dwh.m"
 
 
+def test_sharing_a_table_gives_no_template_where_there_is_none(flow: Flow) -> None:
+    for code in ("m", "other"):
+        flow.module(code, area_code="PRES", table_code="dwh.m", table_type_code="DIM")
+    flow.run_module("m", "F")
+    flow.refused("OM201", "begin_module", module_code="m")
+
+
 # The predicate
 
 PREDICATES = {

@@ -68,7 +68,7 @@ ON CONFLICT (
 -- to be remembered in; it deletes before it opens (the first condition), for the sake of a unique
 -- index on open rows. Keys with a NULL in them are found by a window, for which two NULLs are the
 -- same, since no join is; that reads all rows with such keys, and only when the array touched one.
--- Where Spark writes, the repair comes first, while the keys are still there; <=> joins NULLs there.
+-- Where Spark writes, the repair comes first, while the keys are still there; <=> joins NULLs.
 INSERT INTO omd.rollback_template (
     area_code, table_type_code, platform_code, step, statement_template, count_template
 )
