@@ -1,7 +1,7 @@
 -- Which target a Module may be given. Not a table of OMD or of PostgreSQL: its rollback would
 -- delete there. Not another one while rows of failed runs, or of a run that executes, are in the
--- present one: the rollback would look for them in the new one. A present target that is gone, or has lost
--- the column, holds back nobody: it was renamed or dropped.
+-- present one: the rollback would look for them in the new one. A present target that is gone, or
+-- has lost the column, holds back nobody: it was renamed or dropped.
 
 CREATE OR REPLACE FUNCTION omd._require_target(
     p_present omd.module,
