@@ -64,4 +64,3 @@ COMMENT ON FUNCTION omd._fitting_templates IS
 'The rollback templates that undo the Module p_module_id now, in the order of their steps; no row '
 'when none fits. Locks: none. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON FUNCTION omd._fitting_templates FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._fitting_templates TO omd_reader;

@@ -23,7 +23,7 @@ BEGIN
     RETURNING mi.rollback_instance_array, mi.companion_instance_array, mi.batch_instance_id
     INTO v_array, v_companions, v_batch_instance_id;
     IF NOT FOUND THEN
-        PERFORM omd._require_rollback(p_module_instance_id, NULL);
+        RETURN;
     END IF;
     PERFORM
         omd._notify_event(
@@ -64,7 +64,7 @@ $mark_rolled_back$;
 
 COMMENT ON FUNCTION omd._mark_rolled_back IS
 'Marks the instances that the Module Instance was told to undo as undone, takes their load '
-'windows back and sets its indicator to P. Errors: OM004, OM005, OM101, OM103. Locks: the '
-'instances undone, in id order.';
+'windows back and sets its indicator to P. Does nothing to an instance that was not told so. '
+'Locks: the instances undone, in id order.';
 REVOKE ALL ON FUNCTION omd._mark_rolled_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._mark_rolled_back TO omd_runner;

@@ -49,11 +49,6 @@ BEGIN
                     ELSE
                         p_table_code || ' is loaded by ' || array_to_string(v_module_codes, ', ')
                 END
-            ),
-            'next_command', format(
-                'delete the rows of %s that refer to them, or mark the runs that wrote them: '
-                'CALL omd.set_next_run_indicator(''R'', p_module_instance_id => …);',
-                p_table_code
             )
         )
     );

@@ -23,14 +23,7 @@ BEGIN
                     'module_code', v_check.module_code,
                     'table_code', v_check.table_code,
                     'module_instance_ids', v_check.instance_array,
-                    'problem', format('%s rows of these runs are still there', v_left),
-                    'next_command', format(
-                        'SELECT statement FROM omd.build_rollback_sql(%s); if they were executed, '
-                        'a rule or a trigger of the table keeps its rows. Where they are to stay: '
-                        'CALL omd.register_rollback(%L, p_keeps_rows => TRUE);',
-                        p_module_instance_id,
-                        v_check.module_code
-                    )
+                    'problem', format('%s rows of these runs are still there', v_left)
                 )
             );
         END IF;

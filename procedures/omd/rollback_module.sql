@@ -46,8 +46,8 @@ $rollback_module$;
 COMMENT ON PROCEDURE omd.rollback_module IS
 'Executes the rollback that the evaluation of a Module Instance asked for, on a target in this '
 'database, with the rights of the caller, and sets its indicator to P. Accepted from status E '
-'with indicator R only. Errors: OM004, OM005, OM101, OM103, OM112: rows of the undone runs are '
-'left, or rows of a run that stands refer to them, OM201, OM202, OM204, OM205. Locks: the target '
-'rows. DIRECT, "Rollback Procedures".';
+'with indicator R only. Errors: OM004, OM005, OM009, OM101, OM103, OM112: rows of the undone runs '
+'are left, or rows of a run that stands refer to them, OM201, OM202, OM204, OM205. Locks: the '
+'target rows. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON PROCEDURE omd.rollback_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.rollback_module TO omd_runner;

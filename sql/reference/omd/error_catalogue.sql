@@ -117,7 +117,9 @@ VALUES
     'OM112', 'RollbackIncomplete',
     'the rollback of Module "{module_code}" does not undo Module Instances {module_instance_ids} '
     'in {table_code}: {problem}',
-    'Look first: {next_command}'
+    'Undo what refers to the rows too: CALL omd.set_next_run_indicator(''R'', '
+    'p_module_instance_id => …); or see which rule or trigger of {table_code} keeps them. Where '
+    'they are to stay: CALL omd.register_rollback({module_code_literal}, p_keeps_rows => TRUE);'
 ),
 (
     'OM201', 'NoRollbackTemplate',
