@@ -1,6 +1,8 @@
 -- The Modules that have something to roll back themselves and whose rows may refer to rows of a
 -- given Module. The few with a rollback pending are asked first, so that the number of Modules and
--- of tables hardly counts.
+-- of tables hardly counts. A Module of no Batch whose undone success has a load window is left to
+-- its own begin: whoever gives it windows (a topic of lineage, a program) keeps the position where
+-- it goes on, and must put it back.
 
 CREATE OR REPLACE FUNCTION omd._referencing_modules(
     p_module_id integer
@@ -24,7 +26,18 @@ BEGIN ATOMIC
             omd._target_relation(m.table_code) AS relation
         FROM waiting AS w
         INNER JOIN omd.module AS m ON w.module_id = m.module_id
-        WHERE m.platform_code = 'POSTGRES' AND m.module_id <> p_module_id
+        WHERE
+            m.platform_code = 'POSTGRES'
+            AND m.module_id <> p_module_id
+            AND (
+                EXISTS (SELECT FROM omd.batch_module AS bm WHERE bm.module_id = m.module_id)
+                OR NOT EXISTS (
+                    SELECT FROM unnest(omd.pending_rollback(m.module_id)) AS p (id)
+                    INNER JOIN omd.module_instance AS mi ON p.id = mi.module_instance_id
+                    INNER JOIN omd.source_control AS sc ON p.id = sc.module_instance_id
+                    WHERE mi.execution_status_code = 'S'
+                )
+            )
     )
 
     SELECT p.module_id

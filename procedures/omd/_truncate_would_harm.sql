@@ -1,6 +1,6 @@
--- Where TRUNCATE is no way to undo one Module: other Modules load the same table, however they spell
--- its name, and it would take their rows too; or a foreign key refers to the table, and PostgreSQL
--- refuses it. Without the column that tells whose a row is there is no other way.
+-- Where TRUNCATE is no way to undo one Module: other Modules load the same table, however they
+-- spell its name, and it would take their rows too; or a foreign key refers to the table, and
+-- PostgreSQL refuses it. Without the column that tells whose a row is there is no other way.
 
 CREATE OR REPLACE FUNCTION omd._truncate_would_harm(
     p_module_id integer

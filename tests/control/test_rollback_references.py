@@ -128,6 +128,22 @@ def test_what_goes_with_a_referring_module_goes_too(flow: Flow) -> None:
     assert undone_by(flow)[copy] == begun.id
 
 
+def test_a_module_of_no_batch_with_a_window_goes_back_by_itself(flow: Flow) -> None:
+    """Whoever gives it windows, a topic of lineage for one, must put its position back."""
+    vault(flow)
+    hub = load(flow, 0, 1, "hub")["hub"]
+    flow.module("free", table_code="dwh.link")
+    begun = flow.begin_module("free")
+    flow.conn.execute("CALL omd.create_load_window(%s, p_end_id => 5, p_start_id => 0)", [begun.id])
+    flow.conn.execute("INSERT INTO dwh.link VALUES (1, %s)", [begun.id])
+    flow.end_module(begun.id, "S")
+    mark_all(flow)
+    detail = flow.refused("OM112", "begin_module", module_code="hub")
+    assert detail["referencing_module_codes"] == ["free", "link"]
+    assert flow.begin_module("free").array == [begun.id]
+    assert flow.begin_module("hub").array == [hub]
+
+
 def test_rows_of_a_run_that_stands_are_named(flow: Flow) -> None:
     vault(flow)
     hub = load(flow, 0, 1, "hub")["hub"]
