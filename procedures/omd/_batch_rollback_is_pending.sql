@@ -24,9 +24,11 @@ BEGIN ATOMIC
             WHERE
                 bm.batch_id = p_batch_id
                 AND bi.batch_id = p_batch_id
-                AND (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-                AND mi.rolled_back_by_module_instance_id IS NULL
-                AND mi.execution_status_code <> 'E'
+                AND omd._awaits_rollback(
+                    mi.execution_status_code,
+                    mi.next_run_indicator,
+                    mi.rolled_back_by_module_instance_id
+                )
         );
 END;
 

@@ -97,8 +97,11 @@ BEGIN
     IF v_is_open THEN
         UPDATE omd.module_instance AS mi SET
             next_run_indicator = CASE
-                WHEN mi.execution_status_code = 'F'
-                    AND mi.rolled_back_by_module_instance_id IS NULL THEN 'R'
+                WHEN omd._awaits_rollback(
+                    mi.execution_status_code,
+                    mi.next_run_indicator,
+                    mi.rolled_back_by_module_instance_id
+                ) THEN 'R'
                 ELSE 'P'
             END
         WHERE mi.module_id = p_module_id

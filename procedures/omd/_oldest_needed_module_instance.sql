@@ -13,18 +13,14 @@ BEGIN ATOMIC
         least(
             omd._last_real_module_run(p_module_id),
             (
-                -- the index condition of ix_module_instance_open
                 SELECT min(mi.module_instance_id)
                 FROM omd.module_instance AS mi
                 WHERE
                     mi.module_id = p_module_id
-                    AND (
-                        mi.execution_status_code = 'E'
-                        OR mi.next_run_indicator = 'C'
-                        OR (
-                            (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-                            AND mi.rolled_back_by_module_instance_id IS NULL
-                        )
+                    AND omd._is_open(
+                        mi.execution_status_code,
+                        mi.next_run_indicator,
+                        mi.rolled_back_by_module_instance_id
                     )
             ),
             (

@@ -54,11 +54,10 @@ BEGIN
         WHERE mi.module_instance_id > v_from
             AND mi.module_instance_id <= p_last_id
             AND mi.start_datetime < p_before
-            AND mi.execution_status_code <> 'E'
-            AND mi.next_run_indicator <> 'C'
-            AND (
-                (mi.execution_status_code <> 'F' AND mi.next_run_indicator <> 'R')
-                OR mi.rolled_back_by_module_instance_id IS NOT NULL
+            AND NOT omd._is_open(
+                mi.execution_status_code,
+                mi.next_run_indicator,
+                mi.rolled_back_by_module_instance_id
             )
             AND (
                 mi.execution_status_code IN ('A', 'C') OR mi.module_instance_id < mn.oldest

@@ -1,6 +1,5 @@
--- The statements that undo instances of one Module in its own target, filled in from the templates:
--- its own alone, else those for its area, platform and format, by table type before those for every
--- type.
+-- The statements that undo instances of one Module in its own target, filled in from the templates
+-- that fit.
 
 CREATE OR REPLACE FUNCTION omd._rollback_statements(
     p_module_id integer,
@@ -24,8 +23,6 @@ DECLARE
     v_table text;
     v_text text;
     v_missing record;
-    v_has_update_column boolean;
-    v_is_boolean boolean;
     v_templates omd.rollback_template[];
     v_values jsonb;
 BEGIN
@@ -49,26 +46,8 @@ BEGIN
         );
     END IF;
 
-    WITH candidate AS (
-        SELECT
-            t AS template,
-            t.step AS place,
-            rank() OVER (
-                ORDER BY t.module_id IS NULL, t.table_type_code IS NULL
-            ) AS preference
-        FROM omd.rollback_template AS t
-        WHERE t.module_id = v_module.module_id
-            OR (
-                t.area_code = v_module.area_code
-                AND t.platform_code = v_module.platform_code
-                AND t.table_format_code IS NOT DISTINCT FROM v_module.table_format_code
-                AND (t.table_type_code = v_module.table_type_code OR t.table_type_code IS NULL)
-            )
-    )
-
-    SELECT array_agg(c.template ORDER BY c.place) INTO v_templates
-    FROM candidate AS c
-    WHERE c.preference = 1;
+    SELECT array_agg(t ORDER BY t.step) INTO v_templates
+    FROM omd._fitting_templates(p_module_id) AS t;
     IF v_templates IS NULL THEN
         PERFORM omd.raise_error(
             'OM201',
@@ -120,70 +99,7 @@ BEGIN
         );
     END IF;
 
-    v_has_update_column := NOT v_is_here
-        OR omd.target_column_type(v_module.table_code, v_module.update_instance_column)
-        IS NOT NULL;
-    v_is_boolean := v_is_here
-        AND omd.target_column_type(v_module.table_code, v_module.current_indicator_column)
-        = 'boolean';
-
-    SELECT jsonb_build_object(
-        'table', v_table,
-        'insert_instance_column', q.insert_instance_column,
-        'update_instance_column', CASE
-            WHEN v_has_update_column THEN q.update_instance_column
-            ELSE 'NULL::bigint'
-        END,
-        'and_reset_update', CASE
-            WHEN v_has_update_column THEN format(', %s = NULL', q.update_instance_column)
-            ELSE ''
-        END,
-        'effective_date_column', omd._quote_column(
-            v_module.effective_date_column, v_module.platform_code
-        ),
-        'expiry_date_column', omd._quote_column(
-            v_module.expiry_date_column, v_module.platform_code
-        ),
-        'current_indicator_column', omd._quote_column(
-            v_module.current_indicator_column, v_module.platform_code
-        ),
-        'open_expiry_date', omd._quote_value(v_module.open_expiry_date, v_module.platform_code),
-        'current_yes', CASE WHEN v_is_boolean THEN 'TRUE' ELSE '''Y''' END,
-        'current_no', CASE WHEN v_is_boolean THEN 'FALSE' ELSE '''N''' END,
-        'key_columns', k.key_columns,
-        'key_join', k.key_join,
-        'instance_array', format('%L::bigint[]', p_instance_array),
-        'instance_list', array_to_string(p_instance_array, ', '),
-        'partition_list', p.partition_list
-    ) INTO v_values
-    FROM (
-        SELECT
-            omd._quote_column(v_module.insert_instance_column, v_module.platform_code)
-                AS insert_instance_column,
-            omd._quote_column(v_module.update_instance_column, v_module.platform_code)
-                AS update_instance_column
-    ) AS q
-    CROSS JOIN LATERAL (
-        SELECT
-            string_agg(quoted.key_column, ', ' ORDER BY quoted.n) AS key_columns,
-            string_agg(
-                format('t.%1$s = c.%1$s', quoted.key_column), ' AND ' ORDER BY quoted.n
-            ) AS key_join
-        FROM (
-            SELECT
-                omd._quote_column(u.key_column, v_module.platform_code),
-                u.n
-            FROM unnest(v_module.business_key_columns) WITH ORDINALITY AS u (key_column, n)
-        ) AS quoted (key_column, n)
-    ) AS k
-    CROSS JOIN LATERAL (
-        SELECT
-            string_agg(
-                format('PARTITION (%s = %s)', q.insert_instance_column, i.id), ', ' ORDER BY i.id
-            ) AS partition_list
-        FROM unnest(p_instance_array) AS i (id)
-    ) AS p;
-
+    v_values := omd._rollback_values(p_module_id, p_instance_array);
     RETURN QUERY
     SELECT
         t.step,

@@ -26,6 +26,7 @@ $settle_rollback$;
 COMMENT ON PROCEDURE omd._settle_rollback IS
 'Executes a due rollback of a Module Instance whose target is in this database and turns its '
 'indicator R into P; checks the statements of one that lives elsewhere. Errors: OM009, OM101, '
-'OM201, OM202, OM205. Locks: the target rows, then the Batch Instance FOR SHARE.';
+'OM112, OM201, OM202, OM205. Locks: the instances to undo, the target rows, then the Batch '
+'Instance FOR SHARE.';
 REVOKE ALL ON PROCEDURE omd._settle_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._settle_rollback TO omd_runner;

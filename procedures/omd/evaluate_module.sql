@@ -28,8 +28,9 @@ COMMENT ON PROCEDURE omd.evaluate_module IS
 'R roll back first (SPARK targets only). A and C close it, with p_reason RUNNING, '
 'BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE_IN_BATCH, INACTIVE, DIRECTIVE or '
 'ALREADY_SUCCEEDED. p_instance_array: the instances that were rolled back (P) or are to be (R), '
-'in id order. Accepted from status E only. Errors: OM004, OM005, OM009, OM014, OM101, OM201, '
-'OM202, OM205. Locks: the Module row. DIRECT, "Module Evaluation event". '
+'in id order. Accepted from status E only. Errors: OM004, OM005, OM009, OM014, OM101, OM112: the '
+'rollback does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, '
+'"Module Evaluation event". '
 'May be NULL: p_instance_array, p_reason.';
 REVOKE ALL ON PROCEDURE omd.evaluate_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.evaluate_module TO omd_runner;

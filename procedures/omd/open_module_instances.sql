@@ -13,13 +13,8 @@ BEGIN ATOMIC
     FROM omd.module_instance AS o
     WHERE
         o.module_id = p_module_id
-        AND (
-            o.execution_status_code = 'E'
-            OR o.next_run_indicator = 'C'
-            OR (
-                (o.execution_status_code = 'F' OR o.next_run_indicator = 'R')
-                AND o.rolled_back_by_module_instance_id IS NULL
-            )
+        AND omd._is_open(
+            o.execution_status_code, o.next_run_indicator, o.rolled_back_by_module_instance_id
         );
 END;
 

@@ -14,9 +14,9 @@ BEGIN ATOMIC
     FROM omd.module_instance AS mi
     WHERE
         mi.module_id = p_module_id
-        AND (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-        AND mi.rolled_back_by_module_instance_id IS NULL
-        AND mi.execution_status_code <> 'E';
+        AND omd._awaits_rollback(
+            mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
+        );
 END;
 
 COMMENT ON FUNCTION omd.pending_rollback IS

@@ -1,5 +1,6 @@
 -- A dry run with numbers: the statements of a rollback, and how many rows each would touch, counted
--- with the rights of the caller. It reads the targets and changes nothing.
+-- with the rights of the caller. Each count runs in a read-only subtransaction that is then undone,
+-- so that it changes nothing, not even through a function that it calls.
 
 CREATE OR REPLACE FUNCTION omd.preview_rollback(
     p_module_instance_id bigint
@@ -15,9 +16,11 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET row_security = off
 AS $preview_rollback$
 DECLARE
     v_planned record;
+    v_problem text;
 BEGIN
     FOR v_planned IN
         SELECT p.* FROM omd._plan_rollback(p_module_instance_id) AS p ORDER BY p.step
@@ -27,7 +30,34 @@ BEGIN
         statement := v_planned.statement;
         row_count := NULL;
         IF v_planned.platform_code = 'POSTGRES' AND v_planned.count_statement IS NOT NULL THEN
-            EXECUTE v_planned.count_statement INTO row_count;
+            v_problem := NULL;
+            BEGIN
+                PERFORM set_config('transaction_read_only', 'on', TRUE);
+                EXECUTE v_planned.count_statement INTO row_count;
+                -- Variables keep their values; everything else is undone.
+                RAISE EXCEPTION USING ERRCODE = 'triggered_action_exception';
+            EXCEPTION
+                WHEN triggered_action_exception THEN
+                    NULL;
+                WHEN read_only_sql_transaction OR feature_not_supported THEN
+                    v_problem := sqlerrm;
+            END;
+            IF v_problem IS NOT NULL THEN
+                PERFORM omd.raise_error(
+                    'OM209',
+                    jsonb_build_object(
+                        'step', step,
+                        'statement', v_planned.count_statement,
+                        'module_code', (
+                            SELECT m.module_code
+                            FROM omd.module_instance AS mi
+                            INNER JOIN omd.module AS m USING (module_id)
+                            WHERE mi.module_instance_id = p_module_instance_id
+                        ),
+                        'problem', 'its count is no SELECT that only reads: ' || v_problem
+                    )
+                );
+            END IF;
         END IF;
         RETURN NEXT;
     END LOOP;
@@ -38,7 +68,7 @@ COMMENT ON FUNCTION omd.preview_rollback IS
 'What build_rollback_sql answers, with the number of rows that each statement would touch now '
 '(NULL: on Spark, or its template says not how to count). Counted with the rights of the caller, '
 'who needs SELECT on the targets. Changes nothing. Errors: OM004, OM005, OM009, OM201, OM202, '
-'OM205. Locks: none. '
+'OM205, OM209: a count would change something. Locks: none. '
 'May be NULL: row_count.';
 REVOKE ALL ON FUNCTION omd.preview_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.preview_rollback TO omd_reader;

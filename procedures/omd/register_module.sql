@@ -33,7 +33,6 @@ DECLARE
     v_inactive_indicator text := omd.require_code('inactive indicator', p_inactive_indicator);
     v_old omd.module;
     v_new omd.module;
-    v_table text;
     v_stranger record;
 BEGIN
     PERFORM omd.require_name('p_module_code', p_module_code);
@@ -44,13 +43,12 @@ BEGIN
     v_new.platform_code := coalesce(v_platform_code, v_old.platform_code, 'POSTGRES');
     PERFORM omd.require_name('p_area_code', v_new.area_code);
     PERFORM omd.require_name('p_table_code', v_new.table_code);
-    v_table := omd.quote_table(v_new.table_code, v_new.platform_code);
-    IF v_table IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM009',
-            jsonb_build_object('table_code', v_new.table_code, 'platform_code', v_new.platform_code)
-        );
-    END IF;
+    PERFORM omd._require_target(
+        v_old,
+        v_new.table_code,
+        v_new.platform_code,
+        coalesce(p_insert_instance_column, v_old.insert_instance_column)
+    );
 
     INSERT INTO omd.module AS m (
         module_code, module_description, area_code, table_code, table_type_code, platform_code,
@@ -124,7 +122,9 @@ BEGIN
     IF v_new.platform_code = 'POSTGRES' AND NOT omd.target_exists(v_new.table_code) THEN
         RAISE WARNING USING
             MESSAGE = format(
-                'the target %s of Module "%s" does not exist yet', v_table, p_module_code
+                'the target %s of Module "%s" does not exist yet',
+                omd.quote_table(v_new.table_code, v_new.platform_code),
+                p_module_code
             ),
             HINT = 'Create it before the first run: a failed run can only be rolled back in a '
                 'table that exists.';
@@ -137,14 +137,16 @@ COMMENT ON PROCEDURE omd.register_module IS
 'Module needs an area and a table. p_area_code: STG, HSTG, INT, PRES, HELPER, or one you added. '
 'p_table_code: the target, schema.table. p_table_type_code: the kind of target, such as HUB, SAT, '
 'LSAT, LINK or 3NF. p_platform_code: POSTGRES (the default) or SPARK. p_executable: SQL for '
-'run_module. p_module_description: what it loads. p_business_key_columns: the key of a target '
-'with history. p_effective_date_column: where the validity of a row starts. p_expiry_date_column: '
+'run_module. p_module_description: what it loads. p_business_key_columns: the key of a target with'
+' history. p_effective_date_column: where the validity of a row starts. p_expiry_date_column: '
 'where it ends. p_current_indicator_column: marks the current row of a key. '
 'p_insert_instance_column, p_update_instance_column: the audit column where its name differs from '
 'the standard. p_companion_module_codes: Modules that are rolled back together with this one; '
 'replaces the list. p_inactive_indicator: Y, it is skipped, or N. Answers p_module_id. '
-'p_table_format_code: PARQUET for plain Parquet on Spark. p_open_expiry_date: what the expiry '
-'date of a current record says (9999-12-31). Errors: OM002, OM005, OM006, OM009, OM013, OM204. '
-'Locks: the Module row. DIRECT, "Module Processing". Call again when the answer was lost.';
+'p_table_format_code: PARQUET for plain Parquet on Spark. p_open_expiry_date: what the expiry date'
+' of a current record says (9999-12-31). Errors: OM002, OM005, OM006, OM009, OM013, OM111: another'
+' target while a rollback is pending in the present one or a run executes, OM204, OM210: a target '
+'in a schema of OMD or PostgreSQL. Locks: the Module row. DIRECT, "Module Processing". Call again '
+'when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

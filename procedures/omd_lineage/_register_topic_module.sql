@@ -72,29 +72,14 @@ BEGIN
 
     -- PRES and the areas that users add may not know how to undo a load. A topic only inserts, as a
     -- Module in HSTG does.
-    IF NOT EXISTS (
-        SELECT FROM omd.rollback_template AS r
-        WHERE r.module_id = p_module_id
-            OR (
-                r.area_code = v_module.area_code
-                AND r.platform_code = v_module.platform_code
-                AND r.table_format_code IS NOT DISTINCT FROM v_module.table_format_code
-                AND (r.table_type_code IS NULL OR r.table_type_code = v_module.table_type_code)
-            )
-    ) THEN
-        INSERT INTO omd.rollback_template (module_id, step, statement_template, count_template)
-        SELECT p_module_id, r.step, r.statement_template, r.count_template
-        FROM omd.rollback_template AS r
-        WHERE r.area_code = 'HSTG'
-            AND r.table_type_code IS NULL
-            AND r.platform_code = v_module.platform_code
-            AND r.table_format_code IS NOT DISTINCT FROM v_module.table_format_code;
+    IF NOT omd.has_rollback_template(p_module_id) THEN
+        CALL omd.register_rollback(v_code);
     END IF;
 END
 $register_topic_module$;
 
 COMMENT ON PROCEDURE omd_lineage._register_topic_module IS
 'Registers the Module p_module_code (else the one of p_present_module_id, else p_topic) that '
-'loads p_table_code for the topic p_topic, and answers its p_module_id. Errors: OM005, '
-'OM006, OM009, OM013, OM205. Locks: the Module row.';
+'loads p_table_code for the topic p_topic, and answers its p_module_id. Errors: OM002, OM005, '
+'OM006, OM009, OM013, OM111, OM205, OM210. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._register_topic_module FROM PUBLIC;

@@ -35,6 +35,13 @@
 \ir ../../migrations/V007__runs.sql
 \endif
 
+\set checksum '27fc147e9eaf5f59d497a64df2f05dcbe36c743e13c51041da37fa4b6b64b4fb'
+\set migration 'V008__rollback'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V008__rollback.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -49,6 +56,7 @@
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/_quote_column.sql
 \ir ../../procedures/omd/_quote_value.sql
+\ir ../../procedures/omd/_target_relation.sql
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/write_event.sql
@@ -72,8 +80,16 @@
 \ir ../../procedures/omd/_failed_chains.sql
 \ir ../../procedures/omd/_last_real_batch_run.sql
 \ir ../../procedures/omd/_last_real_module_run.sql
+\ir ../../procedures/omd/_awaits_rollback.sql
+\ir ../../procedures/omd/_is_open.sql
+\ir ../../procedures/omd/_truncate_would_harm.sql
+\ir ../../procedures/omd/_fitting_templates.sql
+\ir ../../procedures/omd/has_rollback_template.sql
 \ir ../../procedures/omd/_with_later_windows.sql
 \ir ../../procedures/omd/pending_rollback.sql
+\ir ../../procedures/omd/_direct_companions.sql
+\ir ../../procedures/omd/_referencing_tables.sql
+\ir ../../procedures/omd/_referencing_modules.sql
 \ir ../../procedures/omd/_companion_instances.sql
 \ir ../../procedures/omd/_batch_rollback_is_pending.sql
 \ir ../../procedures/omd/_frequency_is_met.sql
@@ -81,7 +97,9 @@
 
 -- Registration and parameters
 \ir ../../procedures/omd/register_batch.sql
+\ir ../../procedures/omd/_require_target.sql
 \ir ../../procedures/omd/register_module.sql
+\ir ../../procedures/omd/register_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
 \ir ../../procedures/omd/add_batch_to_parent_batch.sql
 \ir ../../procedures/omd/set_parameter.sql
@@ -117,13 +135,18 @@
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
 \ir ../../procedures/omd/_answer_module.sql
+\ir ../../procedures/omd/_rollback_values.sql
 \ir ../../procedures/omd/_rollback_statements.sql
+\ir ../../procedures/omd/_rollback_parts.sql
 \ir ../../procedures/omd/_plan_rollback.sql
 \ir ../../procedures/omd/build_rollback_sql.sql
 \ir ../../procedures/omd/preview_rollback.sql
 \ir ../../procedures/omd/_claim_companions.sql
 \ir ../../procedures/omd/_require_rollback.sql
+\ir ../../procedures/omd/_rollback_checks.sql
+\ir ../../procedures/omd/_mark_rolled_back.sql
 \ir ../../procedures/omd/confirm_rollback.sql
+\ir ../../procedures/omd/_raise_still_referenced.sql
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql
 \ir ../../procedures/omd/_settle_rollback.sql

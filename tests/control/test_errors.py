@@ -48,7 +48,13 @@ def no_business_key(flow: Flow) -> None:
 
 def no_target(flow: Flow) -> None:
     flow.run_module("m", "F")
-    flow.call("register_module", module_code="m", table_code="no.where")
+    flow.conn.execute("DROP TABLE dwh.m")
+    flow.begin_module()
+
+
+def kept_by_a_rule(flow: Flow) -> None:
+    flow.conn.execute("CREATE RULE keep AS ON DELETE TO dwh.m DO INSTEAD NOTHING")
+    flow.write(flow.run_module("m", "F"))
     flow.begin_module()
 
 
@@ -128,6 +134,11 @@ RAISED: dict[str, Callable[[Flow], object]] = {
         "CALL omd.begin_module('dwh.f')",
         "SELECT omd_lineage._advance_offset(1, 1, 0, '{}')",
     ),
+    "OM111": lambda flow: [
+        flow.run_module("m", "F"),
+        flow.call("register_module", module_code="m", table_code="dwh.other"),
+    ],
+    "OM112": kept_by_a_rule,
     "OM201": no_template,
     "OM202": no_target,
     "OM203": lambda flow: flow.call("run_module", module_code="m"),
@@ -142,6 +153,10 @@ RAISED: dict[str, Callable[[Flow], object]] = {
         flow, "SELECT omd_lineage._insert_transform('no.view', 'dwh.f', 'id', 1, 'x')"
     ),
     "OM208": lambda flow: topics(flow, "CALL omd_lineage.step('dwh.s')"),
+    "OM209": lambda flow: flow.call(
+        "register_rollback", module_code="m", statement_template="DELETE FROM {tabel}"
+    ),
+    "OM210": lambda flow: flow.call("register_module", module_code="m", table_code="omd.event_log"),
 }
 
 

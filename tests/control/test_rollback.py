@@ -66,7 +66,8 @@ def test_several_failed_runs_are_undone_together(flow: Flow) -> None:
     flow.module(platform_code="SPARK")
     ids = [flow.run_module("m", "F")]
     ids += [flow.end_module(flow.begin_module().id, "F") for _ in range(3)]
-    flow.module(platform_code="POSTGRES")
+    flow.owner("UPDATE omd.module SET platform_code = 'POSTGRES'")
+    flow.module()
     for id in ids:
         flow.write(id)
     assert flow.begin_module().array == ids
@@ -476,7 +477,8 @@ def test_a_pending_rollback_of_a_target_that_moved_here_is_executed_here(flow: F
     flow.module(platform_code="SPARK")
     failed = flow.run_module("m", "F")
     id = flow.begin_module().id
-    flow.module(platform_code="POSTGRES")
+    flow.owner("UPDATE omd.module SET platform_code = 'POSTGRES'")
+    flow.module()
     flow.write(failed)
     flow.call("rollback_module", module_instance_id=id)
     assert flow.codes(module=id) == "E P P"

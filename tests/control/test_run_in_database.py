@@ -321,7 +321,7 @@ def test_a_batch_that_continues_on_failure_attempts_the_rest(flow: Flow) -> None
     [
         {"executable": None, "code": "fresh"},
         {"platform_code": "SPARK"},
-        {"table_code": "no.where", "pending": True},
+        {"table_code": "dwh.nowhere", "pending": True},
         {"area_code": "PRES", "pending": True},
     ],
     ids=["no SQL", "another platform", "no target", "no template"],
@@ -330,6 +330,8 @@ def test_a_module_that_can_not_begin_fails_the_batch(flow: Flow, problem: dict[s
     code = problem.pop("code", "n")
     if problem.pop("pending", False):
         flow.run_module("n", "F")
+    if "table_code" in problem:
+        flow.conn.execute("DROP TABLE dwh.n")
     if code == "fresh":
         flow.module("fresh")
         flow.call("add_module_to_batch", batch_code="b", module_code="fresh", sequence=2)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-# They end their own transactions, which PostgreSQL refuses to a routine with SET.
+# They end their own transactions, which PostgreSQL refuses to a routine with SET; or a SET would
+# hide the settings that they look at.
 CONTROLS_TRANSACTIONS = {
     "omd.run_module",
     "omd.run_batch",
     "omd.execute_module",
     "omd._execute_batch",
     "omd.purge_history",
+    "omd.require_no_transaction_block",
+    "omd._restore_settings",
     "omd_lineage.step",
 }
 

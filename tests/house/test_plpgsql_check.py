@@ -8,6 +8,7 @@ import pytest
 
 # They are for executing SQL that an administrator registered, with the rights of the caller.
 EXECUTE_REGISTERED_SQL = {
+    "omd.confirm_rollback(bigint)",
     "omd.execute_module(bigint,text,text,boolean,boolean)",
     "omd.preview_rollback(bigint)",
     "omd.rollback_module(bigint)",

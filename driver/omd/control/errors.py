@@ -19,6 +19,7 @@ __all__ = [
     "InvalidCode",
     "InvalidLease",
     "InvalidLoadWindow",
+    "InvalidRollbackTemplate",
     "InvalidTableCode",
     "LeaseExpired",
     "LeaseLost",
@@ -32,7 +33,10 @@ __all__ = [
     "NoRollbackTemplate",
     "NotProceeding",
     "NotStarted",
+    "ProtectedTarget",
+    "RollbackIncomplete",
     "TargetColumnNotFound",
+    "TargetInUse",
     "TargetNotFound",
     "TransactionBlock",
     "UnknownBatch",
@@ -130,6 +134,14 @@ class LeaseExpired(StateError, code="OM107"):
     """The lease has passed; the instance will be given up."""
 
 
+class TargetInUse(StateError, code="OM111"):
+    """Another target for a Module whose failed rows are still in the present one."""
+
+
+class RollbackIncomplete(StateError, code="OM112"):
+    """Rows of the undone runs are still there, or rows of others refer to them."""
+
+
 class NoRollbackTemplate(ConfigurationError, code="OM201"):
     """A rollback is pending and no template says how to do it."""
 
@@ -148,6 +160,14 @@ class WrongPlatform(ConfigurationError, code="OM204"):
 
 class TargetColumnNotFound(ConfigurationError, code="OM205"):
     """A rollback needs a column that the target table does not have."""
+
+
+class InvalidRollbackTemplate(ConfigurationError, code="OM209"):
+    """A rollback template names an unknown placeholder, or its count is no mere SELECT."""
+
+
+class ProtectedTarget(ConfigurationError, code="OM210"):
+    """A target in a schema of OMD or of PostgreSQL itself."""
 
 
 class LeaseLost(OmdError):

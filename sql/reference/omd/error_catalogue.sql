@@ -113,12 +113,25 @@ VALUES
     'Stop the work of this run: it will be given up and rolled back by the next begin.'
 ),
 (
+    'OM111', 'TargetInUse',
+    'Module "{module_code}" can''t be given another target: rows of its Module Instances '
+    '{module_instance_ids} may be in {table_code}, and a rollback would look for them elsewhere',
+    'End what executes and let a begin roll back first: CALL omd.begin_module('
+    '{module_code_literal}); then register the Module again.'
+),
+(
+    'OM112', 'RollbackIncomplete',
+    'the rollback of Module "{module_code}" does not undo Module Instances {module_instance_ids} '
+    'in {table_code}: {problem}',
+    'Undo what refers to the rows too: CALL omd.set_next_run_indicator(''R'', '
+    'p_module_instance_id => …); or see which rule or trigger of {table_code} keeps them. Where '
+    'they are to stay: CALL omd.register_rollback({module_code_literal}, p_keeps_rows => TRUE);'
+),
+(
     'OM201', 'NoRollbackTemplate',
     'Module "{module_code}" has instances {pending} to roll back, but no template for area '
     '{area_code}, table type {table_type_code}, platform {platform_code}{and_format}',
-    'INSERT INTO omd.rollback_template (module_id, step, statement_template) SELECT '
-    'module_id, 1, ''DELETE FROM {table} WHERE {insert_instance_column} = ANY '
-    '({instance_array})'' FROM omd.module WHERE module_code = {module_code_literal};'
+    'CALL omd.register_rollback({module_code_literal});'
 ),
 (
     'OM202',
@@ -144,7 +157,19 @@ VALUES
     'the rollback of Module "{module_code}" needs a column of {table_code} that is not there: '
     '{argument} is {column_name}',
     'CALL omd.register_module({module_code_literal}, {argument} => …); with the column''s name, or '
-    'give the Module a rollback_template of its own.'
+    'give the Module a rollback of its own: CALL omd.register_rollback({module_code_literal}, …);'
+),
+(
+    'OM209', 'InvalidRollbackTemplate',
+    'the rollback template for step {step} of Module "{module_code}" can''t be used: {problem}',
+    'CALL omd.register_rollback({module_code_literal}, …, p_step => {step}); the comment of '
+    'omd.rollback_template.statement_template lists the placeholders.'
+),
+(
+    'OM210', 'ProtectedTarget',
+    '{table_code} can''t be the target of a Module: the schema {schema_name} belongs to OMD or to '
+    'PostgreSQL itself',
+    'Give a table in a schema of your own.'
 ),
 (
     'OM901', 'MigrationChanged', 'migration {path} was changed after it was applied',

@@ -66,7 +66,9 @@ ON CONFLICT (
 -- put together again: a row ends where the next one starts, and the last one is open, unless
 -- another run has closed it on purpose. In PostgreSQL one statement, so that the keys need no place
 -- to be remembered in; it deletes before it opens (the first condition), for the sake of a unique
--- index on open rows. Where Spark writes, the repair comes first, while the keys are still there.
+-- index on open rows. Keys with a NULL in them are found by a window, for which two NULLs are the
+-- same, since no join is; that reads all rows with such keys, and only when the array touched one.
+-- Where Spark writes, the repair comes first, while the keys are still there; <=> joins NULLs.
 INSERT INTO omd.rollback_template (
     area_code, table_type_code, platform_code, step, statement_template, count_template
 )
@@ -82,7 +84,11 @@ CROSS JOIN (
     VALUES
     (
         'POSTGRES', 1,
-        'WITH undone AS (
+        'WITH touched AS MATERIALIZED (
+    SELECT {key_columns}, ROW({key_columns}) IS NOT NULL AS omd_is_whole FROM {table}
+    WHERE {insert_instance_column} = ANY ({instance_array})
+        OR {update_instance_column} = ANY ({instance_array})
+), undone AS (
     DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array}) RETURNING 1
 ), history AS (
     SELECT tableoid AS omd_table, ctid AS omd_row,
@@ -90,12 +96,25 @@ CROSS JOIN (
             PARTITION BY {key_columns} ORDER BY {effective_date_column}, {insert_instance_column}
         ) AS omd_next
     FROM {table}
-    WHERE ({key_columns}) IN (
-            SELECT {key_columns} FROM {table}
-            WHERE {insert_instance_column} = ANY ({instance_array})
-                OR {update_instance_column} = ANY ({instance_array})
-        )
+    WHERE ({key_columns}) IN (SELECT {key_columns} FROM touched)
         AND ({insert_instance_column} = ANY ({instance_array})) IS NOT TRUE
+    UNION ALL
+    SELECT omd_table, omd_row, omd_next FROM (
+        SELECT tableoid AS omd_table, ctid AS omd_row,
+            lead({effective_date_column}) OVER (
+                PARTITION BY {key_columns},
+                    ({insert_instance_column} = ANY ({instance_array})) IS NOT TRUE
+                ORDER BY {effective_date_column}, {insert_instance_column}
+            ) AS omd_next,
+            bool_or(
+                {insert_instance_column} = ANY ({instance_array})
+                OR {update_instance_column} = ANY ({instance_array})
+            ) OVER (PARTITION BY {key_columns}) AS omd_is_touched,
+            ({insert_instance_column} = ANY ({instance_array})) IS NOT TRUE AS omd_stays
+        FROM {table}
+        WHERE NOT ROW({key_columns}) IS NOT NULL
+            AND EXISTS (SELECT FROM touched WHERE NOT omd_is_whole)
+    ) AS n WHERE omd_is_touched AND omd_stays
 )
 UPDATE {table} AS t SET
     {expiry_date_column} = coalesce(h.omd_next, {open_expiry_date}),
@@ -114,23 +133,41 @@ WHERE (SELECT count(*) FROM undone) >= 0
         h.omd_next IS NULL AND {update_instance_column} <> {insert_instance_column}
         AND {update_instance_column} <> ALL ({instance_array})
     ) IS NOT TRUE',
-        'SELECT (
+        'WITH touched AS MATERIALIZED (
+    SELECT {key_columns}, ROW({key_columns}) IS NOT NULL AS omd_is_whole FROM {table}
+    WHERE {insert_instance_column} = ANY ({instance_array})
+        OR {update_instance_column} = ANY ({instance_array})
+)
+SELECT (
         SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})
     ) + count(*)
 FROM (
     SELECT *,
         lead({effective_date_column}) OVER (
             PARTITION BY {key_columns} ORDER BY {effective_date_column}, {insert_instance_column}
-        ) AS omd_next
+        ) AS omd_next,
+        TRUE AS omd_is_touched
     FROM {table}
-    WHERE ({key_columns}) IN (
-            SELECT {key_columns} FROM {table}
-            WHERE {insert_instance_column} = ANY ({instance_array})
-                OR {update_instance_column} = ANY ({instance_array})
-        )
+    WHERE ({key_columns}) IN (SELECT {key_columns} FROM touched)
         AND ({insert_instance_column} = ANY ({instance_array})) IS NOT TRUE
+    UNION ALL
+    SELECT *,
+        lead({effective_date_column}) OVER (
+            PARTITION BY {key_columns},
+                ({insert_instance_column} = ANY ({instance_array})) IS NOT TRUE
+            ORDER BY {effective_date_column}, {insert_instance_column}
+        ) AS omd_next,
+        bool_or(
+            {insert_instance_column} = ANY ({instance_array})
+            OR {update_instance_column} = ANY ({instance_array})
+        ) OVER (PARTITION BY {key_columns}) AS omd_is_touched
+    FROM {table}
+    WHERE NOT ROW({key_columns}) IS NOT NULL
+        AND EXISTS (SELECT FROM touched WHERE NOT omd_is_whole)
 ) AS h
-WHERE (
+WHERE omd_is_touched
+    AND ({insert_instance_column} = ANY ({instance_array})) IS NOT TRUE
+    AND (
         {update_instance_column} = ANY ({instance_array})
         OR {expiry_date_column} IS DISTINCT FROM coalesce(h.omd_next, {open_expiry_date})
         OR {current_indicator_column} IS DISTINCT FROM'
@@ -148,13 +185,13 @@ WHERE (
         lead({effective_date_column}) OVER (
             PARTITION BY {key_columns} ORDER BY {effective_date_column}
         ) AS omd_next
-    FROM {table}
-    WHERE ({key_columns}) IN (
-            SELECT {key_columns} FROM {table}
-            WHERE {insert_instance_column} IN ({instance_list})
-                OR {update_instance_column} IN ({instance_list})
-        )
-        AND NOT coalesce({insert_instance_column} IN ({instance_list}), FALSE)
+    FROM {table} AS t
+    LEFT SEMI JOIN (
+        SELECT {key_columns} FROM {table}
+        WHERE {insert_instance_column} IN ({instance_list})
+            OR {update_instance_column} IN ({instance_list})
+    ) AS c ON {key_join}
+    WHERE NOT coalesce({insert_instance_column} IN ({instance_list}), FALSE)
 ) AS c
 ON {key_join} AND t.{effective_date_column} = c.omd_effective
     AND NOT coalesce(t.{insert_instance_column} IN ({instance_list}), FALSE)

@@ -33,8 +33,9 @@ SELECT
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 WHERE
-    (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-    AND mi.rolled_back_by_module_instance_id IS NULL
+    omd._awaits_rollback(
+        mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
+    )
     AND mi.next_run_indicator = 'R';
 
 COMMENT ON VIEW omd_report.directives IS

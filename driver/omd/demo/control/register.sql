@@ -36,23 +36,4 @@ CALL omd.add_module_to_batch('b_flights', 'm_int_sat_aircraft', 120);
 CALL omd.add_module_to_batch('b_flights', 'm_pres_carrier_month', 130);
 
 -- How to undo what has no standard way: a presentation table, by its instance id.
-INSERT INTO omd.rollback_template (module_id, step, statement_template, count_template)
-SELECT
-    m.module_id,
-    t.step,
-    t.statement_template,
-    t.count_template
-FROM omd.module AS m
-CROSS JOIN (
-    VALUES (
-        1,
-        'DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})',
-        'SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
-    )
-) AS t (step, statement_template, count_template)
-WHERE m.module_code = 'm_pres_carrier_month'
-ON CONFLICT (
-    area_code, table_type_code, platform_code, table_format_code, module_id, step
-) DO UPDATE SET
-    statement_template = excluded.statement_template,
-    count_template = excluded.count_template;
+CALL omd.register_rollback('m_pres_carrier_month');

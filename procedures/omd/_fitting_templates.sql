@@ -1,0 +1,66 @@
+-- Which templates undo a Module: the one place that says so. Its own alone, else those for its
+-- area, platform and format, by table type before those for every type. Where a TRUNCATE of the
+-- area would harm, the rows go by their insert instance id instead, as in HSTG.
+
+CREATE OR REPLACE FUNCTION omd._fitting_templates(
+    p_module_id integer
+)
+RETURNS SETOF omd.rollback_template
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    WITH candidate AS (
+        SELECT
+            t AS template,
+            rank() OVER (ORDER BY t.module_id IS NULL, t.table_type_code IS NULL) AS preference,
+            t.module_id IS NULL AND t.statement_template ~* '^\s*TRUNCATE\M' AS is_truncate
+        FROM omd.module AS m
+        INNER JOIN omd.rollback_template AS t
+            ON
+                m.module_id = t.module_id
+                OR (
+                    m.area_code = t.area_code
+                    AND m.platform_code = t.platform_code
+                    AND m.table_format_code IS NOT DISTINCT FROM t.table_format_code
+                    AND (m.table_type_code = t.table_type_code OR t.table_type_code IS NULL)
+                )
+        WHERE m.module_id = p_module_id
+    ),
+
+    chosen AS (
+        SELECT
+            c.template,
+            c.is_truncate AND omd._truncate_would_harm(p_module_id) AS is_harmful
+        FROM candidate AS c
+        WHERE c.preference = 1
+    )
+
+    -- noqa: disable=AM04
+    SELECT fitting.*
+    FROM (
+        SELECT (c.template).*
+        FROM chosen AS c
+        WHERE NOT c.is_harmful
+        UNION ALL
+        SELECT t.*
+        FROM omd.module AS m
+        INNER JOIN omd.rollback_template AS t
+            ON
+                m.platform_code = t.platform_code
+                AND m.table_format_code IS NOT DISTINCT FROM t.table_format_code
+        WHERE
+            m.module_id = p_module_id
+            AND t.area_code = 'HSTG'
+            AND t.table_type_code IS NULL
+            AND EXISTS (SELECT FROM chosen AS c WHERE c.is_harmful)
+    ) AS fitting
+    ORDER BY fitting.step;
+END;
+
+COMMENT ON FUNCTION omd._fitting_templates IS
+'The rollback templates that undo the Module p_module_id now, in the order of their steps; no row '
+'when none fits. Locks: none. DIRECT, "Rollback Procedures".';
+REVOKE ALL ON FUNCTION omd._fitting_templates FROM PUBLIC;

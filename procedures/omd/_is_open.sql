@@ -1,0 +1,26 @@
+-- Which Module Instances an evaluation looks at: those that execute, ask for a skip, or wait for a
+-- rollback. Inlined, as omd._awaits_rollback is, and served by the same index.
+
+CREATE OR REPLACE FUNCTION omd._is_open(
+    p_execution_status_code text,
+    p_next_run_indicator text,
+    p_rolled_back_by bigint
+)
+RETURNS boolean
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT
+        p_execution_status_code = 'E'
+        OR p_next_run_indicator = 'C'
+        OR omd._awaits_rollback(
+            p_execution_status_code, p_next_run_indicator, p_rolled_back_by
+        );
+END;
+
+COMMENT ON FUNCTION omd._is_open IS
+'Whether a Module Instance with these values of execution_status_code, next_run_indicator and '
+'rolled_back_by_module_instance_id executes, asks the next run for a skip, or waits for a '
+'rollback. Locks: none.';
+REVOKE ALL ON FUNCTION omd._is_open FROM PUBLIC;

@@ -1,0 +1,70 @@
+-- Marks what a Module Instance was told to undo as undone, takes the load windows back and turns
+-- the indicator R into P. The caller has seen that it was undone.
+
+CREATE OR REPLACE FUNCTION omd._mark_rolled_back(
+    p_module_instance_id bigint
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $mark_rolled_back$
+DECLARE
+    v_array bigint[];
+    v_companions bigint[];
+    v_batch_instance_id bigint;
+BEGIN
+    UPDATE omd.module_instance AS mi SET processing_indicator = 'P'
+    WHERE mi.module_instance_id = p_module_instance_id
+        AND mi.execution_status_code = 'E'
+        AND mi.processing_indicator = 'R'
+    RETURNING mi.rollback_instance_array, mi.companion_instance_array, mi.batch_instance_id
+    INTO v_array, v_companions, v_batch_instance_id;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+        omd._notify_event(
+            'Module Instance',
+            mi.module_instance_id,
+            m.module_code,
+            mi.batch_instance_id,
+            mi.execution_status_code,
+            mi.processing_indicator,
+            mi.next_run_indicator,
+            NULL,
+            clock_timestamp()
+        )
+    FROM omd.module_instance AS mi
+    INNER JOIN omd.module AS m USING (module_id)
+    WHERE mi.module_instance_id = p_module_instance_id;
+
+    PERFORM FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = ANY(v_array || v_companions)
+    ORDER BY mi.module_instance_id
+    FOR NO KEY UPDATE;
+    UPDATE omd.module_instance AS mi SET rolled_back_by_module_instance_id = p_module_instance_id
+    WHERE mi.module_instance_id = ANY(v_array || v_companions)
+        AND mi.rolled_back_by_module_instance_id IS NULL;
+    UPDATE omd.source_control AS sc SET is_taken_back = TRUE
+    WHERE sc.module_instance_id = ANY(v_array || v_companions);
+
+    PERFORM omd.write_event(
+        p_module_instance_id,
+        v_batch_instance_id,
+        5,
+        'ROLLBACK',
+        format('rolled back Module Instances %s', array_to_string(v_array, ', '))
+        || coalesce('; of companions: ' || array_to_string(v_companions, ', '), '')
+    );
+END
+$mark_rolled_back$;
+
+COMMENT ON FUNCTION omd._mark_rolled_back IS
+'Marks the instances that the Module Instance was told to undo as undone, takes their load '
+'windows back and sets its indicator to P. Does nothing to an instance that was not told so. '
+'Locks: the instances undone, in id order.';
+REVOKE ALL ON FUNCTION omd._mark_rolled_back FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._mark_rolled_back TO omd_runner;

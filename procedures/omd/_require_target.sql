@@ -1,0 +1,82 @@
+-- Which target a Module may be given. Not a table of OMD or of PostgreSQL: its rollback would
+-- delete there. Not another one while rows of failed runs, or of a run that executes, are in the
+-- present one: the rollback would look for them in the new one. A present target that is gone, or
+-- has lost the column, holds back nobody: it was renamed or dropped.
+
+CREATE OR REPLACE FUNCTION omd._require_target(
+    p_present omd.module,
+    p_table_code text,
+    p_platform_code text,
+    p_insert_instance_column text
+)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $require_target$
+DECLARE
+    v_new text := omd.quote_table(p_table_code, p_platform_code);
+    v_old text := omd.quote_table(p_present.table_code, p_present.platform_code);
+    v_is_here boolean := p_present.platform_code = 'POSTGRES';
+    v_schema text;
+    v_waiting bigint[];
+BEGIN
+    IF v_new IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM009',
+            jsonb_build_object('table_code', p_table_code, 'platform_code', p_platform_code)
+        );
+    END IF;
+    v_schema := (parse_ident(p_table_code))[1];
+    IF p_platform_code = 'POSTGRES' AND v_schema ~ '^(omd$|omd_|pg_|information_schema$)' THEN
+        PERFORM omd.raise_error(
+            'OM210', jsonb_build_object('table_code', p_table_code, 'schema_name', v_schema)
+        );
+    END IF;
+
+    IF p_platform_code <> p_present.platform_code OR v_new <> v_old THEN
+        IF v_is_here AND NOT omd.target_exists(p_present.table_code) THEN
+            RETURN;
+        END IF;
+    ELSIF p_insert_instance_column <> p_present.insert_instance_column THEN
+        IF v_is_here
+            AND omd.target_column_type(p_present.table_code, p_present.insert_instance_column)
+            IS NULL
+        THEN
+            RETURN;
+        END IF;
+    ELSE
+        RETURN;
+    END IF;
+    SELECT array_agg(mi.module_instance_id ORDER BY mi.module_instance_id) INTO v_waiting
+    FROM omd.module_instance AS mi
+    WHERE mi.module_id = p_present.module_id
+        AND (
+            omd._awaits_rollback(
+                mi.execution_status_code, mi.next_run_indicator,
+                mi.rolled_back_by_module_instance_id
+            )
+            OR (mi.execution_status_code = 'E' AND mi.processing_indicator <> 'A')
+        );
+    IF v_waiting IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM111',
+            jsonb_build_object(
+                'module_code', p_present.module_code,
+                'module_instance_ids', v_waiting,
+                'table_code', p_present.table_code,
+                'platform_code', p_present.platform_code,
+                'insert_instance_column', p_present.insert_instance_column
+            )
+        );
+    END IF;
+END
+$require_target$;
+
+COMMENT ON FUNCTION omd._require_target IS
+'Raises an error where a Module, present as p_present (all NULL: a new one), may not be given the '
+'target p_table_code on p_platform_code with p_insert_instance_column. Errors: OM009, OM111, '
+'OM210. Locks: none.';
+REVOKE ALL ON FUNCTION omd._require_target FROM PUBLIC;

@@ -1,0 +1,55 @@
+-- How to see that a rollback has happened: per target in this database a SELECT that counts the
+-- rows that are still there. A count, since it is planned as the DELETE is: a search for the first
+-- row would read the whole table where the planner expects to find one soon. A template that keeps
+-- rows is believed, and where no run is told by a number in a column there is nothing to look for.
+
+CREATE OR REPLACE FUNCTION omd._rollback_checks(
+    p_module_instance_id bigint
+)
+RETURNS TABLE (
+    module_code text,
+    table_code text,
+    instance_array bigint[],
+    statement text
+)
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT
+        m.module_code,
+        m.table_code,
+        p.instance_array,
+        omd._fill_template(
+            'SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})',
+            omd._rollback_values(m.module_id, p.instance_array)
+        ) AS statement
+    FROM omd._rollback_parts(p_module_instance_id) AS p
+    INNER JOIN omd.module AS m ON p.module_id = m.module_id
+    WHERE
+        m.platform_code = 'POSTGRES'
+        AND EXISTS (
+            SELECT FROM pg_attribute AS a
+            INNER JOIN pg_type AS t ON a.atttypid = t.oid
+            WHERE
+                a.attrelid = omd._target_relation(m.table_code)
+                AND a.attname::text = m.insert_instance_column
+                AND a.attnum > 0
+                AND NOT a.attisdropped
+                AND t.typcategory = 'N'
+        )
+        AND NOT EXISTS (
+            SELECT FROM omd._fitting_templates(m.module_id) AS f
+            WHERE f.keeps_rows
+        )
+    ORDER BY p.place;
+END;
+
+COMMENT ON FUNCTION omd._rollback_checks IS
+'For each target in this database that a rollback of the Module Instance clears: the Module, its '
+'target, the instances, and a SELECT that counts their rows that are still there. Errors: OM004, '
+'OM005. Locks: none.';
+REVOKE ALL ON FUNCTION omd._rollback_checks FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._rollback_checks TO omd_runner;

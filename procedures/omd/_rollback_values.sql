@@ -1,0 +1,80 @@
+-- What the placeholders of a rollback template stand for: which there are is told here and nowhere
+-- else.
+
+CREATE OR REPLACE FUNCTION omd._rollback_values(
+    p_module_id integer,
+    p_instance_array bigint[]
+)
+RETURNS jsonb
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $rollback_values$
+DECLARE
+    v_module omd.module;
+    v_platform_code text;
+    v_is_here boolean;
+    v_insert_column text;
+    v_update_column text;
+    v_is_boolean boolean;
+    v_keys text[];
+    v_equals text;
+BEGIN
+    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = p_module_id;
+    v_platform_code := v_module.platform_code;
+    v_is_here := v_platform_code = 'POSTGRES';
+    v_insert_column := omd._quote_column(v_module.insert_instance_column, v_platform_code);
+    IF NOT v_is_here
+        OR omd.target_column_type(v_module.table_code, v_module.update_instance_column)
+        IS NOT NULL
+    THEN
+        v_update_column := omd._quote_column(v_module.update_instance_column, v_platform_code);
+    END IF;
+    v_is_boolean := v_is_here
+        AND omd.target_column_type(v_module.table_code, v_module.current_indicator_column)
+        = 'boolean';
+    SELECT array_agg(omd._quote_column(k.key_column, v_platform_code) ORDER BY k.n) INTO v_keys
+    FROM unnest(v_module.business_key_columns) WITH ORDINALITY AS k (key_column, n);
+    -- Spark joins by an equality that takes two NULLs for the same; PostgreSQL has none that it
+    -- can join by.
+    v_equals := CASE WHEN v_is_here THEN '=' ELSE '<=>' END;
+
+    RETURN jsonb_build_object(
+        'table', omd.quote_table(v_module.table_code, v_platform_code),
+        'insert_instance_column', v_insert_column,
+        'update_instance_column', coalesce(v_update_column, 'NULL::bigint'),
+        'and_reset_update', coalesce(', ' || v_update_column || ' = NULL', ''),
+        'effective_date_column', omd._quote_column(
+            v_module.effective_date_column, v_platform_code
+        ),
+        'expiry_date_column', omd._quote_column(v_module.expiry_date_column, v_platform_code),
+        'current_indicator_column', omd._quote_column(
+            v_module.current_indicator_column, v_platform_code
+        ),
+        'open_expiry_date', omd._quote_value(v_module.open_expiry_date, v_platform_code),
+        'current_yes', CASE WHEN v_is_boolean THEN 'TRUE' ELSE '''Y''' END,
+        'current_no', CASE WHEN v_is_boolean THEN 'FALSE' ELSE '''N''' END,
+        'key_columns', array_to_string(v_keys, ', '),
+        'key_join', (
+            SELECT string_agg(format('t.%1$s %2$s c.%1$s', k.name, v_equals), ' AND ' ORDER BY k.n)
+            FROM unnest(v_keys) WITH ORDINALITY AS k (name, n)
+        ),
+        'instance_array', format('%L::bigint[]', p_instance_array),
+        'instance_list', array_to_string(p_instance_array, ', '),
+        'partition_list', (
+            SELECT
+                string_agg(
+                    format('PARTITION (%s = %s)', v_insert_column, i.id), ', ' ORDER BY i.id
+                )
+            FROM unnest(p_instance_array) AS i (id)
+        )
+    );
+END
+$rollback_values$;
+
+COMMENT ON FUNCTION omd._rollback_values IS
+'A JSON object: what each placeholder of a rollback template stands for when the instances '
+'p_instance_array of the Module p_module_id are undone. Locks: none.';
+REVOKE ALL ON FUNCTION omd._rollback_values FROM PUBLIC;

@@ -1,0 +1,44 @@
+-- Where TRUNCATE is no way to undo one Module: other Modules load the same table, however they
+-- spell its name, and it would take their rows too; or a foreign key refers to the table, and
+-- PostgreSQL refuses it. Without the column that tells whose a row is there is no other way.
+
+CREATE OR REPLACE FUNCTION omd._truncate_would_harm(
+    p_module_id integer
+)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT
+        (
+            m.platform_code <> 'POSTGRES'
+            OR omd.target_column_type(m.table_code, m.insert_instance_column) IS NOT NULL
+        )
+        AND (
+            EXISTS (
+                SELECT FROM omd.module AS other
+                WHERE
+                    other.platform_code = m.platform_code
+                    AND other.module_id <> m.module_id
+                    AND omd.quote_table(other.table_code, other.platform_code)
+                    = omd.quote_table(m.table_code, m.platform_code)
+            )
+            OR EXISTS (
+                SELECT FROM pg_constraint AS c
+                WHERE
+                    m.platform_code = 'POSTGRES'
+                    AND c.contype = 'f'
+                    AND c.confrelid = omd._target_relation(m.table_code)
+                    AND c.conrelid <> c.confrelid
+            )
+        )
+    FROM omd.module AS m
+    WHERE m.module_id = p_module_id;
+END;
+
+COMMENT ON FUNCTION omd._truncate_would_harm IS
+'Whether the target of the Module p_module_id must not be truncated to undo a run: other Modules '
+'load it, or foreign keys refer to it. FALSE where it has no column with the insert instance id. '
+'Locks: none.';
+REVOKE ALL ON FUNCTION omd._truncate_would_harm FROM PUBLIC;

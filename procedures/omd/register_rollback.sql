@@ -1,0 +1,142 @@
+-- Inserts, updates or removes one step of a Module's own rollback: how a target is undone whose
+-- area has no standard way. The default is the standard way of HSTG on the platform of the target,
+-- so that it is written in one place. A count belongs to its statement and goes with it.
+
+CREATE OR REPLACE PROCEDURE omd.register_rollback(
+    p_module_code text,
+    p_statement_template text DEFAULT NULL,
+    p_step integer DEFAULT 1,
+    p_count_template text DEFAULT NULL,
+    p_keeps_rows boolean DEFAULT NULL,
+    p_is_removed boolean DEFAULT FALSE
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $register_rollback$
+DECLARE
+    v_module omd.module;
+    v_present omd.rollback_template;
+    v_new omd.rollback_template;
+    v_unknown text;
+BEGIN
+    SELECT m.* INTO v_module FROM omd.module AS m
+    WHERE m.module_id = omd._require_module(p_module_code)
+    FOR NO KEY UPDATE;
+    IF p_step IS NULL OR p_is_removed IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005',
+            jsonb_build_object(
+                'argument', CASE WHEN p_step IS NULL THEN 'p_step' ELSE 'p_is_removed' END
+            )
+        );
+    ELSIF p_step < 1 THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object('argument', 'p_step', 'value', p_step, 'expected', '1 or more')
+        );
+    ELSIF p_is_removed AND num_nonnulls(p_statement_template, p_count_template, p_keeps_rows) > 0
+    THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_is_removed', 'value', p_is_removed,
+                'expected', 'FALSE where a template is given'
+            )
+        );
+    END IF;
+    IF p_is_removed THEN
+        DELETE FROM omd.rollback_template AS t
+        WHERE t.module_id = v_module.module_id AND t.step = p_step;
+        RETURN;
+    END IF;
+
+    SELECT t.* INTO v_present
+    FROM omd.rollback_template AS t
+    WHERE t.module_id = v_module.module_id AND t.step = p_step;
+    IF p_statement_template IS NOT NULL THEN
+        v_new.statement_template := p_statement_template;
+        v_new.count_template := p_count_template;
+    ELSIF v_present.rollback_template_id IS NOT NULL THEN
+        v_new.statement_template := v_present.statement_template;
+        v_new.count_template := coalesce(p_count_template, v_present.count_template);
+    ELSE
+        SELECT t.statement_template, coalesce(p_count_template, t.count_template)
+        INTO v_new.statement_template, v_new.count_template
+        FROM omd.rollback_template AS t
+        WHERE t.area_code = 'HSTG'
+            AND t.table_type_code IS NULL
+            AND t.platform_code = v_module.platform_code
+            AND t.table_format_code IS NOT DISTINCT FROM v_module.table_format_code
+        ORDER BY t.step
+        LIMIT 1;
+        IF NOT FOUND THEN
+            PERFORM omd.raise_error(
+                'OM209',
+                jsonb_build_object(
+                    'module_code', p_module_code,
+                    'step', p_step,
+                    'problem', format(
+                        'there is no default for table format %s', v_module.table_format_code
+                    )
+                )
+            );
+        END IF;
+    END IF;
+
+    IF v_new.statement_template ~ '^[[:space:]]*$' OR v_new.count_template ~ '^[[:space:]]*$' THEN
+        PERFORM omd.raise_error(
+            'OM209',
+            jsonb_build_object(
+                'module_code', p_module_code, 'step', p_step, 'problem', 'it is blank'
+            )
+        );
+    END IF;
+    SELECT used.m[1] INTO v_unknown
+    FROM regexp_matches(
+        concat(v_new.statement_template, v_new.count_template), '\{([a-z_]+)\}', 'g'
+    ) AS used (m)
+    WHERE NOT omd._rollback_values(v_module.module_id, '{}') ? used.m[1]
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM209',
+            jsonb_build_object(
+                'module_code', p_module_code,
+                'step', p_step,
+                'problem', format('there is no placeholder "%s"', v_unknown)
+            )
+        );
+    END IF;
+
+    INSERT INTO omd.rollback_template AS t (
+        module_id, step, statement_template, count_template, keeps_rows
+    )
+    VALUES (
+        v_module.module_id,
+        p_step,
+        v_new.statement_template,
+        v_new.count_template,
+        coalesce(p_keeps_rows, FALSE)
+    )
+    ON CONFLICT (
+        area_code, table_type_code, platform_code, table_format_code, module_id, step
+    ) DO UPDATE SET
+        statement_template = excluded.statement_template,
+        count_template = excluded.count_template,
+        keeps_rows = coalesce(p_keeps_rows, t.keeps_rows);
+END
+$register_rollback$;
+
+COMMENT ON PROCEDURE omd.register_rollback IS
+'Inserts or updates the step p_step (1) of how the Module p_module_code is rolled back; the steps '
+'of a Module count alone, without those of its area. A NULL argument keeps the present value. '
+'p_statement_template: one statement; at first NULL deletes by the insert instance id. '
+'p_count_template: a SELECT of the number of rows it would touch, for preview_rollback; a new '
+'statement without one is not counted. Both take the placeholders that '
+'omd.rollback_template.statement_template describes. p_keeps_rows: TRUE where rows of undone runs '
+'stay on purpose; else (FALSE at first) a rollback that leaves one is refused. p_is_removed: TRUE '
+'removes the step, or does nothing where there is none. Errors: OM002, OM005, OM013, OM209. '
+'Locks: the Module row. DIRECT, "Rollback Procedures".';
+REVOKE ALL ON PROCEDURE omd.register_rollback FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.register_rollback TO omd_admin;
