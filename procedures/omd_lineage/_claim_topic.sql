@@ -32,7 +32,7 @@ BEGIN
     SELECT t.*, m.module_code AS code, m.inactive_indicator AS module_inactive INTO v_topic
     FROM omd_lineage.topic AS t
     LEFT JOIN omd.module AS m ON t.module_id = m.module_id
-    WHERE t.topic_id = claim_topic.topic_id;
+    WHERE t.topic_id = _claim_topic.topic_id;
     IF v_topic.processor IS NULL OR v_topic.engine <> p_engine THEN
         PERFORM omd.raise_error(
             'OM208',
@@ -49,7 +49,7 @@ BEGIN
     processor := v_topic.processor;
 
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
-    WHERE o.topic_id = claim_topic.topic_id
+    WHERE o.topic_id = _claim_topic.topic_id
     FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         outcome := 'MUTEX';
@@ -113,7 +113,7 @@ BEGIN
                 quiet_start = NULL,
                 waited_for = NULL,
                 attempts = 0
-            WHERE o.topic_id = claim_topic.topic_id
+            WHERE o.topic_id = _claim_topic.topic_id
             RETURNING o.* INTO v_offset;
         END IF;
     END IF;
