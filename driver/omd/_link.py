@@ -54,6 +54,7 @@ _CASTS = {
     "p_delay": "interval",
     "p_depends_on": "text[]",
     "p_end_id": "bigint",
+    "p_end_pos": "timestamptz",
     "p_end_value": "timestamptz",
     "p_error_bitmap": "bigint",
     "p_event_type_code": "integer",
@@ -69,6 +70,7 @@ _CASTS = {
     "p_nulls": "jsonb",
     "p_parent_batch_instance_id": "bigint",
     "p_plan_number": "bigint",
+    "p_pos": "timestamptz",
     "p_repeat": "interval",
     "p_rows_deleted": "bigint",
     "p_rows_discarded": "bigint",
@@ -78,9 +80,9 @@ _CASTS = {
     "p_rows_updated": "bigint",
     "p_sequence": "integer",
     "p_start_id": "bigint",
+    "p_start_pos": "timestamptz",
     "p_start_value": "timestamptz",
     "p_transforms": "text[]",
-    "p_ts": "timestamptz",
 }
 
 

@@ -659,9 +659,9 @@ class StepBegun:
     instance_array: list[int] | None
     reason: str | None
     plan_number: int | None
-    start_value: datetime | None
+    start_pos: datetime | None
     start_id: int | None
-    end_value: datetime | None
+    end_pos: datetime | None
     end_id: int | None
     detail: str | None
 
@@ -672,9 +672,9 @@ class PlanRow:
 
     topic: str
     is_planned: bool
-    start_value: datetime | None
+    start_pos: datetime | None
     start_id: int | None
-    end_value: datetime | None
+    end_pos: datetime | None
     end_id: int | None
     row_count: int | None
     is_full: bool | None
@@ -711,7 +711,7 @@ class LineageLagRow:
     blocker: str | None
     is_ready: bool
     reason: str
-    last_ts: datetime | None
+    last_pos: datetime | None
     last_id: int | None
     upto: datetime | None
     attempts: int
@@ -727,9 +727,9 @@ class LineageGapRow:
 
     topic: str
     module_instance_id: int
-    previous_end_value: datetime | None
+    previous_end_pos: datetime | None
     previous_end_id: int | None
-    start_value: datetime | None
+    start_pos: datetime | None
     start_id: int | None
     kind: str
 
@@ -746,9 +746,9 @@ class LineageErrorRow:
     module_instance_id: int | None
     error_code: str | None
     error: str | None
-    start_value: datetime | None
+    start_pos: datetime | None
     start_id: int | None
-    end_value: datetime | None
+    end_pos: datetime | None
     end_id: int | None
 
 

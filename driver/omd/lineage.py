@@ -35,11 +35,9 @@ from omd.control import _json, _list, _text
 from omd.errors import (
     CallerError,
     ConnectionFailed,
-    NotInstalled,
     StepNotStarted,
-    WrongTopicState,
 )
-from omd.run import ModuleRun, _describe
+from omd.run import ModuleRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -155,7 +153,7 @@ class Lineage:
         area_code: str | None = None,
         table_type_code: str | None = None,
         platform_code: str | None = None,
-        start_value: datetime | None = None,
+        start_pos: datetime | None = None,
         start_id: int | None = None,
     ) -> int:
         """Insert or update a topic by name and answer its id; None keeps the present value.
@@ -186,7 +184,7 @@ class Lineage:
             area_code: the Module's; PRES by default.
             table_type_code: the Module's.
             platform_code: the Module's: where the destination lives.
-            start_value: where the first block starts, exclusive.
+            start_pos: where the first block starts, exclusive.
             start_id: its id.
 
         Raises:
@@ -220,7 +218,7 @@ class Lineage:
             p_area_code=area_code,
             p_table_type_code=table_type_code,
             p_platform_code=platform_code,
-            p_start_value=start_value,
+            p_start_pos=start_pos,
             p_start_id=start_id,
         ).topic_id
 
@@ -263,20 +261,20 @@ class Lineage:
         """Delete what the log of steps has from before ``keep`` ago; answers how many rows."""
         return self._call("purge_log", _Steps, p_keep=keep).steps
 
-    def set_offset(self, topic: str, ts: datetime, id: int | None = None) -> None:  # noqa: A002
+    def set_offset(self, topic: str, pos: datetime, id: int | None = None) -> None:  # noqa: A002
         """Tell how far a source has come, inclusive; for sources with HAND.
 
         Args:
             topic: the source.
-            ts: an instant.
+            pos: an instant.
             id: of the last row at this instant; 0 by default.
         """
-        if ts.tzinfo is None:
+        if pos.tzinfo is None:
             raise CallerError(
-                f"the offset {ts} has no time zone",
+                f"the offset {pos} has no time zone",
                 hint="Say which instant is meant: datetime(…, tzinfo=timezone.utc).",
             )
-        self._call("set_offset", _Nothing, p_topic=topic, p_ts=ts, p_id=id)
+        self._call("set_offset", _Nothing, p_topic=topic, p_pos=pos, p_id=id)
 
     def set_block(self, topic: str) -> None:
         """Let transform views show the block of a topic, in the session of this control.
@@ -339,8 +337,10 @@ class Lineage:
             )
         except ConnectionFailed:
             raise
-        except Exception as error:  # noqa: BLE001 - it is recorded, and told as data
-            return _failed(run, error) if run._began else self._not_begun(topic, error)
+        except Exception as error:
+            if not run._began:
+                raise
+            return _failed(run, error)  # it is recorded, and told as data
         return StepOutcome(
             topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
         )
@@ -353,13 +353,8 @@ class Lineage:
             answer = self._call(
                 "step", StepAnswer, repeatable=False, link=link, p_topic=topic, p_hostid=_hostid()
             )
-        except ConnectionFailed:
-            raise
-        except psycopg.Error as error:
-            told = _recorded(error)
-            if told is None:
-                return self._not_begun(topic, error)
-            return StepOutcome(topic, StepResult.ERROR, told, detail=_one_line(error))
+        except psycopg.errors.QueryCanceled as error:
+            return StepOutcome(topic, StepResult.ERROR, _recorded(error), detail=_one_line(error))
         except BaseException:
             link.cancel()
             raise
@@ -369,17 +364,6 @@ class Lineage:
         return StepOutcome(
             topic, answer.outcome, answer.module_instance_id, answer.rows, answer.detail
         )
-
-    def _not_begun(self, topic: str, error: Exception) -> StepOutcome:
-        """A step that could not begin counts as tried, so that the topic backs off.
-
-        Raises:
-            Exception: the call itself was wrong, or no database could note it.
-        """
-        if isinstance(error, CallerError | WrongTopicState | NotInstalled):
-            raise error
-        self.note_error(topic, _describe(error)[0])
-        return StepOutcome(topic, StepResult.ERROR, detail=_one_line(error), error=error)
 
     def begin_step(
         self,
@@ -556,7 +540,7 @@ class StepRun(ModuleRun):
         if begun.outcome is not StepResult.RUN:
             raise StepNotStarted(self.topic, self.module_instance_id, begun.outcome.value)
         self.load_window = LoadWindow(
-            begun.start_value, begun.start_id, begun.end_value, begun.end_id
+            begun.start_pos, begun.start_id, begun.end_pos, begun.end_id
         )
         return ModuleBegun(
             self.module_instance_id,

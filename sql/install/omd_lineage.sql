@@ -14,6 +14,13 @@
 \ir ../../migrations/V006__internal_lineage_routines.sql
 \endif
 
+\set checksum '2e3c734af3f8e69b4576e91aa266e74ba12b2351092985e9f266adb0eb3f201b'
+\set migration 'V010__lineage_names'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V010__lineage_names.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -27,6 +34,7 @@
 \ir ../../procedures/omd_lineage/block_end.sql
 \ir ../../procedures/omd_lineage/in_block.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
+\ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
 

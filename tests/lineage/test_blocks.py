@@ -30,14 +30,14 @@ def test_the_first_block_begins_before_all_rows(scene: Scene) -> None:
     scene.source("dwh.src", -(60 * 24 * 365 * 2000), 1, 2)
     scene.topic()
     plan = scene.plan()
-    assert (plan["start_value"], plan["start_id"]) == (FIRST, LEAST_ID)
-    assert (plan["end_value"], plan["end_id"], plan["row_count"]) == (at(1), 1, 2)
+    assert (plan["start_pos"], plan["start_id"]) == (FIRST, LEAST_ID)
+    assert (plan["end_pos"], plan["end_id"], plan["row_count"]) == (at(1), 1, 2)
     assert scene.step().rows == 2
 
 
 def test_the_first_block_begins_after_the_start_that_is_given(scene: Scene) -> None:
     scene.source("dwh.src", (1, 1), (2, 1), (2, 2), (2, 3), 3, 4)
-    scene.topic(start_value=at(2), start_id=2)
+    scene.topic(start_pos=at(2), start_id=2)
     assert scene.steps() == [2]
     assert scene.rows("SELECT pos, id FROM dwh.f ORDER BY pos, id") == [
         {"pos": at(2), "id": 3},
@@ -47,7 +47,7 @@ def test_the_first_block_begins_after_the_start_that_is_given(scene: Scene) -> N
 
 def test_a_start_without_id_takes_every_row_of_that_time(scene: Scene) -> None:
     scene.source("dwh.src", 1, (2, -5), (2, 5), 3)
-    scene.topic(start_value=at(2))
+    scene.topic(start_pos=at(2))
     assert scene.steps() == [2]
 
 
@@ -66,7 +66,7 @@ def test_a_block_holds_maxstep_rows_at_most(scene: Scene) -> None:
     scene.topic(maxstep=4)
     for rows, is_full, end in ((4, True, 4), (4, True, 8), (2, False, 10)):
         plan = scene.plan()
-        assert (plan["row_count"], plan["is_full"], plan["end_value"]) == (rows, is_full, at(end))
+        assert (plan["row_count"], plan["is_full"], plan["end_pos"]) == (rows, is_full, at(end))
         step = scene.step()
         assert step.rows == rows
         assert (block(scene)["end_value"], block(scene)["end_id"]) == (at(end), end)
@@ -253,7 +253,7 @@ def test_a_retry_takes_the_same_block_though_new_rows_have_come(scene: Scene) ->
     scene.insert(5, 6, 7)
     scene.probe()
     plan = scene.plan()
-    assert (plan["is_planned"], plan["end_value"], plan["end_id"]) == (True, at(3), 3)
+    assert (plan["is_planned"], plan["end_pos"], plan["end_id"]) == (True, at(3), 3)
     scene.register("dwh.f", maxstep=1, delay=timedelta(days=36500))
     step = scene.step()
     assert (step.outcome, step.rows) == ("DONE", 3)
@@ -341,7 +341,7 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("place", [0, 100_000, 199_000])
 def test_in_block_is_served_by_the_index(large: Scene, place: int) -> None:
-    large.topic(maxstep=500, start_value=at(place), start_id=place)
+    large.topic(maxstep=500, start_pos=at(place), start_id=place)
     large.call("omd_lineage.set_block", topic="dwh.f")
     explained = large.one("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM dwh.v_dwh_f")
     explained = json.loads(explained) if isinstance(explained, str) else explained
@@ -354,7 +354,7 @@ def test_in_block_is_served_by_the_index(large: Scene, place: int) -> None:
 
 
 def test_a_step_and_its_plan_read_only_their_block(large: Scene) -> None:
-    large.topic(maxstep=500, start_value=at(100_000), start_id=100_000)
+    large.topic(maxstep=500, start_pos=at(100_000), start_id=100_000)
     count = (
         "SELECT seq_scan, idx_tup_fetch, seq_tup_read FROM pg_stat_xact_user_tables"
         " WHERE relid = 'dwh.src'::regclass"

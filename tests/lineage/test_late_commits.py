@@ -129,7 +129,7 @@ WRITES = {
 def test_every_way_of_writing_is_seen(scene: Scene, another: Another, way: str) -> None:
     writer = another()
     scene.source("dwh.src", *([(-1000, -1)] if way == "update" else []))
-    scene.topic(maxstep=1000, **({"start_value": at(-1)} if way == "update" else {}))
+    scene.topic(maxstep=1000, **({"start_pos": at(-1)} if way == "update" else {}))
     writer.conn.execute("BEGIN")
     if way in {"lock", "truncate"}:  # nobody writes beside it, but the plan must not wait either
         scene.insert(1)

@@ -306,7 +306,7 @@ def test_a_holder_whose_lease_is_over_holds_nothing(scene: Scene) -> None:
     assert scene.reason() == (True, "RETRY")
     second = scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="b", lease=HOUR)
     assert second["outcome"] == "RUN"
-    block = ("start_value", "start_id", "end_value", "end_id")
+    block = ("start_pos", "start_id", "end_pos", "end_id")
     assert [second[k] for k in block] == [first[k] for k in block]
     scene.refused(
         "OM108",

@@ -176,7 +176,7 @@ def test_an_update_keeps_the_offset_unless_a_start_is_given(scene: Scene) -> Non
     scene.step()
     scene.register("dwh.f", comment="x")
     assert scene.last() == (at(2), 2)
-    scene.register("dwh.f", start_value=at(3), start_id=1)
+    scene.register("dwh.f", start_pos=at(3), start_id=1)
     assert scene.last() == (at(3), 1)
 
 
@@ -393,7 +393,7 @@ def test_a_destination_needs_the_instance_column(scene: Scene) -> None:
      "set_block"],
 )  # fmt: skip
 def test_an_unknown_topic_is_told(scene: Scene, routine: str) -> None:
-    more: dict[str, Any] = {"set_offset": {"ts": NOON}, "note_error": {"detail": "x"}}
+    more: dict[str, Any] = {"set_offset": {"pos": NOON}, "note_error": {"detail": "x"}}
     given = more.get(routine, {})
     assert scene.refused("OM015", f"omd_lineage.{routine}", topic="dwh.x", **given)["topic"] == (
         "dwh.x"

@@ -159,7 +159,7 @@ def test_error_is_recorded_everywhere_and_the_block_stays(scene: Scene) -> None:
     assert error["error_code"] == "22012"
     assert "division by zero" in error["error"]
     (report,) = scene.rows("SELECT * FROM omd_report.lineage_errors")
-    assert (report["topic"], report["end_value"], report["end_id"]) == ("dwh.f", at(2), 2)
+    assert (report["topic"], report["end_pos"], report["end_id"]) == ("dwh.f", at(2), 2)
     assert not scene.rows("SELECT * FROM omd_lineage.log")
     assert scene.step().outcome == "DONE"
     assert codes(scene) == ["F P P", "S P P"] or codes(scene)[1] == "S P P"
@@ -373,8 +373,8 @@ def test_a_procedure_of_the_user_is_called_with_the_topic(scene: Scene) -> None:
         BEGIN
             INSERT INTO dwh.f (id, omd_insert_module_instance_id)
             SELECT t.id, current_setting('omd.module_instance_id')::bigint FROM dwh.src AS t
-            WHERE (t.pos, t.id) > ((omd_lineage.block_start()).ts, (omd_lineage.block_start()).id)
-                AND (t.pos, t.id) <= ((omd_lineage.block_end()).ts, (omd_lineage.block_end()).id)
+            WHERE (t.pos, t.id) > ((omd_lineage.block_start()).pos, (omd_lineage.block_start()).id)
+                AND (t.pos, t.id) <= ((omd_lineage.block_end()).pos, (omd_lineage.block_end()).id)
                 AND p_topic = 'dwh.f';
         END $$"""
     )
@@ -784,7 +784,7 @@ def test_a_start_that_is_given_while_a_block_is_planned_is_not_passed_over(scene
     scene.topic(maxstep=3)
     scene.fails()
     try:
-        scene.register("dwh.f", start_value=at(6), start_id=6)
+        scene.register("dwh.f", start_pos=at(6), start_id=6)
     except psycopg.Error as error:
         checked(error, "OM208")
         return
@@ -958,7 +958,7 @@ def test_a_driver_begins_and_commits(scene: Scene) -> None:
     scene.topic(engine="SPARK", transforms=["SELECT 1"])
     run = begin(scene, hostid="host a", lease=HOUR, execution_context={"a": 1})
     assert (run["outcome"], run["processing_indicator"]) == ("RUN", "P")
-    assert (run["end_value"], run["end_id"]) == (at(2), 2)
+    assert (run["end_pos"], run["end_id"]) == (at(2), 2)
     commit(scene, run, rows_inserted=7, nulls={"v": 2})
     commit(scene, run, rows_inserted=7, nulls={"v": 2})  # the answer was lost
     (row,) = scene.rows("SELECT rows, nulls FROM omd_lineage.log")

@@ -107,7 +107,7 @@ def _register_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Whether the offset moves on when there is nothing new.",
 )
 @click.option("--inactive/--active", default=None, help="Inactive: it is not run.")
-@click.option("--start-value", callback=_instant, metavar="INSTANT", help="Rows up to here stay.")
+@click.option("--start-pos", callback=_instant, metavar="INSTANT", help="Rows up to here stay.")
 @click.option("--start-id", type=int, metavar="ID", help="Its id.")
 def register(topic: str, dsn: str, inactive: bool | None, **told: Any) -> None:
     """Register TOPIC (schema.table[#tag][:shard]), or change it.
@@ -170,9 +170,9 @@ def plan(topic: str, dsn: str, output: str) -> None:
         rows,
         {
             "planned": "is_planned",
-            "after": "start_value",
+            "after": "start_pos",
             "after id": "start_id",
-            "up to": "end_value",
+            "up to": "end_pos",
             "up to id": "end_id",
             "rows": "row_count",
             "full": "is_full",
@@ -184,7 +184,7 @@ def plan(topic: str, dsn: str, output: str) -> None:
             click.echo(f"Held at {short(row.upto)} by {short(row.blocker)}.", err=True)
         if row.detail:
             click.echo(str(short(row.detail)), err=True)
-    if block is None or block.end_value is None:
+    if block is None or block.end_pos is None:
         click.get_current_context().exit(ExitCode.SKIPPED)
 
 
