@@ -129,7 +129,7 @@ def test_other_names_of_the_columns(scene: Scene, where: str) -> None:
     names = {"pos_column": "Created; at", "id_column": "Key"}
     scene.register("dwh.src", **(names if where == "source" else {"source_offset": "HAND"}))
     if where == "topic":
-        scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(4))
+        scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(4))
     scene.conn.execute(
         b'CREATE VIEW dwh.v AS SELECT "Key" AS id FROM dwh.src AS t'
         b' WHERE omd_lineage.in_block(t."Created; at", t."Key")'
@@ -221,10 +221,10 @@ def test_no_quiet_advance_while_there_are_rows(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.topic()
     scene.register("dwh.src", source_offset="HAND")
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(1))
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(1))
     assert scene.step().outcome == "NOJOBS"
     assert scene.last() == (at(1), 0)
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(9))
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(9))
     assert scene.steps() == [3]
 
 
@@ -233,11 +233,11 @@ def test_several_quiet_advances_in_a_row_lose_nothing(scene: Scene) -> None:
     scene.register("dwh.src", source_offset="HAND")
     scene.topic()
     for minute in (3, 5, 7):
-        scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(minute))
+        scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(minute))
         scene.steps()
         assert scene.last() == (at(minute), 0)
     scene.insert(2, 4, 6)  # all behind the offset, all after the last block
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(8))
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(8))
     assert scene.steps() == [3]
     assert scene.ids() == [1, 2, 4, 6]
 

@@ -246,8 +246,11 @@ def test_a_view_whose_writers_nobody_sees_is_no_base_table(
         if kind != "VIEW":
             scene.conn.execute("REFRESH MATERIALIZED VIEW dwh.src")
         scene.probe()
-        scene.step()
+        step = scene.step()
         writer.conn.execute("COMMIT")
+        if step.outcome == "ERROR":
+            assert "is no table of this database" in (step.detail or "")
+            return
         if kind != "VIEW":
             scene.conn.execute("REFRESH MATERIALIZED VIEW dwh.src")
         scene.probe()
@@ -269,7 +272,7 @@ def test_a_writer_who_waits_for_the_lock_of_another_is_not_passed_over(
     holder.conn.execute("LOCK TABLE dwh.src IN SHARE MODE")
     call = background(writer.conn.execute, f"INSERT INTO dwh.src VALUES ('{at(2)}', 2)".encode())
     until_settled(writer, call)
-    assert scene.one("SELECT who FROM omd_lineage._oldest_writer('dwh.src')") is not None
+    assert scene.one("SELECT p_who FROM omd_lineage._oldest_writer('dwh.src')") is not None
     holder.conn.execute("COMMIT")
     call.result(timeout=20)
     scene.insert(1, 3, 4)

@@ -17,7 +17,7 @@ def hand(scene: Scene, name: str, minute: float | None = None) -> None:
     """A source whose offset is told by hand."""
     scene.register(name, source_offset="HAND")
     if minute is not None:
-        scene.call("omd_lineage.set_offset", topic=name, ts=at(minute))
+        scene.call("omd_lineage.set_offset", topic=name, pos=at(minute))
 
 
 def upto(scene: Scene, topic: str = "dwh.f") -> tuple[Any, Any]:
@@ -34,11 +34,11 @@ def test_upto_is_the_least_of_the_dependencies_and_that_one_is_the_blocker(scene
     hand(scene, "dwh.b", 5)
     scene.topic("dwh.f", "dwh.src", "dwh.a", "dwh.b")
     assert upto(scene) == (at(5), "dwh.b")
-    scene.call("omd_lineage.set_offset", topic="dwh.b", ts=at(8))
+    scene.call("omd_lineage.set_offset", topic="dwh.b", pos=at(8))
     assert upto(scene) == (at(7), "dwh.a")
-    scene.call("omd_lineage.set_offset", topic="dwh.a", ts=at(20))
+    scene.call("omd_lineage.set_offset", topic="dwh.a", pos=at(20))
     assert upto(scene) == (at(8), "dwh.b")
-    scene.call("omd_lineage.set_offset", topic="dwh.b", ts=at(20))
+    scene.call("omd_lineage.set_offset", topic="dwh.b", pos=at(20))
     assert upto(scene) == (at(10), "dwh.src")
 
 
@@ -84,9 +84,9 @@ def test_delay_holds_back_what_is_young(scene: Scene) -> None:
     hand(scene, "dwh.src")
     scene.topic(transforms=["dwh.v"], delay=10 * MINUTE)
     now = datetime.now(timezone.utc)
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=now + HOUR)
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=now + HOUR)
     assert timedelta(0) < scene.ready()["upto"] - (now - 10 * MINUTE) < 5 * MINUTE
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=now - HOUR)
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=now - HOUR)
     assert scene.ready()["upto"] == now - HOUR
 
 
@@ -338,7 +338,7 @@ def test_the_list_is_in_the_order_of_lag(scene: Scene) -> None:
     for name, minute in (("b", 9), ("c", 2), ("d", 5), ("new", None)):
         scene.topic(f"dwh.{name}", advance_when_quiet=False)
         if minute:
-            scene.call("omd_lineage.set_offset", topic=f"dwh.{name}", ts=at(minute))
+            scene.call("omd_lineage.set_offset", topic=f"dwh.{name}", pos=at(minute))
     rows = scene.rows("SELECT topic, lag FROM omd_lineage.ready_list")
     assert [(row["topic"], row["lag"]) for row in rows] == [
         ("dwh.new", None),

@@ -416,8 +416,10 @@ def test_a_base_table_that_can_not_be_read_by_blocks_is_told(scene: Scene) -> No
     scene.base("dwh.f")
     scene.conn.execute(b"CREATE VIEW dwh.v AS SELECT id FROM dwh.src")
     scene.register("dwh.f", depends_on=["dwh.src"], transforms=["dwh.v"])
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(5))
-    assert scene.refused("OM206", "omd_lineage.step", topic="dwh.f")["table_code"] == "dwh.src"
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(5))
+    step = scene.step()
+    assert step.outcome == "ERROR"
+    assert "the base table dwh.src can't be read by blocks" in (step.detail or "")
 
 
 # Removing
@@ -470,7 +472,7 @@ CALLS = {
     "step": {},
     "note_error": {"detail": "x"},
     "probe_sources": None,
-    "set_offset": {"ts": at(3)},
+    "set_offset": {"pos": at(3)},
     "release": {},
     "retry": {},
     "register_topic": {},

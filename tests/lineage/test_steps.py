@@ -89,7 +89,7 @@ def test_no_jobs_makes_no_instance_and_tells_the_blocker(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.register("dwh.slow", source_offset="HAND")
     scene.topic("dwh.f", "dwh.src", "dwh.slow")
-    scene.call("omd_lineage.set_offset", topic="dwh.slow", ts=at(1))
+    scene.call("omd_lineage.set_offset", topic="dwh.slow", pos=at(1))
     step = scene.step()
     assert (step.outcome, step.id, step.rows) == ("NOJOBS", None, None)
     assert "dwh.slow" in (step.detail or "")
@@ -767,12 +767,12 @@ def test_set_offset_takes_a_topic_back_or_forward(scene: Scene) -> None:
     scene.source("dwh.src", *range(1, 7))
     scene.topic(advance_when_quiet=False)
     scene.steps()
-    scene.call("omd_lineage.set_offset", topic="dwh.f", ts=at(3), id=3)
+    scene.call("omd_lineage.set_offset", topic="dwh.f", pos=at(3), id=3)
     assert scene.steps() == [2]
     assert gaps(scene) == [("dwh.f", "OVERLAP")]
     scene.insert(7, 8, 9, 10)
     scene.probe()
-    scene.call("omd_lineage.set_offset", topic="dwh.f", ts=at(8), id=8)
+    scene.call("omd_lineage.set_offset", topic="dwh.f", pos=at(8), id=8)
     assert scene.steps() == [1]
     assert sorted(gaps(scene)) == [("dwh.f", "GAP"), ("dwh.f", "OVERLAP")]
     assert scene.ids() == [1, 2, 3, 4, 4, 5, 5, 9]
@@ -796,9 +796,9 @@ def test_set_offset_is_refused_while_a_block_is_planned(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2)
     scene.topic()
     scene.fails()
-    scene.refused("OM208", "omd_lineage.set_offset", topic="dwh.f", ts=at(1))
-    scene.refused("OM005", "omd_lineage.set_offset", topic="dwh.f", ts=None)
-    scene.refused("OM005", "omd_lineage.set_offset", topic="dwh.f", ts=at(1), id=None)
+    scene.refused("OM208", "omd_lineage.set_offset", topic="dwh.f", pos=at(1))
+    scene.refused("OM005", "omd_lineage.set_offset", topic="dwh.f", pos=None)
+    scene.refused("OM005", "omd_lineage.set_offset", topic="dwh.f", pos=at(1), id=None)
 
 
 def test_an_administrator_may_change_last_and_forget_the_plan(
