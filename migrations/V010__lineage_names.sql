@@ -1,8 +1,9 @@
--- V010: in lineage a position is named (pos, id), in parameters, answers and views alike, and answers
--- of internal routines begin with p_ too. Applied once. A view keeps what depends on it, since its
--- columns are renamed; a routine with another signature is dropped, and its file creates it again. A
--- step that runs meanwhile goes on: no table that it reads is locked, and what it still calls keeps
--- its name and parameters. For the same reason the column last_ts of omd_lineage.offsets stays.
+-- V010: in lineage a position is named (pos, id), in parameters, answers and views alike, and
+-- answers of internal routines begin with p_ too. Applied once. A view keeps what depends on it,
+-- since its columns are renamed; a routine with another signature is dropped, and its file creates
+-- it again. A step that runs meanwhile goes on: no table that it reads is locked, and what it still
+-- calls keeps its name and parameters. For the same reason the column last_ts of
+-- omd_lineage.offsets stays.
 
 ALTER TYPE omd_lineage.row_position RENAME ATTRIBUTE ts TO pos;
 COMMENT ON TYPE omd_lineage.row_position IS
@@ -15,23 +16,23 @@ ALTER VIEW IF EXISTS omd_report.lineage_gaps RENAME COLUMN start_value TO start_
 ALTER VIEW IF EXISTS omd_report.lineage_errors RENAME COLUMN start_value TO start_pos;
 ALTER VIEW IF EXISTS omd_report.lineage_errors RENAME COLUMN end_value TO end_pos;
 
-DROP ROUTINE IF EXISTS omd_lineage._advance_offset;
-DROP ROUTINE IF EXISTS omd_lineage._claim_topic;
-DROP ROUTINE IF EXISTS omd_lineage._insert_transform;
-DROP ROUTINE IF EXISTS omd_lineage._next_block;
-DROP ROUTINE IF EXISTS omd_lineage._oldest_writer;
-DROP ROUTINE IF EXISTS omd_lineage._probe_source;
-DROP ROUTINE IF EXISTS omd_lineage._reload_table;
-DROP ROUTINE IF EXISTS omd_lineage._safe_position;
-DROP ROUTINE IF EXISTS omd_lineage._save_topic;
-DROP ROUTINE IF EXISTS omd_lineage._start_step;
-DROP ROUTINE IF EXISTS omd_lineage._topic_parts;
-DROP ROUTINE IF EXISTS omd_lineage._uncounted_instances;
-DROP ROUTINE IF EXISTS omd_lineage.begin_step;
-DROP ROUTINE IF EXISTS omd_lineage.note_error;
-DROP ROUTINE IF EXISTS omd_lineage.plan;
-DROP ROUTINE IF EXISTS omd_lineage.register_topic;
-DROP ROUTINE IF EXISTS omd_lineage.set_offset;
+DROP FUNCTION IF EXISTS omd_lineage._advance_offset;
+DROP FUNCTION IF EXISTS omd_lineage._claim_topic;
+DROP FUNCTION IF EXISTS omd_lineage._insert_transform;
+DROP FUNCTION IF EXISTS omd_lineage._next_block;
+DROP FUNCTION IF EXISTS omd_lineage._oldest_writer;
+DROP FUNCTION IF EXISTS omd_lineage._probe_source;
+DROP FUNCTION IF EXISTS omd_lineage._reload_table;
+DROP FUNCTION IF EXISTS omd_lineage._safe_position;
+DROP PROCEDURE IF EXISTS omd_lineage._save_topic;
+DROP FUNCTION IF EXISTS omd_lineage._start_step;
+DROP FUNCTION IF EXISTS omd_lineage._topic_parts;
+DROP FUNCTION IF EXISTS omd_lineage._uncounted_instances;
+DROP PROCEDURE IF EXISTS omd_lineage.begin_step;
+DROP PROCEDURE IF EXISTS omd_lineage.note_error;
+DROP FUNCTION IF EXISTS omd_lineage.plan;
+DROP PROCEDURE IF EXISTS omd_lineage.register_topic;
+DROP PROCEDURE IF EXISTS omd_lineage.set_offset;
 
 -- Views that read block_start and block_end follow by themselves; the statements of topics are texts.
 UPDATE omd_lineage.topic AS t SET

@@ -1,5 +1,5 @@
--- Walks the index of a Module backwards. The bound keeps the walk short where a Module has stood open
--- for very long; runs before it are taken as over.
+-- Walks the index of a Module backwards. The bound keeps the walk short where a Module has stood
+-- open for very long; runs before it are taken as over.
 
 CREATE OR REPLACE FUNCTION omd.instances_since(
     p_module_id integer,

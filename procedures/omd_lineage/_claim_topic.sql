@@ -1,5 +1,6 @@
--- The lock on the offset lasts until the transaction of the caller ends; _start_step makes the claim
--- outlive it. The lock is never waited for: whoever has it is about to run the topic, or to end it.
+-- The lock on the offset lasts until the transaction of the caller ends; _start_step makes the
+-- claim outlive it. The lock is never waited for: whoever has it is about to run the topic, or to
+-- end it.
 
 CREATE OR REPLACE FUNCTION omd_lineage._claim_topic(
     p_topic text,

@@ -1,5 +1,5 @@
--- The one place that says how many attempts a topic gets. Pure, so that the ready list puts the body
--- into its query.
+-- The one place that says how many attempts a topic gets. Pure, so that the ready list puts the
+-- body into its query.
 
 CREATE OR REPLACE FUNCTION omd_lineage._is_failed(
     p_attempts integer

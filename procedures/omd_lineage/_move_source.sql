@@ -1,5 +1,5 @@
--- An offset of a source never goes back: a reader has taken the rows before it. The first look takes
--- no lock, since most often nothing is new.
+-- An offset of a source never goes back: a reader has taken the rows before it. The first look
+-- takes no lock, since most often nothing is new.
 
 CREATE OR REPLACE FUNCTION omd_lineage._move_source(
     p_topic_id integer,

@@ -1,6 +1,6 @@
 -- A row gets its position before its transaction commits, so a transaction that has written may
--- bring rows that lie before others which can be seen. Its lock on the table tells. SECURITY DEFINER,
--- since a role sees the start of its own transactions only.
+-- bring rows that lie before others which can be seen. Its lock on the table tells. SECURITY
+-- DEFINER, since a role sees the start of its own transactions only.
 
 CREATE OR REPLACE FUNCTION omd_lineage._oldest_writer(
     p_table regclass,

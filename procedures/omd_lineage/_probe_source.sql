@@ -1,4 +1,5 @@
--- Reads the source with the rights of the caller; what it has found is written by routines that may.
+-- Reads the source with the rights of the caller; what it has found is written by routines that
+-- may.
 
 CREATE OR REPLACE FUNCTION omd_lineage._probe_source(
     p_topic_id integer,

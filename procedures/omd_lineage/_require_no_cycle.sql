@@ -1,5 +1,5 @@
--- Topics in a circle would wait for one another for ever. The caller has locked the dependencies, so
--- no other registration closes a circle meanwhile.
+-- Topics in a circle would wait for one another for ever. The caller has locked the dependencies,
+-- so no other registration closes a circle meanwhile.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_no_cycle(
     p_topic_id integer

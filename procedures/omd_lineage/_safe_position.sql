@@ -1,5 +1,6 @@
--- While a transaction writes to the table, what it has written may lie before rows that can be seen.
--- It can't lie before the row that was newest when it began. It runs with the rights of the caller.
+-- While a transaction writes to the table, what it has written may lie before rows that can be
+-- seen. It can't lie before the row that was newest when it began. It runs with the rights of the
+-- caller.
 
 CREATE OR REPLACE FUNCTION omd_lineage._safe_position(
     p_table_code text,

@@ -1,5 +1,5 @@
--- SECURITY DEFINER, since it writes; register_topic, which calls it, reads the table with the rights
--- of the caller.
+-- SECURITY DEFINER, since it writes; register_topic, which calls it, reads the table with the
+-- rights of the caller.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
     p_topic text,

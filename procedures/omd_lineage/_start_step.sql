@@ -1,5 +1,5 @@
--- What is about to be done is written down before a row is transformed: a retry finds the block, and
--- the plan number bars whoever held the topic before.
+-- What is about to be done is written down before a row is transformed: a retry finds the block,
+-- and the plan number bars whoever held the topic before.
 
 CREATE OR REPLACE FUNCTION omd_lineage._start_step(
     p_topic_id integer,

@@ -1,6 +1,6 @@
--- The planner puts the body into the query, so that an index on the two columns serves it. Settings,
--- not block_start() and block_end(): each call would be planned on its own. The last two conditions
--- follow from the others, but only in them the planner sees how small the range is.
+-- The planner puts the body into the query, so that an index on the two columns serves it.
+-- Settings, not block_start() and block_end(): each call would be planned on its own. The last two
+-- conditions follow from the others, but only in them the planner sees how small the range is.
 
 CREATE OR REPLACE FUNCTION omd_lineage.in_block(
     p_pos timestamptz,

@@ -1,5 +1,5 @@
--- A source that can't be read stops no other one. Sources are taken in one order, so that schedulers
--- do not wait for one another crosswise.
+-- A source that can't be read stops no other one. Sources are taken in one order, so that
+-- schedulers do not wait for one another crosswise.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.probe_sources(
     INOUT p_moved integer DEFAULT NULL

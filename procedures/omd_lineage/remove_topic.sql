@@ -1,5 +1,5 @@
--- The Module stays with its history: rows carry the ids of its runs. A dependency that another topic
--- of the table can serve goes over to it.
+-- The Module stays with its history: rows carry the ids of its runs. A dependency that another
+-- topic of the table can serve goes over to it.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.remove_topic(
     p_topic text

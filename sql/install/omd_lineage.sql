@@ -14,7 +14,7 @@
 \ir ../../migrations/V006__internal_lineage_routines.sql
 \endif
 
-\set checksum '2e3c734af3f8e69b4576e91aa266e74ba12b2351092985e9f266adb0eb3f201b'
+\set checksum '3d26960786da6cd2760b177feaea8af86c02b3efe30d0c25af3bf12cd641c452'
 \set migration 'V010__lineage_names'
 \ir ../setup/claim.psql
 \if :pending

@@ -1,6 +1,6 @@
 -- What rooms may know of a Module. A view and not a function, so that a query over many Modules is
--- planned as one. A run that takes long asks omd.insert_column instead, which holds no lock on a view
--- that an installation replaces.
+-- planned as one. A run that takes long asks omd.insert_column instead, which holds no lock on a
+-- view that an installation replaces.
 
 CREATE OR REPLACE VIEW omd.module_target AS
 SELECT
