@@ -34,12 +34,15 @@ DROP FUNCTION IF EXISTS omd_lineage.plan;
 DROP PROCEDURE IF EXISTS omd_lineage.register_topic;
 DROP PROCEDURE IF EXISTS omd_lineage.set_offset;
 
--- Views that read block_start and block_end follow by themselves; the statements of topics are texts.
+-- Views that read block_start and block_end follow by themselves; statements of topics are texts.
 UPDATE omd_lineage.topic AS t SET
     before_sql = ARRAY(
         SELECT
             regexp_replace(
-                s.statement, '(omd_lineage\.block_(?:start|end)\(\)\s*\)\s*\.\s*)ts\M', '\1pos', 'gi'
+                s.statement,
+                '(omd_lineage\.block_(?:start|end)\(\)\s*\)\s*\.\s*)ts\M',
+                '\1pos',
+                'gi'
             )
         FROM unnest(t.before_sql) WITH ORDINALITY AS s (statement, n)
         ORDER BY s.n
@@ -47,7 +50,10 @@ UPDATE omd_lineage.topic AS t SET
     after_sql = ARRAY(
         SELECT
             regexp_replace(
-                s.statement, '(omd_lineage\.block_(?:start|end)\(\)\s*\)\s*\.\s*)ts\M', '\1pos', 'gi'
+                s.statement,
+                '(omd_lineage\.block_(?:start|end)\(\)\s*\)\s*\.\s*)ts\M',
+                '\1pos',
+                'gi'
             )
         FROM unnest(t.after_sql) WITH ORDINALITY AS s (statement, n)
         ORDER BY s.n

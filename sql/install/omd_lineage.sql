@@ -14,7 +14,7 @@
 \ir ../../migrations/V006__internal_lineage_routines.sql
 \endif
 
-\set checksum '3d26960786da6cd2760b177feaea8af86c02b3efe30d0c25af3bf12cd641c452'
+\set checksum 'b16091a3e9c437805e303363879b9f62281af0c643954383583f0cfaa36a3fea'
 \set migration 'V010__lineage_names'
 \ir ../setup/claim.psql
 \if :pending

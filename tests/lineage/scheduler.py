@@ -25,11 +25,6 @@ def work(conn: psycopg.Connection, rng: random.Random) -> None:
                 conn.execute("CALL omd_lineage.step(%s, %s)", [topic, f"scheduler {sys.argv[1]}"])
             except psycopg.errors.QueryCanceled:
                 pass
-            except psycopg.OperationalError:
-                raise
-            except psycopg.Error as error:
-                conn.execute("CALL omd_lineage.note_error(%s, %s)", [topic, str(error)])
-                print(topic, error, flush=True)
 
 
 def main() -> None:

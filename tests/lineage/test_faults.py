@@ -234,7 +234,9 @@ def take_out(replaced: Callable[[str, str, str], None]) -> None:
         replaced("omd_lineage._oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
     elif WITHOUT == "fence":
         # Both bars: the number of the plan, and that a run that was ended can't succeed.
-        replaced("omd_lineage._advance_offset", "PERFORM omd_lineage._raise_fenced", "PERFORM concat")
+        replaced(
+            "omd_lineage._advance_offset", "PERFORM omd_lineage._raise_fenced", "PERFORM concat"
+        )
         replaced("omd.module_success", "AND mi.execution_status_code = 'E'", "")
 
 

@@ -390,6 +390,20 @@ def test_rows_of_a_run_that_has_not_succeeded_do_not_count(
     assert loaded.ids() == ([1, 2, 3, 4, 5] if status == "E" else [1, 2, 5])
 
 
+def test_a_run_is_not_forgotten_behind_ten_thousand_that_were_refused(loaded: Scene) -> None:
+    run = loaded.begin_module("load").id
+    load(loaded, run, 1, 2)
+    loaded.owner(
+        "INSERT INTO omd.module_instance (module_id, start_datetime, end_datetime,"
+        " execution_status_code, processing_indicator, next_run_indicator)"
+        " SELECT module_id, now(), now(), 'A', 'A', 'P' FROM omd.module,"
+        " generate_series(1, 10001) WHERE module_code = 'load'"
+    )
+    loaded.probe()
+    assert loaded.step().outcome == "NOJOBS"
+    assert loaded.ids() == []
+
+
 def test_rows_that_are_loaded_again_under_the_same_places_come_once(loaded: Scene) -> None:
     for attempt in range(3):
         run = loaded.begin_module("load").id

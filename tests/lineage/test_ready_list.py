@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import psycopg
 import pytest
 
-from lineage.conftest import NOON, Scene, at
+from lineage.conftest import NOON, Scene, at, checked
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
@@ -279,6 +280,110 @@ def test_errors_before_there_is_a_run_count_and_back_off_too(scene: Scene) -> No
     assert scene.reason() == (False, "FAILED")
     assert scene.rows("SELECT 1 FROM omd.event_log WHERE event_detail LIKE '%%no such table%%'")
     scene.call("omd_lineage.retry", topic="dwh.f")
+    assert scene.steps() == [1]
+
+
+@pytest.fixture
+def runner(scene: Scene, another: Any) -> Scene:
+    """Takes steps of dwh.f, which is not full, with the rights of a plain role."""
+    scene.source("dwh.src", 1, 2)
+    scene.topic(repeat=5 * MINUTE)
+    scene.conn.execute(
+        b"GRANT USAGE ON SCHEMA dwh TO omd_runner;"
+        b"GRANT SELECT ON ALL TABLES IN SCHEMA dwh TO omd_runner;"
+        b"GRANT INSERT, DELETE ON dwh.f TO omd_runner"
+    )
+    session: Scene = another(role="omd_runner")
+    return session
+
+
+def events(scene: Scene) -> list[dict[str, Any]]:
+    return scene.rows(
+        "SELECT event_return_code_details AS code, event_detail AS detail FROM omd.event_log"
+        " WHERE event_type_code = 2 ORDER BY event_id"
+    )
+
+
+def test_a_step_that_fails_tells_its_error_to_a_plain_role_and_counts_once(
+    scene: Scene, runner: Scene
+) -> None:
+    scene.register("dwh.f", after_sql=["SELECT 1 / 0"])
+    step = runner.step()
+    assert (step.outcome, step.detail) == ("ERROR", "division by zero")
+    assert (scene.ready()["attempts"], scene.ready()["state"]) == (1, "division by zero")
+    assert scene.reason() == (False, "BACK_OFF")
+    assert [event["code"] for event in events(scene)] == ["22012"]
+
+
+@pytest.mark.parametrize("call", ["step", "begin_step"])
+def test_a_topic_that_can_not_begin_backs_off_and_fails_whoever_calls(
+    scene: Scene, runner: Scene, call: str
+) -> None:
+    given = {"engine": "POSTGRES"} if call == "begin_step" else {}
+    scene.conn.execute(b"REVOKE SELECT ON dwh.src FROM omd_runner")
+    for attempt in range(1, 11):
+        assert scene.reason()[0], attempt
+        answer = runner.call(f"omd_lineage.{call}", topic="dwh.f", **given)
+        assert (answer["outcome"], answer["module_instance_id"]) == ("ERROR", None)
+        assert "permission denied for table src" in answer["detail"]
+        assert scene.ready()["attempts"] == attempt
+        assert answer["detail"] == scene.ready()["state"]
+        assert scene.reason() == (False, "BACK_OFF" if attempt < 10 else "FAILED")
+        scene.long_ago(run=2 * HOUR)
+    answer = runner.call(f"omd_lineage.{call}", topic="dwh.f", **given)
+    assert answer["outcome"] == "FAILED"
+    assert len(events(scene)) == 10
+    assert {event["code"] for event in events(scene)} == {"OM206"}
+    assert "p_pos_column" in events(scene)[0]["detail"], "the hint is kept"
+    assert not scene.rows("SELECT 1 FROM omd.module_instance WHERE module_instance_id > 0")
+    scene.conn.execute(b"GRANT SELECT ON dwh.src TO omd_runner")
+    scene.call("omd_lineage.retry", topic="dwh.f")
+    assert runner.steps() == [1]
+
+
+def test_what_a_begin_did_before_its_error_is_undone(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic(maxstep=1)
+    first = scene.step()
+    assert first.outcome == "DONE"
+    last = scene.last()
+    scene.set_next("R", module=first.id)
+    scene.conn.execute(b"ALTER TABLE dwh.f RENAME TO away")
+    assert scene.step().outcome == "ERROR"
+    assert scene.last() == last, "it has not gone back before the rows are undone"
+    scene.conn.execute(b"ALTER TABLE dwh.away RENAME TO f")
+    assert scene.steps() == [1, 1]
+    assert scene.ids() == [1, 2]
+
+
+def test_a_mistake_of_the_caller_is_no_attempt(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2)
+    scene.topic(engine="SPARK", transforms=["SELECT 1"])
+    begin = "omd_lineage.begin_step"
+    scene.refused("OM208", "omd_lineage.step", topic="dwh.f")
+    scene.refused("OM208", begin, topic="dwh.f", engine="POSTGRES")
+    scene.refused("OM005", begin, topic="dwh.f", engine=None)
+    scene.refused("OM011", begin, topic="dwh.f", lease=-HOUR)
+    assert scene.ready()["attempts"] == 0
+    assert events(scene) == []
+
+
+def test_a_begin_that_is_cancelled_is_an_attempt(
+    scene: Scene, another: Any, background: Any, until_settled: Any
+) -> None:
+    scene.source("dwh.src", 1, 2)
+    scene.topic()
+    other, session = another(), another()
+    other.conn.execute("BEGIN")
+    other.conn.execute("SELECT FROM omd.module FOR UPDATE")
+    call = background(session.call, "omd_lineage.step", topic="dwh.f")
+    until_settled(session, call)
+    session.conn.cancel()
+    with pytest.raises(psycopg.errors.QueryCanceled) as caught:
+        call.result(timeout=60)
+    assert checked(caught.value, "57014") == {"module_instance_id": None}
+    other.conn.execute("ROLLBACK")
+    assert scene.ready()["attempts"] == 1
     assert scene.steps() == [1]
 
 

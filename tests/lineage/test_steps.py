@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from lineage.conftest import Scene, at, checked
 
@@ -279,9 +280,11 @@ def test_a_destination_that_is_gone_is_told(scene: Scene) -> None:
     step = scene.step()
     assert step.outcome == "ERROR"
     assert "dwh.f" in (step.detail or "")
-    # The retry would take back what the first one wrote, and does not know where.
-    scene.refused("OM202", "omd_lineage.step", topic="dwh.f")
-    assert (scene.offset()["hostid"], scene.offset()["attempts"]) == ("", 1)
+    # The retry would undo what the first one wrote, and does not know where.
+    retry = scene.step()
+    assert (retry.outcome, retry.id) == ("ERROR", None)
+    assert "dwh.f" in (retry.detail or "")
+    assert (scene.offset()["hostid"], scene.offset()["attempts"]) == ("", 2)
     scene.conn.execute(b"ALTER TABLE dwh.away RENAME TO f")
     assert scene.steps() == [1]
 
@@ -971,14 +974,28 @@ def test_a_commit_with_another_number_is_fenced(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.topic(engine="SPARK", transforms=["SELECT 1"])
     run = begin(scene)
-    for number in (run["plan_number"] + 1, run["plan_number"] - 1, None):
-        scene.refused(
-            "OM108",
-            "omd_lineage.commit_step",
-            module_instance_id=run["module_instance_id"],
-            plan_number=number,
-        )
+    id = run["module_instance_id"]
+    for number in (run["plan_number"] + 1, run["plan_number"] - 1):
+        scene.refused("OM108", "omd_lineage.commit_step", module_instance_id=id, plan_number=number)
     scene.refused("OM004", "omd_lineage.commit_step", module_instance_id=999, plan_number=1)
+    commit(scene, run)
+
+
+def test_the_end_of_a_step_that_names_none_is_refused(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic(engine="SPARK", transforms=["SELECT 1"])
+    run = begin(scene)
+    id, number = run["module_instance_id"], run["plan_number"]
+    commits, fails = "omd_lineage.commit_step", "omd_lineage.fail_step"
+    for given in ({"module_instance_id": id, "plan_number": None},
+                  {"module_instance_id": None, "plan_number": number}):  # fmt: skip
+        detail = scene.refused("OM005", commits, **given)
+        assert given[detail["argument"]] is None
+    given = {"module_instance_id": id, "plan_number": number}
+    assert scene.refused("OM013", commits, **given, nulls=Jsonb([1]))["argument"] == "p_nulls"
+    scene.refused("OM005", fails, module_instance_id=None)
+    scene.refused("OM004", fails, module_instance_id=999)
+    assert scene.codes(module=id) == "E P P"
     commit(scene, run)
 
 
