@@ -364,6 +364,7 @@ def test_a_mistake_of_the_caller_is_no_attempt(scene: Scene) -> None:
     scene.refused("OM208", begin, topic="dwh.f", engine="POSTGRES")
     scene.refused("OM005", begin, topic="dwh.f", engine=None)
     scene.refused("OM011", begin, topic="dwh.f", lease=-HOUR)
+    scene.refused("OM005", "omd_lineage.note_error", topic="dwh.f", detail=None)
     assert scene.ready()["attempts"] == 0
     assert events(scene) == []
 
