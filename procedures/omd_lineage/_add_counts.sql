@@ -1,4 +1,4 @@
--- Adds two maps of counts.
+-- A step with several transforms counts the NULLs of each; its log has one count per column.
 
 CREATE OR REPLACE FUNCTION omd_lineage._add_counts(
     p_left jsonb,

@@ -1,5 +1,5 @@
--- The end of a step that went well: the fence, the offset and the log, in the transaction of its
--- success.
+-- The offset moves in the transaction of the success: rows, offset and success are there together,
+-- or none of them is.
 
 CREATE OR REPLACE FUNCTION omd_lineage._advance_offset(
     p_module_instance_id bigint,
@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION omd_lineage._advance_offset(
     p_rows bigint,
     p_nulls jsonb
 )
-RETURNS void
+RETURNS bigint
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -20,9 +20,8 @@ BEGIN
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
     WHERE o.topic_id = (
         SELECT t.topic_id
-        FROM omd.module_instance AS mi
+        FROM omd.instance_state(p_module_instance_id) AS i
         INNER JOIN omd_lineage.topic AS t USING (module_id)
-        WHERE mi.module_instance_id = p_module_instance_id
     )
     FOR NO KEY UPDATE;
     IF NOT FOUND
@@ -52,7 +51,7 @@ BEGIN
     VALUES (
         p_module_instance_id, v_offset.topic_id, v_offset.topic, clock_timestamp(),
         coalesce(p_rows, 0), v_offset.block_max_id, v_offset.block_min_ts,
-        CASE WHEN v_offset.block_min_ts IS NOT NULL THEN (v_offset.next).ts END,
+        CASE WHEN v_offset.block_min_ts IS NOT NULL THEN (v_offset.next).pos END,
         coalesce(p_nulls, '{}'), v_offset.waited_for
     );
     IF v_offset.waited_for IS NOT NULL THEN
@@ -62,12 +61,14 @@ BEGIN
         );
     END IF;
     PERFORM omd_lineage._notify_topic(v_offset.topic);
+    RETURN v_offset.rows;
 END
 $advance_offset$;
 
 COMMENT ON FUNCTION omd_lineage._advance_offset IS
 'Moves the offset of a topic to the end of its block, for the step p_module_instance_id with the '
-'fence p_plan_number, and logs p_rows rows and p_nulls (column: number of NULLs). Errors: OM004, '
-'OM108. Locks: the offset, until the transaction ends. SQL ETL scheduler, "Logging".';
+'fence p_plan_number, and logs p_rows rows and p_nulls (column: number of NULLs). Returns the '
+'number of rows of the base table in the block. Errors: OM004: there is no such instance; OM108: '
+'the step does not hold its topic any more. Locks: the offset, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage._advance_offset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._advance_offset TO omd_runner;

@@ -1,4 +1,4 @@
--- Checks what a topic is registered with.
+-- One list of rules, each with the words that its error needs; the first that is broken is raised.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._check_topic(
     p_new omd_lineage.topic
@@ -74,5 +74,6 @@ END
 $check_topic$;
 
 COMMENT ON PROCEDURE omd_lineage._check_topic IS
-'Checks the definition p_new of a topic. Errors: OM013. Locks: none.';
+'Checks the definition p_new of a topic. Errors: OM013: an argument has a value that is not '
+'allowed. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_lineage._check_topic FROM PUBLIC;

@@ -1,19 +1,19 @@
--- Takes a topic for one step, if nobody else has it. Answers no outcome when it is taken. The
--- caller holds it until the end of his transaction; start_step makes that last.
+-- The lock on the offset lasts until the transaction of the caller ends; _start_step makes the
+-- claim outlive it. The lock is never waited for: whoever has it is about to run the topic, or to
+-- end it.
 
 CREATE OR REPLACE FUNCTION omd_lineage._claim_topic(
     p_topic text,
     p_engine text,
-    OUT topic_id integer,
-    OUT module_code text,
-    OUT processor text,
-    OUT is_planned boolean,
-    OUT start_value timestamptz,
-    OUT start_id bigint,
-    OUT end_value timestamptz,
-    OUT end_id bigint,
-    OUT outcome text,
-    OUT detail text
+    OUT p_topic_id integer,
+    OUT p_module_code text,
+    OUT p_is_planned boolean,
+    OUT p_start_pos timestamptz,
+    OUT p_start_id bigint,
+    OUT p_end_pos timestamptz,
+    OUT p_end_id bigint,
+    OUT p_outcome text,
+    OUT p_detail text
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -28,11 +28,14 @@ DECLARE
     v_window record;
 BEGIN
     PERFORM omd.require_read_committed();
-    topic_id := omd_lineage._require_topic(p_topic);
-    SELECT t.*, m.module_code AS code, m.inactive_indicator AS module_inactive INTO v_topic
+    IF p_engine IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_engine'));
+    END IF;
+    p_topic_id := omd_lineage._require_topic(p_topic);
+    SELECT t.*, m.module_code, m.inactive_indicator AS module_inactive INTO v_topic
     FROM omd_lineage.topic AS t
-    LEFT JOIN omd.module AS m ON t.module_id = m.module_id
-    WHERE t.topic_id = _claim_topic.topic_id;
+    LEFT JOIN omd.module_target AS m USING (module_id)
+    WHERE t.topic_id = p_topic_id;
     IF v_topic.processor IS NULL OR v_topic.engine <> p_engine THEN
         PERFORM omd.raise_error(
             'OM208',
@@ -45,66 +48,53 @@ BEGIN
             )
         );
     END IF;
-    module_code := v_topic.code;
-    processor := v_topic.processor;
+    p_module_code := v_topic.module_code;
 
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
-    WHERE o.topic_id = _claim_topic.topic_id
+    WHERE o.topic_id = p_topic_id
     FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
-        outcome := 'MUTEX';
-        detail := 'somebody else is planning it or ending it';
+        p_outcome := 'MUTEX';
+        p_detail := 'another session plans it or ends it';
         RETURN;
     ELSIF omd_lineage._holder_lives(v_offset.hostid, v_offset.module_instance_id) THEN
-        outcome := 'MUTEX';
-        detail := 'held by ' || v_offset.hostid;
+        p_outcome := 'MUTEX';
+        p_detail := 'held by ' || v_offset.hostid;
         RETURN;
     ELSIF v_topic.inactive_indicator = 'Y' OR v_topic.module_inactive = 'Y' THEN
-        outcome := 'SKIPPED';
-        detail := 'inactive';
+        p_outcome := 'SKIPPED';
+        p_detail := 'inactive';
         RETURN;
-    ELSIF v_offset.attempts >= 10 THEN
-        outcome := 'FAILED';
-        detail := v_offset.state;
+    ELSIF omd_lineage._is_failed(v_offset.attempts) THEN
+        p_outcome := 'FAILED';
+        p_detail := v_offset.state;
         RETURN;
     END IF;
 
-    -- Freed by hand while it ran: from here on it can neither write nor commit.
+    -- Freed by hand while its run executed: that run can neither write nor commit any more.
     IF v_offset.module_instance_id IS NOT NULL AND v_offset.hostid = '' THEN
         BEGIN
             PERFORM omd.fail_module_instance(
-                mi.module_instance_id, 'the topic was taken from this run', 'RELEASED'
+                v_offset.module_instance_id, 'the topic was taken from this run', 'RELEASED'
             )
-            FROM omd.module_instance AS mi
-            WHERE mi.module_instance_id = v_offset.module_instance_id
-                AND mi.execution_status_code = 'E';
+            FROM omd.instance_state(v_offset.module_instance_id) AS i
+            WHERE i.execution_status_code = 'E';
         EXCEPTION
-            -- It has found out by itself, and ended a moment ago.
+            -- It has found out by itself, and has ended a moment ago.
             WHEN SQLSTATE 'OM101' THEN
                 NULL;
         END;
     END IF;
 
-    -- An administrator's R on a step that succeeded: back to where its block has started. The first
-    -- look spares the usual step the rest; its condition is that of the index of what is open.
-    PERFORM FROM omd.module_instance AS mi
-    WHERE mi.module_id = v_topic.module_id
-        AND (
-            mi.execution_status_code = 'E'
-            OR mi.next_run_indicator = 'C'
-            OR (
-                (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-                AND mi.rolled_back_by_module_instance_id IS NULL
-            )
-        )
-    LIMIT 1;
+    -- An administrator's R on a step that succeeded: back to where its block has started, since the
+    -- begin that follows undoes its rows. The first look spares the usual step the rest.
+    PERFORM FROM omd.open_instance AS o WHERE o.module_id = v_topic.module_id LIMIT 1;
     IF FOUND THEN
-        SELECT sc.start_value, sc.start_id INTO v_window
-        FROM omd.module_instance AS mi
-        INNER JOIN omd.source_control AS sc USING (module_instance_id)
-        WHERE mi.module_instance_id = ANY(omd.pending_rollback(v_topic.module_id))
-            AND mi.execution_status_code = 'S'
-        ORDER BY mi.module_instance_id
+        SELECT i.start_value, i.start_id INTO v_window
+        FROM unnest(omd.pending_rollback(v_topic.module_id)) WITH ORDINALITY AS p (id, n)
+        CROSS JOIN LATERAL omd.instance_state(p.id) AS i
+        WHERE i.execution_status_code = 'S' AND i.start_value IS NOT NULL
+        ORDER BY p.n
         LIMIT 1;
         IF FOUND THEN
             UPDATE omd_lineage.offsets AS o SET
@@ -113,24 +103,25 @@ BEGIN
                 quiet_start = NULL,
                 waited_for = NULL,
                 attempts = 0
-            WHERE o.topic_id = _claim_topic.topic_id
+            WHERE o.topic_id = p_topic_id
             RETURNING o.* INTO v_offset;
         END IF;
     END IF;
 
-    start_value := (coalesce(v_offset.quiet_start, v_offset.last)).ts;
-    start_id := (coalesce(v_offset.quiet_start, v_offset.last)).id;
-    end_value := (v_offset.next).ts;
-    end_id := (v_offset.next).id;
-    is_planned := v_offset.next IS NOT NULL;
+    p_start_pos := (coalesce(v_offset.quiet_start, v_offset.last)).pos;
+    p_start_id := (coalesce(v_offset.quiet_start, v_offset.last)).id;
+    p_end_pos := (v_offset.next).pos;
+    p_end_id := (v_offset.next).id;
+    p_is_planned := v_offset.next IS NOT NULL;
 END
 $claim_topic$;
 
 COMMENT ON FUNCTION omd_lineage._claim_topic IS
-'Takes the topic p_topic, whose transforms run on p_engine, until the transaction ends. Answers '
-'its id, Module and processor, and the block (start_value and start_id, end_value and end_id] '
-'where is_planned; or '
-'an outcome and a detail when it can''t be taken: MUTEX, SKIPPED, FAILED. Errors: OM005, OM014, '
-'OM015, OM208. Locks: the offset, without waiting. SQL ETL scheduler, "SCH.Offsets".';
+'Takes the topic p_topic, whose transforms run on p_engine, until the transaction ends. Returns '
+'p_topic_id and p_module_code, and, where p_is_planned, the block (p_start_pos and p_start_id, '
+'p_end_pos and p_end_id] that waits; or p_outcome and p_detail when the topic can''t be taken: '
+'MUTEX, SKIPPED, FAILED. Errors: OM005: p_topic or p_engine is NULL; OM014: the isolation level '
+'is not read committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. '
+'Locks: the offset, without waiting.';
 REVOKE ALL ON FUNCTION omd_lineage._claim_topic FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._claim_topic TO omd_runner;

@@ -1,5 +1,4 @@
--- Up to which instant a topic may read: where its slowest dependency is, and not younger than its
--- delay. After max_wait only the base table counts.
+-- The ready list and the planner must come to the same instant, so both ask here.
 
 CREATE OR REPLACE FUNCTION omd_lineage._horizon(
     p_least_ts timestamptz,

@@ -1,4 +1,4 @@
--- Is it the time of day at which a topic may run?
+-- Pure, so that the ready list puts the body into its query.
 
 CREATE OR REPLACE FUNCTION omd_lineage._in_run_window(
     p_run_window text,

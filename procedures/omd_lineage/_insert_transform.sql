@@ -1,5 +1,6 @@
--- Inserts what a transform view gives into the destination, stamped with the run. With the rights
--- of the caller.
+-- The statement is composed from the columns that view and table have in common, since a view knows
+-- nothing of the run. NULLs are counted on the way, and only where the table allows them: the count
+-- costs a second pass over the rows. It runs with the rights of the caller.
 
 CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
     p_view text,
@@ -7,8 +8,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
     p_insert_instance_column text,
     p_module_instance_id bigint,
     p_record_source text,
-    OUT row_count bigint,
-    OUT nulls jsonb
+    OUT p_row_count bigint,
+    OUT p_nulls jsonb
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -73,14 +74,14 @@ BEGIN
         EXECUTE format(
             'INSERT INTO %s (%s) SELECT %s FROM %s AS v', v_table, v_columns, v_values, v_view
         ) USING p_module_instance_id, p_record_source;
-        GET DIAGNOSTICS row_count = ROW_COUNT;
-        nulls := '{}';
+        GET DIAGNOSTICS p_row_count = ROW_COUNT;
+        p_nulls := '{}';
     ELSE
         EXECUTE format(
             'WITH n AS (INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v RETURNING d.*)'
             ' SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s)) FROM n',
             v_table, v_columns, v_values, v_view, v_nullable
-        ) INTO row_count, nulls USING p_module_instance_id, p_record_source;
+        ) INTO p_row_count, p_nulls USING p_module_instance_id, p_record_source;
     END IF;
 END
 $insert_transform$;
@@ -88,7 +89,8 @@ $insert_transform$;
 COMMENT ON FUNCTION omd_lineage._insert_transform IS
 'Inserts the rows of the view p_view into p_table_code, column by column name, with '
 'p_module_instance_id in p_insert_instance_column, and omd_insert_datetime and omd_record_source '
-'(p_record_source) where the table has them and the view does not. Answers the rows and, for each '
-'column with NULLs, how many. Errors: OM207. Locks: the rows.';
+'(p_record_source) where the table has them and the view does not. Returns p_row_count, the rows, '
+'and p_nulls: for each column with NULLs, how many. Errors: OM207: the view or the table is '
+'missing, or the table lacks a column of the view. Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

@@ -1,4 +1,4 @@
--- Trigger: logs an edit of an offset by hand, and keeps what hangs on the offset in step with it.
+-- An offset that is moved by hand takes with it what was remembered of the place it has left.
 
 CREATE OR REPLACE FUNCTION omd_lineage._log_offset_edit()
 RETURNS trigger

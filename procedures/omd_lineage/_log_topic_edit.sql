@@ -1,4 +1,4 @@
--- Trigger: keeps every definition of a topic.
+-- One trigger for every way in which a definition changes: routines, edits by hand, upgrades.
 
 CREATE OR REPLACE FUNCTION omd_lineage._log_topic_edit()
 RETURNS trigger

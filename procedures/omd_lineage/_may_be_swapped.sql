@@ -1,6 +1,5 @@
--- May a table be replaced by another of its name? Not when a view, a foreign key, a trigger, a
--- grant, a policy, a publication, a sequence, a comment, an option or another owner hangs on it, or
--- it has parents or children.
+-- What hangs on a table hangs on its OID, which a swap changes: each condition is one thing that
+-- would be lost, and a reload then falls back to TRUNCATE.
 
 CREATE OR REPLACE FUNCTION omd_lineage._may_be_swapped(
     p_table regclass

@@ -1,4 +1,5 @@
--- Moves the offset of a source forward.
+-- An offset of a source never goes back: a reader has taken the rows before it. The first look
+-- takes no lock, since most often nothing is new.
 
 CREATE OR REPLACE FUNCTION omd_lineage._move_source(
     p_topic_id integer,
@@ -15,13 +16,12 @@ AS $move_source$
 DECLARE
     v_topic text;
 BEGIN
-    -- The first look takes no lock: most often nothing is new.
     PERFORM FROM omd_lineage.offsets AS o
     WHERE o.topic_id = p_topic_id AND coalesce(p_position > o.last, TRUE);
     IF NOT FOUND THEN
         RETURN FALSE;
     END IF;
-    -- Of several probes at once one is enough; a trigger must not be passed over.
+    -- Of several probes at once one is enough; a trigger moves the offset whoever else is at work.
     IF p_processor = 'PROBE' THEN
         PERFORM FROM omd_lineage.offsets AS o
         WHERE o.topic_id = p_topic_id
@@ -47,8 +47,7 @@ END
 $move_source$;
 
 COMMENT ON FUNCTION omd_lineage._move_source IS
-'Moves the offset of the source p_topic_id to p_position, never back, as p_processor (PROBE or '
-'TRIGGER); TRUE when it has moved. '
-'Locks: the offset.';
+'Moves the offset of the source p_topic_id forward to p_position, as p_processor (PROBE or '
+'TRIGGER). Returns TRUE when it has moved. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._move_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._move_source TO omd_runner, omd_admin;

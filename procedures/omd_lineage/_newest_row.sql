@@ -1,4 +1,4 @@
--- Where a base table ends: one look into its index. With the rights of the caller.
+-- One look into the index, with the rights of the caller, whose table it is.
 
 CREATE OR REPLACE FUNCTION omd_lineage._newest_row(
     p_table_code text,
@@ -18,7 +18,7 @@ BEGIN
     EXECUTE format(
         'SELECT %1$I, %2$I FROM %3$s ORDER BY %1$I DESC, %2$I DESC LIMIT 1',
         p_pos_column, p_id_column, omd.quote_table(p_table_code, 'POSTGRES')
-    ) INTO v_row.ts, v_row.id;
+    ) INTO v_row.pos, v_row.id;
     RETURN v_row;
 EXCEPTION
     WHEN undefined_table OR undefined_column OR invalid_schema_name OR insufficient_privilege
@@ -33,7 +33,7 @@ $newest_row$;
 
 COMMENT ON FUNCTION omd_lineage._newest_row IS
 'The position of the newest row of the table p_table_code (schema.table) by its columns '
-'p_pos_column (timestamptz) and p_id_column (bigint); NULL for an empty table. Errors: OM206. '
-'Locks: none.';
+'p_pos_column (timestamptz) and p_id_column (bigint); NULL for an empty table. Errors: OM206: the '
+'table can''t be read so. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._newest_row FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._newest_row TO omd_runner, omd_admin;

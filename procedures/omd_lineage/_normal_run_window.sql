@@ -1,4 +1,4 @@
--- Writes a run window as it is stored.
+-- Stored with its time zone, so that it means the same to every session.
 
 CREATE OR REPLACE FUNCTION omd_lineage._normal_run_window(
     p_run_window text
@@ -41,6 +41,6 @@ END
 $normal_run_window$;
 
 COMMENT ON FUNCTION omd_lineage._normal_run_window IS
-'The run window p_run_window as HH:MM-HH:MM zone, with the zone of the session when it names none; '
-'NULL and '''' stay. Errors: OM013. Locks: none.';
+'The run window p_run_window as HH:MM-HH:MM zone, with the zone of the session when it names '
+'none; NULL and '''' stay. Errors: OM013: it is no run window. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._normal_run_window FROM PUBLIC;

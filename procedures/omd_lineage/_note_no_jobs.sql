@@ -1,5 +1,5 @@
--- Records that a topic has nothing to do: the blocker as its state; and, when nothing is on its
--- way, moves the offset on, so that those who depend on it need not wait.
+-- A base table may be quiet for long. Those who depend on the topic need not wait for its next row,
+-- since nothing is on its way; quiet_start keeps the place from which the next block is read.
 
 CREATE OR REPLACE FUNCTION omd_lineage._note_no_jobs(
     p_topic_id integer,
@@ -27,7 +27,7 @@ BEGIN
         AND t.topic_id = p_topic_id
         AND t.advance_when_quiet
         AND p_is_quiet
-        AND p_upto > (o.last).ts
+        AND p_upto > (o.last).pos
     RETURNING o.topic INTO v_topic;
     IF v_topic IS NOT NULL THEN
         PERFORM omd_lineage._notify_topic(v_topic);
@@ -44,7 +44,8 @@ END
 $note_no_jobs$;
 
 COMMENT ON FUNCTION omd_lineage._note_no_jobs IS
-'Records that the topic p_topic_id has no rows to take before p_upto, and why (p_detail). When '
-'p_is_quiet and the topic wants it so, its offset moves to p_upto. Locks: the offset.';
+'Records that the topic p_topic_id has no rows to take before p_upto, and why (p_detail), and '
+'forgets its failed attempts. When p_is_quiet and the topic wants it so, its offset moves to '
+'p_upto. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._note_no_jobs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._note_no_jobs TO omd_runner;

@@ -1,10 +1,11 @@
--- Who is still writing to a base table: his rows may be before others that can be seen already.
--- Sees every session, whoever asks.
+-- A row gets its position before its transaction commits, so a transaction that has written may
+-- bring rows that lie before others which can be seen. Its lock on the table tells. SECURITY
+-- DEFINER, since a role sees the start of its own transactions only.
 
 CREATE OR REPLACE FUNCTION omd_lineage._oldest_writer(
     p_table regclass,
-    OUT since timestamptz,
-    OUT who text
+    OUT p_since timestamptz,
+    OUT p_who text
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -46,7 +47,7 @@ BEGIN
             'a prepared transaction'
         )
         || coalesce(' since ' || date_trunc('second', a.xact_start), '')
-    INTO since, who
+    INTO p_since, p_who
     FROM pg_locks AS l
     LEFT JOIN LATERAL pg_stat_get_activity(l.pid) AS a ON a.pid = l.pid
     WHERE l.locktype = 'relation'
@@ -63,7 +64,7 @@ $oldest_writer$;
 
 COMMENT ON FUNCTION omd_lineage._oldest_writer IS
 'The oldest transaction that is open and has written, or waits to write, to the table p_table or '
-'a partition of it: its start and its name; NULL when there is none. Errors: OM206 (not a table '
-'of this database). Locks: none.';
+'a partition of it: p_since, its start, and p_who, its name; NULL when there is none. Errors: '
+'OM206: it is not a table of this database. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._oldest_writer FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._oldest_writer TO omd_runner, omd_admin;

@@ -1,10 +1,11 @@
--- Looks how far a source has come. With the rights of the caller.
+-- Reads the source with the rights of the caller; what it has found is written by routines that
+-- may.
 
 CREATE OR REPLACE FUNCTION omd_lineage._probe_source(
     p_topic_id integer,
-    OUT ts timestamptz,
-    OUT id bigint,
-    OUT who text
+    OUT p_pos timestamptz,
+    OUT p_id bigint,
+    OUT p_who text
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -35,19 +36,17 @@ BEGIN
         v_safe := omd_lineage._safe_position(
             v_source.table_code, v_source.pos_column, v_source.id_column, TRUE
         );
-        ts := v_safe.ts;
-        id := v_safe.id;
-        who := v_safe.who;
-        v_position := (v_safe.newest_ts, v_safe.newest_id);
-        IF v_source.state <> coalesce(v_safe.who || ' writes to it', '') THEN
-            PERFORM omd_lineage._write_state(
-                p_topic_id, coalesce(v_safe.who || ' writes to it', '')
-            );
+        p_pos := v_safe.p_pos;
+        p_id := v_safe.p_id;
+        p_who := v_safe.p_who;
+        v_position := (v_safe.p_newest_pos, v_safe.p_newest_id);
+        IF v_source.state <> coalesce(p_who || ' writes to it', '') THEN
+            PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
         END IF;
     ELSIF v_source.source_offset = 'CLOCK' THEN
         -- Rows carry the time of their writing, so all that began before the oldest writer is here.
         v_writer := omd_lineage._oldest_writer(v_table_name::regclass);
-        v_position := ROW(least(v_now, v_writer.since), 0::bigint);
+        v_position := ROW(least(v_now, v_writer.p_since), 0::bigint);
     END IF;
     IF v_position IS NOT NULL THEN
         PERFORM omd_lineage._move_source(p_topic_id, v_position);
@@ -57,8 +56,8 @@ $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage._probe_source IS
 'Looks how far the source p_topic_id has come, where it is one with PROBE (its newest row) or '
-'CLOCK (now, or the start of its oldest writer), and moves its offset. Answers, with PROBE, the '
-'position (ts, id) up to which all its rows are there, and who still writes behind it. Errors: '
-'OM206. Locks: the offset.';
+'CLOCK (now, or the start of its oldest writer), and moves its offset. With PROBE it returns '
+'(p_pos, p_id), the position up to which all rows are there, and p_who, the transaction that '
+'still writes behind it. Errors: OM206: the source can''t be read by blocks. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

@@ -1,6 +1,7 @@
--- The work of a step in the database: what is before, the transforms in order, what is after, log
--- and offset. Part of the transaction of its run (omd.execute_module). With the rights of the
--- caller.
+-- omd.execute_module executes this as the SQL of the run, so that an error undoes all of it. Log
+-- and offset come last: the row of the offset is locked for a moment only. It runs with the rights
+-- of the caller, and touches no view of OMD, which would stay locked as long as the transforms
+-- take.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._process_block(
     p_module_instance_id bigint,
@@ -17,10 +18,12 @@ DECLARE
     v_nulls jsonb := '{}'::jsonb;
     v_inserted record;
 BEGIN
-    SELECT t.*, o.last, o.quiet_start, o.next, o.rows, m.insert_instance_column INTO v_step
+    SELECT
+        t.*, o.last, o.quiet_start, o.next, o.rows,
+        omd.insert_column(t.module_id) AS insert_column
+    INTO v_step
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
-    INNER JOIN omd.module AS m USING (module_id)
     WHERE o.module_instance_id = p_module_instance_id AND o.plan_number = p_plan_number;
     IF NOT FOUND THEN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
@@ -34,21 +37,21 @@ BEGIN
     END LOOP;
     IF v_step.processor = 'RELOAD' THEN
         v_inserted := omd_lineage._reload_table(
-            v_step.transforms, v_step.table_code, v_step.insert_instance_column,
+            v_step.transforms, v_step.table_code, v_step.insert_column,
             p_module_instance_id, v_step.topic, v_step.reload_method
         );
-        v_rows := v_inserted.row_count;
-        v_nulls := v_inserted.nulls;
+        v_rows := v_inserted.p_row_count;
+        v_nulls := v_inserted.p_nulls;
     ELSIF v_step.processor = 'STEP' THEN
         FOREACH v_statement IN ARRAY v_step.transforms LOOP
             v_inserted := omd_lineage._insert_transform(
-                v_statement, v_step.table_code, v_step.insert_instance_column, p_module_instance_id,
+                v_statement, v_step.table_code, v_step.insert_column, p_module_instance_id,
                 v_step.topic
             );
-            v_rows := v_rows + v_inserted.row_count;
+            v_rows := v_rows + v_inserted.p_row_count;
             v_nulls := CASE
-                WHEN v_nulls = '{}' THEN v_inserted.nulls
-                ELSE omd_lineage._add_counts(v_nulls, v_inserted.nulls)
+                WHEN v_nulls = '{}' THEN v_inserted.p_nulls
+                ELSE omd_lineage._add_counts(v_nulls, v_inserted.p_nulls)
             END;
         END LOOP;
     ELSE
@@ -66,8 +69,10 @@ END
 $process_block$;
 
 COMMENT ON PROCEDURE omd_lineage._process_block IS
-'Transforms the block of the step p_module_instance_id and moves the offset, under the fence '
-'p_plan_number, in the transaction of the caller. Errors: OM108, OM207, and those of the SQL. '
-'Locks: what the SQL takes; at the end the offset.';
+'Runs the statements and transforms of the block of the step p_module_instance_id and moves the '
+'offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004: there is '
+'no such instance of a topic; OM108: the step does not hold its topic any more; OM207: a '
+'transform does not fit the destination; those of the SQL. Locks: what the SQL takes; at the end '
+'the offset.';
 REVOKE ALL ON PROCEDURE omd_lineage._process_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._process_block TO omd_runner;

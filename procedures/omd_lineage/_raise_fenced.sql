@@ -1,4 +1,5 @@
--- Refuses a step that is not the one that holds its topic.
+-- A step that has lost its topic must not commit, however far it has come: the next one has taken,
+-- or will take, the same block.
 
 CREATE OR REPLACE FUNCTION omd_lineage._raise_fenced(
     p_module_instance_id bigint,
@@ -16,10 +17,9 @@ DECLARE
     v_plan_number bigint;
 BEGIN
     SELECT t.topic, o.plan_number INTO v_topic, v_plan_number
-    FROM omd.module_instance AS mi
+    FROM omd.instance_state(p_module_instance_id) AS i
     INNER JOIN omd_lineage.topic AS t USING (module_id)
-    INNER JOIN omd_lineage.offsets AS o USING (topic_id)
-    WHERE mi.module_instance_id = p_module_instance_id;
+    INNER JOIN omd_lineage.offsets AS o USING (topic_id);
     IF NOT FOUND THEN
         PERFORM omd.raise_error(
             'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
@@ -38,7 +38,7 @@ END
 $raise_fenced$;
 
 COMMENT ON FUNCTION omd_lineage._raise_fenced IS
-'Raises OM108: the step p_module_instance_id with the plan p_plan_number does not hold its topic '
-'any more. Errors: OM004, OM108. Locks: none.';
+'Refuses the step p_module_instance_id with the plan p_plan_number. Errors: OM004: there is no '
+'such instance of a topic; OM108: the step does not hold its topic any more. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._raise_fenced FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._raise_fenced TO omd_runner;

@@ -1,4 +1,5 @@
--- Registers the Module of a topic, with a rollback of its own where its area has none.
+-- A topic is a Module: its steps are runs of it. A topic only inserts, as a Module in HSTG does, so
+-- it gets that rollback where its area has none.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._register_topic_module(
     p_topic text,
@@ -17,14 +18,17 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $register_topic_module$
 DECLARE
-    v_module omd.module;
+    v_module omd.module_target;
     v_code text := coalesce(
         p_module_code,
-        (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = p_present_module_id),
+        (
+            SELECT m.module_code FROM omd.module_target AS m
+            WHERE m.module_id = p_present_module_id
+        ),
         p_topic
     );
 BEGIN
-    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_code = v_code;
+    SELECT m.* INTO v_module FROM omd.module_target AS m WHERE m.module_code = v_code;
     CALL omd.register_module(
         v_code,
         p_area_code => coalesce(p_area_code, v_module.area_code, 'PRES'),
@@ -34,7 +38,7 @@ BEGIN
         p_module_description => p_comment,
         p_module_id => p_module_id
     );
-    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = p_module_id;
+    SELECT m.* INTO v_module FROM omd.module_target AS m WHERE m.module_id = p_module_id;
     IF omd.quote_table(v_module.table_code, v_module.platform_code)
         <> omd.quote_table(p_table_code, v_module.platform_code)
     THEN
@@ -80,6 +84,10 @@ $register_topic_module$;
 
 COMMENT ON PROCEDURE omd_lineage._register_topic_module IS
 'Registers the Module p_module_code (else the one of p_present_module_id, else p_topic) that '
-'loads p_table_code for the topic p_topic, and answers its p_module_id. Errors: OM002, OM005, '
-'OM006, OM009, OM013, OM111, OM205, OM210. Locks: the Module row.';
+'loads p_table_code for the topic p_topic, with p_area_code (PRES), p_table_type_code, '
+'p_platform_code (POSTGRES) and the description p_comment, and returns its p_module_id. Errors: '
+'OM006: a code is unknown; OM009: the table is no name on the platform; OM013: the Module loads '
+'another table, its target does not fit p_engine, or its code is blank; OM205: its target lacks '
+'the column that tells the run; OM111: another target while a rollback is pending; OM210: a '
+'schema of OMD or PostgreSQL. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._register_topic_module FROM PUBLIC;

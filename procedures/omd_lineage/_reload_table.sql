@@ -1,5 +1,5 @@
--- Replaces the content of a destination in one visible change. The new content is built first, so
--- that readers wait for the exchange only. With the rights of the caller.
+-- The new content is built first, so that readers wait for the exchange only, which is one visible
+-- change. It runs with the rights of the caller.
 
 CREATE OR REPLACE FUNCTION omd_lineage._reload_table(
     p_transforms text[],
@@ -8,8 +8,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._reload_table(
     p_module_instance_id bigint,
     p_record_source text,
     p_reload_method text,
-    OUT row_count bigint,
-    OUT nulls jsonb
+    OUT p_row_count bigint,
+    OUT p_nulls jsonb
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -52,14 +52,14 @@ BEGIN
             ELSE ' INCLUDING IDENTITY'
         END
     );
-    row_count := 0;
-    nulls := '{}';
+    p_row_count := 0;
+    p_nulls := '{}';
     FOREACH v_view IN ARRAY p_transforms LOOP
         v_inserted := omd_lineage._insert_transform(
             v_view, v_new, p_insert_instance_column, p_module_instance_id, p_record_source
         );
-        row_count := row_count + v_inserted.row_count;
-        nulls := omd_lineage._add_counts(nulls, v_inserted.nulls);
+        p_row_count := p_row_count + v_inserted.p_row_count;
+        p_nulls := omd_lineage._add_counts(p_nulls, v_inserted.p_nulls);
     END LOOP;
 
     IF v_is_swapped THEN
@@ -84,8 +84,9 @@ $reload_table$;
 
 COMMENT ON FUNCTION omd_lineage._reload_table IS
 'Replaces the content of p_table_code by what the views p_transforms give, stamped as by '
-'insert_transform; p_reload_method: TRUNCATE, or SWAP where nothing hangs on the table. Answers '
-'the rows and the counts of NULLs. Errors: OM207. Locks: the table, exclusively, for the '
-'exchange. SQL ETL scheduler, "Reload".';
+'_insert_transform with p_module_instance_id and p_record_source; p_reload_method: TRUNCATE, or '
+'SWAP where _may_be_swapped allows it. Returns p_row_count, the rows, and p_nulls, the counts of '
+'NULLs. Errors: OM207: a view or the table is missing, or the table lacks a column of a view. '
+'Locks: the table, exclusively, for the exchange.';
 REVOKE ALL ON FUNCTION omd_lineage._reload_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._reload_table TO omd_runner;

@@ -1,4 +1,5 @@
--- Refuses a topic that depends on itself, by whatever way.
+-- Topics in a circle would wait for one another for ever. The caller has locked the dependencies,
+-- so no other registration closes a circle meanwhile.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_no_cycle(
     p_topic_id integer
@@ -43,5 +44,6 @@ END
 $require_no_cycle$;
 
 COMMENT ON FUNCTION omd_lineage._require_no_cycle IS
-'Raises OM017 when the topic p_topic_id depends on itself. Locks: none.';
+'Refuses a topic p_topic_id that depends on itself, by whatever way. Errors: OM017: it does. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._require_no_cycle FROM PUBLIC;

@@ -1,4 +1,4 @@
--- Refuses to move an offset under a planned block.
+-- A planned block follows on from the offset: a retry must find both as they were.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_unplanned(
     p_topic_id integer
@@ -30,6 +30,6 @@ END
 $require_unplanned$;
 
 COMMENT ON FUNCTION omd_lineage._require_unplanned IS
-'The offset of the topic p_topic_id, held until the transaction ends, if no block is planned from '
-'it. Errors: OM208. Locks: the offset.';
+'Returns the offset of the topic p_topic_id and holds it until the transaction ends. Errors: '
+'OM208: a block is planned from it. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._require_unplanned FROM PUBLIC;

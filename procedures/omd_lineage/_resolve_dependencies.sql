@@ -1,4 +1,5 @@
--- Finds the topics that make what a topic depends on.
+-- A dependency names a table; which topics make it changes as topics come and go. So the names are
+-- resolved when a topic is registered or removed, and not on each look at the ready list.
 
 CREATE OR REPLACE FUNCTION omd_lineage._resolve_dependencies(
     p_topic_id integer
@@ -23,7 +24,7 @@ BEGIN
         s.topic_id,
         count(*) OVER (PARTITION BY d.ordinal) = 1,
         d.depends_on,
-        n.table_code
+        n.p_table_code
     FROM omd_lineage.topic AS t
     CROSS JOIN LATERAL unnest(t.depends_on) WITH ORDINALITY AS d (depends_on, ordinal)
     CROSS JOIN LATERAL omd_lineage._topic_parts(d.depends_on) AS n
@@ -31,15 +32,15 @@ BEGIN
     -- one, what is not sharded; else all.
     LEFT JOIN omd_lineage.topic AS s
         ON
-            n.table_code = s.table_code
-            AND (n.tag IS NULL OR n.tag = s.tag)
+            n.p_table_code = s.table_code
+            AND (n.p_tag IS NULL OR n.p_tag = s.tag)
             AND CASE
-                WHEN n.shard IS NOT NULL THEN n.shard = s.shard
+                WHEN n.p_shard IS NOT NULL THEN n.p_shard = s.shard
                 WHEN t.shard IS NULL THEN TRUE
                 WHEN
                     EXISTS (
                         SELECT FROM omd_lineage.topic AS o
-                        WHERE o.table_code = n.table_code AND o.shard = t.shard
+                        WHERE o.table_code = n.p_table_code AND o.shard = t.shard
                     )
                     THEN t.shard IS NOT DISTINCT FROM s.shard
                 ELSE s.shard IS NULL

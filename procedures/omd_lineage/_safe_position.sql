@@ -1,16 +1,17 @@
--- How far a base table may be read: to its newest row; while somebody writes to it, to the one that
--- was newest before he began. With the rights of the caller.
+-- While a transaction writes to the table, what it has written may lie before rows that can be
+-- seen. It can't lie before the row that was newest when it began. It runs with the rights of the
+-- caller.
 
 CREATE OR REPLACE FUNCTION omd_lineage._safe_position(
     p_table_code text,
     p_pos_column text,
     p_id_column text,
     p_is_remembered boolean,
-    OUT ts timestamptz,
-    OUT id bigint,
-    OUT newest_ts timestamptz,
-    OUT newest_id bigint,
-    OUT who text
+    OUT p_pos timestamptz,
+    OUT p_id bigint,
+    OUT p_newest_pos timestamptz,
+    OUT p_newest_id bigint,
+    OUT p_who text
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -27,8 +28,8 @@ DECLARE
 BEGIN
     -- First where the table ends, then who is at work: in this order nobody is overlooked.
     v_newest := omd_lineage._newest_row(p_table_code, p_pos_column, p_id_column);
-    newest_ts := v_newest.ts;
-    newest_id := v_newest.id;
+    p_newest_pos := v_newest.pos;
+    p_newest_id := v_newest.id;
     v_table := omd.quote_table(p_table_code, 'POSTGRES')::regclass;
     -- A table that was dropped and made again is another one.
     v_key := format('%s (%I, %I) %s', p_table_code, p_pos_column, p_id_column, v_table::oid);
@@ -36,14 +37,14 @@ BEGIN
         PERFORM omd_lineage._see_position(v_key, v_newest);
     END IF;
     v_writer := omd_lineage._oldest_writer(v_table);
-    IF v_writer.since IS NULL THEN
-        ts := v_newest.ts;
-        id := v_newest.id;
+    IF v_writer.p_since IS NULL THEN
+        p_pos := v_newest.pos;
+        p_id := v_newest.id;
     ELSE
-        who := v_writer.who;
-        SELECT (s.position).ts, (s.position).id INTO ts, id
+        p_who := v_writer.p_who;
+        SELECT (s.position).pos, (s.position).id INTO p_pos, p_id
         FROM omd_lineage.seen_position AS s
-        WHERE s.table_name = v_key AND s.seen_at <= v_writer.since
+        WHERE s.table_name = v_key AND s.seen_at <= v_writer.p_since
         ORDER BY s.seen_at DESC
         LIMIT 1;
     END IF;
@@ -51,9 +52,10 @@ END
 $safe_position$;
 
 COMMENT ON FUNCTION omd_lineage._safe_position IS
-'The position (ts, id) up to which all rows of p_table_code are there, by its columns '
+'The position (p_pos, p_id) up to which all rows of p_table_code are there, by its columns '
 'p_pos_column and p_id_column: that of its newest row, or, while a transaction writes to it '
-'(who), that of the newest row seen before it began; NULL: not known. newest_ts and newest_id: '
-'its newest row. p_is_remembered: remember what is seen. Errors: OM206. Locks: none.';
+'(p_who), that of the newest row seen before it began; NULL: not known. (p_newest_pos, '
+'p_newest_id): its newest row. p_is_remembered: remember what is seen. Errors: OM206: the table '
+'can''t be read by blocks. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._safe_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._safe_position TO omd_runner, omd_admin;

@@ -1,4 +1,5 @@
--- Saves what a topic is registered with: its definition, Module, offset and dependencies.
+-- SECURITY DEFINER, since it writes; register_topic, which calls it, reads the table with the
+-- rights of the caller.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
     p_topic text,
@@ -24,7 +25,7 @@ CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
     p_area_code text DEFAULT NULL,
     p_table_type_code text DEFAULT NULL,
     p_platform_code text DEFAULT NULL,
-    p_start_value timestamptz DEFAULT NULL,
+    p_start_pos timestamptz DEFAULT NULL,
     p_start_id bigint DEFAULT NULL,
     INOUT p_topic_id integer DEFAULT NULL
 )
@@ -41,11 +42,11 @@ DECLARE
 BEGIN
     PERFORM omd.require_name('p_topic', p_topic);
     v_name := omd_lineage._topic_parts(p_topic);
-    IF omd.quote_table(v_name.table_code, 'POSTGRES') IS NULL THEN
+    IF omd.quote_table(v_name.p_table_code, 'POSTGRES') IS NULL THEN
         PERFORM omd.raise_error('OM016', jsonb_build_object('topic', p_topic));
     END IF;
     FOREACH v_text IN ARRAY coalesce(p_depends_on, '{}') LOOP
-        IF omd.quote_table((omd_lineage._topic_parts(v_text)).table_code, 'POSTGRES') IS NULL THEN
+        IF omd.quote_table((omd_lineage._topic_parts(v_text)).p_table_code, 'POSTGRES') IS NULL THEN
             PERFORM omd.raise_error('OM016', jsonb_build_object('topic', coalesce(v_text, 'NULL')));
         END IF;
     END LOOP;
@@ -76,7 +77,7 @@ BEGIN
 
     IF v_new.processor IS NOT NULL THEN
         CALL omd_lineage._register_topic_module(
-            p_topic, v_name.table_code, v_new.engine, p_comment, v_old.module_id, p_module_code,
+            p_topic, v_name.p_table_code, v_new.engine, p_comment, v_old.module_id, p_module_code,
             p_area_code, p_table_type_code, p_platform_code, v_new.module_id
         );
     END IF;
@@ -88,7 +89,7 @@ BEGIN
         updated_at
     )
     VALUES (
-        p_topic, v_name.table_code, v_name.tag, v_name.shard, v_new.module_id, v_new.depends_on,
+        p_topic, v_name.p_table_code, v_name.p_tag, v_name.p_shard, v_new.module_id, v_new.depends_on,
         v_new.processor, v_new.engine, v_new.transforms, v_new.delay, v_new.repeat, v_new.maxstep,
         v_new.run_window, v_new.max_wait,
         coalesce(p_before_sql, v_old.before_sql, '{}'),
@@ -128,7 +129,7 @@ BEGIN
         updated_at = excluded.updated_at
     RETURNING t.topic_id INTO p_topic_id;
 
-    IF p_start_value IS NOT NULL AND NOT v_is_new THEN
+    IF p_start_pos IS NOT NULL AND NOT v_is_new THEN
         PERFORM omd_lineage._require_unplanned(p_topic_id);
     END IF;
     INSERT INTO omd_lineage.offsets AS o (topic_id, topic, last, run, waiting_since)
@@ -136,10 +137,10 @@ BEGIN
         p_topic_id,
         p_topic,
         CASE
-            WHEN v_new.processor IS NOT NULL OR p_start_value IS NOT NULL
+            WHEN v_new.processor IS NOT NULL OR p_start_pos IS NOT NULL
                 THEN
                     ROW(
-                        coalesce(p_start_value, '-infinity'),
+                        coalesce(p_start_pos, '-infinity'),
                         coalesce(p_start_id, -9223372036854775808)
                     )::omd_lineage.row_position
         END,
@@ -148,16 +149,16 @@ BEGIN
     )
     ON CONFLICT (topic_id) DO UPDATE SET
         last = coalesce(
-            CASE WHEN p_start_value IS NOT NULL THEN excluded.last END, o.last, excluded.last
+            CASE WHEN p_start_pos IS NOT NULL THEN excluded.last END, o.last, excluded.last
         ),
-        quiet_start = CASE WHEN p_start_value IS NULL THEN o.quiet_start END;
+        quiet_start = CASE WHEN p_start_pos IS NULL THEN o.quiet_start END;
 
     PERFORM omd_lineage._resolve_dependencies(p_topic_id);
     IF v_is_new THEN
         PERFORM omd_lineage._resolve_dependencies(d.topic_id)
         FROM (
             SELECT DISTINCT other.topic_id FROM omd_lineage.dependency AS other
-            WHERE other.table_code = v_name.table_code AND other.topic_id <> p_topic_id
+            WHERE other.table_code = v_name.p_table_code AND other.topic_id <> p_topic_id
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
@@ -175,7 +176,7 @@ END
 $save_topic$;
 
 COMMENT ON PROCEDURE omd_lineage._save_topic IS
-'Saves the topic p_topic; all parameters are those of register_topic, which see. Errors: OM005, '
-'OM006, OM009, OM013, OM016, OM017, OM205. Locks: other registrations; the Module row.';
+'Saves the topic p_topic, with its Module, its offset and its dependencies; the parameters and '
+'errors are those of register_topic. Locks: other registrations; the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._save_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._save_topic TO omd_admin;

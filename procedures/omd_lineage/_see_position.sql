@@ -1,5 +1,5 @@
--- Remembers where a base table ended at this moment. Few rows: none before the last one that is
--- older than every open transaction, and the further back the fewer.
+-- The table stays small, whatever the number of looks: no row is kept before the last one that is
+-- older than every open transaction, and the further back, the fewer rows are added.
 
 CREATE OR REPLACE FUNCTION omd_lineage._see_position(
     p_table_name text,
@@ -57,7 +57,7 @@ END
 $see_position$;
 
 COMMENT ON FUNCTION omd_lineage._see_position IS
-'Remembers that p_position was the newest row of the table p_table_name at this moment; NULL: it '
-'is empty. Call it after the look at the table. Locks: none.';
+'Remembers that p_position was the newest row of the table p_table_name at this moment; NULL: the '
+'table is empty. Call it after the look at the table. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._see_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._see_position TO omd_runner, omd_admin;

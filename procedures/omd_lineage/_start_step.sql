@@ -1,13 +1,13 @@
--- Writes down what a step is about to do: block, holder and fence in the offset, the block as the
--- load window of its run.
+-- What is about to be done is written down before a row is transformed: a retry finds the block,
+-- and the plan number bars whoever held the topic before.
 
 CREATE OR REPLACE FUNCTION omd_lineage._start_step(
     p_topic_id integer,
     p_hostid text,
     p_module_instance_id bigint,
-    p_start_value timestamptz,
+    p_start_pos timestamptz,
     p_start_id bigint,
-    p_end_value timestamptz,
+    p_end_pos timestamptz,
     p_end_id bigint,
     p_row_count bigint,
     p_is_full boolean,
@@ -27,7 +27,7 @@ DECLARE
     v_plan_number bigint;
 BEGIN
     UPDATE omd_lineage.offsets AS o SET
-        next = ROW(p_end_value, p_end_id),
+        next = ROW(p_end_pos, p_end_id),
         rows = CASE WHEN p_is_planned THEN o.rows ELSE p_row_count END,
         is_full = CASE WHEN p_is_planned THEN o.is_full ELSE p_is_full END,
         block_min_ts = CASE WHEN p_is_planned THEN o.block_min_ts ELSE p_min_ts END,
@@ -45,7 +45,7 @@ BEGIN
     RETURNING o.plan_number INTO v_plan_number;
 
     PERFORM omd.record_load_window(
-        p_module_instance_id, t.module_id, p_start_value, p_start_id, p_end_value, p_end_id
+        p_module_instance_id, t.module_id, p_start_pos, p_start_id, p_end_pos, p_end_id
     )
     FROM omd_lineage.topic AS t
     WHERE t.topic_id = p_topic_id;
@@ -54,9 +54,9 @@ END
 $start_step$;
 
 COMMENT ON FUNCTION omd_lineage._start_step IS
-'Records the step of the topic p_topic_id by p_hostid: its block (p_start_value and p_start_id, '
-'p_end_value and p_end_id] as the load window of p_module_instance_id, and, unless the block was '
+'Records the step of the topic p_topic_id by p_hostid: its block (p_start_pos and p_start_id, '
+'p_end_pos and p_end_id] as the load window of p_module_instance_id, and, unless the block was '
 'planned before (p_is_planned), its p_row_count, p_is_full, p_min_ts, p_max_id and p_waited_for. '
-'Answers the plan number, which only this step may commit under. Locks: the offset.';
+'Returns the plan number, the only one under which the offset may move. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._start_step FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._start_step TO omd_runner;

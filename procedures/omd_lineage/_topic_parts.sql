@@ -1,10 +1,10 @@
--- Takes the name of a topic apart: schema.table[#tag][:shard].
+-- The form of a name is known here, and nowhere else.
 
 CREATE OR REPLACE FUNCTION omd_lineage._topic_parts(
     p_topic text,
-    OUT table_code text,
-    OUT tag text,
-    OUT shard text
+    OUT p_table_code text,
+    OUT p_tag text,
+    OUT p_shard text
 )
 RETURNS record
 LANGUAGE sql
@@ -12,9 +12,9 @@ IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
-        m.parts[1] AS table_code,
-        m.parts[2] AS tag,
-        m.parts[3] AS shard
+        m.parts[1] AS p_table_code,
+        m.parts[2] AS p_tag,
+        m.parts[3] AS p_shard
     FROM
         (
             SELECT
@@ -27,6 +27,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage._topic_parts IS
-'Table, tag and shard in the name of the topic p_topic (schema.table[#tag][:shard], the table '
-'quoted where SQL needs it). All NULL when it is no such name. Locks: none.';
+'Takes the name of the topic p_topic (schema.table[#tag][:shard], the table quoted where SQL '
+'needs it) apart into p_table_code, p_tag and p_shard; all are NULL when it is no such name. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._topic_parts FROM PUBLIC;

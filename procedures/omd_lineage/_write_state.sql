@@ -1,4 +1,4 @@
--- Writes the state of a topic, and only where it is another.
+-- A state that stays the same is not written again: a poll would grow the table.
 
 CREATE OR REPLACE FUNCTION omd_lineage._write_state(
     p_topic_id integer,
@@ -18,6 +18,6 @@ END
 $write_state$;
 
 COMMENT ON FUNCTION omd_lineage._write_state IS
-'Writes p_state as the state of the topic p_topic_id. Locks: the offset.';
+'Writes p_state as the state of the topic p_topic_id, where it is another. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._write_state FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._write_state TO omd_runner, omd_admin;

@@ -1,6 +1,9 @@
--- Begins a step: claims the topic, plans its block or takes the planned one, begins its Module, in
--- one transaction. What was planned is recorded before a row is transformed. With the rights of the
--- caller, who reads the base table and undoes what failed.
+-- One transaction claims the topic, plans its block or takes the planned one, and begins its
+-- Module, so that the block is recorded before a row is transformed. All of it is one
+-- subtransaction: when it fails, the attempt is recorded in its place, so that a topic that can't
+-- begin backs off like one whose step fails, whoever calls. What is the caller's mistake says
+-- nothing of the topic, and is raised. It runs with the rights of the caller, who reads the base
+-- table and undoes what failed.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.begin_step(
     p_topic text,
@@ -14,9 +17,9 @@ CREATE OR REPLACE PROCEDURE omd_lineage.begin_step(
     INOUT p_instance_array bigint[] DEFAULT NULL,
     INOUT p_reason text DEFAULT NULL,
     INOUT p_plan_number bigint DEFAULT NULL,
-    INOUT p_start_value timestamptz DEFAULT NULL,
+    INOUT p_start_pos timestamptz DEFAULT NULL,
     INOUT p_start_id bigint DEFAULT NULL,
-    INOUT p_end_value timestamptz DEFAULT NULL,
+    INOUT p_end_pos timestamptz DEFAULT NULL,
     INOUT p_end_id bigint DEFAULT NULL,
     INOUT p_detail text DEFAULT NULL
 )
@@ -28,40 +31,42 @@ DECLARE
     v_claim record;
     v_block record;
     v_executable text := 'the transforms of the topic';
+    v_more text;
+    v_hint text;
+    v_context text;
 BEGIN
     v_claim := omd_lineage._claim_topic(p_topic, p_engine);
-    p_outcome := v_claim.outcome;
-    p_detail := v_claim.detail;
+    p_outcome := v_claim.p_outcome;
+    p_detail := v_claim.p_detail;
     IF p_outcome IS NOT NULL THEN
         RETURN;
     END IF;
 
-    IF v_claim.is_planned THEN
+    IF v_claim.p_is_planned THEN
         SELECT
-            v_claim.start_value AS start_value, v_claim.start_id AS start_id,
-            v_claim.end_value AS end_value, v_claim.end_id AS end_id,
-            NULL::bigint AS row_count, NULL::boolean AS is_full, NULL::timestamptz AS min_ts,
-            NULL::bigint AS max_id, NULL::text AS waited_for
+            v_claim.p_start_pos, v_claim.p_start_id, v_claim.p_end_pos, v_claim.p_end_id,
+            NULL::bigint AS p_row_count, NULL::boolean AS p_is_full,
+            NULL::timestamptz AS p_min_ts, NULL::bigint AS p_max_id, NULL::text AS p_waited_for
         INTO v_block;
     ELSE
-        v_block := omd_lineage._next_block(v_claim.topic_id, FALSE);
-        IF v_block.end_value IS NULL THEN
+        v_block := omd_lineage._next_block(v_claim.p_topic_id, FALSE);
+        IF v_block.p_end_pos IS NULL THEN
             PERFORM omd_lineage._note_no_jobs(
-                v_claim.topic_id, v_block.upto, v_block.is_quiet, v_block.detail
+                v_claim.p_topic_id, v_block.p_upto, v_block.p_is_quiet, v_block.p_detail
             );
             p_outcome := 'NOJOBS';
-            p_detail := v_block.detail;
+            p_detail := v_block.p_detail;
             RETURN;
         END IF;
     END IF;
 
     IF p_engine = 'POSTGRES' THEN
         CALL omd.begin_in_database_run(
-            v_claim.module_code, NULL, v_executable, p_module_instance_id, p_processing_indicator
+            v_claim.p_module_code, NULL, v_executable, p_module_instance_id, p_processing_indicator
         );
     ELSE
         CALL omd.begin_module(
-            v_claim.module_code,
+            v_claim.p_module_code,
             p_execution_context => p_execution_context,
             p_lease => p_lease,
             p_module_instance_id => p_module_instance_id,
@@ -74,14 +79,17 @@ BEGIN
         p_outcome := CASE p_processing_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'ABORTED' END;
         p_detail := p_reason;
         PERFORM omd_lineage._write_state(
-            v_claim.topic_id, concat_ws(': ', p_outcome, p_reason)
+            v_claim.p_topic_id, concat_ws(': ', p_outcome, p_reason)
         );
         RETURN;
     END IF;
 
-    p_outcome := 'RUN';
+    p_start_pos := v_block.p_start_pos;
+    p_start_id := v_block.p_start_id;
+    p_end_pos := v_block.p_end_pos;
+    p_end_id := v_block.p_end_id;
     p_plan_number := omd_lineage._start_step(
-        v_claim.topic_id,
+        v_claim.p_topic_id,
         coalesce(
             nullif(p_hostid, ''),
             format(
@@ -90,27 +98,54 @@ BEGIN
                 coalesce(nullif(current_setting('application_name'), ''), 'somebody')
             )
         ),
-        p_module_instance_id, v_block.start_value, v_block.start_id, v_block.end_value,
-        v_block.end_id, v_block.row_count, v_block.is_full, v_block.min_ts, v_block.max_id,
-        v_block.waited_for, v_claim.is_planned
+        p_module_instance_id, p_start_pos, p_start_id, p_end_pos, p_end_id, v_block.p_row_count,
+        v_block.p_is_full, v_block.p_min_ts, v_block.p_max_id, v_block.p_waited_for,
+        v_claim.p_is_planned
     );
-    p_start_value := v_block.start_value;
-    p_start_id := v_block.start_id;
-    p_end_value := v_block.end_value;
-    p_end_id := v_block.end_id;
+    p_outcome := 'RUN';
+EXCEPTION
+    WHEN query_canceled OR assert_failure OR OTHERS THEN
+        GET STACKED DIAGNOSTICS
+            p_reason = RETURNED_SQLSTATE,
+            p_detail = MESSAGE_TEXT,
+            v_more = PG_EXCEPTION_DETAIL,
+            v_hint = PG_EXCEPTION_HINT,
+            v_context = PG_EXCEPTION_CONTEXT;
+        IF p_reason ~ '^OM0' OR p_reason = 'OM208' THEN
+            RAISE;
+        END IF;
+        p_outcome := 'ERROR';
+        p_module_instance_id := NULL;
+        p_processing_indicator := NULL;
+        p_instance_array := NULL;
+        p_plan_number := NULL;
+        p_start_pos := NULL;
+        p_start_id := NULL;
+        p_end_pos := NULL;
+        p_end_id := NULL;
+        CALL omd_lineage.note_error(
+            p_topic,
+            concat_ws(
+                E'\n', p_detail, nullif(v_more, ''), nullif(v_hint, ''), nullif(v_context, '')
+            ),
+            p_reason
+        );
 END
 $begin_step$;
 
 COMMENT ON PROCEDURE omd_lineage.begin_step IS
-'Begins a step of the topic p_topic on p_engine, by p_hostid, with the lease p_lease and the '
-'context p_execution_context of begin_module. Answers p_outcome: RUN, go on with '
-'p_module_instance_id over the block (p_start_value and p_start_id, p_end_value and p_end_id] and '
-'end it with commit_step or fail_step and p_plan_number; NOJOBS; MUTEX, somebody else has it; '
-'SKIPPED or ABORTED, what the begin of the Module answered; FAILED, after 10 attempts, until '
-'retry. p_processing_indicator, p_instance_array and p_reason as begin_module. p_detail says why. '
-'For drivers; step does it all in the database. Errors: OM005, OM009, OM011, OM014, OM015, OM201, '
-'OM202, OM204, OM205, OM206, OM208. Locks: the offset; the Module row; the target rows of a '
-'rollback. SQL ETL scheduler, "Templates". '
+'Begins a step of the topic p_topic on p_engine (SPARK or POSTGRES), by p_hostid (NULL: the '
+'session), with the lease p_lease and the context p_execution_context of begin_module. It is for '
+'drivers; step does it all in the database. Answers p_outcome: RUN, go on with '
+'p_module_instance_id over the block (p_start_pos and p_start_id, p_end_pos and p_end_id] and end '
+'it with commit_step or fail_step and p_plan_number; NOJOBS, there is nothing to do; MUTEX, '
+'another step holds the topic; SKIPPED or ABORTED, what the begin of the Module answered; ERROR, '
+'the step could not begin, which counts as an attempt and is in the event log, p_reason is the '
+'SQLSTATE; FAILED, the topic has failed too often and waits for retry. p_processing_indicator, '
+'p_instance_array and p_reason are those of begin_module. p_detail says why. Errors: OM005: '
+'p_topic or p_engine is NULL; OM011: p_lease is not allowed; OM014: the isolation level is not '
+'read committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. Locks: the '
+'offset; the Module row; the target rows of a rollback. See docs/explanation/lineage.md. '
 'May be NULL: p_module_instance_id, p_processing_indicator, p_instance_array, p_reason, '
 'p_plan_number, p_start_value, p_start_id, p_end_value, p_end_id, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.begin_step FROM PUBLIC;

@@ -1,4 +1,5 @@
--- Ends a step that a driver has run: offset, log and success are one commit.
+-- Rows on Spark carry the instance id and count from its success on; so offset, log and success are
+-- one commit. A driver whose answer was lost calls again.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.commit_step(
     p_module_instance_id bigint,
@@ -13,9 +14,21 @@ AS $commit_step$
 DECLARE
     v_rows_input bigint;
 BEGIN
-    IF p_module_instance_id IS NULL THEN
+    IF p_module_instance_id IS NULL OR p_plan_number IS NULL THEN
         PERFORM omd.raise_error(
-            'OM005', jsonb_build_object('argument', 'p_module_instance_id')
+            'OM005',
+            jsonb_build_object(
+                'argument',
+                CASE WHEN p_plan_number IS NULL THEN 'p_plan_number' ELSE 'p_module_instance_id' END
+            )
+        );
+    ELSIF jsonb_typeof(p_nulls) <> 'object' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_nulls', 'value', left(p_nulls::text, 100),
+                'expected', 'an object: column and number of NULLs'
+            )
         );
     END IF;
     -- What this very step has committed already is as good: the answer may have been lost.
@@ -23,9 +36,7 @@ BEGIN
     IF FOUND THEN
         RETURN;
     END IF;
-    SELECT o.rows INTO v_rows_input FROM omd_lineage.offsets AS o
-    WHERE o.module_instance_id = p_module_instance_id;
-    PERFORM omd_lineage._advance_offset(
+    v_rows_input := omd_lineage._advance_offset(
         p_module_instance_id, p_plan_number, p_rows_inserted, p_nulls
     );
     CALL omd.module_success(
@@ -36,9 +47,12 @@ $commit_step$;
 
 COMMENT ON PROCEDURE omd_lineage.commit_step IS
 'Ends the step p_module_instance_id that begin_step began, under its fence p_plan_number: moves '
-'the offset, writes the log (p_rows_inserted rows; p_nulls, an object, column: number of NULLs) '
-'and ends the Module Instance with S. A second call changes nothing. Errors: OM004, OM005, OM007, '
-'OM101, OM102, OM108. Locks: the offset, the instance row. '
+'the offset, writes the log (p_rows_inserted rows, NULL: 0; p_nulls, an object, column: number of '
+'NULLs, NULL: none) and ends the Module Instance with S. A second call changes nothing. Errors: '
+'OM004: there is no such instance of a topic; OM005: p_module_instance_id or p_plan_number is '
+'NULL; OM007: p_rows_inserted is negative; OM013: p_nulls is no object; OM101: the instance has '
+'ended; OM102: it may not proceed; OM108: the step does not hold its topic any more. Locks: the '
+'offset, the instance row. '
 'Call again when the answer was lost; OM101 with execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd_lineage.commit_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.commit_step TO omd_runner;

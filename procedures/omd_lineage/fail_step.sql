@@ -1,5 +1,4 @@
--- Ends a step that failed: F and R for its run, the error as the state of the topic; the block
--- stays, and the retry takes it again.
+-- The block stays, so that the retry takes the very same one, whatever has come meanwhile.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.fail_step(
     p_module_instance_id bigint,
@@ -10,10 +9,20 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $fail_step$
+DECLARE
+    v_instance record;
 BEGIN
     IF p_module_instance_id IS NULL THEN
         PERFORM omd.raise_error(
             'OM005', jsonb_build_object('argument', 'p_module_instance_id')
+        );
+    END IF;
+    SELECT i.execution_status_code, t.topic_id INTO v_instance
+    FROM omd.instance_state(p_module_instance_id) AS i
+    INNER JOIN omd_lineage.topic AS t USING (module_id);
+    IF NOT FOUND THEN
+        PERFORM omd.raise_error(
+            'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
         );
     END IF;
     UPDATE omd_lineage.offsets AS o SET
@@ -28,10 +37,8 @@ BEGIN
             ),
             1000
         )
-    WHERE o.module_instance_id = p_module_instance_id;
-    PERFORM FROM omd.module_instance AS mi
-    WHERE mi.module_instance_id = p_module_instance_id AND mi.execution_status_code = 'E';
-    IF FOUND THEN
+    WHERE o.topic_id = v_instance.topic_id AND o.module_instance_id = p_module_instance_id;
+    IF v_instance.execution_status_code = 'E' THEN
         CALL omd.module_failure(
             p_module_instance_id, p_event_detail, p_event_return_code_details
         );
@@ -41,9 +48,9 @@ $fail_step$;
 
 COMMENT ON PROCEDURE omd_lineage.fail_step IS
 'Ends the step p_module_instance_id as failed, with the event p_event_detail and the code '
-'p_event_return_code_details, as module_failure; frees the topic, which takes the same block '
-'again later. A second call changes nothing. Errors: OM005, OM101. Locks: the offset, the '
-'instance row. '
+'p_event_return_code_details, as module_failure; frees the topic, whose next step takes the same '
+'block. A second call changes nothing. Errors: OM004: there is no such instance of a topic; '
+'OM005: p_module_instance_id is NULL. Locks: the offset, the instance row. '
 'Call again when the answer was lost; OM101 with execution_status_code F says that it is done.';
 REVOKE ALL ON PROCEDURE omd_lineage.fail_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.fail_step TO omd_runner;

@@ -1,5 +1,6 @@
--- Does a row belong to the block of the running step? The planner puts the body into the query, so
--- that an index on the two columns serves it.
+-- The planner puts the body into the query, so that an index on the two columns serves it.
+-- Settings, not block_start() and block_end(): each call would be planned on its own. The last two
+-- conditions follow from the others, but only in them the planner sees how small the range is.
 
 CREATE OR REPLACE FUNCTION omd_lineage.in_block(
     p_pos timestamptz,
@@ -10,9 +11,6 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    -- Settings, not block_start() and block_end(): each call would be planned on its own. The last
-    -- two conditions follow from the others; but only in them the planner sees how small the range
-    -- is.
     SELECT
         (p_pos, p_id) > (
             nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz,
@@ -28,6 +26,7 @@ END;
 
 COMMENT ON FUNCTION omd_lineage.in_block IS
 'Whether the row at (p_pos, p_id) belongs to the block of the running step: the condition of a '
-'transform view on its base table. Locks: none. SQL ETL scheduler, "Transform View".';
+'transform view on its base table. Not true for a NULL, and outside of a step and of set_block. '
+'Locks: none. See docs/explanation/lineage.md.';
 REVOKE ALL ON FUNCTION omd_lineage.in_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.in_block TO omd_reader;

@@ -1,8 +1,10 @@
--- Records an error that came before there was a run: the topic waits as after a failed step.
+-- A topic that can't begin would be tried on each look at the ready list; so what hinders it counts
+-- as an attempt. A topic that another step holds is left alone: the attempt was not its own.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.note_error(
     p_topic text,
-    p_detail text
+    p_detail text,
+    p_event_return_code_details text DEFAULT 'LINEAGE'
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -11,20 +13,29 @@ AS $note_error$
 DECLARE
     v_topic_id integer := omd_lineage._require_topic(p_topic);
 BEGIN
+    IF p_detail IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_detail'));
+    END IF;
     UPDATE omd_lineage.offsets AS o SET
         attempts = o.attempts + 1,
         run = clock_timestamp(),
-        state = left(coalesce(split_part(p_detail, E'\n', 1), 'failed'), 1000)
+        state = left(split_part(p_detail, E'\n', 1), 1000)
     WHERE o.topic_id = v_topic_id
         AND NOT omd_lineage._holder_lives(o.hostid, o.module_instance_id);
     IF FOUND THEN
-        PERFORM omd.write_event(0, 0, 2, 'LINEAGE', format('%s: %s', p_topic, p_detail));
+        PERFORM omd.write_event(
+            0, 0, 2, coalesce(p_event_return_code_details, 'LINEAGE'),
+            format('%s: %s', p_topic, p_detail)
+        );
     END IF;
 END
 $note_error$;
 
 COMMENT ON PROCEDURE omd_lineage.note_error IS
-'Records that the topic p_topic could not be begun (p_detail): it counts as an attempt and is '
-'written to the event log. Errors: OM005, OM015. Locks: the offset.';
+'Records that no step of the topic p_topic could begin, and why (p_detail, with the code '
+'p_event_return_code_details, NULL: LINEAGE): it counts as an attempt and is written to the event '
+'log. Does nothing while a step holds the topic. step and begin_step do it themselves; it is for '
+'programs that fail before they call these. Errors: OM005: p_topic or p_detail is NULL; OM015: '
+'p_topic is not registered. Locks: the offset.';
 REVOKE ALL ON PROCEDURE omd_lineage.note_error FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.note_error TO omd_runner;

@@ -1,5 +1,5 @@
--- Trigger on a base table: moves the offset of its source with each statement that inserts. Writers
--- of one table take turns from there to their commit; PROBE costs them nothing.
+-- Writers of one table take turns from their statement to their commit, since each moves the same
+-- offset; PROBE costs them nothing, and learns of a row at the next look only.
 
 CREATE OR REPLACE FUNCTION omd_lineage.note_rows()
 RETURNS trigger
@@ -23,7 +23,7 @@ BEGIN
     EXECUTE format(
         'SELECT n.%1$I, n.%2$I FROM new_rows AS n ORDER BY n.%1$I DESC, n.%2$I DESC LIMIT 1',
         v_source.pos_column, v_source.id_column
-    ) INTO v_position.ts, v_position.id;
+    ) INTO v_position.pos, v_position.id;
     IF v_position IS NOT NULL THEN
         PERFORM omd_lineage._move_source(v_source.topic_id, v_position, 'TRIGGER');
     END IF;
@@ -34,6 +34,7 @@ $note_rows$;
 COMMENT ON FUNCTION omd_lineage.note_rows IS
 'Trigger for a source with TRIGGER: CREATE TRIGGER … AFTER INSERT ON stg.ticket REFERENCING NEW '
 'TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows(''stg.ticket''). '
-'Moves the offset of the topic to the newest row. Who writes to the table needs omd_runner. '
-'Errors: OM015. Locks: the offset, until the transaction ends.';
+'Moves the offset of the topic to the newest row. A role that writes to the table needs '
+'omd_runner. Errors: OM015: the argument of the trigger is no registered source. Locks: the '
+'offset, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage.note_rows FROM PUBLIC;

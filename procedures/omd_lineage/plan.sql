@@ -1,4 +1,4 @@
--- The block that a topic would take now, for people to look at.
+-- It asks the planner that a step asks, so that it shows what a step would do.
 
 CREATE OR REPLACE FUNCTION omd_lineage.plan(
     p_topic text
@@ -6,9 +6,9 @@ CREATE OR REPLACE FUNCTION omd_lineage.plan(
 RETURNS TABLE (
     topic text,
     is_planned boolean,
-    start_value timestamptz,
+    start_pos timestamptz,
     start_id bigint,
-    end_value timestamptz,
+    end_pos timestamptz,
     end_id bigint,
     row_count bigint,
     is_full boolean,
@@ -31,9 +31,9 @@ BEGIN
     topic := p_topic;
     is_planned := v_offset.next IS NOT NULL;
     IF is_planned THEN
-        start_value := (coalesce(v_offset.quiet_start, v_offset.last)).ts;
+        start_pos := (coalesce(v_offset.quiet_start, v_offset.last)).pos;
         start_id := (coalesce(v_offset.quiet_start, v_offset.last)).id;
-        end_value := (v_offset.next).ts;
+        end_pos := (v_offset.next).pos;
         end_id := (v_offset.next).id;
         row_count := v_offset.rows;
         is_full := v_offset.is_full;
@@ -46,24 +46,26 @@ BEGIN
         detail := 'a source: it is only read';
     ELSE
         v_block := omd_lineage._next_block(v_topic_id, TRUE);
-        start_value := v_block.start_value;
-        start_id := v_block.start_id;
-        end_value := v_block.end_value;
-        end_id := v_block.end_id;
-        row_count := v_block.row_count;
-        is_full := v_block.is_full;
-        upto := v_block.upto;
-        blocker := v_block.blocker;
-        detail := v_block.detail;
+        start_pos := v_block.p_start_pos;
+        start_id := v_block.p_start_id;
+        end_pos := v_block.p_end_pos;
+        end_id := v_block.p_end_id;
+        row_count := v_block.p_row_count;
+        is_full := v_block.p_is_full;
+        upto := v_block.p_upto;
+        blocker := v_block.p_blocker;
+        detail := v_block.p_detail;
     END IF;
     RETURN NEXT;
 END
 $plan$;
 
 COMMENT ON FUNCTION omd_lineage.plan IS
-'One row: the block (start, end] that the topic p_topic would take now, with the offsets as they '
-'are; is_planned: it is recorded already and waits for its retry. Without an end, detail says why '
-'there is nothing to do. Changes nothing. Errors: OM005, OM015, OM206. Locks: none. '
+'One row: the block (start_pos and start_id, end_pos and end_id] that the topic p_topic would '
+'take now, with the offsets as they are; is_planned: it is recorded already and waits for its '
+'retry. Without an end, detail says why there is nothing to do. It changes nothing. Errors: '
+'OM005: p_topic is NULL; OM015: it is not registered; OM206: a table can''t be read by blocks. '
+'Locks: none. See docs/explanation/lineage.md. '
 'May be NULL: start_value, start_id, end_value, end_id, row_count, is_full, upto, blocker, '
 'detail. '
 'Call again when the answer was lost.';

@@ -1,4 +1,5 @@
--- Looks at every source. A source that can't be read is told in its state, and stops nobody.
+-- A source that can't be read stops no other one. Sources are taken in one order, so that
+-- schedulers do not wait for one another crosswise.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.probe_sources(
     INOUT p_moved integer DEFAULT NULL
@@ -11,7 +12,6 @@ DECLARE
     v_source record;
 BEGIN
     p_moved := 0;
-    -- In one order, so that schedulers do not wait for one another crosswise.
     FOR v_source IN
         SELECT t.topic_id, o.last
         FROM omd_lineage.topic AS t
@@ -37,7 +37,7 @@ $probe_sources$;
 COMMENT ON PROCEDURE omd_lineage.probe_sources IS
 'Looks how far every source with PROBE or CLOCK has come, and moves its offset. Answers p_moved, '
 'the number of offsets that moved. What is wrong with a source stands in its state. Locks: the '
-'offsets that move. SQL ETL scheduler, "SCH.Offsets". '
+'offsets that move. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.probe_sources FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.probe_sources TO omd_runner;

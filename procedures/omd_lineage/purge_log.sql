@@ -1,4 +1,4 @@
--- Deletes old rows of the log of steps.
+-- The log grows with each step; nothing but reports reads it.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.purge_log(
     p_keep interval,
@@ -17,8 +17,9 @@ END
 $purge_log$;
 
 COMMENT ON PROCEDURE omd_lineage.purge_log IS
-'Deletes what the log of steps has from before p_keep ago, and answers p_steps, the rows deleted. '
-'The runs themselves go with omd.purge_history. Errors: OM005, OM013. Locks: the rows deleted. '
+'Deletes what the log of steps has from before p_keep ago, and answers p_steps, the number of '
+'rows deleted. omd.purge_history deletes the runs themselves. Errors: OM005: p_keep is NULL; '
+'OM013: it is negative. Locks: the rows deleted. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.purge_log FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.purge_log TO omd_admin;

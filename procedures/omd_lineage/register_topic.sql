@@ -1,5 +1,5 @@
--- Inserts or updates a topic by its name, with its Module, its offset and its dependencies. A NULL
--- argument keeps the present value.
+-- What is written is written by _save_topic, with its rights; the table is read with those of the
+-- caller, whose table it is.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.register_topic(
     p_topic text,
@@ -25,7 +25,7 @@ CREATE OR REPLACE PROCEDURE omd_lineage.register_topic(
     p_area_code text DEFAULT NULL,
     p_table_type_code text DEFAULT NULL,
     p_platform_code text DEFAULT NULL,
-    p_start_value timestamptz DEFAULT NULL,
+    p_start_pos timestamptz DEFAULT NULL,
     p_start_id bigint DEFAULT NULL,
     INOUT p_topic_id integer DEFAULT NULL
 )
@@ -38,17 +38,16 @@ BEGIN
         p_topic, p_depends_on, p_processor, p_transforms, p_engine, p_delay, p_repeat, p_maxstep,
         p_run_window, p_max_wait, p_before_sql, p_after_sql, p_pos_column, p_id_column,
         p_source_offset, p_reload_method, p_advance_when_quiet, p_inactive_indicator, p_comment,
-        p_module_code, p_area_code, p_table_type_code, p_platform_code, p_start_value, p_start_id,
+        p_module_code, p_area_code, p_table_type_code, p_platform_code, p_start_pos, p_start_id,
         p_topic_id
     );
-    -- With the rights of the caller, whose table it is.
     BEGIN
         PERFORM omd_lineage._probe_source(p_topic_id);
     EXCEPTION
         WHEN SQLSTATE 'OM206' THEN
             RAISE WARNING USING MESSAGE = sqlerrm;
     END;
-    -- Nobody sees that a transaction will write before it does, and now() is older than that.
+    -- The guard can't see that a transaction will write before it does, and now() is older.
     IF EXISTS (
         SELECT FROM omd_lineage.topic AS t
         INNER JOIN omd_lineage.base_table AS b USING (topic_id)
@@ -73,22 +72,26 @@ END
 $register_topic$;
 
 COMMENT ON PROCEDURE omd_lineage.register_topic IS
-'Inserts or updates the topic p_topic (schema.table[#tag][:shard]); a NULL argument keeps the '
-'present value. p_depends_on: tables or topics, the first is the base table. p_processor: STEP '
-'(the default with p_transforms), RELOAD, or a procedure schema.procedure of yours, called with '
-'the topic; NULL: a source. p_transforms: in order, views or, on Spark, SQL texts or '
-'module:function. p_engine: POSTGRES (the default) or SPARK. p_delay: rows younger than this '
-'wait. p_repeat: least time between steps (1 hour). p_maxstep: most rows per block (1,000,000). '
-'p_run_window: ''22:00-06:00'', with a time zone or in that of the session; '''': none. '
-'p_max_wait: after so long it goes without the dependencies that lag; 0: never. p_before_sql, '
-'p_after_sql: statements around the transforms, with qualified names. p_pos_column, p_id_column: '
-'of the base table (pos, id). p_source_offset: PROBE, CLOCK, TRIGGER or HAND. p_reload_method: '
-'TRUNCATE or SWAP. p_advance_when_quiet: the offset moves on when there is nothing new. '
-'p_inactive_indicator: Y, it is not run, or N. p_comment: what it is. p_module_code: its Module, '
-'named like the topic otherwise. p_area_code: of its Module (PRES). p_table_type_code: of its '
-'Module. p_platform_code: of its Module, POSTGRES or SPARK. p_start_value, p_start_id: rows up to '
-'here are not taken. Answers p_topic_id. Errors: OM005, OM006, OM009, OM013, OM016, OM017, OM204, '
-'OM205, OM208. Locks: other registrations; the Module row. SQL ETL scheduler, "Lineage and '
-'Topics". Call again when the answer was lost.';
+'Inserts or updates the topic p_topic (schema.table[#tag][:shard]), with its Module, its offset '
+'and its dependencies; a NULL argument keeps the present value. p_depends_on: tables or topics, '
+'the first is the base table. p_processor: STEP (the default with p_transforms), RELOAD, or a '
+'procedure schema.procedure of yours, called with the topic; NULL: a source. p_transforms: in '
+'order, views or, on Spark, SQL texts or module:function. p_engine: POSTGRES (the default) or '
+'SPARK. p_delay: rows younger than this wait. p_repeat: least time between steps (1 hour). '
+'p_maxstep: most rows per block (1,000,000). p_run_window: ''22:00-06:00'', with a time zone or in'
+' that of the session; '''': none. p_max_wait: after so long it goes without the dependencies that'
+' lag; 0: never. p_before_sql, p_after_sql: statements around the transforms, with qualified '
+'names. p_pos_column, p_id_column: of the base table (pos, id). p_source_offset: PROBE, CLOCK, '
+'TRIGGER or HAND. p_reload_method: TRUNCATE or SWAP. p_advance_when_quiet: the offset moves on '
+'when there is nothing new. p_inactive_indicator: Y, it is not run, or N. p_comment: what it is. '
+'p_module_code: its Module, named like the topic otherwise. p_area_code: of its Module (PRES). '
+'p_table_type_code: of its Module. p_platform_code: of its Module, POSTGRES or SPARK. p_start_pos,'
+' p_start_id: rows up to here are not taken. Answers p_topic_id. Errors: OM005: p_topic is NULL; '
+'OM006: a code is unknown; OM009: the table is no name on the platform; OM013: an argument has a '
+'value that is not allowed; OM016: p_topic, or a dependency, is no name of a topic; OM017: it '
+'would depend on itself; OM111: another target while a rollback is pending; OM205: its destination'
+' lacks the column that tells the run; OM208: p_start_pos while a block is planned; OM210: a '
+'destination in a schema of OMD or PostgreSQL. Locks: other registrations; the Module row. See '
+'docs/explanation/lineage.md. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

@@ -1,4 +1,5 @@
--- Takes a topic from whoever holds it: from then on he can't commit.
+-- The plan number of the next claim bars the former holder, so a topic can be freed without knowing
+-- whether its holder is alive.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.release(
     p_topic text
@@ -25,9 +26,9 @@ END
 $release$;
 
 COMMENT ON PROCEDURE omd_lineage.release IS
-'Frees the topic p_topic from its holder, alive or not: his step can''t commit any more, and the '
-'next one takes the same block. The same as SET hostid = ''''. Errors: OM005, OM015. Locks: the '
-'offset. SQL ETL scheduler, "SCH.Offsets". '
+'Frees the topic p_topic from its holder, alive or not: that step can''t commit any more, and the '
+'next one takes the same block. The same as SET hostid = ''''. Errors: OM005: p_topic is NULL; '
+'OM015: it is not registered. Locks: the offset. See docs/explanation/lineage.md. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.release FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.release TO omd_admin;

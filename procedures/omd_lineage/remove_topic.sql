@@ -1,4 +1,5 @@
--- Forgets a topic. Its Module, with its history, stays.
+-- The Module stays with its history: rows carry the ids of its runs. A dependency that another
+-- topic of the table can serve goes over to it.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.remove_topic(
     p_topic text
@@ -17,7 +18,6 @@ BEGIN
     WHERE o.topic_id = v_topic_id
         AND omd_lineage._holder_lives(o.hostid, o.module_instance_id);
     IF v_problem IS NULL THEN
-        -- Another topic of the table may take its place.
         SELECT t.topic || ' depends on it' INTO v_problem
         FROM omd_lineage.dependency AS d
         INNER JOIN omd_lineage.topic AS t ON d.topic_id = t.topic_id
@@ -41,7 +41,6 @@ BEGIN
     DELETE FROM omd_lineage.topic AS t
     WHERE t.topic_id = v_topic_id
     RETURNING t.table_code INTO v_table_code;
-    -- A shard that is gone may hand its readers to another topic of the table.
     PERFORM omd_lineage._resolve_dependencies(d.topic_id)
     FROM (
         SELECT DISTINCT o.topic_id FROM omd_lineage.dependency AS o
@@ -51,9 +50,9 @@ END
 $remove_topic$;
 
 COMMENT ON PROCEDURE omd_lineage.remove_topic IS
-'Removes the topic p_topic with its offset; its history, its log and its Module stay. Refused '
-'while it runs, and while another topic depends on it alone. Errors: OM005, OM015, OM208. Locks: '
-'other registrations; the topic. '
+'Removes the topic p_topic with its offset; its history, its log and its Module stay. Errors: '
+'OM005: p_topic is NULL; OM015: it is not registered; OM208: a step holds it, or another topic '
+'depends on it alone. Locks: other registrations; the topic. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.remove_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.remove_topic TO omd_admin;

@@ -1,4 +1,4 @@
--- Lets a topic that failed try again at once.
+-- Clears what keeps a topic from its turn; the planned block stays, so that no row is skipped.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.retry(
     p_topic text
@@ -20,8 +20,8 @@ END
 $retry$;
 
 COMMENT ON PROCEDURE omd_lineage.retry IS
-'Clears the failed attempts of the topic p_topic and makes it due at once; a planned block stays '
-'the same. Errors: OM005, OM015. Locks: the offset. '
+'Forgets the failed attempts of the topic p_topic and makes it due at once; a planned block stays '
+'the same. Errors: OM005: p_topic is NULL; OM015: it is not registered. Locks: the offset. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.retry FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.retry TO omd_admin;

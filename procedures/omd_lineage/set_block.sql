@@ -1,4 +1,4 @@
--- Shows a person what a transform view gives in a step: sets its block in this session.
+-- A transform view shows nothing outside of a step; this lets a person look at it.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.set_block(
     p_topic text
@@ -13,11 +13,11 @@ BEGIN
     SELECT p.* INTO v_plan FROM omd_lineage.plan(p_topic) AS p;
     CALL omd_lineage._write_block(
         p_topic,
-        ROW(v_plan.start_value, v_plan.start_id),
-        ROW(v_plan.end_value, v_plan.end_id),
+        ROW(v_plan.start_pos, v_plan.start_id),
+        ROW(v_plan.end_pos, v_plan.end_id),
         FALSE
     );
-    IF v_plan.end_value IS NULL THEN
+    IF v_plan.end_pos IS NULL THEN
         RAISE NOTICE 'topic "%" has no block: %', p_topic, v_plan.detail;
     END IF;
 END
@@ -25,8 +25,8 @@ $set_block$;
 
 COMMENT ON PROCEDURE omd_lineage.set_block IS
 'Sets what block_start and block_end answer in this session to the block that the topic p_topic '
-'would take now, so that its transform views can be looked at. Errors: OM005, OM015, OM206. '
-'Locks: none. '
+'would take now, so that its transform views can be looked at. Errors: OM005: p_topic is NULL; '
+'OM015: it is not registered; OM206: a table can''t be read by blocks. Locks: none. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_block TO omd_runner, omd_admin;

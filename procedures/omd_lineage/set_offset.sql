@@ -1,8 +1,8 @@
--- Tells how far a table has come, where nobody else knows.
+-- For a table of which only a person or another program knows how far it has come.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.set_offset(
     p_topic text,
-    p_ts timestamptz,
+    p_pos timestamptz,
     p_id bigint DEFAULT 0
 )
 LANGUAGE plpgsql
@@ -13,15 +13,15 @@ DECLARE
     v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_last omd_lineage.row_position;
 BEGIN
-    IF p_ts IS NULL OR p_id IS NULL THEN
+    IF p_pos IS NULL OR p_id IS NULL THEN
         PERFORM omd.raise_error(
             'OM005',
-            jsonb_build_object('argument', CASE WHEN p_ts IS NULL THEN 'p_ts' ELSE 'p_id' END)
+            jsonb_build_object('argument', CASE WHEN p_pos IS NULL THEN 'p_pos' ELSE 'p_id' END)
         );
     END IF;
     v_last := omd_lineage._require_unplanned(v_topic_id);
     UPDATE omd_lineage.offsets AS o SET
-        last = ROW(p_ts, p_id),
+        last = ROW(p_pos, p_id),
         quiet_start = NULL,
         is_full = FALSE,
         run = clock_timestamp(),
@@ -32,7 +32,7 @@ BEGIN
         0, 0, 4, 'OFFSET',
         format(
             '%s set from %s to %s by %s', p_topic, coalesce(v_last::text, 'nothing'),
-            ROW(p_ts, p_id), omd.editor()
+            ROW(p_pos, p_id), omd.editor()
         )
     );
     PERFORM omd_lineage._notify_topic(p_topic);
@@ -40,9 +40,10 @@ END
 $set_offset$;
 
 COMMENT ON PROCEDURE omd_lineage.set_offset IS
-'Sets the offset of the topic p_topic to (p_ts, p_id), forward or back: a source with HAND is '
-'complete up to there; a destination goes on from there. Errors: OM005, OM015, OM208 (a block is '
-'planned). Locks: the offset. SQL ETL scheduler, "SCH.Offsets". '
+'Sets the offset of the topic p_topic to (p_pos, p_id), forward or back: a source with HAND is '
+'complete up to there; a destination goes on from there. Errors: OM005: an argument is NULL; '
+'OM015: p_topic is not registered; OM208: a block is planned. Locks: the offset. See '
+'docs/explanation/lineage.md. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_offset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_offset TO omd_runner, omd_admin;

@@ -1,5 +1,5 @@
--- Runs one step of a topic whose transforms are views, from claim to commit. Commits, so it can't
--- be called inside a transaction block and can pin no search_path: every name is qualified.
+-- Claim and plan are one commit and the rows another, so that a retry finds the block. A procedure
+-- that commits can pin no search_path: every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.step(
     p_topic text,
@@ -17,9 +17,9 @@ DECLARE
     v_array bigint[];
     v_reason pg_catalog.text;
     v_plan_number bigint;
-    v_start_value pg_catalog.timestamptz;
+    v_start_pos pg_catalog.timestamptz;
     v_start_id bigint;
-    v_end_value pg_catalog.timestamptz;
+    v_end_pos pg_catalog.timestamptz;
     v_end_id bigint;
     v_status pg_catalog.text;
     v_is_cancelled boolean;
@@ -29,34 +29,35 @@ BEGIN
     PERFORM pg_catalog.set_config('synchronous_commit', 'off', TRUE);
     CALL omd_lineage.begin_step(
         p_topic, p_hostid, NULL, NULL, 'POSTGRES', p_outcome, p_module_instance_id, v_indicator,
-        v_array, v_reason, v_plan_number, v_start_value, v_start_id, v_end_value, v_end_id, p_detail
+        v_array, v_reason, v_plan_number, v_start_pos, v_start_id, v_end_pos, v_end_id, p_detail
     );
     COMMIT;
-    IF p_outcome OPERATOR(pg_catalog.<>) 'RUN' THEN
-        RETURN;
-    END IF;
-
-    CALL omd.execute_module(
-        p_module_instance_id,
-        pg_catalog.format(
-            'CALL omd_lineage._process_block(%s, %s)', p_module_instance_id, v_plan_number
-        ),
-        v_status,
-        v_is_cancelled,
-        p_keeps_settings => TRUE
-    );
-    IF v_status OPERATOR(pg_catalog.=) 'S' THEN
-        p_outcome := 'DONE';
-        p_rows := (
-            SELECT l.rows FROM omd_lineage.log AS l
-            WHERE l.module_instance_id OPERATOR(pg_catalog.=) p_module_instance_id
+    IF p_outcome OPERATOR(pg_catalog.=) 'RUN' THEN
+        CALL omd.execute_module(
+            p_module_instance_id,
+            pg_catalog.format(
+                'CALL omd_lineage._process_block(%s, %s)', p_module_instance_id, v_plan_number
+            ),
+            v_status,
+            v_is_cancelled,
+            p_keeps_settings => TRUE
         );
-        RETURN;
+        IF v_status OPERATOR(pg_catalog.=) 'S' THEN
+            p_outcome := 'DONE';
+            p_rows := (
+                SELECT l.rows FROM omd_lineage.log AS l
+                WHERE l.module_instance_id OPERATOR(pg_catalog.=) p_module_instance_id
+            );
+            RETURN;
+        END IF;
+        CALL omd_lineage.fail_step(p_module_instance_id);
+        COMMIT;
+        p_outcome := 'ERROR';
+        p_detail := pg_catalog.substr(omd.why_failed(p_module_instance_id, 0), 3);
+    ELSE
+        v_is_cancelled := p_outcome OPERATOR(pg_catalog.=) 'ERROR'
+            AND v_reason OPERATOR(pg_catalog.=) '57014';
     END IF;
-    CALL omd_lineage.fail_step(p_module_instance_id);
-    COMMIT;
-    p_outcome := 'ERROR';
-    p_detail := pg_catalog.substr(omd.why_failed(p_module_instance_id, 0), 3);
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING
             ERRCODE = 'query_canceled',
@@ -72,13 +73,16 @@ END
 $step$;
 
 COMMENT ON PROCEDURE omd_lineage.step IS
-'Runs one step of the topic p_topic in the database, as p_hostid: plans a block, or takes the one '
-'that failed, transforms it, and moves the offset; rows, offset and success are one commit. '
-'Answers p_outcome: DONE, with p_rows rows written by p_module_instance_id; NOJOBS, MUTEX, '
-'SKIPPED, ABORTED, FAILED, with nothing done; ERROR, everything undone and recorded; p_detail '
-'says why. It does not wait for repeat, run_window or back-off: those are the scheduler''s. '
-'Commits: call it outside a transaction block. Errors: as begin_step; 57014. Locks: the offset and '
-'the Module row while it begins; what the transforms take. SQL ETL scheduler, "Templates". '
+'Runs one step of the topic p_topic in the database, as p_hostid (NULL: the session): plans a '
+'block, or takes the one that failed, transforms it, and moves the offset; rows, offset and '
+'success are one commit. Answers p_outcome: DONE, with p_rows rows written by '
+'p_module_instance_id; NOJOBS, MUTEX, SKIPPED, ABORTED, FAILED, with nothing done; ERROR, '
+'everything undone, recorded, and counted as an attempt; p_detail says why. It does not wait for '
+'repeat, run_window or back-off: the ready list does. It commits: call it outside a transaction '
+'block. Errors: OM005: p_topic is NULL; OM014: the isolation level is not read committed; OM015: '
+'p_topic is not registered; OM208: it has no steps in the database; 57014: it was cancelled, '
+'which is recorded. Locks: the offset and the Module row while it begins; what the transforms '
+'take. See docs/explanation/lineage.md. '
 'May be NULL: p_module_instance_id, p_rows, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.step TO omd_runner;

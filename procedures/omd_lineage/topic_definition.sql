@@ -1,4 +1,4 @@
--- What a driver must know to transform a block.
+-- SECURITY DEFINER, as omd.module_definition is: a driver needs no right on the tables.
 
 CREATE OR REPLACE FUNCTION omd_lineage.topic_definition(
     p_topic text
@@ -36,14 +36,15 @@ BEGIN
         )
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.base_table AS b USING (topic_id)
-    LEFT JOIN omd.module AS m USING (module_id)
+    LEFT JOIN omd.module_target AS m USING (module_id)
     WHERE t.topic_id = v_topic_id;
 END
 $topic_definition$;
 
 COMMENT ON FUNCTION omd_lineage.topic_definition IS
 'One row: what the topic p_topic is made by and of; base_table is read by blocks (pos_column, '
-'id_column), tables are its other dependencies. Errors: OM005, OM015. Locks: none. '
+'id_column), tables are its other dependencies. Errors: OM005: p_topic is NULL; OM015: it is not '
+'registered. Locks: none. '
 'May be NULL: module_code, processor, base_table.';
 REVOKE ALL ON FUNCTION omd_lineage.topic_definition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.topic_definition TO omd_reader;

@@ -195,6 +195,15 @@
 \ir ../../procedures/omd/_log_definition_edit.sql
 \ir ../../procedures/omd/_guard_module_delete.sql
 
+-- For other rooms
+\ir ../../procedures/omd/insert_column.sql
+\ir ../../procedures/omd/instance_state.sql
+\ir ../../procedures/omd/instance_lives.sql
+\ir ../../procedures/omd/instances_since.sql
+\ir ../views/omd/module_target.sql
+\ir ../views/omd/open_instance.sql
+\ir ../views/omd/failure_event.sql
+
 -- Triggers
 \ir ../triggers/omd/instance_edit.sql
 \ir ../triggers/omd/definition_edit.sql

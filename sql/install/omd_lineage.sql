@@ -14,6 +14,13 @@
 \ir ../../migrations/V006__internal_lineage_routines.sql
 \endif
 
+\set checksum 'b16091a3e9c437805e303363879b9f62281af0c643954383583f0cfaa36a3fea'
+\set migration 'V010__lineage_names'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V010__lineage_names.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -27,6 +34,7 @@
 \ir ../../procedures/omd_lineage/block_end.sql
 \ir ../../procedures/omd_lineage/in_block.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
+\ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
 

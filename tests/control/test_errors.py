@@ -147,7 +147,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM206": lambda flow: topics(
         flow,
         "ALTER TABLE dwh.s RENAME COLUMN pos TO happened_at",
-        "CALL omd_lineage.step('dwh.f')",
+        "SELECT omd_lineage._probe_source(topic_id) FROM omd_lineage.topic WHERE topic = 'dwh.s'",
     ),
     "OM207": lambda flow: topics(
         flow, "SELECT omd_lineage._insert_transform('no.view', 'dwh.f', 'id', 1, 'x')"

@@ -64,3 +64,43 @@ def comparable(dumped: str) -> list[str]:
 
 def test_there_is_a_release_to_upgrade() -> None:
     assert RELEASED
+
+
+LINEAGE = [file for file in RELEASED if file.name >= "V004"]
+
+
+@pytest.mark.parametrize("upgraded", LINEAGE, indirect=True, ids=lambda file: file.name[:4])
+def test_topics_and_their_statements_go_on_under_the_new_names(upgraded: str) -> None:
+    with psycopg.connect(upgraded, autocommit=True) as conn:
+        for statement in (
+            "CREATE TABLE dwh.src (pos timestamptz, id bigint, PRIMARY KEY (pos, id))",
+            "CREATE TABLE dwh.f (id bigint, omd_insert_module_instance_id bigint)",
+            "CREATE TABLE dwh.progress (told timestamptz, seen timestamptz)",
+            (
+                "CREATE VIEW dwh.v AS SELECT id FROM dwh.src AS s"
+                " WHERE omd_lineage.in_block(s.pos, s.id) AND s.pos <= (omd_lineage.block_end()).ts"
+            ),
+            "CREATE VIEW dwh.report AS SELECT topic, last_ts FROM omd_report.lineage_lag",
+            (
+                "INSERT INTO dwh.src SELECT timestamptz '2020-01-01 UTC' + n * interval '1 day', n"
+                " FROM generate_series(1, 3) AS n"
+            ),
+            "CALL omd_lineage.register_topic('dwh.src')",
+            (
+                "CALL omd_lineage.register_topic('dwh.f', ARRAY['dwh.src'], p_maxstep => 1,"
+                " p_transforms => ARRAY['dwh.v'], p_after_sql => ARRAY["
+                "'INSERT INTO dwh.progress VALUES ((omd_lineage.block_end() ) .ts,"
+                " (OMD_LINEAGE.block_start()).TS)'])"
+            ),
+            "CALL omd_lineage.step('dwh.f')",
+        ):
+            conn.execute(statement.encode())
+        install.install(conn)
+        answer = conn.execute("CALL omd_lineage.step('dwh.f')").fetchone()
+        assert answer is not None
+        assert answer[0] == "DONE", answer
+        assert conn.execute("SELECT id FROM dwh.f ORDER BY id").fetchall() == [(1,), (2,)]
+        assert conn.execute("SELECT extract(day FROM told AT TIME ZONE 'UTC') FROM dwh.progress"
+                            " ORDER BY told").fetchall() == [(2,), (3,)]  # fmt: skip
+        seen = conn.execute("SELECT topic, last_ts = timestamptz '2020-01-03 UTC' FROM dwh.report")
+        assert seen.fetchall() == [("dwh.f", True)]

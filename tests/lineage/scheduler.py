@@ -6,6 +6,7 @@ one, `omd lineage run`, works beside it.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import sys
 import time
@@ -21,15 +22,8 @@ def work(conn: psycopg.Connection, rng: random.Random) -> None:
             time.sleep(0.05)
         # Not the whole list in its order, or all schedulers would run into one another.
         for (topic,) in rng.sample(ready, (len(ready) + 3) // 4):
-            try:
+            with contextlib.suppress(psycopg.errors.QueryCanceled):
                 conn.execute("CALL omd_lineage.step(%s, %s)", [topic, f"scheduler {sys.argv[1]}"])
-            except psycopg.errors.QueryCanceled:
-                pass
-            except psycopg.OperationalError:
-                raise
-            except psycopg.Error as error:
-                conn.execute("CALL omd_lineage.note_error(%s, %s)", [topic, str(error)])
-                print(topic, error, flush=True)
 
 
 def main() -> None:

@@ -30,14 +30,14 @@ def test_the_first_block_begins_before_all_rows(scene: Scene) -> None:
     scene.source("dwh.src", -(60 * 24 * 365 * 2000), 1, 2)
     scene.topic()
     plan = scene.plan()
-    assert (plan["start_value"], plan["start_id"]) == (FIRST, LEAST_ID)
-    assert (plan["end_value"], plan["end_id"], plan["row_count"]) == (at(1), 1, 2)
+    assert (plan["start_pos"], plan["start_id"]) == (FIRST, LEAST_ID)
+    assert (plan["end_pos"], plan["end_id"], plan["row_count"]) == (at(1), 1, 2)
     assert scene.step().rows == 2
 
 
 def test_the_first_block_begins_after_the_start_that_is_given(scene: Scene) -> None:
     scene.source("dwh.src", (1, 1), (2, 1), (2, 2), (2, 3), 3, 4)
-    scene.topic(start_value=at(2), start_id=2)
+    scene.topic(start_pos=at(2), start_id=2)
     assert scene.steps() == [2]
     assert scene.rows("SELECT pos, id FROM dwh.f ORDER BY pos, id") == [
         {"pos": at(2), "id": 3},
@@ -47,7 +47,7 @@ def test_the_first_block_begins_after_the_start_that_is_given(scene: Scene) -> N
 
 def test_a_start_without_id_takes_every_row_of_that_time(scene: Scene) -> None:
     scene.source("dwh.src", 1, (2, -5), (2, 5), 3)
-    scene.topic(start_value=at(2))
+    scene.topic(start_pos=at(2))
     assert scene.steps() == [2]
 
 
@@ -66,7 +66,7 @@ def test_a_block_holds_maxstep_rows_at_most(scene: Scene) -> None:
     scene.topic(maxstep=4)
     for rows, is_full, end in ((4, True, 4), (4, True, 8), (2, False, 10)):
         plan = scene.plan()
-        assert (plan["row_count"], plan["is_full"], plan["end_value"]) == (rows, is_full, at(end))
+        assert (plan["row_count"], plan["is_full"], plan["end_pos"]) == (rows, is_full, at(end))
         step = scene.step()
         assert step.rows == rows
         assert (block(scene)["end_value"], block(scene)["end_id"]) == (at(end), end)
@@ -129,7 +129,7 @@ def test_other_names_of_the_columns(scene: Scene, where: str) -> None:
     names = {"pos_column": "Created; at", "id_column": "Key"}
     scene.register("dwh.src", **(names if where == "source" else {"source_offset": "HAND"}))
     if where == "topic":
-        scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(4))
+        scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(4))
     scene.conn.execute(
         b'CREATE VIEW dwh.v AS SELECT "Key" AS id FROM dwh.src AS t'
         b' WHERE omd_lineage.in_block(t."Created; at", t."Key")'
@@ -221,10 +221,10 @@ def test_no_quiet_advance_while_there_are_rows(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.topic()
     scene.register("dwh.src", source_offset="HAND")
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(1))
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(1))
     assert scene.step().outcome == "NOJOBS"
     assert scene.last() == (at(1), 0)
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(9))
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(9))
     assert scene.steps() == [3]
 
 
@@ -233,11 +233,11 @@ def test_several_quiet_advances_in_a_row_lose_nothing(scene: Scene) -> None:
     scene.register("dwh.src", source_offset="HAND")
     scene.topic()
     for minute in (3, 5, 7):
-        scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(minute))
+        scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(minute))
         scene.steps()
         assert scene.last() == (at(minute), 0)
     scene.insert(2, 4, 6)  # all behind the offset, all after the last block
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(8))
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(8))
     assert scene.steps() == [3]
     assert scene.ids() == [1, 2, 4, 6]
 
@@ -253,7 +253,7 @@ def test_a_retry_takes_the_same_block_though_new_rows_have_come(scene: Scene) ->
     scene.insert(5, 6, 7)
     scene.probe()
     plan = scene.plan()
-    assert (plan["is_planned"], plan["end_value"], plan["end_id"]) == (True, at(3), 3)
+    assert (plan["is_planned"], plan["end_pos"], plan["end_id"]) == (True, at(3), 3)
     scene.register("dwh.f", maxstep=1, delay=timedelta(days=36500))
     step = scene.step()
     assert (step.outcome, step.rows) == ("DONE", 3)
@@ -341,7 +341,7 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("place", [0, 100_000, 199_000])
 def test_in_block_is_served_by_the_index(large: Scene, place: int) -> None:
-    large.topic(maxstep=500, start_value=at(place), start_id=place)
+    large.topic(maxstep=500, start_pos=at(place), start_id=place)
     large.call("omd_lineage.set_block", topic="dwh.f")
     explained = large.one("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM dwh.v_dwh_f")
     explained = json.loads(explained) if isinstance(explained, str) else explained
@@ -354,7 +354,7 @@ def test_in_block_is_served_by_the_index(large: Scene, place: int) -> None:
 
 
 def test_a_step_and_its_plan_read_only_their_block(large: Scene) -> None:
-    large.topic(maxstep=500, start_value=at(100_000), start_id=100_000)
+    large.topic(maxstep=500, start_pos=at(100_000), start_id=100_000)
     count = (
         "SELECT seq_scan, idx_tup_fetch, seq_tup_read FROM pg_stat_xact_user_tables"
         " WHERE relid = 'dwh.src'::regclass"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import psycopg
 import pytest
 
+from support.flow import checked
 from support.scene import NOON, Scene, at
 
 HOUR = timedelta(hours=1)
@@ -17,7 +19,7 @@ def hand(scene: Scene, name: str, minute: float | None = None) -> None:
     """A source whose offset is told by hand."""
     scene.register(name, source_offset="HAND")
     if minute is not None:
-        scene.call("omd_lineage.set_offset", topic=name, ts=at(minute))
+        scene.call("omd_lineage.set_offset", topic=name, pos=at(minute))
 
 
 def upto(scene: Scene, topic: str = "dwh.f") -> tuple[Any, Any]:
@@ -34,11 +36,11 @@ def test_upto_is_the_least_of_the_dependencies_and_that_one_is_the_blocker(scene
     hand(scene, "dwh.b", 5)
     scene.topic("dwh.f", "dwh.src", "dwh.a", "dwh.b")
     assert upto(scene) == (at(5), "dwh.b")
-    scene.call("omd_lineage.set_offset", topic="dwh.b", ts=at(8))
+    scene.call("omd_lineage.set_offset", topic="dwh.b", pos=at(8))
     assert upto(scene) == (at(7), "dwh.a")
-    scene.call("omd_lineage.set_offset", topic="dwh.a", ts=at(20))
+    scene.call("omd_lineage.set_offset", topic="dwh.a", pos=at(20))
     assert upto(scene) == (at(8), "dwh.b")
-    scene.call("omd_lineage.set_offset", topic="dwh.b", ts=at(20))
+    scene.call("omd_lineage.set_offset", topic="dwh.b", pos=at(20))
     assert upto(scene) == (at(10), "dwh.src")
 
 
@@ -84,9 +86,9 @@ def test_delay_holds_back_what_is_young(scene: Scene) -> None:
     hand(scene, "dwh.src")
     scene.topic(transforms=["dwh.v"], delay=10 * MINUTE)
     now = datetime.now(timezone.utc)
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=now + HOUR)
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=now + HOUR)
     assert timedelta(0) < scene.ready()["upto"] - (now - 10 * MINUTE) < 5 * MINUTE
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=now - HOUR)
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=now - HOUR)
     assert scene.ready()["upto"] == now - HOUR
 
 
@@ -282,6 +284,111 @@ def test_errors_before_there_is_a_run_count_and_back_off_too(scene: Scene) -> No
     assert scene.steps() == [1]
 
 
+@pytest.fixture
+def runner(scene: Scene, another: Any) -> Scene:
+    """Takes steps of dwh.f, which is not full, with the rights of a plain role."""
+    scene.source("dwh.src", 1, 2)
+    scene.topic(repeat=5 * MINUTE)
+    scene.conn.execute(
+        b"GRANT USAGE ON SCHEMA dwh TO omd_runner;"
+        b"GRANT SELECT ON ALL TABLES IN SCHEMA dwh TO omd_runner;"
+        b"GRANT INSERT, DELETE ON dwh.f TO omd_runner"
+    )
+    session: Scene = another(role="omd_runner")
+    return session
+
+
+def events(scene: Scene) -> list[dict[str, Any]]:
+    return scene.rows(
+        "SELECT event_return_code_details AS code, event_detail AS detail FROM omd.event_log"
+        " WHERE event_type_code = 2 ORDER BY event_id"
+    )
+
+
+def test_a_step_that_fails_tells_its_error_to_a_plain_role_and_counts_once(
+    scene: Scene, runner: Scene
+) -> None:
+    scene.register("dwh.f", after_sql=["SELECT 1 / 0"])
+    step = runner.step()
+    assert (step.outcome, step.detail) == ("ERROR", "division by zero")
+    assert (scene.ready()["attempts"], scene.ready()["state"]) == (1, "division by zero")
+    assert scene.reason() == (False, "BACK_OFF")
+    assert [event["code"] for event in events(scene)] == ["22012"]
+
+
+@pytest.mark.parametrize("call", ["step", "begin_step"])
+def test_a_topic_that_can_not_begin_backs_off_and_fails_whoever_calls(
+    scene: Scene, runner: Scene, call: str
+) -> None:
+    given = {"engine": "POSTGRES"} if call == "begin_step" else {}
+    scene.conn.execute(b"REVOKE SELECT ON dwh.src FROM omd_runner")
+    for attempt in range(1, 11):
+        assert scene.reason()[0], attempt
+        answer = runner.call(f"omd_lineage.{call}", topic="dwh.f", **given)
+        assert (answer["outcome"], answer["module_instance_id"]) == ("ERROR", None)
+        assert "permission denied for table src" in answer["detail"]
+        assert scene.ready()["attempts"] == attempt
+        assert answer["detail"] == scene.ready()["state"]
+        assert scene.reason() == (False, "BACK_OFF" if attempt < 10 else "FAILED")
+        scene.long_ago(run=2 * HOUR)
+    answer = runner.call(f"omd_lineage.{call}", topic="dwh.f", **given)
+    assert answer["outcome"] == "FAILED"
+    assert len(events(scene)) == 10
+    assert {event["code"] for event in events(scene)} == {"OM206"}
+    assert "p_pos_column" in events(scene)[0]["detail"], "the hint is kept"
+    assert not scene.rows("SELECT 1 FROM omd.module_instance WHERE module_instance_id > 0")
+    scene.conn.execute(b"GRANT SELECT ON dwh.src TO omd_runner")
+    scene.call("omd_lineage.retry", topic="dwh.f")
+    assert runner.steps() == [1]
+
+
+def test_what_a_begin_did_before_its_error_is_undone(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic(maxstep=1)
+    first = scene.step()
+    assert first.outcome == "DONE"
+    last = scene.last()
+    scene.set_next("R", module=first.id)
+    scene.conn.execute(b"ALTER TABLE dwh.f RENAME TO away")
+    assert scene.step().outcome == "ERROR"
+    assert scene.last() == last, "it has not gone back before the rows are undone"
+    scene.conn.execute(b"ALTER TABLE dwh.away RENAME TO f")
+    assert scene.steps() == [1, 1]
+    assert scene.ids() == [1, 2]
+
+
+def test_a_mistake_of_the_caller_is_no_attempt(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2)
+    scene.topic(engine="SPARK", transforms=["SELECT 1"])
+    begin = "omd_lineage.begin_step"
+    scene.refused("OM208", "omd_lineage.step", topic="dwh.f")
+    scene.refused("OM208", begin, topic="dwh.f", engine="POSTGRES")
+    scene.refused("OM005", begin, topic="dwh.f", engine=None)
+    scene.refused("OM011", begin, topic="dwh.f", lease=-HOUR)
+    scene.refused("OM005", "omd_lineage.note_error", topic="dwh.f", detail=None)
+    assert scene.ready()["attempts"] == 0
+    assert events(scene) == []
+
+
+def test_a_begin_that_is_cancelled_is_an_attempt(
+    scene: Scene, another: Any, background: Any, until_settled: Any
+) -> None:
+    scene.source("dwh.src", 1, 2)
+    scene.topic()
+    other, session = another(), another()
+    other.conn.execute("BEGIN")
+    other.conn.execute("SELECT FROM omd.module FOR UPDATE")
+    call = background(session.call, "omd_lineage.step", topic="dwh.f")
+    until_settled(session, call)
+    session.conn.cancel()
+    with pytest.raises(psycopg.errors.QueryCanceled) as caught:
+        call.result(timeout=60)
+    assert checked(caught.value, "57014") == {"module_instance_id": None}
+    other.conn.execute("ROLLBACK")
+    assert scene.ready()["attempts"] == 1
+    assert scene.steps() == [1]
+
+
 # Who may not
 
 
@@ -306,7 +413,7 @@ def test_a_holder_whose_lease_is_over_holds_nothing(scene: Scene) -> None:
     assert scene.reason() == (True, "RETRY")
     second = scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="b", lease=HOUR)
     assert second["outcome"] == "RUN"
-    block = ("start_value", "start_id", "end_value", "end_id")
+    block = ("start_pos", "start_id", "end_pos", "end_id")
     assert [second[k] for k in block] == [first[k] for k in block]
     scene.refused(
         "OM108",
@@ -338,7 +445,7 @@ def test_the_list_is_in_the_order_of_lag(scene: Scene) -> None:
     for name, minute in (("b", 9), ("c", 2), ("d", 5), ("new", None)):
         scene.topic(f"dwh.{name}", advance_when_quiet=False)
         if minute:
-            scene.call("omd_lineage.set_offset", topic=f"dwh.{name}", ts=at(minute))
+            scene.call("omd_lineage.set_offset", topic=f"dwh.{name}", pos=at(minute))
     rows = scene.rows("SELECT topic, lag FROM omd_lineage.ready_list")
     assert [(row["topic"], row["lag"]) for row in rows] == [
         ("dwh.new", None),

@@ -176,7 +176,7 @@ def test_an_update_keeps_the_offset_unless_a_start_is_given(scene: Scene) -> Non
     scene.step()
     scene.register("dwh.f", comment="x")
     assert scene.last() == (at(2), 2)
-    scene.register("dwh.f", start_value=at(3), start_id=1)
+    scene.register("dwh.f", start_pos=at(3), start_id=1)
     assert scene.last() == (at(3), 1)
 
 
@@ -393,7 +393,7 @@ def test_a_destination_needs_the_instance_column(scene: Scene) -> None:
      "set_block"],
 )  # fmt: skip
 def test_an_unknown_topic_is_told(scene: Scene, routine: str) -> None:
-    more: dict[str, Any] = {"set_offset": {"ts": NOON}, "note_error": {"detail": "x"}}
+    more: dict[str, Any] = {"set_offset": {"pos": NOON}, "note_error": {"detail": "x"}}
     given = more.get(routine, {})
     assert scene.refused("OM015", f"omd_lineage.{routine}", topic="dwh.x", **given)["topic"] == (
         "dwh.x"
@@ -416,8 +416,10 @@ def test_a_base_table_that_can_not_be_read_by_blocks_is_told(scene: Scene) -> No
     scene.base("dwh.f")
     scene.conn.execute(b"CREATE VIEW dwh.v AS SELECT id FROM dwh.src")
     scene.register("dwh.f", depends_on=["dwh.src"], transforms=["dwh.v"])
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(5))
-    assert scene.refused("OM206", "omd_lineage.step", topic="dwh.f")["table_code"] == "dwh.src"
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(5))
+    step = scene.step()
+    assert step.outcome == "ERROR"
+    assert "the base table dwh.src can't be read by blocks" in (step.detail or "")
 
 
 # Removing
@@ -470,7 +472,7 @@ CALLS = {
     "step": {},
     "note_error": {"detail": "x"},
     "probe_sources": None,
-    "set_offset": {"ts": at(3)},
+    "set_offset": {"pos": at(3)},
     "release": {},
     "retry": {},
     "register_topic": {},

@@ -208,7 +208,7 @@ def test_by_hand_only_the_hand_moves_it(scene: Scene) -> None:
     assert scene.probe() == 0
     assert scene.offset("dwh.src")["last"] is None
     scene.topic()
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(2), id=5)
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(2), id=5)
     assert scene.last("dwh.src") == (at(2), 5)
     assert scene.steps() == [1]
     assert scene.rows("SELECT 1 FROM omd.event_log WHERE event_detail LIKE '%%dwh.src%%2020%%'")
@@ -294,7 +294,7 @@ def test_each_move_is_told_on_the_channel(scene: Scene) -> None:
         assert set(told(scene)) == {"dwh.f"}
         assert scene.step().outcome == "NOJOBS"
         assert told(scene) == []
-        scene.call("omd_lineage.set_offset", topic="dwh.f", ts=at(1))
+        scene.call("omd_lineage.set_offset", topic="dwh.f", pos=at(1))
         assert told(scene) == ["dwh.f"]
         scene.call("omd_lineage.retry", topic="dwh.f")
         assert told(scene) == ["dwh.f"]
@@ -320,7 +320,7 @@ def test_a_source_that_is_told_to_be_complete_lets_its_readers_move_on(scene: Sc
     scene.source("dwh.src", 1, 2)
     scene.topic()
     scene.topic("dwh.g", "dwh.f")
-    scene.call("omd_lineage.set_offset", topic="dwh.src", ts=at(10))
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos=at(10))
     for _ in range(2):
         scene.step()
         scene.step("dwh.g")

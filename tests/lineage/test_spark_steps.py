@@ -177,7 +177,7 @@ def test_an_error_is_recorded_and_the_same_block_comes_again(
     first, second = room.control.report(t.LineageErrorsRow, order_by=["event_id"])
     assert first.error_code == "ZeroDivisionError"
     assert "on purpose" in (first.error or "")
-    assert (first.end_value, first.end_id) == (second.end_value, second.end_id)
+    assert (first.end_pos, first.end_id) == (second.end_pos, second.end_id)
 
 
 def test_a_step_that_is_released_while_it_runs_cannot_commit(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from support.flow import checked
 from support.scene import Scene, at
@@ -90,7 +91,7 @@ def test_no_jobs_makes_no_instance_and_tells_the_blocker(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.register("dwh.slow", source_offset="HAND")
     scene.topic("dwh.f", "dwh.src", "dwh.slow")
-    scene.call("omd_lineage.set_offset", topic="dwh.slow", ts=at(1))
+    scene.call("omd_lineage.set_offset", topic="dwh.slow", pos=at(1))
     step = scene.step()
     assert (step.outcome, step.id, step.rows) == ("NOJOBS", None, None)
     assert "dwh.slow" in (step.detail or "")
@@ -160,7 +161,7 @@ def test_error_is_recorded_everywhere_and_the_block_stays(scene: Scene) -> None:
     assert error["error_code"] == "22012"
     assert "division by zero" in error["error"]
     (report,) = scene.rows("SELECT * FROM omd_report.lineage_errors")
-    assert (report["topic"], report["end_value"], report["end_id"]) == ("dwh.f", at(2), 2)
+    assert (report["topic"], report["end_pos"], report["end_id"]) == ("dwh.f", at(2), 2)
     assert not scene.rows("SELECT * FROM omd_lineage.log")
     assert scene.step().outcome == "DONE"
     assert codes(scene) == ["F P P", "S P P"] or codes(scene)[1] == "S P P"
@@ -280,9 +281,11 @@ def test_a_destination_that_is_gone_is_told(scene: Scene) -> None:
     step = scene.step()
     assert step.outcome == "ERROR"
     assert "dwh.f" in (step.detail or "")
-    # The retry would take back what the first one wrote, and does not know where.
-    scene.refused("OM202", "omd_lineage.step", topic="dwh.f")
-    assert (scene.offset()["hostid"], scene.offset()["attempts"]) == ("", 1)
+    # The retry would undo what the first one wrote, and does not know where.
+    retry = scene.step()
+    assert (retry.outcome, retry.id) == ("ERROR", None)
+    assert "dwh.f" in (retry.detail or "")
+    assert (scene.offset()["hostid"], scene.offset()["attempts"]) == ("", 2)
     scene.conn.execute(b"ALTER TABLE dwh.away RENAME TO f")
     assert scene.steps() == [1]
 
@@ -374,8 +377,8 @@ def test_a_procedure_of_the_user_is_called_with_the_topic(scene: Scene) -> None:
         BEGIN
             INSERT INTO dwh.f (id, omd_insert_module_instance_id)
             SELECT t.id, current_setting('omd.module_instance_id')::bigint FROM dwh.src AS t
-            WHERE (t.pos, t.id) > ((omd_lineage.block_start()).ts, (omd_lineage.block_start()).id)
-                AND (t.pos, t.id) <= ((omd_lineage.block_end()).ts, (omd_lineage.block_end()).id)
+            WHERE (t.pos, t.id) > ((omd_lineage.block_start()).pos, (omd_lineage.block_start()).id)
+                AND (t.pos, t.id) <= ((omd_lineage.block_end()).pos, (omd_lineage.block_end()).id)
                 AND p_topic = 'dwh.f';
         END $$"""
     )
@@ -768,12 +771,12 @@ def test_set_offset_takes_a_topic_back_or_forward(scene: Scene) -> None:
     scene.source("dwh.src", *range(1, 7))
     scene.topic(advance_when_quiet=False)
     scene.steps()
-    scene.call("omd_lineage.set_offset", topic="dwh.f", ts=at(3), id=3)
+    scene.call("omd_lineage.set_offset", topic="dwh.f", pos=at(3), id=3)
     assert scene.steps() == [2]
     assert gaps(scene) == [("dwh.f", "OVERLAP")]
     scene.insert(7, 8, 9, 10)
     scene.probe()
-    scene.call("omd_lineage.set_offset", topic="dwh.f", ts=at(8), id=8)
+    scene.call("omd_lineage.set_offset", topic="dwh.f", pos=at(8), id=8)
     assert scene.steps() == [1]
     assert sorted(gaps(scene)) == [("dwh.f", "GAP"), ("dwh.f", "OVERLAP")]
     assert scene.ids() == [1, 2, 3, 4, 4, 5, 5, 9]
@@ -785,7 +788,7 @@ def test_a_start_that_is_given_while_a_block_is_planned_is_not_passed_over(scene
     scene.topic(maxstep=3)
     scene.fails()
     try:
-        scene.register("dwh.f", start_value=at(6), start_id=6)
+        scene.register("dwh.f", start_pos=at(6), start_id=6)
     except psycopg.Error as error:
         checked(error, "OM208")
         return
@@ -797,9 +800,9 @@ def test_set_offset_is_refused_while_a_block_is_planned(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2)
     scene.topic()
     scene.fails()
-    scene.refused("OM208", "omd_lineage.set_offset", topic="dwh.f", ts=at(1))
-    scene.refused("OM005", "omd_lineage.set_offset", topic="dwh.f", ts=None)
-    scene.refused("OM005", "omd_lineage.set_offset", topic="dwh.f", ts=at(1), id=None)
+    scene.refused("OM208", "omd_lineage.set_offset", topic="dwh.f", pos=at(1))
+    scene.refused("OM005", "omd_lineage.set_offset", topic="dwh.f", pos=None)
+    scene.refused("OM005", "omd_lineage.set_offset", topic="dwh.f", pos=at(1), id=None)
 
 
 def test_an_administrator_may_change_last_and_forget_the_plan(
@@ -959,7 +962,7 @@ def test_a_driver_begins_and_commits(scene: Scene) -> None:
     scene.topic(engine="SPARK", transforms=["SELECT 1"])
     run = begin(scene, hostid="host a", lease=HOUR, execution_context={"a": 1})
     assert (run["outcome"], run["processing_indicator"]) == ("RUN", "P")
-    assert (run["end_value"], run["end_id"]) == (at(2), 2)
+    assert (run["end_pos"], run["end_id"]) == (at(2), 2)
     commit(scene, run, rows_inserted=7, nulls={"v": 2})
     commit(scene, run, rows_inserted=7, nulls={"v": 2})  # the answer was lost
     (row,) = scene.rows("SELECT rows, nulls FROM omd_lineage.log")
@@ -972,14 +975,28 @@ def test_a_commit_with_another_number_is_fenced(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.topic(engine="SPARK", transforms=["SELECT 1"])
     run = begin(scene)
-    for number in (run["plan_number"] + 1, run["plan_number"] - 1, None):
-        scene.refused(
-            "OM108",
-            "omd_lineage.commit_step",
-            module_instance_id=run["module_instance_id"],
-            plan_number=number,
-        )
+    id = run["module_instance_id"]
+    for number in (run["plan_number"] + 1, run["plan_number"] - 1):
+        scene.refused("OM108", "omd_lineage.commit_step", module_instance_id=id, plan_number=number)
     scene.refused("OM004", "omd_lineage.commit_step", module_instance_id=999, plan_number=1)
+    commit(scene, run)
+
+
+def test_the_end_of_a_step_that_names_none_is_refused(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic(engine="SPARK", transforms=["SELECT 1"])
+    run = begin(scene)
+    id, number = run["module_instance_id"], run["plan_number"]
+    commits, fails = "omd_lineage.commit_step", "omd_lineage.fail_step"
+    for given in ({"module_instance_id": id, "plan_number": None},
+                  {"module_instance_id": None, "plan_number": number}):  # fmt: skip
+        detail = scene.refused("OM005", commits, **given)
+        assert given[detail["argument"].removeprefix("p_")] is None
+    given = {"module_instance_id": id, "plan_number": number}
+    assert scene.refused("OM013", commits, **given, nulls=Jsonb([1]))["argument"] == "p_nulls"
+    scene.refused("OM005", fails, module_instance_id=None)
+    scene.refused("OM004", fails, module_instance_id=999)
+    assert scene.codes(module=id) == "E P P"
     commit(scene, run)
 
 

@@ -114,9 +114,9 @@ def plan(topic: str, dsn: str, output: str) -> None:
         rows,
         {
             "planned": "is_planned",
-            "after": "start_value",
+            "after": "start_pos",
             "after id": "start_id",
-            "up to": "end_value",
+            "up to": "end_pos",
             "up to id": "end_id",
             "rows": "row_count",
             "full": "is_full",
@@ -128,7 +128,7 @@ def plan(topic: str, dsn: str, output: str) -> None:
             click.echo(f"Held at {short(row.upto)} by {short(row.blocker)}.", err=True)
         if row.detail:
             click.echo(str(short(row.detail)), err=True)
-    if block is None or block.end_value is None:
+    if block is None or block.end_pos is None:
         click.get_current_context().exit(ExitCode.SKIPPED)
 
 
@@ -311,10 +311,10 @@ def release(topic: str, dsn: str) -> None:
 
 @lineage.command()
 @click.argument("topic")
-@click.argument("ts", metavar="INSTANT", callback=instant)
+@click.argument("pos", metavar="INSTANT", callback=instant)
 @click.argument("id", type=int, required=False)
 @dsn_option
-def offset(topic: str, ts: datetime, id: int | None, dsn: str) -> None:  # noqa: A002
+def offset(topic: str, pos: datetime, id: int | None, dsn: str) -> None:  # noqa: A002
     """Tell that the source TOPIC is complete up to INSTANT, and the row ID in it.
 
     \b
@@ -322,8 +322,8 @@ def offset(topic: str, ts: datetime, id: int | None, dsn: str) -> None:  # noqa:
       omd lineage offset stg.ticket 2013-07-01T00:00:00+00:00 4711
     """
     with _open(dsn) as room:
-        room.set_offset(topic, ts, id=id)
-        click.echo(f"Topic {short(topic)} has come to {ts.isoformat()}.", err=True)
+        room.set_offset(topic, pos, id=id)
+        click.echo(f"Topic {short(topic)} has come to {pos.isoformat()}.", err=True)
 
 
 @contextmanager

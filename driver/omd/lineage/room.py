@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from omd._core import engines, signals
-from omd._core.errors import CallerError, ConnectionFailed, NotInstalled
+from omd._core.errors import ConnectionFailed
 from omd._core.listener import Listener
-from omd.control.run import describe
 from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
-from omd.lineage.errors import StepNotStarted, WrongTopicState
+from omd.lineage.errors import StepNotStarted
 from omd.lineage.rows import ReadyListRow
 from omd.lineage.step import StepOutcome, StepRun, hostid
 
@@ -110,8 +109,10 @@ class Lineage(LineageCalls):
             )
         except ConnectionFailed:
             raise
-        except Exception as error:  # noqa: BLE001 - it is recorded, and told as data
-            return _failed(run, error) if run._began else self._not_begun(topic, error)
+        except Exception as error:
+            if not run._began:
+                raise
+            return _failed(run, error)  # it is recorded, and told as data
         return StepOutcome(
             topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
         )
@@ -122,13 +123,8 @@ class Lineage(LineageCalls):
         signals.enter(lambda: None)
         try:
             answer = LineageCalls(link).step(topic, hostid=hostid())
-        except ConnectionFailed:
-            raise
-        except psycopg.Error as error:
-            told = _recorded(error)
-            if told is None:
-                return self._not_begun(topic, error)
-            return StepOutcome(topic, StepResult.ERROR, told, detail=_one_line(error))
+        except psycopg.errors.QueryCanceled as error:
+            return StepOutcome(topic, StepResult.ERROR, _recorded(error), detail=_one_line(error))
         except BaseException:
             link.cancel()
             raise
@@ -139,17 +135,6 @@ class Lineage(LineageCalls):
             topic, answer.outcome, answer.module_instance_id, answer.rows, answer.detail
         )
 
-    def _not_begun(self, topic: str, error: Exception) -> StepOutcome:
-        """A step that could not begin counts as tried, so that the topic backs off.
-
-        Raises:
-            Exception: the call itself was wrong, or no database could note it.
-        """
-        if isinstance(error, CallerError | WrongTopicState | NotInstalled):
-            raise error
-        self.note_error(topic, describe(error)[0])
-        return StepOutcome(topic, StepResult.ERROR, detail=_one_line(error), error=error)
-
 
 def _failed(run: StepRun, error: Exception) -> StepOutcome:
     return StepOutcome(
@@ -159,8 +144,6 @@ def _failed(run: StepRun, error: Exception) -> StepOutcome:
 
 def _recorded(error: psycopg.Error) -> int | None:
     """The step that was cancelled, and whose failure is recorded."""
-    if not isinstance(error, psycopg.errors.QueryCanceled):
-        return None
     try:
         instance = json.loads(error.diag.message_detail or "{}").get("module_instance_id")
     except (ValueError, AttributeError):

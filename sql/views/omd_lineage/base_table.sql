@@ -23,8 +23,7 @@ LEFT JOIN
     ON TRUE;
 
 COMMENT ON VIEW omd_lineage.base_table IS
-'The table that each topic reads by blocks, and the columns of the position in it. SQL ETL '
-'scheduler, "Source tables".';
+'The table that each topic reads by blocks, and the columns of the position in it.';
 COMMENT ON COLUMN omd_lineage.base_table.topic_id IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.base_table.table_code IS
 'Its base table; of a source, the source itself.';

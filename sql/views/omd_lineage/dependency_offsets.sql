@@ -6,7 +6,7 @@ CREATE OR REPLACE VIEW omd_lineage.dependency_offsets AS
 SELECT
     d.topic_id,
     d.ordinal,
-    o.last_ts AS ts
+    o.last_ts AS pos
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE d.is_single
@@ -14,15 +14,15 @@ UNION ALL
 SELECT
     d.topic_id,
     d.ordinal,
-    max(o.last_ts) AS ts
+    max(o.last_ts) AS pos
 FROM omd_lineage.dependency AS d
 INNER JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE NOT d.is_single
 GROUP BY d.topic_id, d.ordinal;
 
 COMMENT ON VIEW omd_lineage.dependency_offsets IS
-'How far each dependency of each topic has come. SQL ETL scheduler, "Lineage and Topics".';
-COMMENT ON COLUMN omd_lineage.dependency_offsets.topic_id IS 'Who depends.';
+'How far each dependency of each topic has come. See docs/explanation/lineage.md.';
+COMMENT ON COLUMN omd_lineage.dependency_offsets.topic_id IS 'The topic that depends.';
 COMMENT ON COLUMN omd_lineage.dependency_offsets.ordinal IS 'Place in depends_on; 1: base table.';
-COMMENT ON COLUMN omd_lineage.dependency_offsets.ts IS
-'The time of its offset; NULL: it has none, and blocks.';
+COMMENT ON COLUMN omd_lineage.dependency_offsets.pos IS
+'The pos of its offset; NULL: it has none, and blocks.';

@@ -1,4 +1,4 @@
--- The errors of topics, out of the event log: there is no second one.
+-- The errors of topics stand in the event log of process control; here is no copy.
 
 CREATE OR REPLACE VIEW omd_lineage.error_log AS
 SELECT
@@ -8,10 +8,8 @@ SELECT
     e.module_instance_id,
     e.event_return_code_details AS error_code,
     e.event_detail AS error
-FROM omd.event_log AS e
-INNER JOIN omd.module_instance AS mi ON e.module_instance_id = mi.module_instance_id
-INNER JOIN omd_lineage.topic AS t ON mi.module_id = t.module_id
-WHERE e.event_type_code = 2 AND e.module_instance_id <> 0;
+FROM omd.failure_event AS e
+INNER JOIN omd_lineage.topic AS t ON e.module_id = t.module_id;
 
 COMMENT ON VIEW omd_lineage.error_log IS 'Every failed step, with its error.';
 COMMENT ON COLUMN omd_lineage.error_log.event_id IS 'The event in omd.event_log.';

@@ -1,4 +1,4 @@
--- Failed steps, newest first, with the block that they did not get.
+-- A failed step and the block that its retry takes again.
 
 CREATE OR REPLACE VIEW omd_report.lineage_errors AS
 SELECT
@@ -8,9 +8,9 @@ SELECT
     e.module_instance_id,
     e.error_code,
     e.error,
-    sc.start_value,
+    sc.start_value AS start_pos,
     sc.start_id,
-    sc.end_value,
+    sc.end_value AS end_pos,
     sc.end_id
 FROM omd_lineage.error_log AS e
 LEFT JOIN omd.source_control AS sc ON e.module_instance_id = sc.module_instance_id;
@@ -24,11 +24,11 @@ COMMENT ON COLUMN omd_report.lineage_errors.module_instance_id IS
 COMMENT ON COLUMN omd_report.lineage_errors.error_code IS
 'SQLSTATE, or type of the exception; NULL: it has none.';
 COMMENT ON COLUMN omd_report.lineage_errors.error IS 'The full text; NULL: there is none.';
-COMMENT ON COLUMN omd_report.lineage_errors.start_value IS
-'Start of the block, exclusive: time; NULL: none was planned.';
+COMMENT ON COLUMN omd_report.lineage_errors.start_pos IS
+'Start of the block, exclusive: pos; NULL: none was planned.';
 COMMENT ON COLUMN omd_report.lineage_errors.start_id IS
 'Start of the block, exclusive: id; NULL: none was planned.';
-COMMENT ON COLUMN omd_report.lineage_errors.end_value IS
-'End of the block, inclusive: time; NULL: none was planned.';
+COMMENT ON COLUMN omd_report.lineage_errors.end_pos IS
+'End of the block, inclusive: pos; NULL: none was planned.';
 COMMENT ON COLUMN omd_report.lineage_errors.end_id IS
 'End of the block, inclusive: id; NULL: none was planned.';

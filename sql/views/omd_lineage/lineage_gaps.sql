@@ -1,25 +1,25 @@
--- Where a block does not start where the one before it has ended: an offset that was moved by hand,
--- or a rollback in the midst.
+-- An offset that was moved by hand, or a rollback in the midst, leaves a block that does not start
+-- where the one before it has ended.
 
 CREATE OR REPLACE VIEW omd_report.lineage_gaps AS
 SELECT
     w.topic,
     w.module_instance_id,
-    w.previous_end_value,
+    w.previous_end_pos,
     w.previous_end_id,
-    w.start_value,
+    w.start_pos,
     w.start_id,
     CASE
-        WHEN (w.start_value, w.start_id) > (w.previous_end_value, w.previous_end_id) THEN 'GAP'
+        WHEN (w.start_pos, w.start_id) > (w.previous_end_pos, w.previous_end_id) THEN 'GAP'
         ELSE 'OVERLAP'
     END AS kind
 FROM (
     SELECT
         t.topic,
         sc.module_instance_id,
-        sc.start_value,
+        sc.start_value AS start_pos,
         sc.start_id,
-        lag(sc.end_value) OVER windows AS previous_end_value,
+        lag(sc.end_value) OVER windows AS previous_end_pos,
         lag(sc.end_id) OVER windows AS previous_end_id
     FROM omd_lineage.topic AS t
     INNER JOIN omd.source_control AS sc ON t.module_id = sc.module_id
@@ -27,15 +27,15 @@ FROM (
     WHERE t.processor <> 'RELOAD' AND NOT sc.is_taken_back AND mi.execution_status_code = 'S'
     WINDOW windows AS (PARTITION BY t.topic_id ORDER BY sc.module_instance_id)
 ) AS w
-WHERE (w.start_value, w.start_id) <> (w.previous_end_value, w.previous_end_id);
+WHERE (w.start_pos, w.start_id) <> (w.previous_end_pos, w.previous_end_id);
 
 COMMENT ON VIEW omd_report.lineage_gaps IS
 'Blocks of topics that do not start where the one before them has ended.';
 COMMENT ON COLUMN omd_report.lineage_gaps.topic IS 'The topic.';
 COMMENT ON COLUMN omd_report.lineage_gaps.module_instance_id IS 'The step after the gap.';
-COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_value IS 'The end before: time; NULL: none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_pos IS 'The end before: pos; NULL: none.';
 COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_id IS 'The end before: id; NULL: none.';
-COMMENT ON COLUMN omd_report.lineage_gaps.start_value IS 'This one starts here: time; NULL: none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.start_pos IS 'This one starts here: pos; NULL: none.';
 COMMENT ON COLUMN omd_report.lineage_gaps.start_id IS 'This one starts here: id; NULL: none.';
 COMMENT ON COLUMN omd_report.lineage_gaps.kind IS
 'GAP: rows in between were never read. OVERLAP: rows were read twice.';

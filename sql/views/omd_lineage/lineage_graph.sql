@@ -1,4 +1,4 @@
--- What feeds what: one row per topic and dependency, and one for each topic without.
+-- A topic without a dependency has a row too, or a graph would lack it.
 
 CREATE OR REPLACE VIEW omd_report.lineage_graph AS
 SELECT

@@ -1,4 +1,4 @@
--- How far each topic is behind, and what holds it.
+-- The ready list for people: what is furthest behind comes first.
 
 CREATE OR REPLACE VIEW omd_report.lineage_lag AS
 SELECT
@@ -7,7 +7,7 @@ SELECT
     r.blocker,
     r.is_ready,
     r.reason,
-    o.last_ts,
+    o.last_ts AS last_pos,
     (o.last).id AS last_id,
     r.upto,
     r.attempts,
@@ -25,12 +25,12 @@ COMMENT ON COLUMN omd_report.lineage_lag.blocker IS
 'The dependency that holds it; NULL: none does.';
 COMMENT ON COLUMN omd_report.lineage_lag.is_ready IS 'It may take a step now.';
 COMMENT ON COLUMN omd_report.lineage_lag.reason IS 'Why it may, or why not.';
-COMMENT ON COLUMN omd_report.lineage_lag.last_ts IS
-'It is complete up to here: time; NULL: not begun.';
+COMMENT ON COLUMN omd_report.lineage_lag.last_pos IS
+'It is complete up to here: pos; NULL: not begun.';
 COMMENT ON COLUMN omd_report.lineage_lag.last_id IS
 'It is complete up to here: id; NULL: not begun.';
 COMMENT ON COLUMN omd_report.lineage_lag.upto IS
 'The instant before which it may read; NULL: not known.';
 COMMENT ON COLUMN omd_report.lineage_lag.attempts IS 'Attempts at the planned block.';
-COMMENT ON COLUMN omd_report.lineage_lag.hostid IS 'Who works on it; '''': nobody.';
-COMMENT ON COLUMN omd_report.lineage_lag.state IS 'What became of its last step.';
+COMMENT ON COLUMN omd_report.lineage_lag.hostid IS 'The holder; '''': none.';
+COMMENT ON COLUMN omd_report.lineage_lag.state IS 'How its last step ended.';

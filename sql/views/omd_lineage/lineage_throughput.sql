@@ -1,4 +1,4 @@
--- Steps and rows per topic and hour.
+-- By the hour, so that a month of steps is some hundred rows per topic.
 
 CREATE OR REPLACE VIEW omd_report.lineage_throughput AS
 SELECT

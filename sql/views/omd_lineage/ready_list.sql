@@ -1,16 +1,15 @@
--- Which topics may take a step now, and why the others may not: the rules of L5, and nowhere
--- else. Grows with the topics, not with history: one row per topic and per dependency, and the few
--- instances that are open.
+-- The rules by which a topic is ready (L5) stand here, and nowhere else. The cost grows with the
+-- topics, not with history: a row per topic and per dependency, and the few instances that are open.
 
 CREATE OR REPLACE VIEW omd_lineage.ready_list AS
 WITH
 lag AS (
     SELECT
         d.topic_id,
-        min(d.ts) AS least_ts,
-        count(*) = count(d.ts) AS is_complete,
-        min(d.ts) FILTER (WHERE d.ordinal = 1) AS base_ts,
-        (array_agg(d.ordinal ORDER BY d.ts NULLS FIRST))[1] AS blocker
+        min(d.pos) AS least_pos,
+        count(*) = count(d.pos) AS is_complete,
+        min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
+        (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST))[1] AS blocker
     FROM omd_lineage.dependency_offsets AS d
     GROUP BY d.topic_id
 ),
@@ -24,14 +23,14 @@ topics AS (
         t.repeat,
         t.run_window,
         t.inactive_indicator = 'Y' OR m.inactive_indicator = 'Y' AS is_inactive,
-        o.last_ts,
+        o.last_ts AS last_pos,
         o.next,
         o.state,
         o.hostid,
         o.attempts,
         o.is_full,
         o.run,
-        g.base_ts,
+        g.base_pos,
         CASE
             WHEN g.is_complete THEN t.depends_on[g.blocker]
             ELSE 'no offset: ' || t.depends_on[g.blocker]
@@ -39,26 +38,23 @@ topics AS (
         CASE
             WHEN t.max_wait IS NOT NULL
                 THEN omd_lineage._horizon(
-                    CASE WHEN g.is_complete THEN g.least_ts END, g.base_ts, t.delay, NULL, NULL
+                    CASE WHEN g.is_complete THEN g.least_pos END, g.base_pos, t.delay, NULL, NULL
                 )
         END AS patient_upto,
         t.max_wait IS NOT NULL AS is_impatient,
         omd_lineage._horizon(
-            CASE WHEN g.is_complete THEN g.least_ts END, g.base_ts, t.delay, t.max_wait,
+            CASE WHEN g.is_complete THEN g.least_pos END, g.base_pos, t.delay, t.max_wait,
             o.waiting_since
         ) AS upto,
         o.hostid <> '' AND omd_lineage._holder_lives(o.hostid, o.module_instance_id) AS is_held,
         t.module_id IN (
-            SELECT mi.module_id
-            FROM omd.module_instance AS mi
-            WHERE
-                mi.next_run_indicator = 'R'
-                AND mi.rolled_back_by_module_instance_id IS NULL
-                AND mi.execution_status_code = 'S'
+            SELECT i.module_id
+            FROM omd.open_instance AS i
+            WHERE i.is_rollback_pending AND i.execution_status_code = 'S'
         ) AS is_to_be_undone
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
-    INNER JOIN omd.module AS m ON t.module_id = m.module_id
+    INNER JOIN omd.module_target AS m ON t.module_id = m.module_id
     LEFT JOIN lag AS g ON t.topic_id = g.topic_id
     WHERE t.processor IS NOT NULL
 ),
@@ -69,20 +65,22 @@ reasoned AS (
         CASE
             WHEN t.is_inactive THEN 'INACTIVE'
             WHEN t.is_held THEN 'HELD'
-            WHEN t.attempts >= 10 THEN 'FAILED'
+            WHEN omd_lineage._is_failed(t.attempts) THEN 'FAILED'
             WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
             -- Waits double from repeat, up to an hour.
             WHEN
                 t.attempts > 0 AND now() <= t.run
-                + least(t.repeat * 2 ^ (t.attempts - 1), interval '1 hour')
+                + least(
+                    least(t.repeat, interval '1 hour') * 2 ^ (t.attempts - 1), interval '1 hour'
+                )
                 THEN 'BACK_OFF'
             WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
             WHEN t.is_to_be_undone THEN 'ROLLBACK'
-            WHEN t.upto IS NULL OR t.last_ts IS NULL THEN 'NO_OFFSET'
+            WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
             WHEN t.is_full THEN 'FULL'
-            WHEN NOT t.last_ts < t.upto THEN 'DEPENDENCY'
+            WHEN NOT t.last_pos < t.upto THEN 'DEPENDENCY'
             WHEN now() <= t.run + t.repeat THEN 'REPEAT'
-            WHEN t.is_impatient AND coalesce(t.last_ts >= t.patient_upto, TRUE) THEN 'MAX_WAIT'
+            WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE) THEN 'MAX_WAIT'
             ELSE 'DUE'
         END AS reason
     FROM topics AS t
@@ -95,8 +93,8 @@ SELECT
     r.upto,
     r.blocker,
     CASE
-        WHEN isfinite(r.last_ts) AND isfinite(r.base_ts)
-            THEN greatest(r.base_ts - r.last_ts, interval '0')
+        WHEN isfinite(r.last_pos) AND isfinite(r.base_pos)
+            THEN greatest(r.base_pos - r.last_pos, interval '0')
     END AS lag,
     r.processor,
     r.engine,
@@ -108,14 +106,14 @@ FROM reasoned AS r
 ORDER BY lag DESC NULLS FIRST, r.topic_id ASC;
 
 COMMENT ON VIEW omd_lineage.ready_list IS
-'Every topic with steps: may it take one now, and what holds it. Greatest lag first. SQL ETL '
-'scheduler, "Jobs to run".';
+'Every topic with steps: may it take one now, and what holds it. Greatest lag first. See '
+'docs/explanation/lineage.md.';
 COMMENT ON COLUMN omd_lineage.ready_list.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'It may take a step now.';
 COMMENT ON COLUMN omd_lineage.ready_list.reason IS
 'Ready: RETRY (a planned block waits), ROLLBACK (an administrator wants a step undone), FULL (the '
 'last block was full), MAX_WAIT (it has waited long enough), DUE. Not: INACTIVE, HELD, FAILED '
-'(10 attempts), RUN_WINDOW, BACK_OFF, NO_OFFSET, DEPENDENCY (none has moved), REPEAT.';
+'(too many attempts), RUN_WINDOW, BACK_OFF, NO_OFFSET, DEPENDENCY (none has moved), REPEAT.';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
 'The instant before which it may read; NULL: not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
@@ -125,6 +123,6 @@ COMMENT ON COLUMN omd_lineage.ready_list.lag IS
 'known.';
 COMMENT ON COLUMN omd_lineage.ready_list.processor IS 'STEP, RELOAD or a procedure.';
 COMMENT ON COLUMN omd_lineage.ready_list.engine IS 'POSTGRES or SPARK.';
-COMMENT ON COLUMN omd_lineage.ready_list.state IS 'What became of its last step.';
-COMMENT ON COLUMN omd_lineage.ready_list.hostid IS 'Who works on it; '''': nobody.';
+COMMENT ON COLUMN omd_lineage.ready_list.state IS 'How its last step ended.';
+COMMENT ON COLUMN omd_lineage.ready_list.hostid IS 'The holder; '''': none.';
 COMMENT ON COLUMN omd_lineage.ready_list.attempts IS 'Attempts at the planned block.';

@@ -149,9 +149,9 @@ CALL omd_lineage.register_topic(
     'fact.departure',
     p_depends_on => ARRAY['feed.flights', 'feed.weather'],
     p_transforms => ARRAY['etl.departure'],
-    p_after_sql => ARRAY['UPDATE fact.progress SET complete_to = (omd_lineage.block_end()).ts'],
+    p_after_sql => ARRAY['UPDATE fact.progress SET complete_to = (omd_lineage.block_end()).pos'],
     p_repeat => interval '0',
-    p_start_value => '2013-01-01 00:00 America/New_York'
+    p_start_pos => '2013-01-01 00:00 America/New_York'
 );
 CALL omd_lineage.register_topic(
     'dash.sky_day',
@@ -170,5 +170,5 @@ CALL omd_lineage.register_topic(
     ],
     p_engine => 'SPARK',
     p_repeat => interval '0',
-    p_start_value => '2013-01-01 00:00 America/New_York'
+    p_start_pos => '2013-01-01 00:00 America/New_York'
 );

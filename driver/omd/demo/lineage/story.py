@@ -136,7 +136,7 @@ class _Story:
         self._schedule("fact.*")
         self._tell_fact()
         self._sql(
-            "SELECT last_ts AS last, upto, blocker FROM omd_report.lineage_lag"
+            "SELECT last_pos AS last, upto, blocker FROM omd_report.lineage_lag"
             " WHERE topic = 'fact.departure'"
         )
         self._say(
@@ -165,7 +165,7 @@ class _Story:
             self._copy(self.connection, "feed.flights", rest)
             self._say(f"  + feed.flights: {len(rest):,} rows, visible")
             self._schedule("fact.*")
-            self._sql("SELECT upto, end_value, detail FROM omd_lineage.plan('fact.departure')")
+            self._sql("SELECT upto, end_pos, detail FROM omd_lineage.plan('fact.departure')")
             self._tell_fact()
             self._say(
                 "Up to January 14 all seems to be there. Had the fact gone on, United's rows would",
@@ -198,7 +198,7 @@ class _Story:
                     [locker.info.backend_pid],
                 )
                 self._sql(
-                    "SELECT hostid <> '' AS is_held, rows, (next).ts AS next"
+                    "SELECT hostid <> '' AS is_held, rows, (next).pos AS next"
                     " FROM omd_lineage.offsets WHERE topic = 'fact.departure'",
                     "The block was recorded before a row was read:",
                 )
@@ -210,7 +210,7 @@ class _Story:
         self._say("Nothing of it is there. Meanwhile more has arrived:")
         self._deliver("feed.flights", 18, 21)
         self._sql(
-            "SELECT is_planned, start_value, end_value, row_count"
+            "SELECT is_planned, start_pos, end_pos, row_count"
             " FROM omd_lineage.plan('fact.departure')"
         )
         self._say("The retry takes the very same block; what is new is the next one:")

@@ -1,0 +1,76 @@
+-- V010: in lineage a position is named (pos, id), in parameters, answers and views alike, and
+-- answers of internal routines begin with p_ too. Applied once. A view keeps what depends on it,
+-- since its columns are renamed; a routine with another signature is dropped, and its file creates
+-- it again. A step that runs meanwhile goes on: no table that it reads is locked, and what it still
+-- calls keeps its name and parameters. For the same reason the column last_ts of
+-- omd_lineage.offsets stays.
+
+ALTER TYPE omd_lineage.row_position RENAME ATTRIBUTE ts TO pos;
+COMMENT ON TYPE omd_lineage.row_position IS
+'A position in a base table: rows are in the order of pos, then of id.';
+
+ALTER VIEW IF EXISTS omd_lineage.dependency_offsets RENAME COLUMN ts TO pos;
+ALTER VIEW IF EXISTS omd_report.lineage_lag RENAME COLUMN last_ts TO last_pos;
+ALTER VIEW IF EXISTS omd_report.lineage_gaps RENAME COLUMN previous_end_value TO previous_end_pos;
+ALTER VIEW IF EXISTS omd_report.lineage_gaps RENAME COLUMN start_value TO start_pos;
+ALTER VIEW IF EXISTS omd_report.lineage_errors RENAME COLUMN start_value TO start_pos;
+ALTER VIEW IF EXISTS omd_report.lineage_errors RENAME COLUMN end_value TO end_pos;
+
+DROP FUNCTION IF EXISTS omd_lineage._advance_offset;
+DROP FUNCTION IF EXISTS omd_lineage._claim_topic;
+DROP FUNCTION IF EXISTS omd_lineage._insert_transform;
+DROP FUNCTION IF EXISTS omd_lineage._next_block;
+DROP FUNCTION IF EXISTS omd_lineage._oldest_writer;
+DROP FUNCTION IF EXISTS omd_lineage._probe_source;
+DROP FUNCTION IF EXISTS omd_lineage._reload_table;
+DROP FUNCTION IF EXISTS omd_lineage._safe_position;
+DROP PROCEDURE IF EXISTS omd_lineage._save_topic;
+DROP FUNCTION IF EXISTS omd_lineage._start_step;
+DROP FUNCTION IF EXISTS omd_lineage._topic_parts;
+DROP FUNCTION IF EXISTS omd_lineage._uncounted_instances;
+DROP PROCEDURE IF EXISTS omd_lineage.begin_step;
+DROP PROCEDURE IF EXISTS omd_lineage.note_error;
+DROP FUNCTION IF EXISTS omd_lineage.plan;
+DROP PROCEDURE IF EXISTS omd_lineage.register_topic;
+DROP PROCEDURE IF EXISTS omd_lineage.set_offset;
+
+-- Views that read block_start and block_end follow by themselves; statements of topics are texts.
+UPDATE omd_lineage.topic AS t SET
+    before_sql = ARRAY(
+        SELECT
+            regexp_replace(
+                s.statement,
+                '(omd_lineage\.block_(?:start|end)\(\)\s*\)\s*\.\s*)ts\M',
+                '\1pos',
+                'gi'
+            )
+        FROM unnest(t.before_sql) WITH ORDINALITY AS s (statement, n)
+        ORDER BY s.n
+    ),
+    after_sql = ARRAY(
+        SELECT
+            regexp_replace(
+                s.statement,
+                '(omd_lineage\.block_(?:start|end)\(\)\s*\)\s*\.\s*)ts\M',
+                '\1pos',
+                'gi'
+            )
+        FROM unnest(t.after_sql) WITH ORDINALITY AS s (statement, n)
+        ORDER BY s.n
+    )
+WHERE array_to_string(t.before_sql || t.after_sql, ' ') ~* 'omd_lineage\.block_(start|end)';
+
+-- Words of V004.
+COMMENT ON TABLE omd_lineage.offsets IS
+'How far each topic has come, sources included, and which step holds it. Administrators may write '
+'hostid ('''' frees the topic), last, next, attempts and state.';
+COMMENT ON COLUMN omd_lineage.offsets.attempts IS
+'How often the planned block was tried, or the topic could not begin; when it is too often, the '
+'topic waits for omd_lineage.retry.';
+COMMENT ON COLUMN omd_lineage.offsets.last_ts IS 'The pos in last, for indexes and reports.';
+COMMENT ON COLUMN omd_lineage.offsets.state IS 'How the last step ended.';
+COMMENT ON COLUMN omd_lineage.offsets.hostid IS 'The holder of the topic; '''': none.';
+COMMENT ON COLUMN omd_lineage.dependency.topic_id IS 'The topic that depends.';
+COMMENT ON TABLE omd_lineage.seen_position IS
+'The newest row of each base table, as seen at a moment. A transaction that began later writes '
+'behind it, so a plan may go up to it while that transaction is open.';

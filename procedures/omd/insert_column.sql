@@ -1,0 +1,21 @@
+-- A run asks this in its long transaction, so it reads the table: the view omd.module_target would
+-- stay locked until the run ends, and an installation replaces views.
+
+CREATE OR REPLACE FUNCTION omd.insert_column(
+    p_module_id integer
+)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT m.insert_instance_column
+    FROM omd.module AS m
+    WHERE m.module_id = p_module_id;
+END;
+
+COMMENT ON FUNCTION omd.insert_column IS
+'For rooms: The column of the target of the Module p_module_id that tells which run inserted a '
+'row; NULL: there is no such Module. Locks: none.';
+REVOKE ALL ON FUNCTION omd.insert_column FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.insert_column TO omd_reader;

@@ -1,0 +1,31 @@
+-- Walks the index of a Module backwards. The bound keeps the walk short where a Module has stood
+-- open for very long; runs before it are taken as over.
+
+CREATE OR REPLACE FUNCTION omd.instances_since(
+    p_module_id integer,
+    p_since timestamptz
+)
+RETURNS TABLE (
+    module_instance_id bigint
+)
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT i.module_instance_id
+    FROM (
+        SELECT
+            mi.module_instance_id,
+            mi.end_datetime
+        FROM omd.module_instance AS mi
+        WHERE mi.module_id = p_module_id
+        ORDER BY mi.module_instance_id DESC
+        LIMIT 10000
+    ) AS i
+    WHERE coalesce(i.end_datetime, 'infinity') > p_since;
+END;
+
+COMMENT ON FUNCTION omd.instances_since IS
+'For rooms: The instances of the Module p_module_id, among its newest 10,000, that execute or have '
+'ended after p_since. Locks: none.';
+REVOKE ALL ON FUNCTION omd.instances_since FROM PUBLIC;

@@ -1,0 +1,34 @@
+-- What a begin looks at before it lets a Module run. The condition is that of the index
+-- ix_module_instance_open, so the view costs what is open, whatever the history.
+
+CREATE OR REPLACE VIEW omd.open_instance AS
+SELECT
+    mi.module_instance_id,
+    mi.module_id,
+    mi.execution_status_code,
+    mi.next_run_indicator,
+    mi.start_datetime,
+    (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
+    AND mi.rolled_back_by_module_instance_id IS NULL
+    AND mi.execution_status_code <> 'E' AS is_rollback_pending
+FROM omd.module_instance AS mi
+WHERE
+    mi.execution_status_code = 'E'
+    OR mi.next_run_indicator = 'C'
+    OR (
+        (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
+        AND mi.rolled_back_by_module_instance_id IS NULL
+    );
+
+COMMENT ON VIEW omd.open_instance IS
+'For rooms: the Module Instances that execute, wait for their rollback, or ask for a skip.';
+COMMENT ON COLUMN omd.open_instance.module_instance_id IS 'The Module Instance.';
+COMMENT ON COLUMN omd.open_instance.module_id IS 'Its Module.';
+COMMENT ON COLUMN omd.open_instance.execution_status_code IS
+'E executing, S succeeded, F failed, A aborted, C skipped.';
+COMMENT ON COLUMN omd.open_instance.next_run_indicator IS
+'P proceed, R roll this instance back, C skip the next run once.';
+COMMENT ON COLUMN omd.open_instance.start_datetime IS 'When it was created.';
+COMMENT ON COLUMN omd.open_instance.is_rollback_pending IS
+'It has ended, and a begin of its Module would undo it; omd.pending_rollback also names the later '
+'instances that go with it.';
