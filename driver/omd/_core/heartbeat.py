@@ -1,4 +1,4 @@
-"""Keeping a lease (process-control.md section 7)."""
+"""Keeping a lease (docs/explanation/recovery.md, rule R6)."""
 
 from __future__ import annotations
 

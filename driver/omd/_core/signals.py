@@ -1,4 +1,4 @@
-"""SIGTERM as an exception while a block is open (spark-data-path.md section 1).
+"""SIGTERM as an exception while a block is open (docs/explanation/jobs.md, rule J4).
 
 Python handles signals in the main thread only; blocks in other threads change nothing. What the
 database must hear whole (a begin, an end) is held: a SIGTERM meanwhile is raised after it.

@@ -1,4 +1,4 @@
-"""Registering, running and directing Batches and Modules (process-control.md section 3)."""
+"""Registering, running and directing Batches and Modules (rule P1)."""
 
 from __future__ import annotations
 

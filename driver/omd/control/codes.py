@@ -1,4 +1,4 @@
-"""The codes of process control (process-control.md section 1)."""
+"""The codes of process control (docs/explanation/process-control.md, rule P2)."""
 
 from omd._core.rows import Code
 

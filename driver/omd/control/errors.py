@@ -1,4 +1,4 @@
-"""Errors of process control (process-control.md section 11).
+"""Errors of process control (docs/explanation/process-control.md, rule P18).
 
 A business outcome is no error: `NotStarted` says that a run was skipped or aborted.
 """
@@ -148,7 +148,7 @@ class TargetColumnNotFound(ConfigurationError, code="OM205"):
 class LeaseLost(OmdError):
     """The run outlived its lease: the database gave it up, or could not be reached in time.
 
-    Its rows are rolled back by the next begin (process-control.md section 7). What the job itself
+    Its rows are rolled back by the next begin (rule P12). What the job itself
     raised, if anything, is the ``__cause__``.
     """
 
@@ -166,7 +166,7 @@ class NoRollbackExecutor(OmdError):
 
 
 class NotStarted(Exception):
-    """The evaluation decided against this run (process-control.md sections 4 and 5).
+    """The evaluation decided against this run (rules P4 and P5).
 
     The instance is closed already. `reason` is the reason code: RUNNING, DIRECTIVE, FREQUENCY, ….
     """

@@ -187,7 +187,7 @@ class Control(ControlCalls, Doors):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> Batch:
-        """A Batch as a block (sections 3 and 4).
+        """A Batch as a block (rules P1 and P4).
 
         Args:
             code: the Batch.
@@ -230,7 +230,7 @@ class Control(ControlCalls, Doors):
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> ModuleRun:
-        """A Module as a block, on its own or in the Batch of OMD_BATCH_INSTANCE_ID (section 5).
+        """A Module as a block, on its own or in the Batch of OMD_BATCH_INSTANCE_ID (rule P5).
 
         Args:
             code: the Module.

@@ -1,4 +1,4 @@
-"""Blocks around a job: `Batch` and `ModuleRun` (spark-data-path.md section 1).
+"""Blocks around a job: `Batch` and `ModuleRun` (docs/explanation/jobs.md, rule J1).
 
 A block begins an instance, and leaving it ends the instance: success, or failure with what was
 raised. Whether and how a run proceeds is the database's answer.
@@ -75,7 +75,7 @@ class LoadWindow:
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """How `run` or a decorated job ended (spark-data-path.md section 1).
+    """How `run` or a decorated job ended (docs/explanation/jobs.md, rule J1).
 
     Attributes:
         code: the Module's or Batch's code.
@@ -381,7 +381,7 @@ class Batch(_Block):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> Batch:
-        """A child Batch as a block (process-control.md section 2)."""
+        """A child Batch as a block (rule P1)."""
         return self.control.batch(code, parent=self, force=force, lease=lease, context=context)
 
     def environment(self) -> dict[str, str]:
@@ -840,7 +840,7 @@ def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[s
 
 
 def _execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Where this runs (process-control.md section 2, module_instance)."""
+    """Where this runs (the execution context of an instance)."""
     context: dict[str, Any] = {
         "platform": "python",
         "host": socket.gethostname(),

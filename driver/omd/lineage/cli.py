@@ -1,4 +1,4 @@
-"""Lineage on the command line: topics, their blocks, the scheduler, the graph (lineage.md)."""
+"""Lineage on the command line: topics, their blocks, the scheduler, the graph."""
 
 from __future__ import annotations
 

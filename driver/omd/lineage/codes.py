@@ -1,4 +1,4 @@
-"""The codes of lineage (lineage.md section 4)."""
+"""The codes of lineage (docs/explanation/lineage.md, rule L8)."""
 
 from omd._core.rows import Code
 

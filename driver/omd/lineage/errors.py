@@ -1,4 +1,4 @@
-"""Errors of the room lineage (lineage.md)."""
+"""Errors of the room lineage (docs/explanation/lineage.md)."""
 # ruff: noqa: N818 - the names say what happened; an Error behind each would say it twice
 
 from __future__ import annotations
@@ -47,6 +47,6 @@ class WrongTopicState(ConfigurationError, code="OM208"):
 
 
 class StepNotStarted(NotStarted):
-    """The database decided against this step; `reason` is its outcome (lineage.md section 4)."""
+    """The database decided against this step; `reason` is its outcome (rule L8)."""
 
     kind, verdict = "step of", "not started"

@@ -2,7 +2,7 @@
 
 `Lineage` hands a call to the database and its answer back as a typed object; `StepRun` is a step
 on Spark as a block. Which topic is ready, which block is next and what a retry takes is the
-database's answer (lineage.md).
+database's answer (docs/explanation/lineage.md).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Lineage"]
 
 
 class Lineage(LineageCalls):
-    """The room lineage: ``control.lineage`` (lineage.md).
+    """The room lineage: ``control.lineage`` (docs/explanation/lineage.md).
 
     Examples:
         with omd.connect() as control:
@@ -58,7 +58,7 @@ class Lineage(LineageCalls):
     def ready_list(
         self, topic: str | None = None, *, only_ready: bool = False
     ) -> list[ReadyListRow]:
-        """Every topic with a processor, greatest lag first (lineage.md section 3).
+        """Every topic with a processor, greatest lag first (docs/explanation/lineage.md, rule L5).
 
         Args:
             topic: only this one.
@@ -79,7 +79,7 @@ class Lineage(LineageCalls):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> StepOutcome:
-        """Run one step of a topic, whatever its engine (lineage.md section 4); waits for its end.
+        """Run one step of a topic, whatever its engine (rule L8); waits for its end.
 
         Args:
             topic: the topic.

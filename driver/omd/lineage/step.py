@@ -1,4 +1,4 @@
-"""A step on Spark as a block, and how a step ended (lineage.md section 4)."""
+"""A step on Spark as a block, and how a step ended (docs/explanation/lineage.md, rule L8)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["StepOutcome", "StepRun", "hostid"]
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """How a step ended (lineage.md section 4).
+    """How a step ended (docs/explanation/lineage.md, rule L8).
 
     Attributes:
         topic: whose step it was.

@@ -1,4 +1,4 @@
-"""What runs, what happened, what needs a look (process-control.md section 10)."""
+"""What runs, what happened, what needs a look (docs/explanation/process-control.md, rule P17)."""
 
 from __future__ import annotations
 

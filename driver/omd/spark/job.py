@@ -1,4 +1,4 @@
-"""What a job does with its run: read, stamp, write (spark-data-path.md sections 1 and 2)."""
+"""What a job does with its run: read, stamp, write (docs/explanation/jobs.md, rule J7)."""
 
 from __future__ import annotations
 

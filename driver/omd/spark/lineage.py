@@ -1,4 +1,4 @@
-"""The transforms of a topic on Spark (lineage.md section 4).
+"""The transforms of a topic on Spark (docs/explanation/lineage.md, rule L8).
 
 Which block is read and what becomes of it is decided elsewhere; here rows only pass through.
 """
