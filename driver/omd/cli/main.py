@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import logging
 import os
 import sys
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 _SECTIONS = {
     "Set up": "omd.cli.install",
     "A server of your own": "omd.cli.embedded",
-    **{title: f"omd.{room}.cli" for room, title in ROOMS.items()},
+    **{
+        title: f"omd.{room}.cli"
+        for room, title in ROOMS.items()
+        if importlib.util.find_spec(f"omd.{room}.cli")
+    },
     "What happened": "omd.report.cli",
     "See it work": "omd.cli.demo",
 }
