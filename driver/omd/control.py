@@ -641,7 +641,7 @@ class Control:
     ) -> LoadWindowStart:
         """Record the slice of the source this run reads, up to the end given; answers its start.
 
-        The start is exclusive. The very first window has no start: `datetime.min`, in UTC.
+        The start is exclusive. The very first window has no start: `start_value` is None.
         """
         return self._call(
             "create_load_window",

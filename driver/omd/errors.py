@@ -43,6 +43,7 @@ __all__ = [
     "LeaseExpired",
     "LeaseLost",
     "LoadWindowExists",
+    "LoadWindowKind",
     "MigrationChanged",
     "MissingArgument",
     "ModuleAborted",
@@ -52,6 +53,7 @@ __all__ = [
     "NoRollbackExecutor",
     "NoRollbackPending",
     "NoRollbackTemplate",
+    "NotAtRest",
     "NotInstalled",
     "NotProceeding",
     "NotStarted",
@@ -155,11 +157,11 @@ class InvalidTableCode(CallerError, code="OM009"):
 
 
 class InvalidLoadWindow(CallerError, code="OM010"):
-    """A load window that ends before it starts."""
+    """A load window without an end, or that ends before it starts, or beyond all dates."""
 
 
 class InvalidLease(CallerError, code="OM011"):
-    """A lease that is not longer than nothing."""
+    """A lease that is not longer than zero and at most 100 years."""
 
 
 class UnknownParameter(CallerError, code="OM012"):
@@ -184,6 +186,10 @@ class InvalidTopic(CallerError, code="OM016"):
 
 class CyclicDependency(CallerError, code="OM017"):
     """A topic would depend on itself."""
+
+
+class LoadWindowKind(CallerError, code="OM019"):
+    """A load window by another kind of position than the Module's windows before."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):
@@ -216,6 +222,10 @@ class LeaseExpired(StateError, code="OM107"):
 
 class StepFenced(StateError, code="OM108"):
     """The topic was released, or taken by another step: this one can't commit any more."""
+
+
+class NotAtRest(StateError, code="OM113"):
+    """A Batch or Module that executes, or waits for a rollback, was to retire."""
 
 
 class NoRollbackTemplate(ConfigurationError, code="OM201"):

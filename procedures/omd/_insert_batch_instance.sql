@@ -46,7 +46,7 @@ BEGIN
         'A',
         'P',
         p_is_session_bound,
-        p_execution_context
+        omd._require_context(p_execution_context)
     )
     RETURNING batch_instance_id INTO v_batch_instance_id;
     RETURN v_batch_instance_id;

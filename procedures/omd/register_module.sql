@@ -1,5 +1,6 @@
--- Inserts or updates a Module by its code. A NULL argument keeps the present value. A target that
--- does not exist yet is a warning: it may be created later, but a rollback needs it.
+-- Inserts or updates a Module by its code. A NULL argument keeps the present value. What the Module
+-- lacks is a warning, not an error: its target, its template may come later, but a rollback needs
+-- them.
 
 CREATE OR REPLACE PROCEDURE omd.register_module(
     p_module_code text,
@@ -33,8 +34,8 @@ DECLARE
     v_inactive_indicator text := omd.require_code('inactive indicator', p_inactive_indicator);
     v_old omd.module;
     v_new omd.module;
-    v_table text;
     v_stranger record;
+    v_problem record;
 BEGIN
     PERFORM omd.require_name('p_module_code', p_module_code);
     SELECT * INTO v_old FROM omd.module AS m WHERE m.module_code = p_module_code FOR NO KEY UPDATE;
@@ -44,8 +45,7 @@ BEGIN
     v_new.platform_code := coalesce(v_platform_code, v_old.platform_code, 'POSTGRES');
     PERFORM omd.require_name('p_area_code', v_new.area_code);
     PERFORM omd.require_name('p_table_code', v_new.table_code);
-    v_table := omd.quote_table(v_new.table_code, v_new.platform_code);
-    IF v_table IS NULL THEN
+    IF omd.quote_table(v_new.table_code, v_new.platform_code) IS NULL THEN
         PERFORM omd.raise_error(
             'OM009',
             jsonb_build_object('table_code', v_new.table_code, 'platform_code', v_new.platform_code)
@@ -121,14 +121,13 @@ BEGIN
         );
     END IF;
 
-    IF v_new.platform_code = 'POSTGRES' AND NOT omd.target_exists(v_new.table_code) THEN
+    FOR v_problem IN
+        SELECT p.problem, p.command FROM omd._module_problems(p_module_id) AS p
+    LOOP
         RAISE WARNING USING
-            MESSAGE = format(
-                'the target %s of Module "%s" does not exist yet', v_table, p_module_code
-            ),
-            HINT = 'Create it before the first run: a failed run can only be rolled back in a '
-                'table that exists.';
-    END IF;
+            MESSAGE = format('Module "%s": %s', p_module_code, v_problem.problem),
+            HINT = v_problem.command;
+    END LOOP;
 END
 $register_module$;
 
@@ -140,7 +139,8 @@ COMMENT ON PROCEDURE omd.register_module IS
 'p_current_indicator_column: of a satellite. p_insert_instance_column, p_update_instance_column: '
 'audit columns where their names differ from the standard. p_companion_module_codes replaces the '
 'companions. Answers p_module_id. p_table_format_code: PARQUET for plain Parquet on Spark. '
-'p_open_expiry_date: what the expiry date of a current record says (9999-12-31). Errors: OM002, '
-'OM005, OM006, OM009, OM013, OM204. Locks: the Module row. DIRECT, "Module Processing".';
+'p_open_expiry_date: what the expiry date of a current record says (9999-12-31). Warns of each '
+'problem that omd_report.readiness shows. Errors: OM002, OM005, OM006, OM009, OM013, OM204. '
+'Locks: the Module row. DIRECT, "Module Processing".';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION omd.session_lives(
 )
 RETURNS boolean
 LANGUAGE sql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 BEGIN ATOMIC
     SELECT EXISTS(
@@ -26,3 +26,4 @@ COMMENT ON FUNCTION omd.session_lives IS
 'For rooms: Whether a session holds the advisory lock of an in-database run. p_instance_type: '
 'BATCH or MODULE. Locks: none.';
 REVOKE ALL ON FUNCTION omd.session_lives FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.session_lives TO omd_reader;

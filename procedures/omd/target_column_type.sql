@@ -1,5 +1,4 @@
 -- Answers the type of a column of a table in this database, or NULL when there is no such column.
--- Looks in the catalogue only: omd_owner needs no right on the user's schemas.
 
 CREATE OR REPLACE FUNCTION omd.target_column_type(
     p_table_code text,
@@ -12,10 +11,8 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT format_type(a.atttypid, a.atttypmod)
     FROM pg_attribute AS a
-    INNER JOIN pg_class AS c ON a.attrelid = c.oid
-    INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
     WHERE
-        ARRAY[n.nspname::text, c.relname::text] = parse_ident(p_table_code)
+        a.attrelid = omd._target_oid(p_table_code)
         AND a.attname::text = p_column
         AND a.attnum > 0
         AND NOT a.attisdropped;

@@ -1,5 +1,4 @@
--- Is there a relation of this name in this database? Looks in the catalogue only: omd_owner needs
--- no right on the user's schemas.
+-- Is there a relation of this name in this database?
 
 CREATE OR REPLACE FUNCTION omd.target_exists(
     p_table_code text
@@ -9,11 +8,7 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT EXISTS(
-        SELECT FROM pg_class AS c
-        INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
-        WHERE ARRAY[n.nspname::text, c.relname::text] = parse_ident(p_table_code)
-    );
+    SELECT omd._target_oid(p_table_code) IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION omd.target_exists IS

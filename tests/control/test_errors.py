@@ -56,6 +56,18 @@ def other_window(flow: Flow) -> None:
         )
 
 
+def other_kind_of_window(flow: Flow) -> None:
+    for end in ("p_end_id => 1", "p_end_value => now()"):
+        id = flow.begin_module().id
+        flow.conn.execute(f"CALL omd.create_load_window(%s, {end})".encode(), [id])
+        flow.end_module(id, "S")
+
+
+def retire_what_executes(flow: Flow) -> None:
+    flow.begin_module()
+    flow.call("retire_module", module_code="m")
+
+
 def cycle(flow: Flow) -> None:
     flow.call("add_batch_to_parent_batch", batch_code="b", parent_batch_code="b")
 
@@ -109,6 +121,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM015": lambda flow: flow.conn.execute("CALL omd_lineage.step('no.where')"),
     "OM016": lambda flow: flow.conn.execute("CALL omd_lineage.register_topic('a..b')"),
     "OM017": lambda flow: topics(flow, "CALL omd_lineage.register_topic('dwh.s', ARRAY['dwh.f'])"),
+    "OM019": other_kind_of_window,
     "OM101": lambda flow: flow.end_module(flow.run_module(), "S"),
     "OM102": lambda flow: flow.end_module(flow.create_module(), "S"),
     "OM103": lambda flow: flow.call("confirm_rollback", module_instance_id=flow.begin_module().id),
@@ -123,6 +136,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
         "CALL omd.begin_module('dwh.f')",
         "SELECT omd_lineage._advance_offset(1, 1, 0, '{}')",
     ),
+    "OM113": retire_what_executes,
     "OM201": no_template,
     "OM202": no_target,
     "OM203": lambda flow: flow.call("run_module", module_code="m"),

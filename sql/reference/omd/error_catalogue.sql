@@ -46,12 +46,11 @@ VALUES
 ),
 (
     'OM010', 'InvalidLoadWindow',
-    'Module Instance {module_instance_id} asked for a load window that has no end, or ends '
-    'before its start',
-    'The window starts at ({start_value}, {start_id}); give an end that is not before it.'
+    'Module Instance {module_instance_id} asked for a load window that {problem}',
+    'The window starts at {start}; give an end that is not before it.'
 ),
 (
-    'OM011', 'InvalidLease', 'a lease of {lease} is not longer than zero',
+    'OM011', 'InvalidLease', 'a lease of {lease} is not longer than zero and at most 100 years',
     'Give an interval, such as interval ''5 minutes'', or NULL for no lease.'
 ),
 (
@@ -66,6 +65,13 @@ VALUES
     'OM014', 'WrongIsolationLevel',
     'process control can''t decide in a transaction with isolation level {isolation_level}',
     'SET default_transaction_isolation = ''read committed''; or begin the transaction so.'
+),
+(
+    'OM019', 'LoadWindowKind',
+    'Module Instance {module_instance_id} asked for a load window that ends by {kind}, but the '
+    'windows of Module "{module_code}" go by {expected}',
+    'Give the end by {expected}. To read the source in another way, register a Module with a code of '
+    'its own.'
 ),
 (
     'OM101', 'InstanceNotExecuting',
@@ -105,6 +111,10 @@ VALUES
 (
     'OM107', 'LeaseExpired', 'the lease of {instance_type} {instance_id} has passed',
     'Stop the work of this run: it will be given up and rolled back by the next begin.'
+),
+(
+    'OM113', 'NotAtRest', '{object_type} "{code}" can''t retire: {because}',
+    'First: {next_command}'
 ),
 (
     'OM201', 'NoRollbackTemplate',

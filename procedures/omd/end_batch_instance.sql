@@ -1,0 +1,57 @@
+-- Ends a run of a Batch that hangs, by the ordinary failure event: the next begin takes it for a
+-- failure like any other. Who did it stands in that event, and in the trail of edits.
+
+CREATE OR REPLACE PROCEDURE omd.end_batch_instance(
+    p_batch_instance_id bigint,
+    p_reason text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $end_batch_instance$
+BEGIN
+    BEGIN
+        CALL omd.batch_failure(
+            p_batch_instance_id,
+            concat_ws(': ', 'ended by ' || omd.editor(), p_reason),
+            'ENDED'
+        );
+    EXCEPTION
+        WHEN SQLSTATE 'OM101' THEN
+            -- Failed already, perhaps by another administrator at this very moment: all is done.
+            IF EXISTS (
+                SELECT FROM omd.batch_instance AS bi
+                WHERE bi.batch_instance_id = p_batch_instance_id
+                    AND bi.execution_status_code = 'F'
+            ) THEN
+                RETURN;
+            END IF;
+            RAISE;
+    END;
+
+    PERFORM omd.write_event(
+        0,
+        p_batch_instance_id,
+        4,
+        'E -> F',
+        concat_ws(
+            ': ',
+            format(
+                'execution_status_code of Batch Instance %s changed from E to F by %s',
+                p_batch_instance_id,
+                omd.editor()
+            ),
+            p_reason
+        )
+    );
+END
+$end_batch_instance$;
+
+COMMENT ON PROCEDURE omd.end_batch_instance IS
+'Ends the Batch Instance p_batch_instance_id, which executes, with status F, as batch_failure '
+'does: what executes in it fails with it, and the next run is a partial restart. Its program is '
+'not stopped. p_reason (optional) and who called stand in its failure event and in an event of '
+'type 4. An instance that has failed already stays as it is. Errors: OM003, OM005, OM101 (it has '
+'succeeded, or was aborted or skipped). Locks: the instance row, then those of its members.';
+REVOKE ALL ON PROCEDURE omd.end_batch_instance FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.end_batch_instance TO omd_admin;
