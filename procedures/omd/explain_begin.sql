@@ -20,7 +20,6 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '1s'
 AS $explain_begin$
 DECLARE
     v_id CONSTANT bigint := 9223372036854775807 - pg_backend_pid();
@@ -55,6 +54,8 @@ BEGIN
     PERFORM omd.require_read_committed();
 
     BEGIN
+        -- Given back with all the rest.
+        PERFORM set_config('lock_timeout', '1s', TRUE);
         IF v_kind = 'Batch' THEN
             INSERT INTO omd.batch_instance (
                 batch_instance_id, batch_id, parent_batch_instance_id, start_datetime,
