@@ -1,6 +1,6 @@
--- Trigger function on definitions, parameters, rollback templates and codes: each change, by hand or
--- through a routine, leaves one line in the event log. Values are written in full, so a parameter
--- is no place for a secret.
+-- Trigger function on definitions, parameters, rollback templates and codes: each change, by hand
+-- or through a routine, leaves one line in the event log. Values are written in full, so a
+-- parameter is no place for a secret.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
@@ -62,7 +62,9 @@ BEGIN
         'template ' || (v_row ->> 'rollback_template_id'),
         CASE
             WHEN tg_table_name IN ('area', 'table_type', 'event_type', 'frequency')
-                THEN replace(tg_table_name, '_', ' ') || ' ' || (v_row ->> (tg_table_name || '_code'))
+                THEN concat(
+                    replace(tg_table_name, '_', ' '), ' ', v_row ->> (tg_table_name || '_code')
+                )
         END
     );
     PERFORM omd.write_event(

@@ -17,27 +17,31 @@ BEGIN ATOMIC
         needed.argument,
         needed.column_name
     FROM omd.module AS m
-    CROSS JOIN LATERAL (
-        SELECT string_agg(t.statement_template, '') AS text
-        FROM omd._fitting_templates(m.module_id) AS t
-    ) AS statements
-    CROSS JOIN LATERAL (
-        VALUES
-        ('p_insert_instance_column', '{insert_instance_column}', m.insert_instance_column),
-        ('p_effective_date_column', '{effective_date_column}', m.effective_date_column),
-        ('p_expiry_date_column', '{expiry_date_column}', m.expiry_date_column),
-        (
-            'p_current_indicator_column', '{current_indicator_column}',
-            m.current_indicator_column
-        )
-        UNION ALL
-        SELECT
-            'p_business_key_columns',
-            '{key_columns}',
-            k.key_column
-        FROM (VALUES (1)) AS one (row)
-        LEFT JOIN unnest(m.business_key_columns) AS k (key_column) ON TRUE
-    ) AS needed (argument, placeholder, column_name)
+    CROSS JOIN
+        LATERAL (
+            SELECT string_agg(t.statement_template, '') AS text
+            FROM omd._fitting_templates(m.module_id) AS t
+        ) AS statements
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            ('p_insert_instance_column', '{insert_instance_column}', m.insert_instance_column),
+            ('p_effective_date_column', '{effective_date_column}', m.effective_date_column),
+            ('p_expiry_date_column', '{expiry_date_column}', m.expiry_date_column),
+            (
+                'p_current_indicator_column', '{current_indicator_column}',
+                m.current_indicator_column
+            )
+            UNION ALL
+            SELECT
+                'p_business_key_columns' AS argument,
+                '{key_columns}' AS placeholder,
+                k.key_column
+            FROM
+                unnest(
+                    coalesce(nullif(m.business_key_columns, '{}'), ARRAY[NULL::text])
+                ) AS k (key_column)
+        ) AS needed (argument, placeholder, column_name)
     WHERE
         m.module_id = p_module_id
         AND strpos(statements.text, needed.placeholder) > 0

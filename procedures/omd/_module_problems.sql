@@ -49,24 +49,28 @@ BEGIN ATOMIC
     )
 
     SELECT
-        'TARGET_MISSING',
-        'ERROR',
-        format('the target %s does not exist yet: nothing can be rolled back in it', t.quoted),
-        format('CREATE TABLE %s (…, %I bigint NOT NULL);', t.quoted, t.insert_instance_column)
+        'TARGET_MISSING' AS problem_code,
+        'ERROR' AS severity,
+        format(
+            'the target %s does not exist yet: nothing can be rolled back in it', t.quoted
+        ) AS problem,
+        format(
+            'CREATE TABLE %s (…, %I bigint NOT NULL);', t.quoted, t.insert_instance_column
+        ) AS command
     FROM target AS t
     WHERE NOT t.is_there
     UNION ALL
     SELECT
-        'TEMPLATE_MISSING',
-        'ERROR',
+        'TEMPLATE_MISSING' AS problem_code,
+        'ERROR' AS severity,
         format(
             'no rollback template fits area %s, table type %s, platform %s%s',
             t.area_code,
             coalesce(t.table_type_code, 'none'),
             t.platform_code,
             ', table format ' || t.table_format_code
-        ),
-        format('CALL omd.register_rollback(%L);', t.module_code)
+        ) AS problem,
+        format('CALL omd.register_rollback(%L);', t.module_code) AS command
     FROM target AS t
     CROSS JOIN templates AS f
     WHERE f.template_count = 0
@@ -76,17 +80,18 @@ BEGIN ATOMIC
             WHEN 'p_business_key_columns' THEN 'KEY_MISSING'
             WHEN 'p_insert_instance_column' THEN 'STAMP_COLUMN_MISSING'
             ELSE 'HISTORY_COLUMN_MISSING'
-        END,
-        'ERROR',
+        END AS problem_code,
+        'ERROR' AS severity,
         CASE
-            WHEN c.column_name IS NULL THEN
-                format('its rollback repairs history by %s, and none is registered', c.argument)
+            WHEN c.column_name IS NULL
+                THEN
+                    format('its rollback repairs history by %s, and none is registered', c.argument)
             ELSE
                 format('its rollback needs the column %I, which %s lacks', c.column_name, t.quoted)
-        END,
+        END AS problem,
         CASE
-            WHEN c.argument = 'p_insert_instance_column' THEN
-                format('ALTER TABLE %s ADD COLUMN %I bigint;', t.quoted, c.column_name)
+            WHEN c.argument = 'p_insert_instance_column'
+                THEN format('ALTER TABLE %s ADD COLUMN %I bigint;', t.quoted, c.column_name)
             ELSE
                 format(
                     'CALL omd.register_module(%L, %s => %s);',
@@ -97,20 +102,22 @@ BEGIN ATOMIC
                         ELSE '''…'''
                     END
                 )
-        END
+        END AS command
     FROM target AS t
     CROSS JOIN missing AS c
     UNION ALL
     -- The rollback does without, but whoever looks at a row does not.
     SELECT
-        'STAMP_COLUMN_MISSING',
-        'WARNING',
+        'STAMP_COLUMN_MISSING' AS problem_code,
+        'WARNING' AS severity,
         format(
             'the target %s lacks the column %I: nobody can tell which run wrote a row',
             t.quoted,
             t.insert_instance_column
-        ),
-        format('ALTER TABLE %s ADD COLUMN %I bigint;', t.quoted, t.insert_instance_column)
+        ) AS problem,
+        format(
+            'ALTER TABLE %s ADD COLUMN %I bigint;', t.quoted, t.insert_instance_column
+        ) AS command
     FROM target AS t
     WHERE
         t.is_here
@@ -122,20 +129,20 @@ BEGIN ATOMIC
         )
     UNION ALL
     SELECT
-        'STAMP_COLUMN_NOT_INDEXED',
-        'WARNING',
+        'STAMP_COLUMN_NOT_INDEXED' AS problem_code,
+        'WARNING' AS severity,
         format(
             'a rollback reads all of %s, some %s rows: no index begins with %I',
             t.quoted,
             c.reltuples::bigint,
             t.insert_instance_column
-        ),
+        ) AS problem,
         format(
             'CREATE INDEX%s ON %s (%I);',
             CASE WHEN c.relkind = 'r' THEN ' CONCURRENTLY' END,
             t.quoted,
             t.insert_instance_column
-        )
+        ) AS command
     FROM target AS t
     CROSS JOIN templates AS f
     INNER JOIN pg_class AS c ON omd._target_oid(t.table_code) = c.oid

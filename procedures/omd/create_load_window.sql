@@ -71,7 +71,7 @@ BEGIN
         LIMIT 1;
     END IF;
 
-    -- An open start fits an end of every kind; any other start says how the Module reads its source.
+    -- An open start fits an end of every kind; any other one says how the Module reads its source.
     v_kind := concat_ws(
         ' and ',
         CASE WHEN p_end_value IS NOT NULL THEN 'timestamp' END,

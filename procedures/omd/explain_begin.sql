@@ -1,7 +1,7 @@
 -- Answers what a begin would answer, by asking the very routines that a begin asks: an instance is
 -- created and evaluated inside a block that always ends with an error, which takes everything with
--- it, notifications too, and only the variables stay. The instance gets an id at the end of all ids,
--- one per session, so that no id is used up and each one that executes came before it.
+-- it, notifications and locks too, and only the variables stay. The instance gets an id at the end
+-- of all ids, one per session: no id is used up, and each instance that executes came before it.
 
 CREATE OR REPLACE FUNCTION omd.explain_begin(
     p_module_code text DEFAULT NULL,

@@ -70,8 +70,10 @@ def test_a_hung_module_is_ended_and_its_rows_are_rolled_back(flow: Flow, anna: F
     assert event["event_detail"] == f"ended by {ANNA}: the host is down"
     assert event["module_instance_id"] == hung
     assert trail(flow) == [
-        f"execution_status_code of Module Instance {hung} changed from E to F by {ANNA}:"
-        " the host is down"
+        (
+            f"execution_status_code of Module Instance {hung} changed from E to F by {ANNA}:"
+            " the host is down"
+        )
     ]
     flow.refused("OM101", "module_success", module_instance_id=hung)
     assert flow.begin_module().array == [hung]
@@ -144,8 +146,10 @@ def test_a_module_is_taken_out_of_a_batch(flow: Flow, anna: Flow) -> None:
         anna.call("remove_module_from_batch", batch_code="b", module_code="m")
     assert members(flow, "b") == ["n"]
     assert trail(flow) == [
-        f"DELETE batch_module (Batch b, Module m) by {ANNA}: batch_id = '1',"
-        " inactive_indicator = 'N', module_id = '1', sequence = '1'"
+        (
+            f"DELETE batch_module (Batch b, Module m) by {ANNA}: batch_id = '1',"
+            " inactive_indicator = 'N', module_id = '1', sequence = '1'"
+        )
     ]
     flow.end_module(executing.id, "S")
     assert flow.begin_module("m", 1).reason == "NOT_REGISTERED"
@@ -157,8 +161,10 @@ def test_a_batch_is_taken_from_its_parent(flow: Flow, anna: Flow) -> None:
         anna.call("remove_batch_from_parent_batch", batch_code="b", parent_batch_code="parent")
     assert members(flow, "parent") == []
     assert trail(flow) == [
-        f"DELETE batch_hierarchy (Batch b, under parent) by {ANNA}: batch_id = '1',"
-        " inactive_indicator = 'N', parent_batch_id = '2', sequence = '1'"
+        (
+            f"DELETE batch_hierarchy (Batch b, under parent) by {ANNA}: batch_id = '1',"
+            " inactive_indicator = 'N', parent_batch_id = '2', sequence = '1'"
+        )
     ]
 
 
@@ -285,8 +291,10 @@ def test_an_area_is_added_and_changed(flow: Flow, anna: Flow) -> None:
     ]
     flow.module("r", area_code="Raw")
     assert trail(flow) == [
-        f"INSERT area (area RAW) by {ANNA}: area_code = 'RAW', area_description = 'as it came',"
-        " layer_code = 'Staging'",
+        (
+            f"INSERT area (area RAW) by {ANNA}: area_code = 'RAW', area_description = 'as it came',"
+            " layer_code = 'Staging'"
+        ),
         f"UPDATE area (area RAW) by {ANNA}: layer_code from 'Staging' to 'Integration'",
     ]
     flow.owner("DELETE FROM omd.module WHERE module_code = 'r'")

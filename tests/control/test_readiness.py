@@ -131,7 +131,7 @@ def test_exceptions_show_it_in_one_row_per_module(flow: Flow) -> None:
         table_type_code="DIM",
     )  # fmt: skip
     [row] = flow.rows("SELECT * FROM omd_report.exceptions")
-    assert (row["exception_code"], row["instance_type"], row["code"]) == ("NOT_READY", "MODULE", "x")
+    assert (row["exception_code"], row["code"]) == ("NOT_READY", "x")
     assert "does not exist yet" in row["detail"]
     assert "no rollback template" in row["detail"]
 

@@ -121,9 +121,7 @@ def test_any_text_of_an_event_can_be_reported(flow: Flow, text: str | None) -> N
     module = flow.begin_module("m", batch).id
     flow.call("log_event", event_detail="x", module_instance_id=module, event_type_code=1)
     for kind, id in (("module", module), ("batch", batch)):
-        flow.conn.execute(
-            f"CALL omd.{kind}_failure(%s, p_event_detail => %s)".encode(), [id, text]
-        )
+        flow.conn.execute(f"CALL omd.{kind}_failure(%s, p_event_detail => %s)".encode(), [id, text])
     look_everywhere(flow)
     assert sum(r["event_count"] for r in flow.rows("SELECT * FROM omd_report.common_errors")) == 3
 
@@ -219,7 +217,7 @@ def test_a_module_that_has_run_says_how_it_may_go(flow: Flow) -> None:
         flow.conn.execute("DELETE FROM omd.module")
     assert caught.value.sqlstate == "OM106"
     assert caught.value.diag.message_primary == (
-        "Module Instance 1 can't be edited so: its Module \"m\" stays; it may retire:"
+        'Module Instance 1 can\'t be edited so: its Module "m" stays; it may retire:'
         " CALL omd.retire_module('m');"
     )
 

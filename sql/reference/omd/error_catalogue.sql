@@ -70,8 +70,8 @@ VALUES
     'OM019', 'LoadWindowKind',
     'Module Instance {module_instance_id} asked for a load window that ends by {kind}, but the '
     'windows of Module "{module_code}" go by {expected}',
-    'Give the end by {expected}. To read the source in another way, register a Module with a code of '
-    'its own.'
+    'Give the end by {expected}. To read the source in another way, register a Module with a code '
+    'of its own.'
 ),
 (
     'OM101', 'InstanceNotExecuting',

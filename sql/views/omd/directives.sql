@@ -1,6 +1,6 @@
 -- What ended instances still ask of the next run, and whose wish it is. Who and when stand in the
--- event log, where each edit of a Next Run Indicator leaves a line; a mark that a Module Instance has
--- from its Batch Instance was edited there.
+-- event log, where each edit of a Next Run Indicator leaves a line. A mark that a Module Instance
+-- has from its Batch Instance was edited on that one.
 
 CREATE OR REPLACE VIEW omd_report.directives AS
 WITH open_directive AS NOT MATERIALIZED (
@@ -112,8 +112,8 @@ COMMENT ON COLUMN omd_report.directives.next_run_indicator IS 'C or R.';
 COMMENT ON COLUMN omd_report.directives.execution_status_code IS 'Status of the instance.';
 COMMENT ON COLUMN omd_report.directives.end_datetime IS 'When the instance ended.';
 COMMENT ON COLUMN omd_report.directives.set_by IS
-'ADMINISTRATOR: somebody wished it; PARTIAL RESTART: the Module has succeeded in the failed runs of '
-'restart_batch_code; FAILURE: the run failed, so its rows are to be rolled back.';
+'ADMINISTRATOR: somebody wished it; PARTIAL RESTART: the Module has succeeded in the failed runs '
+'of restart_batch_code; FAILURE: the run failed, so its rows are to be rolled back.';
 COMMENT ON COLUMN omd_report.directives.set_by_user IS
 'The administrator; NULL when it was none, or the event log was purged.';
 COMMENT ON COLUMN omd_report.directives.set_datetime IS 'When the administrator set it.';

@@ -13,12 +13,12 @@ CROSS JOIN LATERAL omd._module_problems(m.module_id) AS p
 WHERE m.inactive_indicator = 'N';
 
 COMMENT ON VIEW omd_report.readiness IS
-'What would show only after the first failure of an active Module, one row per problem; no row: all '
-'is well.';
+'What would show only after the first failure of an active Module, one row per problem; no row: '
+'all is well.';
 COMMENT ON COLUMN omd_report.readiness.module_code IS 'The Module.';
 COMMENT ON COLUMN omd_report.readiness.severity IS
-'ERROR: a failed run can''t be rolled back, so no run begins after it; WARNING: it is slow, or rows '
-'can''t be traced.';
+'ERROR: a failed run can''t be rolled back, so no run begins after it; WARNING: it is slow, or '
+'rows can''t be traced.';
 COMMENT ON COLUMN omd_report.readiness.problem_code IS
 'TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, '
 'STAMP_COLUMN_NOT_INDEXED (of a table of 100,000 rows or more).';
