@@ -53,7 +53,7 @@ BEGIN ATOMIC
                                 'start_datetime', bi.start_datetime,
                                 'frequency_code', f.frequency_code,
                                 'frequency_interval', f.frequency_interval,
-                                'holds_until', bi.start_datetime + f.frequency_interval
+                                'holds_until', omd._frequency_holds_until(p_definition_id)
                             )
                         FROM omd.batch_instance AS bi
                         INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id

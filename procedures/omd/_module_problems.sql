@@ -145,7 +145,7 @@ BEGIN ATOMIC
         ) AS command
     FROM target AS t
     CROSS JOIN templates AS f
-    INNER JOIN pg_class AS c ON omd._target_oid(t.table_code) = c.oid
+    INNER JOIN pg_class AS c ON omd._target_relation(t.table_code) = c.oid
     WHERE
         t.is_here
         AND f.uses_stamp

@@ -3,19 +3,17 @@
 
 CREATE OR REPLACE PROCEDURE omd.end_batch_instance(
     p_batch_instance_id bigint,
-    p_reason text DEFAULT NULL
+    p_event_detail text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $end_batch_instance$
+DECLARE
+    v_event_detail text := concat_ws(': ', 'ended by ' || omd.editor(), nullif(p_event_detail, ''));
 BEGIN
     BEGIN
-        CALL omd.batch_failure(
-            p_batch_instance_id,
-            concat_ws(': ', 'ended by ' || omd.editor(), p_reason),
-            'ENDED'
-        );
+        CALL omd.batch_failure(p_batch_instance_id, v_event_detail, 'ENDED');
     EXCEPTION
         WHEN SQLSTATE 'OM101' THEN
             -- Failed already, perhaps by another administrator at this very moment: all is done.
@@ -34,15 +32,7 @@ BEGIN
         p_batch_instance_id,
         4,
         'E -> F',
-        concat_ws(
-            ': ',
-            format(
-                'execution_status_code of Batch Instance %s changed from E to F by %s',
-                p_batch_instance_id,
-                omd.editor()
-            ),
-            p_reason
-        )
+        v_event_detail
     );
 END
 $end_batch_instance$;
@@ -50,8 +40,9 @@ $end_batch_instance$;
 COMMENT ON PROCEDURE omd.end_batch_instance IS
 'Ends the Batch Instance p_batch_instance_id, which executes, with status F, as batch_failure '
 'does: what executes in it fails with it, and the next run is a partial restart. Its program is '
-'not stopped. p_reason (optional) and who called stand in its failure event and in an event of '
-'type 4. An instance that has failed already stays as it is. Errors: OM003, OM005, OM101 (it has '
-'succeeded, or was aborted or skipped). Locks: the instance row, then those of its members.';
+'not stopped. Who called and why (p_event_detail, a text) stand in its failure event and in an '
+'event of type 4. An instance that has failed already stays as it is. Errors: OM003, OM005, '
+'OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row, then those of its '
+'members.';
 REVOKE ALL ON PROCEDURE omd.end_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_batch_instance TO omd_admin;

@@ -3,19 +3,17 @@
 
 CREATE OR REPLACE PROCEDURE omd.end_module_instance(
     p_module_instance_id bigint,
-    p_reason text DEFAULT NULL
+    p_event_detail text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $end_module_instance$
+DECLARE
+    v_event_detail text := concat_ws(': ', 'ended by ' || omd.editor(), nullif(p_event_detail, ''));
 BEGIN
     BEGIN
-        CALL omd.module_failure(
-            p_module_instance_id,
-            concat_ws(': ', 'ended by ' || omd.editor(), p_reason),
-            'ENDED'
-        );
+        CALL omd.module_failure(p_module_instance_id, v_event_detail, 'ENDED');
     EXCEPTION
         WHEN SQLSTATE 'OM101' THEN
             -- Failed already, perhaps by another administrator at this very moment: all is done.
@@ -37,15 +35,7 @@ BEGIN
         ),
         4,
         'E -> F',
-        concat_ws(
-            ': ',
-            format(
-                'execution_status_code of Module Instance %s changed from E to F by %s',
-                p_module_instance_id,
-                omd.editor()
-            ),
-            p_reason
-        )
+        v_event_detail
     );
 END
 $end_module_instance$;
@@ -53,8 +43,9 @@ $end_module_instance$;
 COMMENT ON PROCEDURE omd.end_module_instance IS
 'Ends the Module Instance p_module_instance_id, which executes, with status F, as module_failure '
 'does: the next begin of the Module rolls its rows back, and a run that goes on nevertheless is '
-'fenced. Its program is not stopped. p_reason (optional) and who called stand in its failure '
-'event and in an event of type 4. An instance that has failed already stays as it is. Errors: '
-'OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row.';
+'fenced. Its program is not stopped. Who called and why (p_event_detail, a text) stand in its '
+'failure event and in an event of type 4. An instance that has failed already stays as it is. '
+'Errors: OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance '
+'row.';
 REVOKE ALL ON PROCEDURE omd.end_module_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_module_instance TO omd_admin;

@@ -50,7 +50,7 @@
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/_quote_column.sql
 \ir ../../procedures/omd/_quote_value.sql
-\ir ../../procedures/omd/_target_oid.sql
+\ir ../../procedures/omd/_target_relation.sql
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/_column_is_indexed.sql
@@ -159,6 +159,7 @@
 \ir ../../procedures/omd/set_next_run_indicator.sql
 \ir ../../procedures/omd/end_module_instance.sql
 \ir ../../procedures/omd/end_batch_instance.sql
+\ir ../../procedures/omd/_frequency_holds_until.sql
 \ir ../../procedures/omd/_explain_reason.sql
 \ir ../../procedures/omd/explain_begin.sql
 

@@ -1,0 +1,23 @@
+-- Finds the relation that a table code names in this database. Looks in the catalogue only:
+-- omd_owner needs no right on the user's schemas.
+
+CREATE OR REPLACE FUNCTION omd._target_relation(
+    p_table_code text
+)
+RETURNS oid
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT c.oid
+    FROM parse_ident(p_table_code) AS p (parts)
+    INNER JOIN pg_namespace AS n ON n.nspname = p.parts[1]::name
+    INNER JOIN pg_class AS c ON n.oid = c.relnamespace AND c.relname = p.parts[2]::name
+    WHERE cardinality(p.parts) = 2;
+END;
+
+COMMENT ON FUNCTION omd._target_relation IS
+'The oid of the relation p_table_code (schema.table) in this database, or NULL when there is none. '
+'Locks: none.';
+REVOKE ALL ON FUNCTION omd._target_relation FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._target_relation TO omd_reader;
