@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from tests.control.conftest import Flow
 
@@ -289,15 +290,20 @@ def test_what_executes_tells_where(flow: Flow) -> None:
     ]
 
 
-def test_what_runs_in_a_session_tells_whether_it_lives(flow: Flow, another: Another) -> None:
-    flow.module("m", executable="SELECT 1")
-    session = another()
-    session.conn.execute("CALL omd.begin_in_database_run('m', 0, NULL)")
-    reader = another(role="omd_reader")
-    lives = "SELECT session_lives FROM omd_report.current_processing"
-    assert reader.one(lives) is True
-    assert reader.one("SELECT pid FROM omd_report.current_processing") == str(
-        session.conn.info.backend_pid
-    )
-    session.conn.execute("SELECT pg_advisory_unlock_all()")
-    assert reader.one(lives) is False
+def test_what_runs_in_a_session_tells_whether_it_lives(
+    flow: Flow,
+    another: Another,
+    background: Callable[..., Future[Any]],
+    until_settled: Callable[[Flow, Future[Any]], None],
+) -> None:
+    flow.module("m", executable="SELECT pg_advisory_xact_lock(1)")
+    flow.conn.execute("SELECT pg_advisory_lock(1)")
+    session, reader = another(), another(role="omd_reader")
+    pid = session.conn.info.backend_pid
+    call = background(session.call, "run_module", module_code="m")
+    until_settled(session, call)
+    now = "SELECT pid, session_lives FROM omd_report.current_processing"
+    assert reader.rows(now) == [{"pid": str(pid), "session_lives": True}]
+    flow.conn.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
+    assert isinstance(call.exception(), psycopg.OperationalError)
+    assert reader.rows(now) == [{"pid": str(pid), "session_lives": False}]
