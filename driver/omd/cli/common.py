@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from decimal import Decimal
 from enum import Enum, IntEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -228,8 +227,6 @@ def as_json(value: object) -> object:
         return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
     return str(value)
 
 

@@ -409,9 +409,13 @@ def _until(row: TraceRow) -> str:
     return f"for {as_text(row.duration)}{lease}"
 
 
+def _bound(start: object) -> object:
+    return "the beginning" if start is None else short(start)
+
+
 def _window(row: TraceRow) -> str:
     values = [
-        f"{name}s from {short(start)} (exclusive) to {short(end)}"
+        f"{name}s from {_bound(start)} (exclusive) to {short(end)}"
         for name, start, end in (
             ("instant", row.window_start_value, row.window_end_value),
             ("id", row.window_start_id, row.window_end_id),
