@@ -1,5 +1,6 @@
 -- What would show only after the first failure of a Module: the single place of these rules. The
--- view readiness asks it for all Modules, register_module for the one it has just written.
+-- view readiness asks it for all Modules, register_module for the one it has just written. PL/pgSQL
+-- plans the statement once per session, which a function in SQL does again for each Module.
 
 CREATE OR REPLACE FUNCTION omd._module_problems(
     p_module_id integer
@@ -10,11 +11,14 @@ RETURNS TABLE (
     problem text,
     command text
 )
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
-BEGIN ATOMIC
+SET search_path = pg_catalog, pg_temp
+AS $module_problems$
+BEGIN
+    RETURN QUERY
     WITH target AS MATERIALIZED (
         SELECT
             m.module_id,
@@ -27,8 +31,10 @@ BEGIN ATOMIC
             m.insert_instance_column,
             omd.quote_table(m.table_code, m.platform_code) AS quoted,
             m.platform_code = 'POSTGRES' AS is_here,
-            m.platform_code <> 'POSTGRES' OR omd.target_exists(m.table_code) AS is_there
+            r.relation,
+            m.platform_code <> 'POSTGRES' OR r.relation IS NOT NULL AS is_there
         FROM omd.module AS m
+        CROSS JOIN LATERAL omd._target_relation(m.table_code) AS r (relation)
         WHERE m.module_id = p_module_id
     ),
 
@@ -145,7 +151,7 @@ BEGIN ATOMIC
         ) AS command
     FROM target AS t
     CROSS JOIN templates AS f
-    INNER JOIN pg_class AS c ON omd._target_relation(t.table_code) = c.oid
+    INNER JOIN pg_class AS c ON t.relation = c.oid
     WHERE
         t.is_here
         AND f.uses_stamp
@@ -153,7 +159,8 @@ BEGIN ATOMIC
         AND c.reltuples >= 100000
         AND omd.target_column_type(t.table_code, t.insert_instance_column) IS NOT NULL
         AND NOT omd._column_is_indexed(t.table_code, t.insert_instance_column);
-END;
+END
+$module_problems$;
 
 COMMENT ON FUNCTION omd._module_problems IS
 'What the Module p_module_id lacks and what would show only after its first failure, one row per '
