@@ -21,9 +21,12 @@ BEGIN
             'OM106',
             jsonb_build_object(
                 'table', 'module',
+                'instance_type', 'Module Instance',
                 'instance_id', v_instance_id,
                 'problem', format(
-                    'its Module "%s" must stay; set inactive_indicator to Y', old.module_code
+                    'its Module "%s" stays; it may retire: CALL omd.retire_module(%L);',
+                    old.module_code,
+                    old.module_code
                 )
             )
         );

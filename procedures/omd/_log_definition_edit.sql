@@ -1,6 +1,6 @@
--- Trigger function on definitions, parameters and rollback templates: each change, by hand or
--- through a routine, leaves one line in the event log. Values are written in full, so a parameter
--- is no place for a secret.
+-- Trigger function on definitions, parameters, rollback templates and codes: each change, by hand
+-- or through a routine, leaves one line in the event log. Values are written in full, so a
+-- parameter is no place for a secret.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
@@ -59,7 +59,13 @@ BEGIN
                 WHERE p.parameter_id = (v_row ->> 'parameter_id')::int
             )
         ),
-        'template ' || (v_row ->> 'rollback_template_id')
+        'template ' || (v_row ->> 'rollback_template_id'),
+        CASE
+            WHEN tg_table_name IN ('area', 'table_type', 'event_type', 'frequency')
+                THEN concat(
+                    replace(tg_table_name, '_', ' '), ' ', v_row ->> (tg_table_name || '_code')
+                )
+        END
     );
     PERFORM omd.write_event(
         0,
@@ -73,6 +79,6 @@ END
 $log_definition_edit$;
 
 COMMENT ON FUNCTION omd._log_definition_edit IS
-'Trigger: writes a change of a definition, a parameter or a rollback template to the event log, '
-'with old and new values in full and who; nothing when nothing changed.';
+'Trigger: writes a change of a definition, a parameter, a rollback template or a reference code to '
+'the event log, with old and new values in full and who; nothing when nothing changed.';
 REVOKE ALL ON FUNCTION omd._log_definition_edit FROM PUBLIC;

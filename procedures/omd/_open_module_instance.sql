@@ -70,7 +70,9 @@ BEGIN
         CASE WHEN p_is_session_bound THEN statement_timestamp() END,
         omd.editor(),
         coalesce(p_instance_array, '{}'),
-        p_execution_context
+        CASE
+            WHEN p_execution_context IS NOT NULL THEN omd._require_context(p_execution_context)
+        END
     )
     -- One notification per evaluation: an answer of A or C is sent below, with the end; a rollback
     -- that follows in this transaction sends its P.

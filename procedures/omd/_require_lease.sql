@@ -1,4 +1,5 @@
--- Answers a lease; refuses one that is not a positive span of time. NULL (no lease) passes.
+-- Answers a lease; refuses one that is no span of time which a run could live for. NULL (no lease)
+-- passes. The upper bound keeps the end of the lease an instant that every client can read.
 
 CREATE OR REPLACE FUNCTION omd._require_lease(
     p_lease interval
@@ -11,7 +12,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $require_lease$
 BEGIN
-    IF p_lease <= interval '0' THEN
+    IF p_lease <= interval '0' OR p_lease > interval '100 years' THEN
         PERFORM omd.raise_error('OM011', jsonb_build_object('lease', p_lease));
     END IF;
     RETURN p_lease;
@@ -19,5 +20,6 @@ END
 $require_lease$;
 
 COMMENT ON FUNCTION omd._require_lease IS
-'Answers p_lease; raises OM011 when p_lease is not longer than zero; NULL passes. Locks: none.';
+'Answers p_lease; NULL passes. Errors: OM011 (not longer than zero, or longer than 100 years). '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_lease FROM PUBLIC;

@@ -21,7 +21,6 @@ DECLARE
     v_module omd.module;
     v_is_here boolean;
     v_table text;
-    v_text text;
     v_missing record;
     v_templates omd.rollback_template[];
     v_values jsonb;
@@ -64,28 +63,8 @@ BEGIN
     END IF;
 
     -- A column that a statement names and the target lacks: told as such, not as a syntax error.
-    SELECT string_agg(t.statement_template, '') INTO v_text FROM unnest(v_templates) AS t;
-    SELECT needed.attribute, needed.column_name INTO v_missing
-    FROM (
-        VALUES
-        ('p_insert_instance_column', '{insert_instance_column}', v_module.insert_instance_column),
-        ('p_effective_date_column', '{effective_date_column}', v_module.effective_date_column),
-        ('p_expiry_date_column', '{expiry_date_column}', v_module.expiry_date_column),
-        (
-            'p_current_indicator_column', '{current_indicator_column}',
-            v_module.current_indicator_column
-        )
-        UNION ALL
-        SELECT 'p_business_key_columns', '{key_columns}', k.key_column
-        FROM (VALUES (1)) AS one (row)
-        LEFT JOIN unnest(v_module.business_key_columns) AS k (key_column) ON TRUE
-    ) AS needed (attribute, placeholder, column_name)
-    WHERE strpos(v_text, needed.placeholder) > 0
-        AND CASE
-            WHEN v_is_here THEN
-                omd.target_column_type(v_module.table_code, needed.column_name) IS NULL
-            ELSE needed.column_name IS NULL
-        END
+    SELECT c.argument, c.column_name INTO v_missing
+    FROM omd._missing_columns(p_module_id) AS c
     LIMIT 1;
     IF FOUND THEN
         PERFORM omd.raise_error(
@@ -93,7 +72,7 @@ BEGIN
             jsonb_build_object(
                 'module_code', v_module.module_code,
                 'table_code', v_module.table_code,
-                'argument', v_missing.attribute,
+                'argument', v_missing.argument,
                 'column_name', v_missing.column_name
             )
         );

@@ -1,5 +1,6 @@
 -- Records the load window of a Module Instance: it starts where the newest window that counts has
--- ended.
+-- ended. An open start is NULL as an instant, which every client can read, and the least bigint as
+-- an id, so that a condition on ids alone holds for it.
 
 CREATE OR REPLACE PROCEDURE omd.create_load_window(
     p_module_instance_id bigint,
@@ -15,6 +16,9 @@ AS $create_load_window$
 DECLARE
     v_instance omd.module_instance;
     v_window omd.source_control;
+    v_kind text;
+    v_expected text;
+    v_problem text;
 BEGIN
     SELECT mi.* INTO v_instance
     FROM omd.module_instance AS mi
@@ -40,7 +44,7 @@ BEGIN
                 )
             );
         END IF;
-        p_start_value := v_window.start_value;
+        p_start_value := nullif(v_window.start_value, '-infinity');
         p_start_id := v_window.start_id;
         RETURN;
     END IF;
@@ -60,29 +64,75 @@ BEGIN
     ELSE
         -- None counts: where the oldest one has started, which is the very beginning unless a purge
         -- took away those before it.
-        SELECT sc.start_value, sc.start_id INTO p_start_value, p_start_id
+        SELECT nullif(sc.start_value, '-infinity'), sc.start_id INTO p_start_value, p_start_id
         FROM omd.source_control AS sc
         WHERE sc.module_id = v_instance.module_id
         ORDER BY sc.module_instance_id
         LIMIT 1;
-        IF NOT FOUND OR p_start_value = '-infinity' THEN
-            p_start_value := '-infinity';
-            p_start_id := CASE WHEN p_end_id IS NOT NULL THEN -9223372036854775808 END;
-        END IF;
     END IF;
 
-    IF (p_end_value IS NULL AND p_end_id IS NULL)
-        OR p_end_value < p_start_value
-        OR (p_end_id < p_start_id AND (p_end_value IS NULL OR p_end_value = p_start_value))
+    -- An open start fits an end of every kind; any other one says how the Module reads its source.
+    v_kind := concat_ws(
+        ' and ',
+        CASE WHEN p_end_value IS NOT NULL THEN 'timestamp' END,
+        CASE WHEN p_end_id IS NOT NULL THEN 'id' END
+    );
+    v_expected := concat_ws(
+        ' and ',
+        CASE WHEN p_start_value IS NOT NULL THEN 'timestamp' END,
+        CASE WHEN p_start_id IS NOT NULL THEN 'id' END
+    );
+    IF p_start_value IS NULL AND coalesce(p_start_id, -9223372036854775808) = -9223372036854775808
     THEN
+        v_expected := v_kind;
+        p_start_id := CASE WHEN p_end_id IS NOT NULL THEN -9223372036854775808 END;
+    END IF;
+
+    v_problem := CASE
+        WHEN v_kind = '' THEN 'has no end'
+        WHEN p_end_value NOT BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-31 00:00:00+00'
+            THEN 'ends at no instant of the years 1 to 9999'
+        WHEN v_kind = v_expected
+            AND (
+                p_end_value < p_start_value
+                OR (p_end_id < p_start_id AND (p_end_value IS NULL OR p_end_value = p_start_value))
+            )
+            THEN 'ends before its start'
+    END;
+    IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM010',
             jsonb_build_object(
                 'module_instance_id', p_module_instance_id,
+                'problem', v_problem,
+                'start', concat_ws(
+                    ', ',
+                    coalesce(
+                        p_start_value::text,
+                        CASE WHEN p_start_id IS NULL THEN 'the very beginning' END
+                    ),
+                    CASE
+                        WHEN p_start_id = -9223372036854775808 THEN 'the very beginning'
+                        ELSE 'id ' || p_start_id
+                    END
+                ),
                 'start_value', p_start_value,
                 'start_id', p_start_id,
                 'end_value', p_end_value,
                 'end_id', p_end_id
+            )
+        );
+    ELSIF v_kind <> v_expected THEN
+        PERFORM omd.raise_error(
+            'OM019',
+            jsonb_build_object(
+                'module_instance_id', p_module_instance_id,
+                'module_code', (
+                    SELECT m.module_code FROM omd.module AS m
+                    WHERE m.module_id = v_instance.module_id
+                ),
+                'kind', v_kind,
+                'expected', v_expected
             )
         );
     END IF;
@@ -95,10 +145,12 @@ $create_load_window$;
 
 COMMENT ON PROCEDURE omd.create_load_window IS
 'Records the load window (start, end] of a Module Instance and answers its start: the end of the '
-'newest window of the Module whose run succeeded and was not rolled back, or -infinity (as an '
-'id: the least bigint) for the first. p_end_value (timestamptz) and p_end_id (bigint): end, '
-'either may be NULL. A second call with the same end repeats the answer. Errors: OM004, OM005, '
-'OM010, OM101, OM102, OM105. Locks: the instance row. '
+'newest window of the Module whose run succeeded and was not rolled back. The first window has an '
+'open start: p_start_value is NULL, and p_start_id the least bigint when the end has an id. '
+'p_end_value (timestamptz) and p_end_id (bigint): the end, by one of them or by both, in the way '
+'of the windows before. A second call with the same end repeats the answer. Errors: OM004, OM005, '
+'OM010 (no end, an end before the start, or one beyond the years 1 to 9999), OM019 (another kind '
+'than the windows before), OM101, OM102, OM105. Locks: the instance row. '
 'May be NULL: p_start_value, p_start_id. '
 'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.create_load_window FROM PUBLIC;

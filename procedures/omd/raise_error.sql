@@ -1,6 +1,6 @@
 -- Raises an error of the catalogue: the only place where OMD raises one. MESSAGE and HINT come from
 -- omd.error_catalogue, filled from p_detail ({key_literal}: the value as an SQL literal, for
--- commands to copy); DETAIL is p_detail itself.
+-- commands to copy; NULL and an empty list read "none"); DETAIL is p_detail itself.
 
 CREATE OR REPLACE FUNCTION omd.raise_error(
     p_sqlstate text,
@@ -15,6 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $raise_error$
 DECLARE
     v_error omd.error_catalogue;
+    v_values jsonb;
     v_literals jsonb;
 BEGIN
     SELECT * INTO v_error FROM omd.error_catalogue AS e WHERE e.sqlstate_code = p_sqlstate;
@@ -26,14 +27,17 @@ BEGIN
             HINT = 'Run omd install, or psql -f sql/install.sql.';
     END IF;
 
-    SELECT jsonb_object_agg(d.key || '_literal', quote_nullable(d.value)) INTO v_literals
+    SELECT
+        jsonb_object_agg(d.key, coalesce(nullif(d.value, '[]'), 'none')),
+        jsonb_object_agg(d.key || '_literal', quote_nullable(d.value))
+    INTO v_values, v_literals
     FROM jsonb_each_text(p_detail) AS d;
 
     RAISE EXCEPTION USING
         ERRCODE = p_sqlstate,
-        MESSAGE = omd._fill_template(v_error.message_template, p_detail),
+        MESSAGE = omd._fill_template(v_error.message_template, v_values),
         DETAIL = p_detail::text,
-        HINT = omd._fill_template(v_error.hint_template, p_detail || v_literals);
+        HINT = omd._fill_template(v_error.hint_template, v_values || v_literals);
 END
 $raise_error$;
 

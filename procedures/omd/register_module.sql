@@ -1,5 +1,6 @@
--- Inserts or updates a Module by its code. A NULL argument keeps the present value. A target that
--- does not exist yet is a warning: it may be created later, but a rollback needs it.
+-- Inserts or updates a Module by its code. A NULL argument keeps the present value. What the Module
+-- lacks is a warning, not an error: its target, its template may come later, but a rollback needs
+-- them.
 
 CREATE OR REPLACE PROCEDURE omd.register_module(
     p_module_code text,
@@ -34,6 +35,7 @@ DECLARE
     v_old omd.module;
     v_new omd.module;
     v_stranger record;
+    v_problem record;
 BEGIN
     PERFORM omd.require_name('p_module_code', p_module_code);
     SELECT * INTO v_old FROM omd.module AS m WHERE m.module_code = p_module_code FOR NO KEY UPDATE;
@@ -119,16 +121,13 @@ BEGIN
         );
     END IF;
 
-    IF v_new.platform_code = 'POSTGRES' AND NOT omd.target_exists(v_new.table_code) THEN
+    FOR v_problem IN
+        SELECT p.problem, p.command FROM omd._module_problems(p_module_id) AS p
+    LOOP
         RAISE WARNING USING
-            MESSAGE = format(
-                'the target %s of Module "%s" does not exist yet',
-                omd.quote_table(v_new.table_code, v_new.platform_code),
-                p_module_code
-            ),
-            HINT = 'Create it before the first run: a failed run can only be rolled back in a '
-                'table that exists.';
-    END IF;
+            MESSAGE = format('Module "%s": %s', p_module_code, v_problem.problem),
+            HINT = v_problem.command;
+    END LOOP;
 END
 $register_module$;
 
@@ -144,9 +143,9 @@ COMMENT ON PROCEDURE omd.register_module IS
 'the standard. p_companion_module_codes: Modules that are rolled back together with this one; '
 'replaces the list. p_inactive_indicator: Y, it is skipped, or N. Answers p_module_id. '
 'p_table_format_code: PARQUET for plain Parquet on Spark. p_open_expiry_date: what the expiry date'
-' of a current record says (9999-12-31). Errors: OM002, OM005, OM006, OM009, OM013, OM111: another'
-' target while a rollback is pending in the present one or a run executes, OM204, OM210: a target '
-'in a schema of OMD or PostgreSQL. Locks: the Module row. DIRECT, "Module Processing". Call again '
-'when the answer was lost.';
+' of a current record says (9999-12-31). Warns of each problem that omd_report.readiness shows. '
+'Errors: OM002, OM005, OM006, OM009, OM013, OM111: another target while a rollback is pending in '
+'the present one or a run executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. '
+'Locks: the Module row. DIRECT, "Module Processing". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

@@ -21,6 +21,7 @@ BEGIN
 
     v_codes := CASE p_kind
         WHEN 'area' THEN ARRAY(SELECT a.area_code FROM omd.area AS a ORDER BY 1)
+        WHEN 'layer' THEN ARRAY(SELECT l.layer_code FROM omd.layer AS l ORDER BY 1)
         WHEN 'frequency' THEN ARRAY(SELECT f.frequency_code FROM omd.frequency AS f ORDER BY 1)
         WHEN 'table type' THEN ARRAY(SELECT t.table_type_code FROM omd.table_type AS t ORDER BY 1)
         WHEN 'platform' THEN ARRAY(SELECT p.platform_code FROM omd.platform AS p ORDER BY 1)
@@ -54,8 +55,8 @@ END
 $require_code$;
 
 COMMENT ON FUNCTION omd.require_code IS
-'For rooms: The registered spelling of p_code among the codes of p_kind (area, frequency, table '
-'type, platform, table format, event type, next run indicator, inactive indicator); NULL for '
+'For rooms: The registered spelling of p_code among the codes of p_kind (area, layer, frequency, '
+'table type, platform, table format, event type, next run indicator, inactive indicator); NULL for '
 'NULL. Errors: OM006. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_code FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.require_code TO omd_admin;

@@ -1,4 +1,6 @@
--- Refuses a code that is NULL or blank.
+-- Refuses a code that is NULL, blank or longer than an index takes. An index entry has 2704 bytes,
+-- less what it says of itself; a longer text fits only if it compresses well, which nobody could
+-- foresee.
 
 CREATE OR REPLACE FUNCTION omd.require_name(
     p_argument text,
@@ -11,14 +13,22 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $require_name$
+DECLARE
+    v_expected text;
 BEGIN
     IF p_value IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', p_argument));
-    ELSIF p_value ~ '^[[:space:]]*$' THEN
+    END IF;
+
+    v_expected := CASE
+        WHEN octet_length(p_value) > 2600 THEN 'a name of at most 2600 bytes'
+        WHEN p_value ~ '^[[:space:]]*$' THEN 'a name that is not blank'
+    END;
+    IF v_expected IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
-                'argument', p_argument, 'value', p_value, 'expected', 'a name that is not blank'
+                'argument', p_argument, 'value', left(p_value, 60), 'expected', v_expected
             )
         );
     END IF;
@@ -26,6 +36,6 @@ END
 $require_name$;
 
 COMMENT ON FUNCTION omd.require_name IS
-'For rooms: Raises OM005 when the value of the argument p_argument is NULL, OM013 when it is '
-'blank. Locks: none.';
+'For rooms: Refuses a name: the value p_value of the argument p_argument. Errors: OM005 (NULL), '
+'OM013 (blank, or longer than 2600 bytes). Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_name FROM PUBLIC;

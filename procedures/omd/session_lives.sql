@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION omd.session_lives(
 )
 RETURNS boolean
 LANGUAGE sql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -32,3 +32,4 @@ COMMENT ON FUNCTION omd.session_lives IS
 'p_instance_type: BATCH or MODULE; p_instance_id: the instance. FALSE for every other instance. '
 'Locks: none.';
 REVOKE ALL ON FUNCTION omd.session_lives FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.session_lives TO omd_reader;

@@ -42,6 +42,13 @@
 \ir ../../migrations/V008__rollback.sql
 \endif
 
+\set checksum 'f850b282ac2036f678ef4f04cd72514d7852791aa408487b4be3079e46a56ab0'
+\set migration 'V009__administration'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V009__administration.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -59,13 +66,16 @@
 \ir ../../procedures/omd/_target_relation.sql
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
+\ir ../../procedures/omd/_column_is_indexed.sql
 \ir ../../procedures/omd/write_event.sql
 \ir ../../procedures/omd/_notify_event.sql
 \ir ../../procedures/omd/require_code.sql
 \ir ../../procedures/omd/require_name.sql
+\ir ../../procedures/omd/_refuse_next_run_indicator.sql
 \ir ../../procedures/omd/_require_batch.sql
 \ir ../../procedures/omd/_require_module.sql
 \ir ../../procedures/omd/_require_lease.sql
+\ir ../../procedures/omd/_require_context.sql
 \ir ../../procedures/omd/require_read_committed.sql
 \ir ../../procedures/omd/_refused_commit.sql
 \ir ../../procedures/omd/require_no_transaction_block.sql
@@ -94,14 +104,26 @@
 \ir ../../procedures/omd/_batch_rollback_is_pending.sql
 \ir ../../procedures/omd/_frequency_is_met.sql
 \ir ../../procedures/omd/_child_has_succeeded.sql
+\ir ../../procedures/omd/_missing_columns.sql
+\ir ../../procedures/omd/_module_problems.sql
 
 -- Registration and parameters
+\ir ../../procedures/omd/register_area.sql
+\ir ../../procedures/omd/register_table_type.sql
+\ir ../../procedures/omd/register_event_type.sql
+\ir ../../procedures/omd/register_frequency.sql
 \ir ../../procedures/omd/register_batch.sql
 \ir ../../procedures/omd/_require_target.sql
 \ir ../../procedures/omd/register_module.sql
 \ir ../../procedures/omd/register_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
 \ir ../../procedures/omd/add_batch_to_parent_batch.sql
+\ir ../../procedures/omd/remove_module_from_batch.sql
+\ir ../../procedures/omd/remove_batch_from_parent_batch.sql
+\ir ../../procedures/omd/rename_batch.sql
+\ir ../../procedures/omd/rename_module.sql
+\ir ../../procedures/omd/retire_batch.sql
+\ir ../../procedures/omd/retire_module.sql
 \ir ../../procedures/omd/set_parameter.sql
 \ir ../../procedures/omd/parameter_value.sql
 \ir ../../procedures/omd/module_definition.sql
@@ -170,6 +192,11 @@
 \ir ../../procedures/omd/log_event.sql
 \ir ../../procedures/omd/audit_column_values.sql
 \ir ../../procedures/omd/set_next_run_indicator.sql
+\ir ../../procedures/omd/end_module_instance.sql
+\ir ../../procedures/omd/end_batch_instance.sql
+\ir ../../procedures/omd/_frequency_holds_until.sql
+\ir ../../procedures/omd/_explain_reason.sql
+\ir ../../procedures/omd/explain_begin.sql
 
 -- Retention
 \ir ../../procedures/omd/_oldest_needed_module_instance.sql
@@ -220,6 +247,7 @@
 \ir ../views/omd/directives.sql
 \ir ../views/omd/parameter_list.sql
 \ir ../views/omd/failures.sql
+\ir ../views/omd/readiness.sql
 \ir ../views/omd/exceptions.sql
 \ir ../views/omd/pending_rollbacks.sql
 \ir ../views/omd/common_errors.sql

@@ -66,6 +66,18 @@ def other_window(flow: Flow) -> None:
         )
 
 
+def other_kind_of_window(flow: Flow) -> None:
+    for end in ("p_end_id => 1", "p_end_value => now()"):
+        id = flow.begin_module().id
+        flow.conn.execute(f"CALL omd.create_load_window(%s, {end})".encode(), [id])
+        flow.end_module(id, "S")
+
+
+def retire_what_executes(flow: Flow) -> None:
+    flow.begin_module()
+    flow.call("retire_module", module_code="m")
+
+
 def cycle(flow: Flow) -> None:
     flow.call("add_batch_to_parent_batch", batch_code="b", parent_batch_code="b")
 
@@ -120,6 +132,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM016": lambda flow: flow.conn.execute("CALL omd_lineage.register_topic('a..b')"),
     "OM018": lambda flow: in_a_transaction_block(flow, "run_module", module_code="m"),
     "OM017": lambda flow: topics(flow, "CALL omd_lineage.register_topic('dwh.s', ARRAY['dwh.f'])"),
+    "OM019": other_kind_of_window,
     "OM101": lambda flow: flow.end_module(flow.run_module(), "S"),
     "OM102": lambda flow: flow.end_module(flow.create_module(), "S"),
     "OM103": lambda flow: flow.call("confirm_rollback", module_instance_id=flow.begin_module().id),
@@ -139,6 +152,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
         flow.call("register_module", module_code="m", table_code="dwh.other"),
     ],
     "OM112": kept_by_a_rule,
+    "OM113": retire_what_executes,
     "OM201": no_template,
     "OM202": no_target,
     "OM203": lambda flow: flow.call("run_module", module_code="m"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from psycopg.errors import CheckViolation, InsufficientPrivilege
+from psycopg.errors import CheckViolation, InsufficientPrivilege, NotNullViolation
 
 from support.flow import checked
 
@@ -273,11 +273,15 @@ def test_an_administrator_directs_an_instance_in_psql(flow: Flow, anna: Flow, ki
 def test_an_indicator_is_p_r_or_c(flow: Flow, anna: Flow, kind: str, value: str) -> None:
     flow.batch("b", "m")
     flow.run_batch("b", m="S")
-    with pytest.raises(psycopg.IntegrityError):
+    with pytest.raises(psycopg.Error) as caught:
         anna.conn.execute(
             f"UPDATE omd.{kind}_instance SET next_run_indicator = {value}"
             f" WHERE {kind}_instance_id = 1".encode()
         )
+    if value == "NULL":
+        assert isinstance(caught.value, NotNullViolation)
+    else:
+        assert checked(caught.value, "OM006")["codes"] == "C, P, R"
     assert log(flow) == []
 
 

@@ -42,11 +42,11 @@ def start(flow: Flow, **end: Any) -> Any:
 
 
 def test_the_very_first_starts_at_the_beginning_of_time(flow: Flow) -> None:
-    assert start(flow, end_value="2013-01-31")[0] == "-infinity"
+    assert start(flow, end_value="2013-01-31") == (None, None)
 
 
 def test_the_very_first_by_id_starts_below_every_id(flow: Flow) -> None:
-    assert start(flow, end_id=10)[1] in (None, LEAST)
+    assert start(flow, end_id=10) == (None, LEAST)
     flow.end_module(1, "S")
     assert start(flow, end_id=20)[1] == 10
 
@@ -71,7 +71,17 @@ def test_an_empty_window_is_a_window(flow: Flow) -> None:
     assert start(flow, end_value="2013-01-31", end_id=7) == ("2013-01-31 00:00:00+00", 7)
 
 
-@pytest.mark.parametrize("end", [{}, {"end_value": "2012-12-31"}, {"end_value": "-infinity"}])
+@pytest.mark.parametrize(
+    "end",
+    [
+        {},
+        {"end_value": "2012-12-31"},
+        {"end_value": "-infinity"},
+        {"end_value": "infinity"},
+        {"end_value": "20000-01-01"},
+        {"end_value": "0044-03-15 BC"},
+    ],
+)
 def test_a_window_without_an_end_or_that_ends_before_it_starts_is_refused(
     flow: Flow, end: dict[str, Any]
 ) -> None:
@@ -168,3 +178,55 @@ def test_a_window_needs_an_instance_that_proceeds(flow: Flow) -> None:
     flow.refused("OM102", "create_load_window", module_instance_id=created, end_id=1)
     flow.end_module(created, "A")
     flow.refused("OM101", "create_load_window", module_instance_id=created, end_id=1)
+
+
+def test_a_first_window_ends_at_an_instant_too(flow: Flow) -> None:
+    id = flow.begin_module().id
+    for end in ("infinity", "-infinity"):
+        detail = flow.refused("OM010", "create_load_window", module_instance_id=id, end_value=end)
+        assert detail["start"] == "the very beginning"
+    assert window(flow, id, end_value="9999-12-31 00:00:00+00") == (None, None)
+
+
+KINDS = ({"end_value": "2013-01-31"}, {"end_id": 5}, {"end_value": "2013-01-31", "end_id": 5})
+
+
+@pytest.mark.parametrize("before", KINDS, ids=["timestamp", "id", "both"])
+@pytest.mark.parametrize("now", KINDS, ids=["timestamp", "id", "both"])
+def test_a_window_is_of_the_kind_of_those_before(
+    flow: Flow, before: dict[str, Any], now: dict[str, Any]
+) -> None:
+    loaded(flow, **before)
+    id = flow.begin_module().id
+    if before == now:
+        window(flow, id, **now)
+    else:
+        flow.refused("OM019", "create_load_window", module_instance_id=id, **now)
+    assert flow.one("SELECT count(*) FROM omd.source_control") == 1 + (before == now)
+
+
+def test_a_kind_that_only_failed_binds_nobody(flow: Flow) -> None:
+    loaded(flow, "F", end_id=5)
+    loaded(flow, "F", end_value="2013-01-31", end_id=5)
+    assert start(flow, end_value="2013-01-31") == (None, None)
+
+
+def test_a_kind_counts_where_a_purge_took_the_first_windows(flow: Flow) -> None:
+    loaded(flow, end_id=5)
+    id = loaded(flow, "F", end_id=7)
+    flow.owner("DELETE FROM omd.source_control WHERE module_instance_id <> %s", id)
+    begun = flow.begin_module().id
+    flow.refused("OM019", "create_load_window", module_instance_id=begun, end_value="2013-01-31")
+    assert window(flow, begun, end_id=9) == (None, 5)
+
+
+def test_a_window_from_before_has_an_open_start_too(flow: Flow) -> None:
+    """Former versions, and lineage, write an open start as -infinity."""
+    id = flow.begin_module().id
+    window(flow, id, end_value="2013-01-31", end_id=3)
+    flow.owner("UPDATE omd.source_control SET start_value = '-infinity'")
+    assert window(flow, id, end_value="2013-01-31", end_id=3) == (None, LEAST)
+    trace = flow.rows("SELECT window_start_value FROM omd_report.trace")
+    assert trace == [{"window_start_value": None}]
+    flow.end_module(id, "F")
+    assert start(flow, end_value="2013-01-31", end_id=3) == (None, LEAST)

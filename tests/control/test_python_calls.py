@@ -95,11 +95,11 @@ def test_a_load_window(control: omd.Control) -> None:
     first = control.begin_module("m_alone").module_instance_id
     end = datetime(2013, 2, 1, tzinfo=timezone.utc)
     window = control.create_load_window(first, end_value=end, end_id=9)
-    assert window == t.CreateLoadWindowAnswer(datetime.min.replace(tzinfo=timezone.utc), -(2**63))
+    assert window == t.CreateLoadWindowAnswer(None, -(2**63))
     assert control.create_load_window(first, end_value=end, end_id=9) == window
     control.module_success(first)
     second = control.begin_module("m_alone").module_instance_id
-    window = control.create_load_window(second, end_value=end + timedelta(days=1))
+    window = control.create_load_window(second, end_value=end + timedelta(days=1), end_id=1)
     assert window == t.CreateLoadWindowAnswer(end, 9)
 
 

@@ -20,7 +20,7 @@ HOSTILE = [
     "{table} %s %I $1",
     "emoji 🚕 and ünïcode",
     "line\nbreak",
-    "x" * 5000,
+    "x" * 2600,
 ]
 BATCH = {
     "frequency_code": ("Daily", "Weekly"),

@@ -523,8 +523,6 @@ def test_a_trace_leads_from_an_instance_to_all_about_it(flow: Flow) -> None:
     flow.call("log_event", event_detail="on the way", module_instance_id=failed)
     flow.call("module_failure", module_instance_id=failed, event_detail="the reason")
     undoing = flow.run_module("m", batch=batch)
-    # -infinity, the start of the first window, is no instant of Python.
-    flow.owner("UPDATE omd.source_control SET start_value = NULL")
     [row] = look(flow, "trace", module_instance_id=failed)
     assert [(p["batch_code"], p["batch_instance_id"]) for p in row["parents"]] == [
         ("b", batch),

@@ -10,10 +10,12 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import sql
+from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
@@ -211,6 +213,7 @@ class Link:
         connection = psycopg.connect(self._conninfo, autocommit=True)
         connection.add_notice_handler(_forward_notice)
         connection.adapters.register_loader("timestamptz", _InstantLoader)
+        connection.adapters.register_loader("numeric", _CountLoader)
         return connection
 
 
@@ -224,6 +227,14 @@ class _InstantLoader(TimestamptzLoader):
         if told == b"infinity":
             return datetime.max.replace(tzinfo=timezone.utc)
         return super().load(data)
+
+
+class _CountLoader(Loader):
+    """Reads a whole number as an int: sums of row counts, which may be larger than a bigint."""
+
+    def load(self, data: Buffer) -> int | Decimal:
+        told = bytes(data).decode()
+        return int(told) if told.lstrip("-").isdecimal() else Decimal(told)
 
 
 def _text(error: psycopg.Error) -> str:

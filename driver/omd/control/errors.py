@@ -24,6 +24,7 @@ __all__ = [
     "LeaseExpired",
     "LeaseLost",
     "LoadWindowExists",
+    "LoadWindowKind",
     "ModuleAborted",
     "ModuleSkipped",
     "NegativeRowCount",
@@ -31,6 +32,7 @@ __all__ = [
     "NoRollbackExecutor",
     "NoRollbackPending",
     "NoRollbackTemplate",
+    "NotAtRest",
     "NotProceeding",
     "NotStarted",
     "ProtectedTarget",
@@ -83,11 +85,11 @@ class InvalidTableCode(CallerError, code="OM009"):
 
 
 class InvalidLoadWindow(CallerError, code="OM010"):
-    """A load window that ends before it starts."""
+    """A load window without an end, or that ends before it starts, or beyond all dates."""
 
 
 class InvalidLease(CallerError, code="OM011"):
-    """A lease that is not longer than nothing."""
+    """A lease that is not longer than zero and at most 100 years."""
 
 
 class UnknownParameter(CallerError, code="OM012"):
@@ -104,6 +106,10 @@ class WrongIsolationLevel(CallerError, code="OM014"):
 
 class TransactionBlock(CallerError, code="OM018"):
     """A procedure that commits was called in a transaction block or from a function."""
+
+
+class LoadWindowKind(CallerError, code="OM019"):
+    """A load window by another kind of position than the Module's windows before."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):
@@ -140,6 +146,10 @@ class TargetInUse(StateError, code="OM111"):
 
 class RollbackIncomplete(StateError, code="OM112"):
     """Rows of the undone runs are still there, or rows of others refer to them."""
+
+
+class NotAtRest(StateError, code="OM113"):
+    """A Batch or Module that executes, or waits for a rollback, was to retire."""
 
 
 class NoRollbackTemplate(ConfigurationError, code="OM201"):

@@ -595,7 +595,7 @@ class ModuleRun(_Block):
         already behind an end, are in no slice: choose an end that every writer has passed.
 
         Args:
-            end_value: an instant; the first window starts at -infinity, `datetime.min`.
+            end_value: an instant; the first window has no start: `start_value` is None.
             end_id: an id, alone or as the second part of the end.
         """
         start = self.control.create_load_window(

@@ -110,7 +110,7 @@ def _until(row: TraceRow) -> str:
 
 def _window(row: TraceRow) -> str:
     values = [
-        f"{name}s from {short(start)} (exclusive) to {short(end)}"
+        f"{name}s from {_bound(start)} (exclusive) to {short(end)}"
         for name, start, end in (
             ("instant", row.window_start_value, row.window_end_value),
             ("id", row.window_start_id, row.window_end_id),
@@ -118,3 +118,7 @@ def _window(row: TraceRow) -> str:
         if end is not None
     ]
     return "; ".join(values) + (" (taken back)" if row.window_is_taken_back else "")
+
+
+def _bound(start: object) -> object:
+    return "the beginning" if start is None else short(start)

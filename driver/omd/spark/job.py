@@ -107,7 +107,7 @@ def _window(run: ModuleRun, columns: str | tuple[str | None, str | None]) -> dic
     return {
         "windowTimeColumn": time_column,
         "windowIdColumn": id_column,
-        "windowStart": window.start_value and as_option(window.start_value),
+        "windowStart": as_option(window.start_value) if window.end_value else None,
         "windowStartId": window.start_id,
         "windowEnd": window.end_value and as_option(window.end_value),
         "windowEndId": window.end_id,

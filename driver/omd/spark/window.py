@@ -94,8 +94,10 @@ class Window:
         )
 
 
-def as_option(bound: datetime) -> str:
-    """A bound of a load window as text; the start of the first one is the smallest instant."""
+def as_option(bound: datetime | None) -> str:
+    """A bound of a load window as text; None is the start of the first one."""
+    if bound is None:
+        return _NO_START
     if bound.tzinfo is None:
         raise CallerError(
             f"the bound {bound} of a load window has no time zone",

@@ -46,12 +46,11 @@ VALUES
 ),
 (
     'OM010', 'InvalidLoadWindow',
-    'Module Instance {module_instance_id} asked for a load window that has no end, or ends '
-    'before its start',
-    'The window starts at ({start_value}, {start_id}); give an end that is not before it.'
+    'Module Instance {module_instance_id} asked for a load window that {problem}',
+    'The window starts at {start}; give an end that is not before it.'
 ),
 (
-    'OM011', 'InvalidLease', 'a lease of {lease} is not longer than zero',
+    'OM011', 'InvalidLease', 'a lease of {lease} is not longer than zero and at most 100 years',
     'Give an interval, such as interval ''5 minutes'', or NULL for no lease.'
 ),
 (
@@ -72,6 +71,13 @@ VALUES
     '{routine} commits while it runs, so it can''t be called in a transaction block or from a '
     'function',
     'End the transaction first, or switch autocommit on; then CALL it on its own.'
+),
+(
+    'OM019', 'LoadWindowKind',
+    'Module Instance {module_instance_id} asked for a load window that ends by {kind}, but the '
+    'windows of Module "{module_code}" go by {expected}',
+    'Give the end by {expected}. To read the source in another way, register a Module with a code '
+    'of its own.'
 ),
 (
     'OM101', 'InstanceNotExecuting',
@@ -126,6 +132,10 @@ VALUES
     'Undo what refers to the rows too: CALL omd.set_next_run_indicator(''R'', '
     'p_module_instance_id => …); or see which rule or trigger of {table_code} keeps them. Where '
     'they are to stay: CALL omd.register_rollback({module_code_literal}, p_keeps_rows => TRUE);'
+),
+(
+    'OM113', 'NotAtRest', '{object_type} "{code}" can''t retire: {because}',
+    'First: {next_command}'
 ),
 (
     'OM201', 'NoRollbackTemplate',

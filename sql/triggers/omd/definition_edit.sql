@@ -1,5 +1,5 @@
--- Logs every change of what Batches and Modules are; the first registration is none. Parameters and
--- rollback templates are logged from their first value to their last.
+-- Logs every change of what Batches and Modules are; the first registration is none. Parameters,
+-- rollback templates and reference codes are logged from their first value to their last.
 
 CREATE OR REPLACE TRIGGER trg_batch_log
 AFTER UPDATE OR DELETE ON omd.batch
@@ -63,4 +63,36 @@ FOR EACH ROW
 EXECUTE FUNCTION omd._log_definition_edit();
 
 COMMENT ON TRIGGER trg_rollback_template_log ON omd.rollback_template IS
+'Writes each change to the event log.';
+
+CREATE OR REPLACE TRIGGER trg_area_log
+AFTER INSERT OR UPDATE OR DELETE ON omd.area
+FOR EACH ROW
+EXECUTE FUNCTION omd._log_definition_edit();
+
+COMMENT ON TRIGGER trg_area_log ON omd.area IS
+'Writes each change to the event log.';
+
+CREATE OR REPLACE TRIGGER trg_table_type_log
+AFTER INSERT OR UPDATE OR DELETE ON omd.table_type
+FOR EACH ROW
+EXECUTE FUNCTION omd._log_definition_edit();
+
+COMMENT ON TRIGGER trg_table_type_log ON omd.table_type IS
+'Writes each change to the event log.';
+
+CREATE OR REPLACE TRIGGER trg_event_type_log
+AFTER INSERT OR UPDATE OR DELETE ON omd.event_type
+FOR EACH ROW
+EXECUTE FUNCTION omd._log_definition_edit();
+
+COMMENT ON TRIGGER trg_event_type_log ON omd.event_type IS
+'Writes each change to the event log.';
+
+CREATE OR REPLACE TRIGGER trg_frequency_log
+AFTER INSERT OR UPDATE OR DELETE ON omd.frequency
+FOR EACH ROW
+EXECUTE FUNCTION omd._log_definition_edit();
+
+COMMENT ON TRIGGER trg_frequency_log ON omd.frequency IS
 'Writes each change to the event log.';

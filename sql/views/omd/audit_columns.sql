@@ -23,14 +23,7 @@ found AS (
         i.attname IS NOT NULL AS insert_column_exists,
         coalesce(i.atttypid = 'bigint'::regtype, FALSE) AS insert_column_is_bigint,
         coalesce(i.attnotnull, FALSE) AS insert_column_is_not_null,
-        EXISTS(
-            SELECT FROM pg_index AS x
-            WHERE
-                x.indrelid = c.oid
-                AND x.indkey[0] = i.attnum
-                AND x.indpred IS NULL
-                AND x.indisvalid
-        ) AS insert_column_is_indexed,
+        omd._column_is_indexed(t.table_code, t.insert_instance_column) AS insert_column_is_indexed,
         u.attname IS NOT NULL AS update_column_exists,
         coalesce(u.atttypid = 'bigint'::regtype, FALSE) AS update_column_is_bigint
     FROM target AS t

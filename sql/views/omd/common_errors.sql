@@ -6,8 +6,14 @@ WITH recent AS (
     SELECT
         e.event_id,
         e.event_datetime,
-        split_part(
-            ltrim(coalesce(e.event_detail, e.event_return_code_details, ''), E' \t\r\n'), E'\n', 1
+        -- A line may be of any length, and what follows looks at each character.
+        left(
+            split_part(
+                ltrim(coalesce(e.event_detail, e.event_return_code_details, ''), E' \t\r\n'),
+                E'\n',
+                1
+            ),
+            2000
         ) AS message
     FROM omd.event_log AS e
     WHERE

@@ -15,10 +15,10 @@ SELECT
     i.total_duration,
     i.total_duration / i.runs AS average_duration,
     i.longest_duration,
-    i.rows_input::bigint AS rows_input,
-    i.rows_inserted::bigint AS rows_inserted,
-    i.rows_updated::bigint AS rows_updated,
-    i.rows_deleted::bigint AS rows_deleted
+    i.rows_input,
+    i.rows_inserted,
+    i.rows_updated,
+    i.rows_deleted
 FROM last_days AS d
 CROSS JOIN
     LATERAL (
@@ -50,10 +50,10 @@ SELECT
     i.total_duration,
     i.total_duration / i.runs AS average_duration,
     i.longest_duration,
-    i.rows_input::bigint AS rows_input,
-    i.rows_inserted::bigint AS rows_inserted,
-    i.rows_updated::bigint AS rows_updated,
-    i.rows_deleted::bigint AS rows_deleted
+    i.rows_input,
+    i.rows_inserted,
+    i.rows_updated,
+    i.rows_deleted
 FROM last_days AS d
 CROSS JOIN
     LATERAL (

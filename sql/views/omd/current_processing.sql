@@ -1,4 +1,4 @@
--- What executes now.
+-- What executes now. Host, process and user are what the run says of itself in its context.
 
 CREATE OR REPLACE VIEW omd_report.current_processing AS
 SELECT
@@ -9,7 +9,13 @@ SELECT
     bi.start_datetime,
     statement_timestamp() - bi.start_datetime AS running_for,
     bi.processing_indicator,
-    bi.lease_expires_at
+    bi.lease_expires_at,
+    bi.execution_context ->> 'host' AS host,
+    bi.execution_context ->> 'pid' AS pid,
+    bi.execution_context ->> 'user' AS user_name,
+    CASE
+        WHEN bi.is_session_bound THEN omd.session_lives('BATCH', bi.batch_instance_id)
+    END AS session_lives
 FROM omd.batch_instance AS bi
 INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
 WHERE bi.execution_status_code = 'E'
@@ -22,7 +28,13 @@ SELECT
     mi.start_datetime,
     statement_timestamp() - mi.start_datetime AS running_for,
     mi.processing_indicator,
-    mi.lease_expires_at
+    mi.lease_expires_at,
+    mi.execution_context ->> 'host' AS host,
+    mi.execution_context ->> 'pid' AS pid,
+    mi.execution_context ->> 'user' AS user_name,
+    CASE
+        WHEN mi.is_session_bound THEN omd.session_lives('MODULE', mi.module_instance_id)
+    END AS session_lives
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 WHERE mi.execution_status_code = 'E';
@@ -39,3 +51,11 @@ COMMENT ON COLUMN omd_report.current_processing.processing_indicator IS
 'P runs; R rolls back; A is not evaluated yet.';
 COMMENT ON COLUMN omd_report.current_processing.lease_expires_at IS
 'When its lease ends; NULL: it has none.';
+COMMENT ON COLUMN omd_report.current_processing.host IS
+'The host it runs on, as it says; NULL: it did not say.';
+COMMENT ON COLUMN omd_report.current_processing.pid IS
+'Its process: of the driver on that host, or of the session that runs it in the database.';
+COMMENT ON COLUMN omd_report.current_processing.user_name IS
+'Who runs it, as it says; NULL: it did not say.';
+COMMENT ON COLUMN omd_report.current_processing.session_lives IS
+'The session that runs it in the database lives; NULL: it does not run in a session.';

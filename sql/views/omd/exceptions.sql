@@ -232,14 +232,26 @@ FROM (
     INNER JOIN omd.batch AS b ON bm.batch_id = b.batch_id
     WHERE bm.inactive_indicator = 'Y'
 ) AS d
-GROUP BY d.code;
+GROUP BY d.code
+UNION ALL
+-- It lacks what a rollback needs, which would show only after its first failure.
+SELECT
+    'NOT_READY' AS exception_code,
+    'MODULE' AS instance_type,
+    r.module_code AS code,
+    NULL AS instance_id,
+    NULL AS since_datetime,
+    string_agg(r.problem, '; ' ORDER BY r.severity, r.problem) AS detail
+FROM omd_report.readiness AS r
+GROUP BY r.module_code;
 
 COMMENT ON VIEW omd_report.exceptions IS
 'What needs a look, at most one row per kind for each Batch and Module.';
 COMMENT ON COLUMN omd_report.exceptions.exception_code IS
 'LAST_RUN_FAILED; RUNNING_LONG: longer than a minute and 3 times the median of its last 20 '
 'successes; LEASE_EXPIRED: the run is dead; NOT_RUN: for 2 intervals of its frequency, a '
-'Module''s being the shortest of its active Batches; DISABLED: it is inactive.';
+'Module''s being the shortest of its active Batches; DISABLED: it is inactive; NOT_READY: it is in '
+'omd_report.readiness.';
 COMMENT ON COLUMN omd_report.exceptions.instance_type IS 'BATCH or MODULE.';
 COMMENT ON COLUMN omd_report.exceptions.code IS 'Code of the Batch or Module.';
 COMMENT ON COLUMN omd_report.exceptions.instance_id IS

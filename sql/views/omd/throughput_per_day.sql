@@ -10,12 +10,12 @@ SELECT
     i.failed,
     i.aborted,
     i.skipped,
-    i.rows_input::bigint AS rows_input,
-    i.rows_inserted::bigint AS rows_inserted,
-    i.rows_updated::bigint AS rows_updated,
-    i.rows_deleted::bigint AS rows_deleted,
-    i.rows_discarded::bigint AS rows_discarded,
-    i.rows_rejected::bigint AS rows_rejected,
+    i.rows_input,
+    i.rows_inserted,
+    i.rows_updated,
+    i.rows_deleted,
+    i.rows_discarded,
+    i.rows_rejected,
     coalesce(i.load_time, interval '0') AS load_time,
     round(
         i.rows_loaded / nullif(extract(EPOCH FROM i.load_time), 0), 1
@@ -36,7 +36,7 @@ CROSS JOIN
             sum(mi.rows_deleted) AS rows_deleted,
             sum(mi.rows_discarded) AS rows_discarded,
             sum(mi.rows_rejected) AS rows_rejected,
-            sum(mi.rows_inserted + mi.rows_updated + mi.rows_deleted)
+            sum(mi.rows_inserted::numeric + mi.rows_updated + mi.rows_deleted)
             FILTER (WHERE mi.execution_status_code = 'S') AS rows_loaded,
             sum(mi.end_datetime - mi.start_datetime)
             FILTER (WHERE mi.execution_status_code = 'S') AS load_time

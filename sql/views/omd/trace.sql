@@ -63,7 +63,7 @@ SELECT
     mi.end_datetime,
     coalesce(mi.end_datetime, statement_timestamp()) - mi.start_datetime AS duration,
     mi.lease_expires_at,
-    sc.start_value AS window_start_value,
+    nullif(sc.start_value, '-infinity') AS window_start_value,
     sc.start_id AS window_start_id,
     sc.end_value AS window_end_value,
     sc.end_id AS window_end_id,
@@ -137,7 +137,7 @@ COMMENT ON COLUMN omd_report.trace.end_datetime IS 'When it ended; NULL: it exec
 COMMENT ON COLUMN omd_report.trace.duration IS 'How long it ran, or has been running.';
 COMMENT ON COLUMN omd_report.trace.lease_expires_at IS 'When its lease ends; NULL: it has none.';
 COMMENT ON COLUMN omd_report.trace.window_start_value IS
-'Start of what it read of its source, exclusive: timestamp part; NULL: it has none.';
+'Start of what it read of its source, exclusive: timestamp part; NULL: the very beginning.';
 COMMENT ON COLUMN omd_report.trace.window_start_id IS
 'Start of what it read of its source, exclusive: id part; NULL: it has none.';
 COMMENT ON COLUMN omd_report.trace.window_end_value IS

@@ -1,0 +1,39 @@
+-- Answers an execution context; refuses one that a report could not show: a client reads nested
+-- JSON by recursion. The size is looked at first, because the search for depth is one too.
+
+CREATE OR REPLACE FUNCTION omd._require_context(
+    p_execution_context jsonb
+)
+RETURNS jsonb
+LANGUAGE plpgsql
+IMMUTABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $require_context$
+BEGIN
+    IF jsonb_typeof(p_execution_context) <> 'object'
+        OR pg_column_size(p_execution_context) > 16384
+        OR p_execution_context @? '$.**{9 to last}'
+    THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_execution_context',
+                'value', CASE
+                    WHEN pg_column_size(p_execution_context) > 16384
+                        THEN pg_size_pretty(pg_column_size(p_execution_context)::bigint)
+                    ELSE left(p_execution_context::text, 200)
+                END,
+                'expected', 'a JSON object of at most 16 kB, nested at most 8 levels deep'
+            )
+        );
+    END IF;
+    RETURN p_execution_context;
+END
+$require_context$;
+
+COMMENT ON FUNCTION omd._require_context IS
+'Answers p_execution_context; NULL passes. Errors: OM013 (no JSON object, larger than 16 kB, or '
+'nested more than 8 levels deep). Locks: none.';
+REVOKE ALL ON FUNCTION omd._require_context FROM PUBLIC;

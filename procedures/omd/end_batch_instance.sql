@@ -1,0 +1,48 @@
+-- Ends a run of a Batch that hangs, by the ordinary failure event: the next begin takes it for a
+-- failure like any other. Who did it stands in that event, and in the trail of edits.
+
+CREATE OR REPLACE PROCEDURE omd.end_batch_instance(
+    p_batch_instance_id bigint,
+    p_event_detail text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $end_batch_instance$
+DECLARE
+    v_event_detail text := concat_ws(': ', 'ended by ' || omd.editor(), nullif(p_event_detail, ''));
+BEGIN
+    BEGIN
+        CALL omd.batch_failure(p_batch_instance_id, v_event_detail, 'ENDED');
+    EXCEPTION
+        WHEN SQLSTATE 'OM101' THEN
+            -- Failed already, perhaps by another administrator at this very moment: all is done.
+            IF EXISTS (
+                SELECT FROM omd.batch_instance AS bi
+                WHERE bi.batch_instance_id = p_batch_instance_id
+                    AND bi.execution_status_code = 'F'
+            ) THEN
+                RETURN;
+            END IF;
+            RAISE;
+    END;
+
+    PERFORM omd.write_event(
+        0,
+        p_batch_instance_id,
+        4,
+        'E -> F',
+        v_event_detail
+    );
+END
+$end_batch_instance$;
+
+COMMENT ON PROCEDURE omd.end_batch_instance IS
+'Ends the Batch Instance p_batch_instance_id, which executes, with status F, as batch_failure '
+'does: what executes in it fails with it, and the next run is a partial restart. Its program is '
+'not stopped. Who called and why (p_event_detail, a text) stand in its failure event and in an '
+'event of type 4. An instance that has failed already stays as it is. Errors: OM003, OM005, '
+'OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row, then those of its '
+'members.';
+REVOKE ALL ON PROCEDURE omd.end_batch_instance FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.end_batch_instance TO omd_admin;

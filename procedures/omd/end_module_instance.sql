@@ -1,0 +1,51 @@
+-- Ends a run of a Module that hangs, by the ordinary failure event: the next begin takes it for a
+-- failure like any other. Who did it stands in that event, and in the trail of edits.
+
+CREATE OR REPLACE PROCEDURE omd.end_module_instance(
+    p_module_instance_id bigint,
+    p_event_detail text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $end_module_instance$
+DECLARE
+    v_event_detail text := concat_ws(': ', 'ended by ' || omd.editor(), nullif(p_event_detail, ''));
+BEGIN
+    BEGIN
+        CALL omd.module_failure(p_module_instance_id, v_event_detail, 'ENDED');
+    EXCEPTION
+        WHEN SQLSTATE 'OM101' THEN
+            -- Failed already, perhaps by another administrator at this very moment: all is done.
+            IF EXISTS (
+                SELECT FROM omd.module_instance AS mi
+                WHERE mi.module_instance_id = p_module_instance_id
+                    AND mi.execution_status_code = 'F'
+            ) THEN
+                RETURN;
+            END IF;
+            RAISE;
+    END;
+
+    PERFORM omd.write_event(
+        p_module_instance_id,
+        (
+            SELECT mi.batch_instance_id FROM omd.module_instance AS mi
+            WHERE mi.module_instance_id = p_module_instance_id
+        ),
+        4,
+        'E -> F',
+        v_event_detail
+    );
+END
+$end_module_instance$;
+
+COMMENT ON PROCEDURE omd.end_module_instance IS
+'Ends the Module Instance p_module_instance_id, which executes, with status F, as module_failure '
+'does: the next begin of the Module rolls its rows back, and a run that goes on nevertheless is '
+'fenced. Its program is not stopped. Who called and why (p_event_detail, a text) stand in its '
+'failure event and in an event of type 4. An instance that has failed already stays as it is. '
+'Errors: OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance '
+'row.';
+REVOKE ALL ON PROCEDURE omd.end_module_instance FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.end_module_instance TO omd_admin;

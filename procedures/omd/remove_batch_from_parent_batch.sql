@@ -1,0 +1,27 @@
+-- Takes a Batch from its parent. A run of it that executes goes on: its place is asked for at its
+-- begin only. The trigger logs the edit.
+
+CREATE OR REPLACE PROCEDURE omd.remove_batch_from_parent_batch(
+    p_batch_code text,
+    p_parent_batch_code text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $remove_batch_from_parent_batch$
+DECLARE
+    v_batch_id integer := omd._require_batch(p_batch_code);
+    v_parent_batch_id integer := omd._require_batch(p_parent_batch_code);
+BEGIN
+    DELETE FROM omd.batch_hierarchy AS bh
+    WHERE bh.batch_id = v_batch_id AND bh.parent_batch_id = v_parent_batch_id;
+END
+$remove_batch_from_parent_batch$;
+
+COMMENT ON PROCEDURE omd.remove_batch_from_parent_batch IS
+'Takes the Batch p_batch_code from its parent p_parent_batch_code; nothing happens when it is '
+'not under it. History stays, and a run that executes goes on; the next begin of the Batch under '
+'that parent is aborted (NOT_REGISTERED). The event log says who. Errors: OM001, OM005. Locks: '
+'the batch_hierarchy row.';
+REVOKE ALL ON PROCEDURE omd.remove_batch_from_parent_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.remove_batch_from_parent_batch TO omd_admin;

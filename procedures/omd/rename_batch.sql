@@ -1,0 +1,55 @@
+-- Gives a Batch another code. All that refers to it does so by its id, also a run that executes, so
+-- nothing else changes; but whoever calls by the former code is told that it is unknown. The
+-- trigger logs the edit.
+
+CREATE OR REPLACE PROCEDURE omd.rename_batch(
+    p_batch_code text,
+    p_new_batch_code text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $rename_batch$
+BEGIN
+    PERFORM omd.require_name('p_batch_code', p_batch_code);
+    PERFORM omd.require_name('p_new_batch_code', p_new_batch_code);
+    BEGIN
+        UPDATE omd.batch AS b SET batch_code = p_new_batch_code
+        WHERE b.batch_code = p_batch_code;
+    EXCEPTION
+        WHEN unique_violation THEN
+            PERFORM omd.raise_error(
+                'OM013',
+                jsonb_build_object(
+                    'argument', 'p_new_batch_code',
+                    'value', p_new_batch_code,
+                    'expected', 'a code that no Batch has yet'
+                )
+            );
+    END;
+    IF FOUND THEN
+        RETURN;
+    END IF;
+
+    -- Called again: it has the new code already.
+    PERFORM FROM omd.batch AS b WHERE b.batch_code = p_new_batch_code;
+    IF NOT FOUND THEN
+        PERFORM omd._require_batch(p_batch_code);
+    END IF;
+    RAISE NOTICE USING
+        MESSAGE = format(
+            'there is no Batch "%s", and there is a Batch "%s": it was renamed before',
+            p_batch_code,
+            p_new_batch_code
+        );
+END
+$rename_batch$;
+
+COMMENT ON PROCEDURE omd.rename_batch IS
+'Gives the Batch p_batch_code the code p_new_batch_code. All its history and every reference '
+'stay with it, and a run that executes goes on; callers must use the new code from now on. When '
+'only the new code exists, it was renamed before: nothing happens but a notice. The event log '
+'says who. Errors: OM001 (neither code exists), OM005, OM013 (a code that is taken, blank or '
+'longer than 2600 bytes). Locks: the Batch row.';
+REVOKE ALL ON PROCEDURE omd.rename_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.rename_batch TO omd_admin;

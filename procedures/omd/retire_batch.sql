@@ -1,0 +1,58 @@
+-- Retires a Batch: it stays known to every report, and takes part in nothing. What still executes
+-- or waits for a rollback would be forgotten so, and is refused. Its own members stay in it: they
+-- say what it was. The triggers log each edit.
+
+CREATE OR REPLACE PROCEDURE omd.retire_batch(
+    p_batch_code text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $retire_batch$
+DECLARE
+    v_batch_id integer := omd._require_batch(p_batch_code);
+    v_instance_id bigint;
+BEGIN
+    -- A begin takes this lock too: what executes from now on is seen below.
+    PERFORM FROM omd.batch AS b WHERE b.batch_id = v_batch_id FOR NO KEY UPDATE;
+
+    SELECT bi.batch_instance_id INTO v_instance_id
+    FROM omd.batch_instance AS bi
+    WHERE bi.batch_id = v_batch_id AND bi.execution_status_code = 'E'
+    ORDER BY bi.batch_instance_id
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM113',
+            jsonb_build_object(
+                'object_type', 'Batch',
+                'code', p_batch_code,
+                'because', format('its instance %s executes', v_instance_id),
+                'next_command', format('CALL omd.end_batch_instance(%s);', v_instance_id)
+            )
+        );
+    ELSIF omd._batch_rollback_is_pending(v_batch_id) THEN
+        PERFORM omd.raise_error(
+            'OM113',
+            jsonb_build_object(
+                'object_type', 'Batch',
+                'code', p_batch_code,
+                'because', 'what ran in it waits for its rollback',
+                'next_command', format('CALL omd.begin_batch(%L);', p_batch_code)
+            )
+        );
+    END IF;
+
+    UPDATE omd.batch AS b SET inactive_indicator = 'Y'
+    WHERE b.batch_id = v_batch_id AND b.inactive_indicator = 'N';
+    DELETE FROM omd.batch_hierarchy AS bh WHERE bh.batch_id = v_batch_id;
+END
+$retire_batch$;
+
+COMMENT ON PROCEDURE omd.retire_batch IS
+'Retires the Batch p_batch_code: it becomes inactive and is taken from all its parents; its '
+'history and its members stay, and its code stays known. register_batch (p_inactive_indicator N) '
+'and add_batch_to_parent_batch bring it back. Calling again changes nothing. The event log says '
+'who. Errors: OM001, OM005, OM113 (it executes, or a rollback waits). Locks: the Batch row.';
+REVOKE ALL ON PROCEDURE omd.retire_batch FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.retire_batch TO omd_admin;

@@ -1,0 +1,60 @@
+-- Retires a Module: it stays known to every report, and takes part in nothing. What still executes
+-- or waits for a rollback would be forgotten so, and is refused. The triggers log each edit.
+
+CREATE OR REPLACE PROCEDURE omd.retire_module(
+    p_module_code text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $retire_module$
+DECLARE
+    v_module_id integer := omd._require_module(p_module_code);
+    v_instance_id bigint;
+BEGIN
+    -- A begin takes this lock too: what executes from now on is seen below.
+    PERFORM FROM omd.module AS m WHERE m.module_id = v_module_id FOR NO KEY UPDATE;
+
+    SELECT mi.module_instance_id INTO v_instance_id
+    FROM omd.module_instance AS mi
+    WHERE mi.module_id = v_module_id AND mi.execution_status_code = 'E'
+    ORDER BY mi.module_instance_id
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM113',
+            jsonb_build_object(
+                'object_type', 'Module',
+                'code', p_module_code,
+                'because', format('its instance %s executes', v_instance_id),
+                'next_command', format('CALL omd.end_module_instance(%s);', v_instance_id)
+            )
+        );
+    ELSIF omd.pending_rollback(v_module_id) <> '{}' THEN
+        PERFORM omd.raise_error(
+            'OM113',
+            jsonb_build_object(
+                'object_type', 'Module',
+                'code', p_module_code,
+                'because', format(
+                    'its instances %s wait for their rollback',
+                    array_to_string(omd.pending_rollback(v_module_id), ', ')
+                ),
+                'next_command', format('CALL omd.begin_module(%L);', p_module_code)
+            )
+        );
+    END IF;
+
+    UPDATE omd.module AS m SET inactive_indicator = 'Y'
+    WHERE m.module_id = v_module_id AND m.inactive_indicator = 'N';
+    DELETE FROM omd.batch_module AS bm WHERE bm.module_id = v_module_id;
+END
+$retire_module$;
+
+COMMENT ON PROCEDURE omd.retire_module IS
+'Retires the Module p_module_code: it becomes inactive and is taken out of all its Batches; its '
+'history stays, and its code stays known. register_module (p_inactive_indicator N) and '
+'add_module_to_batch bring it back. Calling again changes nothing. The event log says who. '
+'Errors: OM002, OM005, OM113 (it executes, or a rollback waits). Locks: the Module row.';
+REVOKE ALL ON PROCEDURE omd.retire_module FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.retire_module TO omd_admin;

@@ -1,0 +1,27 @@
+-- What would show only after the first failure of a Module. Inactive Modules are left out: they
+-- don't run.
+
+CREATE OR REPLACE VIEW omd_report.readiness AS
+SELECT
+    m.module_code,
+    p.severity,
+    p.problem_code,
+    p.problem,
+    p.command
+FROM omd.module AS m
+CROSS JOIN LATERAL omd._module_problems(m.module_id) AS p
+WHERE m.inactive_indicator = 'N';
+
+COMMENT ON VIEW omd_report.readiness IS
+'What would show only after the first failure of an active Module, one row per problem; no row: '
+'all is well.';
+COMMENT ON COLUMN omd_report.readiness.module_code IS 'The Module.';
+COMMENT ON COLUMN omd_report.readiness.severity IS
+'ERROR: a failed run can''t be rolled back, so no run begins after it; WARNING: it is slow, or '
+'rows can''t be traced.';
+COMMENT ON COLUMN omd_report.readiness.problem_code IS
+'TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, '
+'STAMP_COLUMN_NOT_INDEXED (of a table of 100,000 rows or more).';
+COMMENT ON COLUMN omd_report.readiness.problem IS 'The problem in words.';
+COMMENT ON COLUMN omd_report.readiness.command IS
+'The command that mends it; … stands for what only you know.';
