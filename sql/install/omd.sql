@@ -84,14 +84,14 @@
 \ir ../../procedures/omd/_raise_batch_instance_state.sql
 \ir ../../procedures/omd/_raise_module_instance_state.sql
 \ir ../../procedures/omd/_module_has_newer_failure.sql
+\ir ../../procedures/omd/_awaits_rollback.sql
+\ir ../../procedures/omd/_is_open.sql
 \ir ../../procedures/omd/open_module_instances.sql
 \ir ../../procedures/omd/_executing_module_instances.sql
 \ir ../../procedures/omd/_executing_batch_instances.sql
 \ir ../../procedures/omd/_failed_chains.sql
 \ir ../../procedures/omd/_last_real_batch_run.sql
 \ir ../../procedures/omd/_last_real_module_run.sql
-\ir ../../procedures/omd/_awaits_rollback.sql
-\ir ../../procedures/omd/_is_open.sql
 \ir ../../procedures/omd/_truncate_would_harm.sql
 \ir ../../procedures/omd/_fitting_templates.sql
 \ir ../../procedures/omd/has_rollback_template.sql

@@ -15,6 +15,7 @@ from omd.control.rows import (
     CreateLoadWindowAnswer,
     EvaluateBatchAnswer,
     EvaluateModuleAnswer,
+    ExplainBeginRow,
     ModuleDefinitionRow,
     PreviewRollbackRow,
     PreviousBatchInstanceRow,
@@ -105,10 +106,11 @@ class ControlCalls(Calls):
         """
         return self._rows(_AUDIT_COLUMN_VALUES, AuditColumnValuesRow, module_code)
 
-    def batch_abort(self, batch_instance_id: int) -> None:
+    def batch_abort(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Batch Instance with status A.
 
-        An evaluation that answers A has done so already. Accepted from E only. DIRECT, "Batch Abort
+        An evaluation that answers A has done so already. What executes in it fails. An event says
+        who did it and why (``event_detail``, a text). Accepted from E only. DIRECT, "Batch Abort
         event".
 
         Raises:
@@ -116,7 +118,7 @@ class ControlCalls(Calls):
             MissingArgument: OM005.
             InstanceNotExecuting: OM101.
         """
-        self._do(_BATCH_ABORT, batch_instance_id)
+        self._do(_BATCH_ABORT, batch_instance_id, event_detail)
 
     def batch_active_instance_control(self, batch_instance_id: int) -> str:
         """The multiple-instance check: Abort when another executing instance of the same Batch has
@@ -161,10 +163,11 @@ class ControlCalls(Calls):
         """
         return self._rows(_BATCH_MEMBERS, BatchMembersRow, batch_code)
 
-    def batch_skip(self, batch_instance_id: int) -> None:
+    def batch_skip(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Batch Instance with status C.
 
-        An evaluation that answers C has done so already. Accepted from E only. DIRECT, "Batch Skip
+        An evaluation that answers C has done so already. What executes in it fails. An event says
+        who did it and why (``event_detail``, a text). Accepted from E only. DIRECT, "Batch Skip
         event".
 
         Raises:
@@ -172,18 +175,18 @@ class ControlCalls(Calls):
             MissingArgument: OM005.
             InstanceNotExecuting: OM101.
         """
-        self._do(_BATCH_SKIP, batch_instance_id)
+        self._do(_BATCH_SKIP, batch_instance_id, event_detail)
 
     def batch_success(self, batch_instance_id: int) -> None:
         """Ends a Batch Instance with status S.
 
-        Accepted from E with indicator P, and only when none of its Module Instances and child Batch
-        Instances executes or has failed. DIRECT, "Batch Success event".
+        Accepted from E with indicator P, and only when nothing in it executes and the newest real
+        run of each of its Modules and child Batches in it has not failed: a retry with success
+        makes a failure good. DIRECT, "Batch Success event".
 
         Raises:
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
-            WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             BatchNotComplete: OM104.
@@ -255,6 +258,7 @@ class ControlCalls(Calls):
             InvalidLease: OM011.
             WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101, the Batch has just ended.
+            RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
@@ -289,13 +293,16 @@ class ControlCalls(Calls):
         """Tells that the statements of build_rollback_sql were executed: marks the instances
         undone, takes their load windows back and sets the indicator to P.
 
-        Accepted from status E with indicator R only. DIRECT, "Rollback Procedures".
+        Accepted from status E with indicator R only, and where the target is in this database only
+        when no row of the instances is left in it (unless their template keeps rows); the caller
+        needs SELECT there. DIRECT, "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InstanceNotExecuting: OM101.
             NoRollbackPending: OM103.
+            RollbackIncomplete: OM112.
         """
         self._do(_CONFIRM_ROLLBACK, module_instance_id)
 
@@ -334,19 +341,23 @@ class ControlCalls(Calls):
         end_id: int | None = None,
     ) -> CreateLoadWindowAnswer:
         """Records the load window (start, end] of a Module Instance and answers its start: the end
-        of the newest window of the Module whose run succeeded and was not rolled back, or -infinity
-        (as an id: the least bigint) for the first.
+        of the newest window of the Module whose run succeeded and was not rolled back.
 
-        A second call with the same end repeats the answer.
+        The first window has an open start: ``start_value`` is NULL, and ``start_id`` the least
+        bigint when the end has an id. A second call with the same end repeats the answer.
 
         Args:
-            end_value: end, either may be NULL (timestamptz).
-            end_id: end, either may be NULL (bigint).
+            end_value: the end, by one of them or by both, in the way of the windows before
+                (timestamptz).
+            end_id: the end, by one of them or by both, in the way of the windows before
+                (bigint).
 
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
-            InvalidLoadWindow: OM010.
+            InvalidLoadWindow: OM010, no end, an end before the start, or one beyond the years 1
+                to 9999.
+            LoadWindowKind: OM019, another kind than the windows before.
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             LoadWindowExists: OM105.
@@ -382,6 +393,40 @@ class ControlCalls(Calls):
         )
         return answer
 
+    def end_batch_instance(
+        self, batch_instance_id: int, *, event_detail: str | None = None
+    ) -> None:
+        """Ends the Batch Instance ``batch_instance_id``, which executes, with status F, as
+        batch_failure does: what executes in it fails with it, and the next run is a partial
+        restart.
+
+        Its program is not stopped. Who called and why (``event_detail``, a text) stand in its
+        failure event and in an event of type 4. An instance that has failed already stays as it is.
+
+        Raises:
+            UnknownBatchInstance: OM003.
+            MissingArgument: OM005.
+            InstanceNotExecuting: OM101, it has succeeded, or was aborted or skipped.
+        """
+        self._do(_END_BATCH_INSTANCE, batch_instance_id, event_detail)
+
+    def end_module_instance(
+        self, module_instance_id: int, *, event_detail: str | None = None
+    ) -> None:
+        """Ends the Module Instance ``module_instance_id``, which executes, with status F, as
+        module_failure does: the next begin of the Module rolls its rows back, and a run that goes
+        on nevertheless is fenced.
+
+        Its program is not stopped. Who called and why (``event_detail``, a text) stand in its
+        failure event and in an event of type 4. An instance that has failed already stays as it is.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InstanceNotExecuting: OM101, it has succeeded, or was aborted or skipped.
+        """
+        self._do(_END_MODULE_INSTANCE, module_instance_id, event_detail)
+
     def evaluate_batch(self, batch_instance_id: int) -> EvaluateBatchAnswer:
         """Tells a Batch Instance whether it may run.
 
@@ -408,11 +453,40 @@ class ControlCalls(Calls):
             InvalidTableCode: OM009.
             WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
+            RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
         """
         return self._answer(_EVALUATE_MODULE, EvaluateModuleAnswer, module_instance_id)
+
+    def explain_begin(
+        self,
+        *,
+        module_code: str | None = None,
+        batch_code: str | None = None,
+        batch_instance_id: int | None = None,
+    ) -> list[ExplainBeginRow]:
+        """What a begin would answer now, and by which rule; changes nothing.
+
+        Exactly one of ``module_code`` and ``batch_code``; ``batch_instance_id``: the Batch Instance
+        that would call (of a Batch, its parent), NULL or 0 for none. Answers processing_indicator
+        (P, A, C or R), reason, rule (the reason in words), instance_array (what would be rolled
+        back) and details: what executes and since when (RUNNING), the last run and its frequency
+        (FREQUENCY), the marked instances (DIRECTIVE, ALREADY_SUCCEEDED), declared_dead (runs that a
+        begin would give up first). processing_indicator is NULL when a begin would fail, or would
+        wait for another session; rule says which. The rollback itself and ``force`` are not tried.
+
+        Raises:
+            UnknownBatch: OM001.
+            UnknownModule: OM002.
+            UnknownBatchInstance: OM003.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+        """
+        return self._rows(
+            _EXPLAIN_BEGIN, ExplainBeginRow, module_code, batch_code, batch_instance_id
+        )
 
     def fence(self, module_instance_id: int) -> None:
         """Lets the calling transaction commit rows for a Module Instance only while the run may
@@ -497,19 +571,19 @@ class ControlCalls(Calls):
             error_bitmap,
         )
 
-    def module_abort(self, module_instance_id: int) -> None:
+    def module_abort(self, module_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Module Instance with status A.
 
         An evaluation that answers A has done so already. Only for a run that has written nothing:
-        no rollback follows; call module_failure for one that has. Accepted from E only. DIRECT,
-        "Module Abort event".
+        no rollback follows; call module_failure for one that has. An event says who did it and why
+        (``event_detail``, a text). Accepted from E only. DIRECT, "Module Abort event".
 
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InstanceNotExecuting: OM101.
         """
-        self._do(_MODULE_ABORT, module_instance_id)
+        self._do(_MODULE_ABORT, module_instance_id, event_detail)
 
     def module_active_instance_control(self, module_instance_id: int) -> str:
         """The multiple-instance check: Abort when another executing instance of the same Module,
@@ -554,19 +628,19 @@ class ControlCalls(Calls):
         """
         self._do(_MODULE_FAILURE, module_instance_id, event_detail, event_return_code_details)
 
-    def module_skip(self, module_instance_id: int) -> None:
+    def module_skip(self, module_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Module Instance with status C.
 
         An evaluation that answers C has done so already. Only for a run that has written nothing:
-        no rollback follows; call module_failure for one that has. Accepted from E only. DIRECT,
-        "Module Skip event".
+        no rollback follows; call module_failure for one that has. An event says who did it and why
+        (``event_detail``, a text). Accepted from E only. DIRECT, "Module Skip event".
 
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InstanceNotExecuting: OM101.
         """
-        self._do(_MODULE_SKIP, module_instance_id)
+        self._do(_MODULE_SKIP, module_instance_id, event_detail)
 
     def module_success(
         self,
@@ -646,6 +720,7 @@ class ControlCalls(Calls):
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
+            InvalidRollbackTemplate: OM209.
         """
         return self._rows(_PREVIEW_ROLLBACK, PreviewRollbackRow, module_instance_id)
 
@@ -689,6 +764,7 @@ class ControlCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            TransactionBlock: OM018.
         """
         return self._answer(_PURGE_HISTORY, PurgeHistoryAnswer, keep, batch_size)
 
@@ -754,6 +830,25 @@ class ControlCalls(Calls):
         )
         return answer
 
+    def register_area(
+        self, area_code: str, *, layer_code: str | None = None, area_description: str | None = None
+    ) -> None:
+        """Adds the area ``area_code``, or changes it; a NULL argument keeps the present value, and
+        the case of a known code does not matter.
+
+        A Module of an area that you add is rolled back by a template of your own
+        (omd.rollback_template).
+
+        Args:
+            layer_code: Staging, Integration or Presentation; a new area needs it.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidCode: OM006, unknown layer.
+            InvalidArgument: OM013.
+        """
+        self._do(_REGISTER_AREA, area_code, layer_code, area_description)
+
     def register_batch(
         self,
         batch_code: str,
@@ -789,6 +884,38 @@ class ControlCalls(Calls):
         )
         return answer
 
+    def register_event_type(
+        self, event_type_code: int, *, event_type_description: str | None = None
+    ) -> None:
+        """Adds the event type ``event_type_code``, a number from 100 on, for omd.log_event, or
+        changes its description; NULL keeps the present one.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_REGISTER_EVENT_TYPE, event_type_code, event_type_description)
+
+    def register_frequency(
+        self,
+        frequency_code: str,
+        *,
+        frequency_interval: timedelta | str | None = None,
+        frequency_description: str | None = None,
+    ) -> None:
+        """Adds the frequency ``frequency_code``, or changes it; a NULL argument keeps the present
+        value, and the case of a known code does not matter.
+
+        Args:
+            frequency_interval: a Batch that started less than this ago, with success, is
+                skipped; a new frequency without it never skips.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_REGISTER_FREQUENCY, frequency_code, frequency_interval, frequency_description)
+
     def register_module(
         self,
         module_code: str,
@@ -812,7 +939,8 @@ class ControlCalls(Calls):
     ) -> int:
         """Inserts or updates the Module ``module_code``; a NULL argument keeps the present value.
 
-        A new Module needs an area and a table. Answers ``module_id``. DIRECT, "Module Processing".
+        A new Module needs an area and a table. Answers ``module_id``. Warns of each problem that
+        omd_report.readiness shows. DIRECT, "Module Processing".
 
         Args:
             area_code: STG, HSTG, INT, PRES, HELPER, or one you added.
@@ -839,7 +967,9 @@ class ControlCalls(Calls):
             InvalidCode: OM006.
             InvalidTableCode: OM009.
             InvalidArgument: OM013.
+            TargetInUse: OM111.
             WrongPlatform: OM204.
+            ProtectedTarget: OM210.
         """
         answer: int = self._value(
             _REGISTER_MODULE,
@@ -863,6 +993,141 @@ class ControlCalls(Calls):
         )
         return answer
 
+    def register_rollback(
+        self,
+        module_code: str,
+        *,
+        statement_template: str | None = None,
+        step: int | None = None,
+        count_template: str | None = None,
+        keeps_rows: bool | None = None,
+        is_removed: bool | None = None,
+    ) -> None:
+        """Inserts or updates the step ``step`` (1) of how the Module ``module_code`` is rolled
+        back; the steps of a Module count alone, without those of its area.
+
+        A NULL argument keeps the present value. Both take the placeholders that
+        omd.rollback_template.statement_template describes. DIRECT, "Rollback Procedures".
+
+        Args:
+            statement_template: one statement; at first NULL deletes by the insert instance id.
+            count_template: a SELECT of the number of rows it would touch, for preview_rollback;
+                a new statement without one is not counted.
+            keeps_rows: TRUE where rows of undone runs stay on purpose; else (FALSE at first) a
+                rollback that leaves one is refused.
+            is_removed: TRUE removes the step, or does nothing where there is none.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            InvalidRollbackTemplate: OM209.
+        """
+        self._do(
+            _REGISTER_ROLLBACK,
+            module_code,
+            statement_template,
+            step,
+            count_template,
+            keeps_rows,
+            is_removed,
+        )
+
+    def register_table_type(
+        self, table_type_code: str, *, table_type_description: str | None = None
+    ) -> None:
+        """Adds the table type ``table_type_code``, or changes its description; NULL keeps the
+        present one, and the case of a known code does not matter.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_REGISTER_TABLE_TYPE, table_type_code, table_type_description)
+
+    def remove_batch_from_parent_batch(self, batch_code: str, parent_batch_code: str) -> None:
+        """Takes the Batch ``batch_code`` from its parent ``parent_batch_code``; nothing happens
+        when it is not under it.
+
+        History stays, and a run that executes goes on; the next begin of the Batch under that
+        parent is aborted (NOT_REGISTERED). The event log says who.
+
+        Raises:
+            UnknownBatch: OM001.
+            MissingArgument: OM005.
+        """
+        self._do(_REMOVE_BATCH_FROM_PARENT_BATCH, batch_code, parent_batch_code)
+
+    def remove_module_from_batch(self, batch_code: str, module_code: str) -> None:
+        """Takes the Module ``module_code`` out of the Batch ``batch_code``; nothing happens when it
+        is not in it.
+
+        History stays, and a run that executes goes on; the next begin of the Module in that Batch
+        is aborted (NOT_REGISTERED). The event log says who.
+
+        Raises:
+            UnknownBatch: OM001.
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+        """
+        self._do(_REMOVE_MODULE_FROM_BATCH, batch_code, module_code)
+
+    def rename_batch(self, batch_code: str, new_batch_code: str) -> None:
+        """Gives the Batch ``batch_code`` the code ``new_batch_code``.
+
+        All its history and every reference stay with it, and a run that executes goes on; callers
+        must use the new code from now on. When only the new code exists, it was renamed before:
+        nothing happens but a notice. The event log says who.
+
+        Raises:
+            UnknownBatch: OM001, neither code exists.
+            MissingArgument: OM005.
+            InvalidArgument: OM013, a code that is taken, blank or longer than 2600 bytes.
+        """
+        self._do(_RENAME_BATCH, batch_code, new_batch_code)
+
+    def rename_module(self, module_code: str, new_module_code: str) -> None:
+        """Gives the Module ``module_code`` the code ``new_module_code``.
+
+        All its history and every reference stay with it, and a run that executes goes on; callers
+        must use the new code from now on. When only the new code exists, it was renamed before:
+        nothing happens but a notice. The event log says who.
+
+        Raises:
+            UnknownModule: OM002, neither code exists.
+            MissingArgument: OM005.
+            InvalidArgument: OM013, a code that is taken, blank or longer than 2600 bytes.
+        """
+        self._do(_RENAME_MODULE, module_code, new_module_code)
+
+    def retire_batch(self, batch_code: str) -> None:
+        """Retires the Batch ``batch_code``: it becomes inactive and is taken from all its parents;
+        its history and its members stay, and its code stays known. register_batch
+        (``inactive_indicator`` N) and add_batch_to_parent_batch bring it back.
+
+        Calling again changes nothing. The event log says who.
+
+        Raises:
+            UnknownBatch: OM001.
+            MissingArgument: OM005.
+            NotAtRest: OM113, it executes, or a rollback waits.
+        """
+        self._do(_RETIRE_BATCH, batch_code)
+
+    def retire_module(self, module_code: str) -> None:
+        """Retires the Module ``module_code``: it becomes inactive and is taken out of all its
+        Batches; its history stays, and its code stays known. register_module
+        (``inactive_indicator`` N) and add_module_to_batch bring it back.
+
+        Calling again changes nothing. The event log says who.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+            NotAtRest: OM113, it executes, or a rollback waits.
+        """
+        self._do(_RETIRE_MODULE, module_code)
+
     def rollback_module(self, module_instance_id: int) -> None:
         """Executes the rollback that the evaluation of a Module Instance asked for, on a target in
         this database, with the rights of the caller, and sets its indicator to P.
@@ -875,6 +1140,7 @@ class ControlCalls(Calls):
             InvalidTableCode: OM009.
             InstanceNotExecuting: OM101.
             NoRollbackPending: OM103.
+            RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             WrongPlatform: OM204.
@@ -883,25 +1149,31 @@ class ControlCalls(Calls):
         self._do(_ROLLBACK_MODULE, module_instance_id)
 
     def run_batch(
-        self, batch_code: str, *, parent_batch_instance_id: int | None = None
+        self,
+        batch_code: str,
+        *,
+        parent_batch_instance_id: int | None = None,
+        force: bool | None = None,
     ) -> RunBatchAnswer:
         """Runs the Batch ``batch_code`` in the database: its Modules by sequence, then its child
         Batches.
 
         Answers ``batch_instance_id`` and ``execution_status_code``: S, F (the event log names the
         failing members), A or C. Commits: call it outside a transaction block. The run lives as
-        long as its session.
+        long as this statement; what it leaves when it is broken off, the next begin gives up.
 
         Args:
             parent_batch_instance_id: the instance that calls, NULL or 0 for none.
+            force: the frequency does not count, of its child Batches neither.
 
         Raises:
             UnknownBatch: OM001.
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
             WrongIsolationLevel: OM014.
+            TransactionBlock: OM018.
         """
-        return self._answer(_RUN_BATCH, RunBatchAnswer, batch_code, parent_batch_instance_id)
+        return self._answer(_RUN_BATCH, RunBatchAnswer, batch_code, parent_batch_instance_id, force)
 
     def run_module(
         self,
@@ -915,7 +1187,8 @@ class ControlCalls(Calls):
 
         Answers ``module_instance_id`` and ``execution_status_code``: S, F (the error is in the
         event log), A or C. The executable reads current_setting('omd.module_instance_id'). Commits:
-        call it outside a transaction block. The run lives as long as its session.
+        call it outside a transaction block. The run lives as long as this statement; when it is
+        broken off, the next begin declares it dead.
 
         Raises:
             UnknownModule: OM002.
@@ -923,6 +1196,7 @@ class ControlCalls(Calls):
             MissingArgument: OM005.
             InvalidTableCode: OM009.
             WrongIsolationLevel: OM014.
+            TransactionBlock: OM018.
             InstanceNotExecuting: OM101, the Batch has just ended.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
@@ -952,6 +1226,8 @@ class ControlCalls(Calls):
             MissingArgument: OM005.
             InvalidCode: OM006.
             InvalidArgument: OM013.
+            DirectEditRefused: OM106, R on what has nothing to roll back, P on a failure whose
+                rollback is due.
         """
         self._do(_SET_NEXT_RUN_INDICATOR, next_run_indicator, batch_instance_id, module_instance_id)
 
@@ -1008,7 +1284,7 @@ _AUDIT_COLUMN_VALUES = Routine(
 )
 _BATCH_ABORT = Routine(
     "omd.batch_abort",
-    {"p_batch_instance_id": "bigint"},
+    {"p_batch_instance_id": "bigint", "p_event_detail": "text"},
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "A"),
 )
@@ -1034,7 +1310,7 @@ _BATCH_MEMBERS = Routine(
 )
 _BATCH_SKIP = Routine(
     "omd.batch_skip",
-    {"p_batch_instance_id": "bigint"},
+    {"p_batch_instance_id": "bigint", "p_event_detail": "text"},
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "C"),
 )
@@ -1102,8 +1378,23 @@ _CREATE_MODULE_INSTANCE = Routine(
     {"p_module_code": "text", "p_batch_instance_id": "bigint", "p_execution_context": "jsonb"},
     required=1,
 )
+_END_BATCH_INSTANCE = Routine(
+    "omd.end_batch_instance",
+    {"p_batch_instance_id": "bigint", "p_event_detail": "text"},
+    required=1,
+)
+_END_MODULE_INSTANCE = Routine(
+    "omd.end_module_instance",
+    {"p_module_instance_id": "bigint", "p_event_detail": "text"},
+    required=1,
+)
 _EVALUATE_BATCH = Routine("omd.evaluate_batch", {"p_batch_instance_id": "bigint"}, required=1)
 _EVALUATE_MODULE = Routine("omd.evaluate_module", {"p_module_instance_id": "bigint"}, required=1)
+_EXPLAIN_BEGIN = Routine(
+    "omd.explain_begin",
+    {"p_module_code": "text", "p_batch_code": "text", "p_batch_instance_id": "bigint"},
+    is_function=True,
+)
 _FENCE = Routine("omd.fence", {"p_module_instance_id": "bigint"}, required=1)
 _HEARTBEAT = Routine(
     "omd.heartbeat",
@@ -1131,7 +1422,7 @@ _LOG_EVENT = Routine(
 )
 _MODULE_ABORT = Routine(
     "omd.module_abort",
-    {"p_module_instance_id": "bigint"},
+    {"p_module_instance_id": "bigint", "p_event_detail": "text"},
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "A"),
 )
@@ -1161,7 +1452,7 @@ _MODULE_FAILURE = Routine(
 )
 _MODULE_SKIP = Routine(
     "omd.module_skip",
-    {"p_module_instance_id": "bigint"},
+    {"p_module_instance_id": "bigint", "p_event_detail": "text"},
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "C"),
 )
@@ -1238,6 +1529,11 @@ _RECORDED_WRITE = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_REGISTER_AREA = Routine(
+    "omd.register_area",
+    {"p_area_code": "text", "p_layer_code": "text", "p_area_description": "text"},
+    required=1,
+)
 _REGISTER_BATCH = Routine(
     "omd.register_batch",
     {
@@ -1249,6 +1545,20 @@ _REGISTER_BATCH = Routine(
     },
     required=1,
     repeat=Repeat(),
+)
+_REGISTER_EVENT_TYPE = Routine(
+    "omd.register_event_type",
+    {"p_event_type_code": "integer", "p_event_type_description": "text"},
+    required=1,
+)
+_REGISTER_FREQUENCY = Routine(
+    "omd.register_frequency",
+    {
+        "p_frequency_code": "text",
+        "p_frequency_interval": "interval",
+        "p_frequency_description": "text",
+    },
+    required=1,
 )
 _REGISTER_MODULE = Routine(
     "omd.register_module",
@@ -1274,6 +1584,39 @@ _REGISTER_MODULE = Routine(
     required=1,
     repeat=Repeat(),
 )
+_REGISTER_ROLLBACK = Routine(
+    "omd.register_rollback",
+    {
+        "p_module_code": "text",
+        "p_statement_template": "text",
+        "p_step": "integer",
+        "p_count_template": "text",
+        "p_keeps_rows": "boolean",
+        "p_is_removed": "boolean",
+    },
+    required=1,
+)
+_REGISTER_TABLE_TYPE = Routine(
+    "omd.register_table_type",
+    {"p_table_type_code": "text", "p_table_type_description": "text"},
+    required=1,
+)
+_REMOVE_BATCH_FROM_PARENT_BATCH = Routine(
+    "omd.remove_batch_from_parent_batch",
+    {"p_batch_code": "text", "p_parent_batch_code": "text"},
+    required=2,
+)
+_REMOVE_MODULE_FROM_BATCH = Routine(
+    "omd.remove_module_from_batch", {"p_batch_code": "text", "p_module_code": "text"}, required=2
+)
+_RENAME_BATCH = Routine(
+    "omd.rename_batch", {"p_batch_code": "text", "p_new_batch_code": "text"}, required=2
+)
+_RENAME_MODULE = Routine(
+    "omd.rename_module", {"p_module_code": "text", "p_new_module_code": "text"}, required=2
+)
+_RETIRE_BATCH = Routine("omd.retire_batch", {"p_batch_code": "text"}, required=1)
+_RETIRE_MODULE = Routine("omd.retire_module", {"p_module_code": "text"}, required=1)
 _ROLLBACK_MODULE = Routine(
     "omd.rollback_module",
     {"p_module_instance_id": "bigint"},
@@ -1281,7 +1624,9 @@ _ROLLBACK_MODULE = Routine(
     repeat=Repeat("OM103", "processing_indicator", "P"),
 )
 _RUN_BATCH = Routine(
-    "omd.run_batch", {"p_batch_code": "text", "p_parent_batch_instance_id": "bigint"}, required=1
+    "omd.run_batch",
+    {"p_batch_code": "text", "p_parent_batch_instance_id": "bigint", "p_force": "boolean"},
+    required=1,
 )
 _RUN_MODULE = Routine(
     "omd.run_module",

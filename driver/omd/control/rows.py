@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from omd.control.codes import ExecutionStatus, NextRunIndicator, ProcessingIndicator
@@ -29,16 +30,21 @@ __all__ = [
     "EvaluateModuleAnswer",
     "EventLogRow",
     "ExceptionsRow",
+    "ExplainBeginRow",
+    "FailureEventRow",
     "FailuresRow",
     "ModuleDefinitionRow",
     "ModuleExecutionLogRow",
     "ModuleListRow",
+    "ModuleTargetRow",
+    "OpenInstanceRow",
     "ParameterListRow",
     "PendingRollbacksRow",
     "PreviewRollbackRow",
     "PreviousBatchInstanceRow",
     "PreviousModuleInstanceRow",
     "PurgeHistoryAnswer",
+    "ReadinessRow",
     "ReapExpiredInstancesAnswer",
     "RecordWriteAnswer",
     "RunBatchAnswer",
@@ -119,6 +125,17 @@ class EvaluateModuleAnswer:
     processing_indicator: ProcessingIndicator
     instance_array: list[int] | None
     reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainBeginRow:
+    """Row of omd.explain_begin."""
+
+    processing_indicator: ProcessingIndicator
+    reason: str
+    rule: str
+    instance_array: list[int]
+    details: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,10 +422,10 @@ class CumulativeLoadTimeRow:
     total_duration: timedelta
     average_duration: timedelta
     longest_duration: timedelta
-    rows_input: int
-    rows_inserted: int
-    rows_updated: int
-    rows_deleted: int
+    rows_input: Decimal
+    rows_inserted: Decimal
+    rows_updated: Decimal
+    rows_deleted: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +441,12 @@ class CurrentProcessingRow:
         running_for: How long it has been running.
         processing_indicator: P runs; R rolls back; A is not evaluated yet.
         lease_expires_at: When its lease ends; NULL: it has none.
+        host: The host it runs on, as it says; NULL: it did not say.
+        pid: Its process: of the driver on that host, or of the session that runs it in the
+            database.
+        user_name: Who runs it, as it says; NULL: it did not say.
+        session_lives: The session that runs it in the database lives; NULL: it does not run in
+            a session.
     """
 
     view: ClassVar[str] = "omd_report.current_processing"
@@ -436,6 +459,10 @@ class CurrentProcessingRow:
     running_for: timedelta
     processing_indicator: ProcessingIndicator
     lease_expires_at: datetime | None
+    host: str | None
+    pid: str
+    user_name: str | None
+    session_lives: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,6 +476,13 @@ class DirectivesRow:
         next_run_indicator: C or R.
         execution_status_code: Status of the instance.
         end_datetime: When the instance ended.
+        set_by: ADMINISTRATOR: somebody wished it; PARTIAL RESTART: the Module has succeeded in
+            the failed runs of restart_batch_code; FAILURE: the run failed, so its rows are to
+            be rolled back.
+        set_by_user: The administrator; NULL when it was none, or the event log was purged.
+        set_datetime: When the administrator set it.
+        restart_batch_code: The Batch in whose reruns alone the skip of a partial restart is
+            valid.
     """
 
     view: ClassVar[str] = "omd_report.directives"
@@ -459,6 +493,10 @@ class DirectivesRow:
     next_run_indicator: NextRunIndicator
     execution_status_code: ExecutionStatus
     end_datetime: datetime
+    set_by: str
+    set_by_user: str | None
+    set_datetime: datetime
+    restart_batch_code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,7 +540,7 @@ class ExceptionsRow:
         exception_code: LAST_RUN_FAILED; RUNNING_LONG: longer than a minute and 3 times the
             median of its last 20 successes; LEASE_EXPIRED: the run is dead; NOT_RUN: for 2
             intervals of its frequency, a Module's being the shortest of its active Batches;
-            DISABLED: it is inactive.
+            DISABLED: it is inactive; NOT_READY: it is in omd_report.readiness.
         instance_type: BATCH or MODULE.
         code: Code of the Batch or Module.
         instance_id: The instance that failed, executes or ran last; NULL when there is none.
@@ -519,6 +557,29 @@ class ExceptionsRow:
     instance_id: int | None
     since_datetime: datetime | None
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureEventRow:
+    """For rooms: the failure events of Module Instances.
+
+    Attributes:
+        event_id: The event in omd.event_log.
+        module_id: The Module.
+        module_instance_id: The Module Instance that failed.
+        event_datetime: When the event was written.
+        event_return_code_details: SQLSTATE, or type of the exception.
+        event_detail: The full text.
+    """
+
+    view: ClassVar[str] = "omd.failure_event"
+
+    event_id: int
+    module_id: int
+    module_instance_id: int
+    event_datetime: datetime
+    event_return_code_details: str
+    event_detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -654,6 +715,59 @@ class ModuleListRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleTargetRow:
+    """For rooms: every Module and the target that it loads.
+
+    Attributes:
+        module_id: The Module.
+        module_code: Its code.
+        area_code: The area of its target.
+        table_code: Its target, as registered: schema.table.
+        table_type_code: The type of its target; NULL: none.
+        platform_code: Where its target lives.
+        table_format_code: The format of its target on Spark; NULL: none.
+        insert_instance_column: The column of its target that tells which run inserted a row.
+        inactive_indicator: Y: it is not run.
+    """
+
+    view: ClassVar[str] = "omd.module_target"
+
+    module_id: int
+    module_code: str
+    area_code: str
+    table_code: str
+    table_type_code: str | None
+    platform_code: str
+    table_format_code: str | None
+    insert_instance_column: str
+    inactive_indicator: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenInstanceRow:
+    """For rooms: the Module Instances that execute, wait for their rollback, or ask for a skip.
+
+    Attributes:
+        module_instance_id: The Module Instance.
+        module_id: Its Module.
+        execution_status_code: E executing, S succeeded, F failed, A aborted, C skipped.
+        next_run_indicator: P proceed, R roll this instance back, C skip the next run once.
+        start_datetime: When it was created.
+        is_rollback_pending: It has ended, and a begin of its Module would undo it;
+            omd.pending_rollback also names the later instances that go with it.
+    """
+
+    view: ClassVar[str] = "omd.open_instance"
+
+    module_instance_id: int
+    module_id: int
+    execution_status_code: ExecutionStatus
+    next_run_indicator: NextRunIndicator
+    start_datetime: datetime
+    is_rollback_pending: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ParameterListRow:
     """Values of parameters: one row per Batch or Module that has one.
 
@@ -697,6 +811,30 @@ class PendingRollbacksRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadinessRow:
+    """What would show only after the first failure of an active Module, one row per problem; no
+    row: all is well.
+
+    Attributes:
+        module_code: The Module.
+        severity: ERROR: a failed run can't be rolled back, so no run begins after it; WARNING:
+            it is slow, or rows can't be traced.
+        problem_code: TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING,
+            STAMP_COLUMN_MISSING, STAMP_COLUMN_NOT_INDEXED (of a table of 100,000 rows or more).
+        problem: The problem in words.
+        command: The command that mends it; … stands for what only you know.
+    """
+
+    view: ClassVar[str] = "omd_report.readiness"
+
+    module_code: str
+    severity: str
+    problem_code: str
+    problem: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class ThroughputPerDayRow:
     """Module Instances and rows by the day they started, for the last 366 days; a day without any
     is left out. A condition on day is served by an index.
@@ -730,12 +868,12 @@ class ThroughputPerDayRow:
     failed: int
     aborted: int
     skipped: int
-    rows_input: int
-    rows_inserted: int
-    rows_updated: int
-    rows_deleted: int
-    rows_discarded: int
-    rows_rejected: int
+    rows_input: Decimal
+    rows_inserted: Decimal
+    rows_updated: Decimal
+    rows_deleted: Decimal
+    rows_discarded: Decimal
+    rows_rejected: Decimal
     load_time: timedelta
     rows_per_second: float | None
 
@@ -766,7 +904,7 @@ class TraceRow:
         duration: How long it ran, or has been running.
         lease_expires_at: When its lease ends; NULL: it has none.
         window_start_value: Start of what it read of its source, exclusive: timestamp part;
-            NULL: it has none.
+            NULL: the very beginning.
         window_start_id: Start of what it read of its source, exclusive: id part; NULL: it has
             none.
         window_end_value: End of what it read of its source, inclusive: timestamp part; NULL: it

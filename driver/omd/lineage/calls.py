@@ -28,27 +28,24 @@ class LineageCalls(Calls):
         execution_context: Mapping[str, Any] | None = None,
         engine: str | None = None,
     ) -> BeginStepAnswer:
-        """Begins a step of the topic ``topic`` on ``engine``, by ``hostid``, with the lease
-        ``lease`` and the context ``execution_context`` of begin_module.
+        """Begins a step of the topic ``topic`` on ``engine`` (SPARK or POSTGRES), by ``hostid``
+        (NULL: the session), with the lease ``lease`` and the context ``execution_context`` of
+        begin_module.
 
-        Answers ``outcome``: RUN, go on with ``module_instance_id`` over the block (``start_value``
-        and ``start_id``, ``end_value`` and ``end_id``] and end it with commit_step or fail_step and
-        ``plan_number``; NOJOBS; MUTEX, somebody else has it; SKIPPED or ABORTED, what the begin of
-        the Module answered; FAILED, after 10 attempts, until retry. ``processing_indicator``,
-        ``instance_array`` and ``reason`` as begin_module. ``detail`` says why. For drivers; step
-        does it all in the database. SQL ETL scheduler, "Templates".
+        It is for drivers; step does it all in the database. Answers ``outcome``: RUN, go on with
+        ``module_instance_id`` over the block (``start_pos`` and ``start_id``, ``end_pos`` and
+        ``end_id``] and end it with commit_step or fail_step and ``plan_number``; NOJOBS, there is
+        nothing to do; MUTEX, another step holds the topic; SKIPPED or ABORTED, what the begin of
+        the Module answered; ERROR, the step could not begin, which counts as an attempt and is in
+        the event log, ``reason`` is the SQLSTATE; FAILED, the topic has failed too often and waits
+        for retry. ``processing_indicator``, ``instance_array`` and ``reason`` are those of
+        begin_module. ``detail`` says why. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
-            InvalidTableCode: OM009.
             InvalidLease: OM011.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            WrongPlatform: OM204.
-            TargetColumnNotFound: OM205.
-            BaseTableUnfit: OM206.
             WrongTopicState: OM208.
         """
         return self._answer(
@@ -64,8 +61,9 @@ class LineageCalls(Calls):
         nulls: Mapping[str, Any] | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` that begin_step began, under its fence
-        ``plan_number``: moves the offset, writes the log (``rows_inserted`` rows; ``nulls``, an
-        object, column: number of NULLs) and ends the Module Instance with S.
+        ``plan_number``: moves the offset, writes the log (``rows_inserted`` rows, NULL: 0;
+        ``nulls``, an object, column: number of NULLs, NULL: none) and ends the Module Instance with
+        S.
 
         A second call changes nothing.
 
@@ -73,6 +71,7 @@ class LineageCalls(Calls):
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             NegativeRowCount: OM007.
+            InvalidArgument: OM013.
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             StepFenced: OM108.
@@ -87,14 +86,14 @@ class LineageCalls(Calls):
         event_return_code_details: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` as failed, with the event ``event_detail`` and the
-        code ``event_return_code_details``, as module_failure; frees the topic, which takes the same
-        block again later.
+        code ``event_return_code_details``, as module_failure; frees the topic, whose next step
+        takes the same block.
 
         A second call changes nothing.
 
         Raises:
+            UnknownModuleInstance: OM004.
             MissingArgument: OM005.
-            InstanceNotExecuting: OM101.
         """
         self._do(_FAIL_STEP, module_instance_id, event_detail, event_return_code_details)
 
@@ -102,26 +101,35 @@ class LineageCalls(Calls):
         """Whether the row at (``pos``, ``id``) belongs to the block of the running step: the
         condition of a transform view on its base table.
 
-        SQL ETL scheduler, "Transform View".
+        Not true for a NULL, and outside of a step and of set_block. See
+        docs/explanation/lineage.md.
         """
         answer: bool = self._value(_IN_BLOCK, pos, id)
         return answer
 
-    def note_error(self, topic: str, detail: str) -> None:
-        """Records that the topic ``topic`` could not be begun (``detail``): it counts as an attempt
-        and is written to the event log.
+    def note_error(
+        self, topic: str, detail: str, *, event_return_code_details: str | None = None
+    ) -> None:
+        """Records that no step of the topic ``topic`` could begin, and why (``detail``, with the
+        code ``event_return_code_details``, NULL: LINEAGE): it counts as an attempt and is written
+        to the event log.
+
+        Does nothing while a step holds the topic. step and begin_step do it themselves; it is for
+        programs that fail before they call these.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
         """
-        self._do(_NOTE_ERROR, topic, detail)
+        self._do(_NOTE_ERROR, topic, detail, event_return_code_details)
 
     def plan(self, topic: str) -> PlanRow:
-        """One row: the block (start, end] that the topic ``topic`` would take now, with the offsets
-        as they are; is_planned: it is recorded already and waits for its retry.
+        """One row: the block (start_pos and start_id, end_pos and end_id] that the topic ``topic``
+        would take now, with the offsets as they are; is_planned: it is recorded already and waits
+        for its retry.
 
-        Without an end, detail says why there is nothing to do. Changes nothing.
+        Without an end, detail says why there is nothing to do. It changes nothing. See
+        docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -134,16 +142,14 @@ class LineageCalls(Calls):
         """Looks how far every source with PROBE or CLOCK has come, and moves its offset.
 
         Answers ``moved``, the number of offsets that moved. What is wrong with a source stands in
-        its state. SQL ETL scheduler, "SCH.Offsets".
+        its state.
         """
         answer: int = self._value(_PROBE_SOURCES)
         return answer
 
     def purge_log(self, keep: timedelta | str) -> int:
         """Deletes what the log of steps has from before ``keep`` ago, and answers ``steps``, the
-        rows deleted.
-
-        The runs themselves go with omd.purge_history.
+        number of rows deleted. omd.purge_history deletes the runs themselves.
 
         Raises:
             MissingArgument: OM005.
@@ -178,13 +184,13 @@ class LineageCalls(Calls):
         area_code: str | None = None,
         table_type_code: str | None = None,
         platform_code: str | None = None,
-        start_value: datetime | None = None,
+        start_pos: datetime | None = None,
         start_id: int | None = None,
     ) -> int:
-        """Inserts or updates the topic ``topic`` (schema.table[#tag][:shard]); a NULL argument
-        keeps the present value.
+        """Inserts or updates the topic ``topic`` (schema.table[#tag][:shard]), with its Module, its
+        offset and its dependencies; a NULL argument keeps the present value.
 
-        Answers ``topic_id``. SQL ETL scheduler, "Lineage and Topics".
+        Answers ``topic_id``. See docs/explanation/lineage.md.
 
         Args:
             depends_on: tables or topics, the first is the base table.
@@ -210,7 +216,7 @@ class LineageCalls(Calls):
             area_code: of its Module (PRES).
             table_type_code: of its Module.
             platform_code: of its Module, POSTGRES or SPARK.
-            start_value: rows up to here are not taken.
+            start_pos: rows up to here are not taken.
             start_id: rows up to here are not taken.
 
         Raises:
@@ -220,9 +226,10 @@ class LineageCalls(Calls):
             InvalidArgument: OM013.
             InvalidTopic: OM016.
             CyclicDependency: OM017.
-            WrongPlatform: OM204.
+            TargetInUse: OM111.
             TargetColumnNotFound: OM205.
             WrongTopicState: OM208.
+            ProtectedTarget: OM210.
         """
         answer: int = self._value(
             _REGISTER_TOPIC,
@@ -249,16 +256,16 @@ class LineageCalls(Calls):
             area_code,
             table_type_code,
             platform_code,
-            start_value,
+            start_pos,
             start_id,
         )
         return answer
 
     def release(self, topic: str) -> None:
-        """Frees the topic ``topic`` from its holder, alive or not: his step can't commit any more,
+        """Frees the topic ``topic`` from its holder, alive or not: that step can't commit any more,
         and the next one takes the same block.
 
-        The same as SET hostid = ''. SQL ETL scheduler, "SCH.Offsets".
+        The same as SET hostid = ''. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -269,8 +276,6 @@ class LineageCalls(Calls):
     def remove_topic(self, topic: str) -> None:
         """Removes the topic ``topic`` with its offset; its history, its log and its Module stay.
 
-        Refused while it runs, and while another topic depends on it alone.
-
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
@@ -279,7 +284,7 @@ class LineageCalls(Calls):
         self._do(_REMOVE_TOPIC, topic)
 
     def retry(self, topic: str) -> None:
-        """Clears the failed attempts of the topic ``topic`` and makes it due at once; a planned
+        """Forgets the failed attempts of the topic ``topic`` and makes it due at once; a planned
         block stays the same.
 
         Raises:
@@ -299,28 +304,35 @@ class LineageCalls(Calls):
         """
         self._do(_SET_BLOCK, topic)
 
-    def set_offset(self, topic: str, ts: datetime, *, id: int | None = None) -> None:
-        """Sets the offset of the topic ``topic`` to (``ts``, ``id``), forward or back: a source
+    def set_offset(self, topic: str, pos: datetime, *, id: int | None = None) -> None:
+        """Sets the offset of the topic ``topic`` to (``pos``, ``id``), forward or back: a source
         with HAND is complete up to there; a destination goes on from there.
 
-        SQL ETL scheduler, "SCH.Offsets".
+        See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
-            WrongTopicState: OM208, a block is planned.
+            WrongTopicState: OM208.
         """
-        self._do(_SET_OFFSET, topic, ts, id)
+        self._do(_SET_OFFSET, topic, pos, id)
 
     def step(self, topic: str, *, hostid: str | None = None) -> StepAnswer:
-        """Runs one step of the topic ``topic`` in the database, as ``hostid``: plans a block, or
-        takes the one that failed, transforms it, and moves the offset; rows, offset and success are
-        one commit.
+        """Runs one step of the topic ``topic`` in the database, as ``hostid`` (NULL: the session):
+        plans a block, or takes the one that failed, transforms it, and moves the offset; rows,
+        offset and success are one commit.
 
         Answers ``outcome``: DONE, with ``rows`` rows written by ``module_instance_id``; NOJOBS,
-        MUTEX, SKIPPED, ABORTED, FAILED, with nothing done; ERROR, everything undone and recorded;
-        ``detail`` says why. It does not wait for repeat, run_window or back-off: those are the
-        scheduler's. Commits: call it outside a transaction block. SQL ETL scheduler, "Templates".
+        MUTEX, SKIPPED, ABORTED, FAILED, with nothing done; ERROR, everything undone, recorded, and
+        counted as an attempt; ``detail`` says why. It does not wait for repeat, run_window or
+        back-off: the ready list does. It commits: call it outside a transaction block. See
+        docs/explanation/lineage.md.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownTopic: OM015.
+            WrongTopicState: OM208.
         """
         return self._answer(_STEP, StepAnswer, topic, hostid)
 
@@ -374,7 +386,11 @@ _IN_BLOCK = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_NOTE_ERROR = Routine("omd_lineage.note_error", {"p_topic": "text", "p_detail": "text"}, required=2)
+_NOTE_ERROR = Routine(
+    "omd_lineage.note_error",
+    {"p_topic": "text", "p_detail": "text", "p_event_return_code_details": "text"},
+    required=2,
+)
 _PLAN = Routine(
     "omd_lineage.plan", {"p_topic": "text"}, required=1, repeat=Repeat(), is_function=True
 )
@@ -406,7 +422,7 @@ _REGISTER_TOPIC = Routine(
         "p_area_code": "text",
         "p_table_type_code": "text",
         "p_platform_code": "text",
-        "p_start_value": "timestamp with time zone",
+        "p_start_pos": "timestamp with time zone",
         "p_start_id": "bigint",
     },
     required=1,
@@ -420,7 +436,7 @@ _RETRY = Routine("omd_lineage.retry", {"p_topic": "text"}, required=1, repeat=Re
 _SET_BLOCK = Routine("omd_lineage.set_block", {"p_topic": "text"}, required=1, repeat=Repeat())
 _SET_OFFSET = Routine(
     "omd_lineage.set_offset",
-    {"p_topic": "text", "p_ts": "timestamp with time zone", "p_id": "bigint"},
+    {"p_topic": "text", "p_pos": "timestamp with time zone", "p_id": "bigint"},
     required=2,
     repeat=Repeat(),
 )

@@ -38,9 +38,9 @@ class BeginStepAnswer:
     instance_array: list[int] | None
     reason: str | None
     plan_number: int | None
-    start_value: datetime | None
+    start_pos: datetime
     start_id: int | None
-    end_value: datetime | None
+    end_pos: datetime
     end_id: int | None
     detail: str | None
 
@@ -51,9 +51,9 @@ class PlanRow:
 
     topic: str
     is_planned: bool
-    start_value: datetime | None
+    start_pos: datetime
     start_id: int | None
-    end_value: datetime | None
+    end_pos: datetime
     end_id: int | None
     row_count: int | None
     is_full: bool | None
@@ -91,8 +91,7 @@ class TopicDefinitionRow:
 
 @dataclass(frozen=True, slots=True)
 class BaseTableRow:
-    """The table that each topic reads by blocks, and the columns of the position in it. SQL ETL
-    scheduler, "Source tables".
+    """The table that each topic reads by blocks, and the columns of the position in it.
 
     Attributes:
         topic_id: The topic.
@@ -111,19 +110,19 @@ class BaseTableRow:
 
 @dataclass(frozen=True, slots=True)
 class DependencyOffsetsRow:
-    """How far each dependency of each topic has come. SQL ETL scheduler, "Lineage and Topics".
+    """How far each dependency of each topic has come. See docs/explanation/lineage.md.
 
     Attributes:
-        topic_id: Who depends.
+        topic_id: The topic that depends.
         ordinal: Place in depends_on; 1: base table.
-        ts: The time of its offset; NULL: it has none, and blocks.
+        pos: The pos of its offset; NULL: it has none, and blocks.
     """
 
     view: ClassVar[str] = "omd_lineage.dependency_offsets"
 
     topic_id: int
     ordinal: int
-    ts: datetime | None
+    pos: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +159,9 @@ class LineageErrorsRow:
         module_instance_id: The step; NULL: it could not begin.
         error_code: SQLSTATE, or type of the exception; NULL: it has none.
         error: The full text; NULL: there is none.
-        start_value: Start of the block, exclusive: time; NULL: none was planned.
+        start_pos: Start of the block, exclusive: pos; NULL: none was planned.
         start_id: Start of the block, exclusive: id; NULL: none was planned.
-        end_value: End of the block, inclusive: time; NULL: none was planned.
+        end_pos: End of the block, inclusive: pos; NULL: none was planned.
         end_id: End of the block, inclusive: id; NULL: none was planned.
     """
 
@@ -174,9 +173,9 @@ class LineageErrorsRow:
     module_instance_id: int | None
     error_code: str | None
     error: str | None
-    start_value: datetime | None
+    start_pos: datetime | None
     start_id: int | None
-    end_value: datetime | None
+    end_pos: datetime | None
     end_id: int | None
 
 
@@ -187,9 +186,9 @@ class LineageGapsRow:
     Attributes:
         topic: The topic.
         module_instance_id: The step after the gap.
-        previous_end_value: The end before: time; NULL: none.
+        previous_end_pos: The end before: pos; NULL: none.
         previous_end_id: The end before: id; NULL: none.
-        start_value: This one starts here: time; NULL: none.
+        start_pos: This one starts here: pos; NULL: none.
         start_id: This one starts here: id; NULL: none.
         kind: GAP: rows in between were never read. OVERLAP: rows were read twice.
     """
@@ -198,9 +197,9 @@ class LineageGapsRow:
 
     topic: str
     module_instance_id: int
-    previous_end_value: datetime | None
+    previous_end_pos: datetime | None
     previous_end_id: int | None
-    start_value: datetime | None
+    start_pos: datetime | None
     start_id: int | None
     kind: str
 
@@ -240,12 +239,12 @@ class LineageLagRow:
         blocker: The dependency that holds it; NULL: none does.
         is_ready: It may take a step now.
         reason: Why it may, or why not.
-        last_ts: It is complete up to here: time; NULL: not begun.
+        last_pos: It is complete up to here: pos; NULL: not begun.
         last_id: It is complete up to here: id; NULL: not begun.
         upto: The instant before which it may read; NULL: not known.
         attempts: Attempts at the planned block.
-        hostid: Who works on it; '': nobody.
-        state: What became of its last step.
+        hostid: The holder; '': none.
+        state: How its last step ended.
     """
 
     view: ClassVar[str] = "omd_report.lineage_lag"
@@ -255,7 +254,7 @@ class LineageLagRow:
     blocker: str | None
     is_ready: bool
     reason: str
-    last_ts: datetime | None
+    last_pos: datetime | None
     last_id: int | None
     upto: datetime | None
     attempts: int
@@ -288,15 +287,15 @@ class LineageThroughputRow:
 
 @dataclass(frozen=True, slots=True)
 class ReadyListRow:
-    """Every topic with steps: may it take one now, and what holds it. Greatest lag first. SQL ETL
-    scheduler, "Jobs to run".
+    """Every topic with steps: may it take one now, and what holds it. Greatest lag first. See
+    docs/explanation/lineage.md.
 
     Attributes:
         topic: The topic.
         is_ready: It may take a step now.
         reason: Ready: RETRY (a planned block waits), ROLLBACK (an administrator wants a step
             undone), FULL (the last block was full), MAX_WAIT (it has waited long enough), DUE.
-            Not: INACTIVE, HELD, FAILED (10 attempts), RUN_WINDOW, BACK_OFF, NO_OFFSET,
+            Not: INACTIVE, HELD, FAILED (too many attempts), RUN_WINDOW, BACK_OFF, NO_OFFSET,
             DEPENDENCY (none has moved), REPEAT.
         upto: The instant before which it may read; NULL: not known.
         blocker: The dependency that holds upto; "no offset: …" where it has none; NULL: none
@@ -305,8 +304,8 @@ class ReadyListRow:
             begun, or not known.
         processor: STEP, RELOAD or a procedure.
         engine: POSTGRES or SPARK.
-        state: What became of its last step.
-        hostid: Who works on it; '': nobody.
+        state: How its last step ended.
+        hostid: The holder; '': none.
         attempts: Attempts at the planned block.
     """
 

@@ -1,5 +1,6 @@
 -- The rules by which a topic is ready (L5) stand here, and nowhere else. The cost grows with the
--- topics, not with history: a row per topic and per dependency, and the few instances that are open.
+-- topics, not with history: a row per topic and per dependency, and the few instances that are
+-- open.
 
 CREATE OR REPLACE VIEW omd_lineage.ready_list AS
 WITH
