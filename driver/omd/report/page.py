@@ -373,7 +373,7 @@ def throughput(rows: Sequence[t.ThroughputPerDayRow], today: date) -> Html:
         row = by_day.get(day)
         parts = [(code, getattr(row, word) if row else 0) for code, word in _STATUS.items()]
         counts.append(parts)
-        loaded.append([("rows", row.rows_inserted if row else 0)])
+        loaded.append([("rows", int(row.rows_inserted) if row else 0)])
         told = ", ".join(f"{value:,} {_STATUS[code]}" for code, value in parts if value)
         titles.append(
             f"{day:%a %Y-%m-%d}\n{told or 'nothing ran'}"
