@@ -17,10 +17,9 @@ END
 $evaluate_batch$;
 
 COMMENT ON PROCEDURE omd.evaluate_batch IS
-'Tells a Batch Instance whether it may run. p_processing_indicator: P proceed, A abort, C skip; '
-'A and C close it, with p_reason RUNNING, BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE, '
-'ALREADY_SUCCEEDED, FREQUENCY or DIRECTIVE. Accepted from status E only. Errors: OM003, OM005, OM014, OM101. Locks: the Batch '
-'row. DIRECT, "Batch Evaluation event". '
-'May be NULL: p_reason.';
+'Tells a Batch Instance whether it may run. p_processing_indicator: P proceed, A abort, C skip; A'
+' and C close it, with p_reason RUNNING, BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE, '
+'ALREADY_SUCCEEDED, FREQUENCY or DIRECTIVE. Accepted from status E only. Errors: OM003, OM005, '
+'OM014, OM101. Locks: the Batch row. DIRECT, "Batch Evaluation event". May be NULL: p_reason.';
 REVOKE ALL ON PROCEDURE omd.evaluate_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.evaluate_batch TO omd_runner;

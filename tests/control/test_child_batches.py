@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Begun, Flow
+    from support.flow import Begun, Flow
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 SETTINGS = "SELECT name, setting, source FROM pg_settings WHERE name <> 'application_name'"
 COUNTS = "SELECT * FROM omd.module_instance WHERE module_instance_id = %s"

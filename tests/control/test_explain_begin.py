@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 from psycopg import sql
-from tests.control.conftest import checked
+
+from support.flow import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
     Another = Callable[..., Flow]
 

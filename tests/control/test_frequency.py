@@ -12,7 +12,7 @@ from omd import install
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from tests.control.conftest import Begun, Flow
+    from support.flow import Begun, Flow
 
     Another = Callable[..., Flow]
     Background = Callable[..., Future[Any]]

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 HISTORY = "omd_effective_date date, omd_expiry_date date, omd_current_record_indicator text"
 STAMP = "omd_insert_module_instance_id bigint"

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 BY_ID = "DELETE FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})"
 COUNT = "SELECT count(*) FROM {table}"

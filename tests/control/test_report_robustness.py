@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
     Another = Callable[..., Flow]
 

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 STAMPED = "ALTER TABLE dwh.m ALTER omd_insert_module_instance_id SET DATA TYPE {}"
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 STAMP = "omd_insert_module_instance_id bigint"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 
 @pytest.mark.parametrize(

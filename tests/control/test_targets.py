@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 if TYPE_CHECKING:
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 OTHER: list[dict[str, Any]] = [
     {"table_code": "dwh.other"},

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.control.conftest import Flow
+    from support.flow import Flow
 
 ANNA = "anna as omd_runner"
 
