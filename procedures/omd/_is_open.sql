@@ -24,3 +24,4 @@ COMMENT ON FUNCTION omd._is_open IS
 'rolled_back_by_module_instance_id executes, asks the next run for a skip, or waits for a '
 'rollback. Locks: none.';
 REVOKE ALL ON FUNCTION omd._is_open FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._is_open TO omd_reader;

@@ -908,6 +908,7 @@ class ControlCalls(Calls):
         *,
         frequency_interval: timedelta | str | None = None,
         frequency_description: str | None = None,
+        frequency_tolerance: timedelta | str | None = None,
     ) -> None:
         """Adds the frequency ``frequency_code``, or changes it; a NULL argument keeps the present
         value, and the case of a known code does not matter.
@@ -915,12 +916,21 @@ class ControlCalls(Calls):
         Args:
             frequency_interval: a Batch that started less than this ago, with success, is
                 skipped; a new frequency without it never skips.
+            frequency_description: what it means.
+            frequency_tolerance: how much earlier a start may be; of a new frequency NULL is 5 %
+                of the interval, at most one hour.
 
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
         """
-        self._do(_REGISTER_FREQUENCY, frequency_code, frequency_interval, frequency_description)
+        self._do(
+            _REGISTER_FREQUENCY,
+            frequency_code,
+            frequency_interval,
+            frequency_description,
+            frequency_tolerance,
+        )
 
     def register_module(
         self,
@@ -1564,6 +1574,7 @@ _REGISTER_FREQUENCY = Routine(
         "p_frequency_code": "text",
         "p_frequency_interval": "interval",
         "p_frequency_description": "text",
+        "p_frequency_tolerance": "interval",
     },
     required=1,
 )

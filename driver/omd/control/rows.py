@@ -442,9 +442,10 @@ class CurrentProcessingRow:
         processing_indicator: P runs; R rolls back; A is not evaluated yet.
         lease_expires_at: When its lease ends; NULL: it has none.
         host: The host it runs on, as it says; NULL: it did not say.
-        pid: Its process: of the driver on that host, or of the session that runs it in the
-            database.
-        user_name: Who runs it, as it says; NULL: it did not say.
+        pid: Its process: the backend that runs it in the database, else the driver on that
+            host, as it says; NULL: not known.
+        user_name: Who began it: the role that connected and, after SET ROLE, the role it had
+            taken on; of an old run who it says; NULL: not known.
         session_lives: The session that runs it in the database lives; NULL: it does not run in
             a session.
     """
@@ -460,7 +461,7 @@ class CurrentProcessingRow:
     processing_indicator: ProcessingIndicator
     lease_expires_at: datetime | None
     host: str | None
-    pid: str
+    pid: str | None
     user_name: str | None
     session_lives: bool | None
 

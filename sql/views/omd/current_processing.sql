@@ -1,4 +1,5 @@
--- What executes now. Host, process and user are what the run says of itself in its context.
+-- What executes now. The host is what the run says of itself in its context, and so is its process,
+-- unless it runs in the database. Its user is the one that OMD has recorded.
 
 CREATE OR REPLACE VIEW omd_report.current_processing AS
 SELECT
@@ -11,8 +12,8 @@ SELECT
     bi.processing_indicator,
     bi.lease_expires_at,
     bi.execution_context ->> 'host' AS host,
-    bi.execution_context ->> 'pid' AS pid,
-    bi.execution_context ->> 'user' AS user_name,
+    coalesce(bi.backend_pid::text, bi.execution_context ->> 'pid') AS pid,
+    coalesce(bi.started_by, bi.execution_context ->> 'user') AS user_name,
     CASE
         WHEN bi.is_session_bound THEN omd.session_lives('BATCH', bi.batch_instance_id)
     END AS session_lives
@@ -30,8 +31,8 @@ SELECT
     mi.processing_indicator,
     mi.lease_expires_at,
     mi.execution_context ->> 'host' AS host,
-    mi.execution_context ->> 'pid' AS pid,
-    mi.execution_context ->> 'user' AS user_name,
+    coalesce(mi.backend_pid::text, mi.execution_context ->> 'pid') AS pid,
+    coalesce(mi.started_by, mi.execution_context ->> 'user') AS user_name,
     CASE
         WHEN mi.is_session_bound THEN omd.session_lives('MODULE', mi.module_instance_id)
     END AS session_lives
@@ -54,8 +55,10 @@ COMMENT ON COLUMN omd_report.current_processing.lease_expires_at IS
 COMMENT ON COLUMN omd_report.current_processing.host IS
 'The host it runs on, as it says; NULL: it did not say.';
 COMMENT ON COLUMN omd_report.current_processing.pid IS
-'Its process: of the driver on that host, or of the session that runs it in the database.';
+'Its process: the backend that runs it in the database, else the driver on that host, as it says; '
+'NULL: not known.';
 COMMENT ON COLUMN omd_report.current_processing.user_name IS
-'Who runs it, as it says; NULL: it did not say.';
+'Who began it: the role that connected and, after SET ROLE, the role it had taken on; of an old '
+'run who it says; NULL: not known.';
 COMMENT ON COLUMN omd_report.current_processing.session_lives IS
 'The session that runs it in the database lives; NULL: it does not run in a session.';

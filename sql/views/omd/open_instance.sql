@@ -1,5 +1,5 @@
--- What a begin looks at before it lets a Module run. The condition is that of the index
--- ix_module_instance_open, so the view costs what is open, whatever the history.
+-- What a begin looks at before it lets a Module run. The index ix_module_instance_open serves it,
+-- so the view costs what is open, whatever the history.
 
 CREATE OR REPLACE VIEW omd.open_instance AS
 SELECT
@@ -8,16 +8,13 @@ SELECT
     mi.execution_status_code,
     mi.next_run_indicator,
     mi.start_datetime,
-    (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-    AND mi.rolled_back_by_module_instance_id IS NULL
-    AND mi.execution_status_code <> 'E' AS is_rollback_pending
+    omd._awaits_rollback(
+        mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
+    ) AS is_rollback_pending
 FROM omd.module_instance AS mi
 WHERE
-    mi.execution_status_code = 'E'
-    OR mi.next_run_indicator = 'C'
-    OR (
-        (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-        AND mi.rolled_back_by_module_instance_id IS NULL
+    omd._is_open(
+        mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
     );
 
 COMMENT ON VIEW omd.open_instance IS
