@@ -49,9 +49,8 @@ BEGIN ATOMIC
                         FROM omd.module_instance AS mi
                         WHERE
                             mi.module_instance_id = (
-                                SELECT min(e.id)
+                                SELECT min(e.e)
                                 FROM omd._executing_module_instances(p_definition_id, NULL) AS e
-                                    (id)
                             )
                     )
                 WHEN p_reason = 'FREQUENCY'
