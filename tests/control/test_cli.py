@@ -344,9 +344,13 @@ def test_reaping_tells_what_was_given_up_and_why(registered: Command, dsn: str) 
             "why": "given up: its lease has passed",
         },
     ]
-    assert done.stderr == "3 instances given up.\n"
+    assert done.stderr == "3 instances were declared dead.\n"
     again = registered("reap")
-    assert (again.returncode, again.stdout, again.stderr) == (0, "", "0 instances given up.\n")
+    assert (again.returncode, again.stdout, again.stderr) == (
+        0,
+        "",
+        "0 instances were declared dead.\n",
+    )
 
 
 def test_a_database_without_omd_needs_an_install(omd_command: Command, empty_dsn: str) -> None:

@@ -1,4 +1,4 @@
-"""``omd install``, ``omd uninstall``, ``omd doctor``: the database and what is around it."""
+"""``omd install``, ``omd uninstall``, ``omd doctor``: the database and its surroundings."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _ROLES = ("omd_owner", "omd_runner", "omd_admin", "omd_reader")
 @click.command()
 @dsn_option
 @output_option
-@click.option("--plan", "plan_only", is_flag=True, help="Show what would be done; change nothing.")
+@click.option("--plan", "plan_only", is_flag=True, help="Show what would be done, change nothing.")
 @click.option("--all", "show_all", is_flag=True, help="With --plan: also list unchanged files.")
 def install(dsn: str, output: str, plan_only: bool, show_all: bool) -> None:
     """Install OMD into the database, or upgrade it.
 
-    Everything happens in one transaction: it is there whole, or nothing has changed. Repeating it
-    is safe, also at the same time. Needs a superuser.
+    Everything happens in one transaction: OMD is installed as a whole, or nothing has changed. The
+    command may be repeated, and several may run at the same time. It needs a superuser.
 
     \b
     Without Python, the same by psql:  psql -f sql/install.sql
@@ -70,9 +70,9 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool) -> None:
 
 @click.command()
 @dsn_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for a confirmation.")
 def uninstall(dsn: str, yes: bool) -> None:
-    """Remove OMD and all it recorded from the database."""
+    """Remove OMD and all that it recorded from the database."""
     from omd import install as installer
 
     with connect(dsn) as conn:
@@ -91,16 +91,16 @@ def uninstall(dsn: str, yes: bool) -> None:
 
 
 class Verdict(str, Enum):
-    """What the doctor says about one thing."""
+    """The verdict of the doctor about one thing."""
 
     OK = "ok"
-    MISSING = "missing"  # needed by an optional part only
+    MISSING = "missing"  # only an optional part needs it
     BAD = "bad"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing the doctor looked at, and how to mend it."""
+    """One thing that the doctor has checked, and how to repair it."""
 
     check: str
     verdict: Verdict
@@ -112,11 +112,12 @@ class Finding:
 @dsn_option
 @output_option
 def doctor(dsn: str, output: str) -> int:
-    """Check the server, the installation, Java and Spark, and say how to mend each.
+    """Check the server, the installation, Java and Spark, and say how to repair each.
 
     \b
     Exit codes: 0 all that is needed is there, 5 the database needs omd install,
-                6 no connection, 1 something else is bad. What is only missing does no harm.
+                6 there is no connection, 1 something else is bad.
+    Only an optional part needs what is missing.
     """
     findings = [*_database(dsn), *_packages(), _java()]
     columns = ["check", "verdict", "found", "mend"]
@@ -176,7 +177,7 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
                 "omd install --plan, then: omd install",
             )
     except psycopg.errors.InsufficientPrivilege:
-        return Finding("installation", Verdict.OK, "there, but not for this user to look into")
+        return Finding("installation", Verdict.OK, "there, but this user may not look into it")
     except OmdError as error:
         return Finding("installation", Verdict.BAD, error.message, error.hint or "")
     return Finding("installation", Verdict.OK, f"omd {version}")
@@ -191,7 +192,7 @@ def _roles(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     ).fetchall()
     missing = [name for name, exists, _ in rows if not exists]
     if missing:
-        yield Finding("roles", Verdict.BAD, f"without {', '.join(missing)}", "omd install")
+        yield Finding("roles", Verdict.BAD, f"{', '.join(missing)} missing", "omd install")
         return
     mine = [name for name, _, member in rows if member]
     user = conn.info.user
