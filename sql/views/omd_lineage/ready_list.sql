@@ -115,8 +115,8 @@ COMMENT ON COLUMN omd_lineage.ready_list.reason IS
 'to be undone), FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It '
 'is not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts failed), '
 'RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure), NO_OFFSET (a '
-'dependency has no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too '
-'recent).';
+'dependency has no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is '
+'too recent).';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
 'The instant before which the topic may read; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
