@@ -1,5 +1,4 @@
--- Host, process and user come from the context that the run gave: OMD has no other source for a run
--- outside the database.
+-- What executes now. Host, process and user are what the run says of itself in its context.
 
 CREATE OR REPLACE VIEW omd_report.current_processing AS
 SELECT
@@ -43,21 +42,20 @@ WHERE mi.execution_status_code = 'E';
 COMMENT ON VIEW omd_report.current_processing IS 'Batch and Module Instances that execute now.';
 COMMENT ON COLUMN omd_report.current_processing.instance_type IS 'BATCH or MODULE.';
 COMMENT ON COLUMN omd_report.current_processing.instance_id IS 'The instance.';
-COMMENT ON COLUMN omd_report.current_processing.code IS 'The code of the Batch or Module.';
+COMMENT ON COLUMN omd_report.current_processing.code IS 'Code of the Batch or Module.';
 COMMENT ON COLUMN omd_report.current_processing.batch_instance_id IS
-'The Batch Instance that called it; 0 when none did.';
+'The Batch Instance that called; 0 when none did.';
 COMMENT ON COLUMN omd_report.current_processing.start_datetime IS 'When it started.';
 COMMENT ON COLUMN omd_report.current_processing.running_for IS 'How long it has been running.';
 COMMENT ON COLUMN omd_report.current_processing.processing_indicator IS
-'P: it runs. R: it rolls back. A: it is not evaluated yet.';
+'P runs; R rolls back; A is not evaluated yet.';
 COMMENT ON COLUMN omd_report.current_processing.lease_expires_at IS
-'When its lease expires; NULL when it has none.';
+'When its lease ends; NULL: it has none.';
 COMMENT ON COLUMN omd_report.current_processing.host IS
-'The host that it runs on, as its context says; NULL when the context does not say.';
+'The host it runs on, as it says; NULL: it did not say.';
 COMMENT ON COLUMN omd_report.current_processing.pid IS
-'The process that runs it: of the driver on that host, or of the database session; NULL when the '
-'context does not say.';
+'Its process: of the driver on that host, or of the session that runs it in the database.';
 COMMENT ON COLUMN omd_report.current_processing.user_name IS
-'The user who runs it, as its context says; NULL when the context does not say.';
+'Who runs it, as it says; NULL: it did not say.';
 COMMENT ON COLUMN omd_report.current_processing.session_lives IS
-'TRUE when the database session that runs it lives; NULL when no database session runs it.';
+'The session that runs it in the database lives; NULL: it does not run in a session.';
