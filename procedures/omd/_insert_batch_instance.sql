@@ -60,7 +60,6 @@ $insert_batch_instance$;
 COMMENT ON FUNCTION omd._insert_batch_instance IS
 'Inserts a Batch Instance (E, A, P) and answers its id. p_lease: how long it lives without a '
 'heartbeat, NULL for ever. p_is_session_bound: it lives as long as the statement that '
-'calls. Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch '
-'row.';
+'calls. Errors: OM001, OM003, OM005, OM011, OM013, OM014. Locks: the Batch row.';
 REVOKE ALL ON FUNCTION omd._insert_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._insert_batch_instance TO omd_runner;

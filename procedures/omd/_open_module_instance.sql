@@ -107,6 +107,6 @@ COMMENT ON FUNCTION omd._open_module_instance IS
 'Inserts an executing instance of the Module p_module_code and, when p_is_evaluated, evaluates '
 'it; a rollback that is due is left to the caller. Other parameters as begin_module. '
 'p_is_session_bound: it lives as long as the statement that calls. '
-'Errors: OM002, OM003, OM005, OM011, OM014. Locks: the Module row.';
+'Errors: OM002, OM003, OM005, OM011, OM013, OM014, OM101. Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd._open_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._open_module_instance TO omd_runner;

@@ -90,8 +90,8 @@ $batch_success$;
 COMMENT ON PROCEDURE omd.batch_success IS
 'Ends a Batch Instance with status S. Accepted from E with indicator P, and only when nothing in '
 'it executes and the newest real run of each of its Modules and child Batches in it has not '
-'failed: a retry with success makes a failure good. Errors: OM003, OM005, OM101, OM102, OM104. '
-'Locks: the instance row. DIRECT, "Batch Success event". '
+'failed: a retry with success makes a failure good. Errors: OM003, OM005, OM014, OM101, OM102, '
+'OM104. Locks: the instance row. DIRECT, "Batch Success event". '
 'Call again when the answer was lost; OM101 with execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_success TO omd_runner;

@@ -29,8 +29,8 @@ COMMENT ON PROCEDURE omd.begin_batch IS
 'p_processing_indicator (P proceed, A abort, C skip) and p_reason. p_parent_batch_instance_id: '
 'the instance that calls, NULL or 0 for none. p_execution_context: JSON about where it runs. '
 'p_lease: how long the run lives without heartbeat_batch; NULL: for ever. p_force: the frequency '
-'does not count. Errors: OM001, OM003, OM005, OM011, OM014. Locks: the Batch row. DIRECT, "Batch '
-'Processing". '
+'does not count. Errors: OM001, OM003, OM005, OM011, OM013, OM014. Locks: the Batch row. DIRECT, '
+'"Batch Processing". '
 'May be NULL: p_reason.';
 REVOKE ALL ON PROCEDURE omd.begin_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_batch TO omd_runner;

@@ -55,7 +55,7 @@ $begin_in_database_run$;
 COMMENT ON PROCEDURE omd.begin_in_database_run IS
 'For rooms: Begins a run of the Module p_module_code in this statement: answers its id, the '
 'Processing Indicator and the SQL to execute (p_executable, else the registered one). It lives as '
-'long as the statement. Does not commit. Errors: OM002, OM003, OM005, OM014, OM201, OM202, OM203, '
-'OM204, OM205. Locks: the Module row.';
+'long as the statement. Does not commit. Errors: OM002, OM003, OM005, OM009, OM014, OM101, OM112, '
+'OM201, OM202, OM203, OM204, OM205. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_in_database_run TO omd_runner;

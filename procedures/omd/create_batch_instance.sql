@@ -32,7 +32,7 @@ $create_batch_instance$;
 COMMENT ON PROCEDURE omd.create_batch_instance IS
 'Creates an instance of the Batch p_batch_code (E, A, P) and answers its id; evaluate_batch '
 'comes next. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
-'p_execution_context: JSON about where it runs. Errors: OM001, OM003, OM005, OM014. Locks: the '
-'Batch row. DIRECT, "Batch Create Instance event".';
+'p_execution_context: JSON about where it runs. Errors: OM001, OM003, OM005, OM013, OM014. '
+'Locks: the Batch row. DIRECT, "Batch Create Instance event".';
 REVOKE ALL ON PROCEDURE omd.create_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_batch_instance TO omd_runner;

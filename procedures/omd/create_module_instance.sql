@@ -21,7 +21,7 @@ $create_module_instance$;
 COMMENT ON PROCEDURE omd.create_module_instance IS
 'Creates an instance of the Module p_module_code (E, A, P) and answers its id; evaluate_module '
 'comes next. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
-'p_execution_context: JSON about where it runs. Errors: OM002, OM003, OM005, OM014. Locks: the '
-'Module row. DIRECT, "Module Create Instance event".';
+'p_execution_context: JSON about where it runs. Errors: OM002, OM003, OM005, OM013, OM014. '
+'Locks: the Module row. DIRECT, "Module Create Instance event".';
 REVOKE ALL ON PROCEDURE omd.create_module_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_module_instance TO omd_runner;

@@ -33,13 +33,17 @@ DECLARE
     v_message text;
     v_detail text;
 BEGIN
-    IF num_nonnulls(p_module_code, p_batch_code) <> 1 THEN
+    IF num_nonnulls(p_module_code, p_batch_code) = 0 THEN
+        PERFORM omd.raise_error(
+            'OM005', jsonb_build_object('argument', 'p_module_code or p_batch_code')
+        );
+    ELSIF num_nonnulls(p_module_code, p_batch_code) = 2 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
                 'argument', 'p_module_code, p_batch_code',
                 'value', concat_ws(', ', p_module_code, p_batch_code),
-                'expected', 'exactly one of the two'
+                'expected', 'only one of the two'
             )
         );
     ELSIF p_batch_code IS NOT NULL THEN
@@ -103,7 +107,7 @@ BEGIN
                 v_sqlstate = RETURNED_SQLSTATE,
                 v_message = MESSAGE_TEXT,
                 v_detail = PG_EXCEPTION_DETAIL;
-            IF NOT v_is_answered AND v_sqlstate !~ '^(OM[12]|55P03$|40P01$)' THEN
+            IF NOT v_is_answered AND v_sqlstate !~ '^(OM[0-2]|55P03$|40P01$)' THEN
                 RAISE;
             END IF;
     END;
@@ -154,7 +158,7 @@ COMMENT ON FUNCTION omd.explain_begin IS
 'since when (RUNNING), the last run and its frequency (FREQUENCY), the marked instances '
 '(DIRECTIVE, ALREADY_SUCCEEDED), declared_dead (runs that a begin would give up first). '
 'processing_indicator is NULL when a begin would fail, or would wait for another session; rule '
-'says which. The rollback itself and p_force are not tried. Errors: OM001, OM002, OM003, OM013, '
-'OM014. Locks: those of a begin, for at most a second each, given back before it returns.';
+'says which. The rollback itself and p_force are not tried. Errors: OM001, OM002, OM003, OM005, '
+'OM013, OM014. Locks: those of a begin, for at most a second each, given back before it returns.';
 REVOKE ALL ON FUNCTION omd.explain_begin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.explain_begin TO omd_reader;

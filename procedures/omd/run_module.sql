@@ -49,7 +49,8 @@ COMMENT ON PROCEDURE omd.run_module IS
 'error is in the event log), A or C. The executable reads '
 'current_setting(''omd.module_instance_id''). Commits: call it outside a transaction block. The '
 'run lives as long as this statement; when it is broken off, the next begin declares it dead. '
-'Errors: OM002, OM003, OM005, OM009, OM014, OM018, OM101 (the Batch has just ended), OM201, OM202, '
-'OM203, OM204, OM205, 57014. Locks: the Module row while it begins.';
+'Errors: OM002, OM003, OM005, OM009, OM014, OM018, OM101 (the Batch has just ended), OM112: the '
+'rollback does not undo everything, OM201, OM202, OM203, OM204, OM205, 57014. Locks: the Module '
+'row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_module TO omd_runner;

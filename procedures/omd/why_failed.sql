@@ -43,4 +43,4 @@ COMMENT ON FUNCTION omd.why_failed IS
 'when that is 0, of the Batch Instance p_batch_instance_id, with ": " before it; empty when there'
 ' is none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.why_failed FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.why_failed TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd.why_failed TO omd_runner;

@@ -87,6 +87,7 @@ COMMENT ON PROCEDURE omd_lineage._register_topic_module IS
 'p_platform_code (POSTGRES) and the description p_comment, and returns its p_module_id. Errors: '
 'OM006: a code is unknown; OM009: the table is no name on the platform; OM013: the Module loads '
 'another table, its target does not fit p_engine, or its code is blank; OM205: its target lacks '
-'the column that tells the run; OM111: another target while a rollback is pending; OM210: a '
-'schema of OMD or PostgreSQL. Locks: the Module row.';
+'the column that tells the run; OM111: another target while a rollback is pending; OM204: another '
+'platform than that of a companion; OM209: nothing is known that would undo a load of its table '
+'format; OM210: a schema of OMD or PostgreSQL. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._register_topic_module FROM PUBLIC;

@@ -143,9 +143,10 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'the step could not begin, which counts as an attempt and is in the event log, p_reason is the '
 'SQLSTATE; FAILED, the topic has failed too often and waits for retry. p_processing_indicator, '
 'p_instance_array and p_reason are those of begin_module. p_detail says why. Errors: OM005: '
-'p_topic or p_engine is NULL; OM011: p_lease is not allowed; OM014: the isolation level is not '
-'read committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. Locks: the '
-'offset; the Module row; the target rows of a rollback. See docs/explanation/lineage.md. '
+'p_topic or p_engine is NULL; OM011: p_lease is not allowed; OM013: p_execution_context is '
+'no JSON object, or too large; OM014: the isolation level is not read committed; OM015: p_topic is '
+'not registered; OM208: it has no steps on p_engine. Locks: the offset; the Module row; the target '
+'rows of a rollback. See docs/explanation/lineage.md. '
 'May be NULL: p_module_instance_id, p_processing_indicator, p_instance_array, p_reason, '
 'p_plan_number, p_start_value, p_start_id, p_end_value, p_end_id, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.begin_step FROM PUBLIC;

@@ -90,9 +90,10 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 ' p_start_id: rows up to here are not taken. Answers p_topic_id. Errors: OM005: p_topic is NULL; '
 'OM006: a code is unknown; OM009: the table is no name on the platform; OM013: an argument has a '
 'value that is not allowed; OM016: p_topic, or a dependency, is no name of a topic; OM017: it '
-'would depend on itself; OM111: another target while a rollback is pending; OM205: its destination'
-' lacks the column that tells the run; OM208: p_start_pos while a block is planned; OM210: a '
-'destination in a schema of OMD or PostgreSQL. Locks: other registrations; the Module row. See '
-'docs/explanation/lineage.md. Call again when the answer was lost.';
+'would depend on itself; OM111: another target while a rollback is pending; OM204: another platform'
+' than that of a companion; OM205: its destination lacks the column that tells the run; OM208: '
+'p_start_pos while a block is planned; OM209: nothing is known that would undo a load of its table '
+'format; OM210: a destination in a schema of OMD or PostgreSQL. Locks: other registrations; the '
+'Module row. See docs/explanation/lineage.md. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

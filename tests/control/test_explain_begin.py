@@ -220,7 +220,7 @@ def test_a_reader_may_ask_and_nobody_is_told_or_held_up(flow: Flow, another: Ano
 @pytest.mark.parametrize(
     ("arguments", "sqlstate"),
     [
-        ({}, "OM013"),
+        ({}, "OM005"),
         ({"module_code": "m", "batch_code": "b"}, "OM013"),
         ({"module_code": "nope"}, "OM002"),
         ({"batch_code": "nope"}, "OM001"),

@@ -22,8 +22,24 @@ SCHEMAS = "SELECT oid FROM pg_namespace WHERE nspname ~ '^omd(_|$)'"
 FOLDER = omd.install.sql_root() / "procedures"
 FILES: list[Path] = sorted(FOLDER.glob("*/*.sql"))
 
-NEVER = {edge: errors for errors, _, edges in NEVER_RAISED for edge in edges}
+NEVER: dict[str, set[str]] = {}
+for _errors, _, _edges in NEVER_RAISED:
+    for _edge in _edges:
+        NEVER.setdefault(_edge, set()).update(_errors.split())
 STRING = r"'(?:[^']|'')*'"
+WRITE = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM)\s+(?:ONLY\s+)?(omd\w*\.\w+)", re.IGNORECASE)
+# A trigger with a condition on current_user does not fire for a routine with the owner's rights.
+TRIGGERS = f"""
+    SELECT
+        c.relnamespace::regnamespace || '.' || c.relname AS table,
+        t.tgfoid::regproc::text AS function,
+        t.tgqual IS NOT NULL AND pg_get_triggerdef(t.oid) ~ 'CURRENT_USER <> ' AS spares_owner,
+        CASE WHEN t.tgtype & 4 > 0 THEN '{{INSERT INTO}}'::text[] ELSE '{{}}' END
+        || CASE WHEN t.tgtype & 8 > 0 THEN '{{DELETE FROM}}'::text[] ELSE '{{}}' END
+        || CASE WHEN t.tgtype & 16 > 0 THEN '{{UPDATE}}'::text[] ELSE '{{}}' END AS events
+    FROM pg_trigger AS t
+    INNER JOIN pg_class AS c ON t.tgrelid = c.oid
+    WHERE NOT t.tgisinternal AND c.relnamespace IN ({SCHEMAS})"""
 ROUTINES = f"""
     SELECT
         p.oid,
@@ -113,6 +129,7 @@ class Catalog:
     def __init__(self, conn: Connection) -> None:
         rows = conn.execute(ROUTINES, [list(ROLES)])
         self.routines = {row["name"]: Routine(**row) for row in rows}
+        self.triggers = conn.execute(TRIGGERS.encode()).fetchall()
         self.calls = {name: self.names(routine.text) for name, routine in self.routines.items()}
 
     def __iter__(self) -> Any:
@@ -123,6 +140,17 @@ class Catalog:
         found = set(re.findall(r"\b(omd\w*\.\w+)\s*\(", text)) & self.routines.keys()
         head = re.match(r"CREATE OR REPLACE \w+ (omd\w*\.\w+)", text)
         return found - {head.group(1)} if head else found
+
+    def fired(self, name: str, text: str) -> set[str]:
+        """The trigger functions of what a part of a routine writes."""
+        writes = {(event.upper(), table) for event, table in WRITE.findall(text)}
+        return {
+            trigger["function"]
+            for trigger in self.triggers
+            for event in trigger["events"]
+            if (event, trigger["table"]) in writes
+            and not (trigger["spares_owner"] and self.routines[name].definer)
+        }
 
     def raised(self, name: str) -> set[str]:
         """The errors that may leave a routine: its own, and those of what it calls, uncaught."""
@@ -137,8 +165,9 @@ class Catalog:
                 changed = False
                 for name in codes:
                     for part, caught in parts[name]:
-                        for callee in self.names(re.sub(STRING, "''", part)) - {name}:
-                            never = NEVER.get(f"{name} > {callee}", "")
+                        done = re.sub(STRING, "''", part)
+                        for callee in (self.names(done) | self.fired(name, done)) - {name}:
+                            never = NEVER.get(f"{name} > {callee}", set())
                             new = {c for c in codes[callee] if not caught(c) and c not in never}
                             new -= codes[name]
                             codes[name] |= new

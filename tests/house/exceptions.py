@@ -26,6 +26,11 @@ NULL_IS_AN_ANSWER = {
     "omd_lineage.probe_sources": "its only argument is an answer",
 }
 
+# A reader may execute it although it is volatile.
+CHANGES_NOTHING = {
+    "omd.explain_begin": "it asks what a begin asks, in a subtransaction that always rolls back"
+}
+
 # Errors of a callee that a caller can't bring about: errors, reason, caller > callee.
 NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
@@ -56,15 +61,20 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM101 OM102",
         "it asks only after an instance that is unknown",
-        ["omd._plan_rollback > omd._raise_module_instance_state"],
+        ["omd._rollback_parts > omd._raise_module_instance_state"],
     ),
     (
         "OM011",
         "it gives no lease",
+        ["omd.create_batch_instance > omd._insert_batch_instance"],
+    ),
+    (
+        "OM011 OM013",
+        "it gives no lease, and the context is its own",
         [
             "omd._execute_batch > omd._insert_batch_instance",
             "omd.begin_in_database_run > omd._open_module_instance",
-            "omd.create_batch_instance > omd._insert_batch_instance",
+            "omd_lineage.step > omd_lineage.begin_step",
         ],
     ),
     (
@@ -123,14 +133,45 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
     ("OM204", "the target may be anywhere", ["omd.confirm_rollback > omd._require_rollback"]),
     (
-        "OM002 OM003 OM101 OM203",
-        "the Module of a topic exists, runs in no Batch, and is given what to execute",
+        "OM004 OM005",
+        "the instance is its own, of this moment",
+        ["omd.explain_begin > omd._answer_module", "omd.explain_begin > omd._plan_rollback"],
+    ),
+    (
+        "OM101",
+        "it answers what a begin would raise",
+        ["omd.explain_begin > omd._answer_module", "omd.explain_begin > omd.evaluate_batch"],
+    ),
+    (
+        "OM009 OM201 OM202 OM205",
+        "it answers what a begin would raise",
+        ["omd.explain_begin > omd._plan_rollback"],
+    ),
+    (
+        "OM002 OM003 OM009",
+        "the Module of a topic exists, has a target with a name, and runs in no Batch",
+        [
+            "omd_lineage.begin_step > omd.begin_in_database_run",
+            "omd_lineage.begin_step > omd.begin_module",
+        ],
+    ),
+    (
+        "OM101 OM112 OM201 OM202 OM205",
+        "it records what is not the mistake of its caller, and answers ERROR",
+        [
+            "omd_lineage.begin_step > omd.begin_in_database_run",
+            "omd_lineage.begin_step > omd.begin_module",
+        ],
+    ),
+    (
+        "OM203 OM204",
+        "it gives what to execute; a target elsewhere is recorded, and answered with ERROR",
         ["omd_lineage.begin_step > omd.begin_in_database_run"],
     ),
     (
-        "OM002 OM003 OM101",
-        "the Module of a topic exists and runs in no Batch",
-        ["omd_lineage.begin_step > omd.begin_module"],
+        "OM206",
+        "it records what is not the mistake of its caller, and answers ERROR",
+        ["omd_lineage.begin_step > omd_lineage._next_block"],
     ),
     (
         "OM004",
@@ -138,32 +179,22 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lineage.fail_step > omd.module_failure"],
     ),
     (
-        "OM005 OM101",
+        "OM004 OM005 OM101",
         "the run is its own and has failed",
         ["omd_lineage.step > omd_lineage.fail_step"],
     ),
     (
         "OM002",
-        "it names no companions",
-        ["omd_lineage._register_topic_module > omd.register_module"],
+        "it names no companions, and the Module is there",
+        [
+            "omd_lineage._register_topic_module > omd.register_module",
+            "omd_lineage._register_topic_module > omd.register_rollback",
+        ],
     ),
 ]
 
 # What a room knows besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}}
-
-# Rooms that read tables of another: to be removed (issue 10, item 6).
-READS_TABLES_OF_ANOTHER_ROOM = {
-    "omd_lineage._advance_offset",
-    "omd_lineage._claim_topic",
-    "omd_lineage._holder_lives",
-    "omd_lineage._process_block",
-    "omd_lineage._raise_fenced",
-    "omd_lineage._register_topic_module",
-    "omd_lineage._uncounted_instances",
-    "omd_lineage.fail_step",
-    "omd_lineage.topic_definition",
-}
 
 # What omd_admin may do with tables, as sql/grants says: all rows, or an UPDATE of columns.
 ADMIN_ROWS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from house.catalog import FILES, SCHEMAS
-from house.exceptions import KNOWS, READS_TABLES_OF_ANOTHER_ROOM
+from house.exceptions import KNOWS
 from house.test_files import name_of
 
 if TYPE_CHECKING:
@@ -56,21 +56,8 @@ def read(conn: Connection, catalog: Catalog, name: str) -> set[str]:
     return {table for table in named & tables if table.split(".")[0] != routine.schema}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name_of(file),
-            marks=pytest.mark.xfail(
-                strict=True, reason="rooms read tables of omd until issue 10 item 6"
-            )
-            if name_of(file) in READS_TABLES_OF_ANOTHER_ROOM
-            else (),
-        )
-        for file in FILES
-    ],
-)
+@pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_no_routine_reads_a_table_of_another_room(
-    installed: Connection, catalog: Catalog, name: str
+    installed: Connection, catalog: Catalog, file: Path
 ) -> None:
-    assert read(installed, catalog, name) == set()
+    assert read(installed, catalog, name_of(file)) == set()

@@ -187,6 +187,7 @@ class ControlCalls(Calls):
         Raises:
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             BatchNotComplete: OM104.
@@ -218,6 +219,7 @@ class ControlCalls(Calls):
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
         return self._answer(
@@ -256,6 +258,7 @@ class ControlCalls(Calls):
             MissingArgument: OM005.
             InvalidTableCode: OM009.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101, the Batch has just ended.
             RollbackIncomplete: OM112.
@@ -326,6 +329,7 @@ class ControlCalls(Calls):
             UnknownBatch: OM001.
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
         answer: int = self._value(
@@ -386,6 +390,7 @@ class ControlCalls(Calls):
             UnknownModule: OM002.
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
         answer: int = self._value(
@@ -481,6 +486,7 @@ class ControlCalls(Calls):
             UnknownBatch: OM001.
             UnknownModule: OM002.
             UnknownBatchInstance: OM003.
+            MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
@@ -1198,6 +1204,7 @@ class ControlCalls(Calls):
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
             InstanceNotExecuting: OM101, the Batch has just ended.
+            RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             NoExecutable: OM203.

@@ -44,6 +44,7 @@ class LineageCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
             WrongTopicState: OM208.
@@ -227,8 +228,10 @@ class LineageCalls(Calls):
             InvalidTopic: OM016.
             CyclicDependency: OM017.
             TargetInUse: OM111.
+            WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
             WrongTopicState: OM208.
+            InvalidRollbackTemplate: OM209.
             ProtectedTarget: OM210.
         """
         answer: int = self._value(
