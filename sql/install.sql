@@ -1,7 +1,8 @@
--- The one list of what is installed, in order: psql -f sql/install.sql, omd install, the tests and
--- the wheel use it. Each room has a list of its own. A migration is applied once; the checksum
--- before it is the SHA-256 of the released file. The rest is applied whenever it changes. Run it as
--- a superuser, or as a role with CREATEROLE that may create schemas. One transaction.
+-- This is the one list of what is installed, in order: psql -f sql/install.sql, omd install, the
+-- tests and the wheel use it. Each room has a list of its own. A migration is applied once, and the
+-- checksum before it is the SHA-256 of the released file; any other file is applied whenever it
+-- changes. All runs in one transaction. Run it as a superuser, or as a role with CREATEROLE that
+-- may create schemas.
 
 \set ON_ERROR_STOP on
 BEGIN;
@@ -9,7 +10,7 @@ BEGIN;
 \ir roles.sql
 \ir setup/begin.sql
 
--- Rooms; a room knows only those above it in this list.
+-- A room knows only those above it in this list.
 \ir install/omd.sql
 \ir install/omd_lineage.sql
 

@@ -1,8 +1,8 @@
--- The roles of OMD. None can log in: they are granted to the roles that do. Always runs; changes
--- nothing when they exist.
+-- The roles of OMD. None of them can log in: they are granted to the roles that do. Each
+-- installation runs this file; it changes nothing when the roles exist.
 
--- Roles belong to the whole server: another database's installer may create them at this very
--- moment.
+-- Roles belong to the whole server, so the installer of another database may create them at the
+-- same moment.
 DO $do$
 DECLARE
     v_role text;
@@ -18,7 +18,7 @@ BEGIN
                 NULL;
         END;
     END LOOP;
-    -- Whoever runs or administers may look; so may the server's monitoring role.
+    -- A role that runs or administers may also read, and so may the server's monitoring role.
     FOREACH v_member IN ARRAY ARRAY['omd_runner', 'omd_admin', 'pg_monitor'] LOOP
         BEGIN
             IF NOT pg_has_role(v_member, 'omd_reader', 'MEMBER') THEN
@@ -29,7 +29,7 @@ BEGIN
                 NULL;
         END;
     END LOOP;
-    -- Lineage asks since when a writer is at work, whoever he is.
+    -- Lineage asks since when each writer has been at work, whatever its role is.
     BEGIN
         IF NOT pg_has_role('omd_owner', 'pg_read_all_stats', 'MEMBER') THEN
             EXECUTE 'GRANT pg_read_all_stats TO omd_owner';
@@ -43,7 +43,7 @@ BEGIN
         WHEN unique_violation THEN
             NULL;
     END;
-    -- An installer that is no superuser must be able to act as the owner.
+    -- An installer that is not a superuser must be able to act as the owner.
     IF NOT pg_has_role(current_user, 'omd_owner', 'MEMBER') THEN
         EXECUTE format('GRANT omd_owner TO %I', current_user);
     END IF;

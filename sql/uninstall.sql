@@ -1,6 +1,6 @@
--- Removes OMD from this database: its schemas with everything in them, and its roles where no other
--- database of the server uses them. The tables that your Modules loaded are yours and stay. One
--- transaction.
+-- This script removes OMD from this database in one transaction: its schemas with everything in
+-- them, and those of its roles that no other database of the server uses. The tables that your
+-- Modules loaded are yours and stay.
 
 DO $do$
 DECLARE

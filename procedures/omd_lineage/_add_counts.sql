@@ -1,4 +1,5 @@
--- A step with several transforms counts the NULLs of each; its log has one count per column.
+-- A step with several transforms counts the NULLs of each one, but its log has one count per
+-- column.
 
 CREATE OR REPLACE FUNCTION omd_lineage._add_counts(
     p_left jsonb,
@@ -24,6 +25,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage._add_counts IS
-'The counts of p_left and p_right (objects of numbers), added key by key. Locks: none.';
+'Returns the counts of p_left and p_right (JSON objects of numbers), added key by key. Locks: '
+'none.';
 REVOKE ALL ON FUNCTION omd_lineage._add_counts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._add_counts TO omd_runner;

@@ -1,5 +1,5 @@
--- The offset moves in the transaction of the success: rows, offset and success are there together,
--- or none of them is.
+-- The offset moves in the transaction of the success, so rows, offset and success become visible
+-- together or not at all.
 
 CREATE OR REPLACE FUNCTION omd_lineage._advance_offset(
     p_module_instance_id bigint,
@@ -57,7 +57,7 @@ BEGIN
     IF v_offset.waited_for IS NOT NULL THEN
         PERFORM omd.write_event(
             p_module_instance_id, 0, 6, 'MAX_WAIT',
-            format('went without waiting longer for %s', v_offset.waited_for)
+            format('did not wait longer for %s', v_offset.waited_for)
         );
     END IF;
     PERFORM omd_lineage._notify_topic(v_offset.topic);

@@ -1,4 +1,5 @@
--- One list of rules, each with the words that its error needs; the first that is broken is raised.
+-- This is one list of rules, each with the words that its error needs; the first rule that is
+-- broken is raised.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._check_topic(
     p_new omd_lineage.topic
@@ -45,11 +46,11 @@ BEGIN
             coalesce(p_new.max_wait > interval '0', TRUE)
         ),
         (
-            'p_depends_on', p_new.depends_on::text, 'one name at least, the base table first',
+            'p_depends_on', p_new.depends_on::text, 'at least one name, the base table first',
             p_new.processor IS NULL OR p_new.depends_on <> '{}'
         ),
         (
-            'p_transforms', p_new.transforms::text, 'one transform at least',
+            'p_transforms', p_new.transforms::text, 'at least one transform',
             coalesce(p_new.processor NOT IN ('STEP', 'RELOAD'), TRUE) OR p_new.transforms <> '{}'
         ),
         (

@@ -1,6 +1,6 @@
 -- The lock on the offset lasts until the transaction of the caller ends; _start_step makes the
--- claim outlive it. The lock is never waited for: whoever has it is about to run the topic, or to
--- end it.
+-- claim outlive it. The lock is never waited for, since a session that holds it is about to run the
+-- topic or to end its step.
 
 CREATE OR REPLACE FUNCTION omd_lineage._claim_topic(
     p_topic text,
@@ -55,7 +55,7 @@ BEGIN
     FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         p_outcome := 'MUTEX';
-        p_detail := 'another session plans it or ends it';
+        p_detail := 'another session plans or ends a step of it';
         RETURN;
     ELSIF omd_lineage._holder_lives(v_offset.hostid, v_offset.module_instance_id) THEN
         p_outcome := 'MUTEX';
@@ -71,23 +71,25 @@ BEGIN
         RETURN;
     END IF;
 
-    -- Freed by hand while its run executed: that run can neither write nor commit any more.
+    -- The topic was released by hand while its run executed, and that run can neither write nor
+    -- commit any more.
     IF v_offset.module_instance_id IS NOT NULL AND v_offset.hostid = '' THEN
         BEGIN
             PERFORM omd.fail_module_instance(
-                v_offset.module_instance_id, 'the topic was taken from this run', 'RELEASED'
+                v_offset.module_instance_id, 'the topic was released from this run', 'RELEASED'
             )
             FROM omd.instance_state(v_offset.module_instance_id) AS i
             WHERE i.execution_status_code = 'E';
         EXCEPTION
-            -- It has found out by itself, and has ended a moment ago.
+            -- The run has found out by itself and has just ended.
             WHEN SQLSTATE 'OM101' THEN
                 NULL;
         END;
     END IF;
 
-    -- An administrator's R on a step that succeeded: back to where its block has started, since the
-    -- begin that follows undoes its rows. The first look spares the usual step the rest.
+    -- An administrator has set R on a step that succeeded: the offset goes back to the start of its
+    -- block, since the begin that follows undoes its rows. The first look is cheap, and most steps
+    -- need no more.
     IF EXISTS (SELECT FROM omd.open_module_instances(v_topic.module_id)) THEN
         SELECT i.start_value, i.start_id INTO v_window
         FROM unnest(omd.pending_rollback(v_topic.module_id)) WITH ORDINALITY AS p (id, n)
@@ -116,10 +118,10 @@ END
 $claim_topic$;
 
 COMMENT ON FUNCTION omd_lineage._claim_topic IS
-'Takes the topic p_topic, whose transforms run on p_engine, until the transaction ends. Returns '
-'p_topic_id and p_module_code, and, where p_is_planned, the block (p_start_pos and p_start_id, '
-'p_end_pos and p_end_id] that waits; or p_outcome and p_detail when the topic can''t be taken: '
-'MUTEX, SKIPPED, FAILED. Errors: OM005: p_topic or p_engine is NULL; OM014: the isolation level '
+'Claims the topic p_topic, whose transforms run on p_engine, until the transaction ends. Returns '
+'p_topic_id, p_module_code and, if p_is_planned, the planned block (p_start_pos and p_start_id, '
+'p_end_pos and p_end_id]. When the topic can''t be claimed, it returns p_outcome (MUTEX, SKIPPED '
+'or FAILED) and p_detail. Errors: OM005: p_topic or p_engine is NULL; OM014: the isolation level '
 'is not read committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. '
 'Locks: the offset, without waiting.';
 REVOKE ALL ON FUNCTION omd_lineage._claim_topic FROM PUBLIC;

@@ -1,4 +1,4 @@
--- The ready list and the planner must come to the same instant, so both ask here.
+-- The ready list and the planner must come to the same instant, so both call this function.
 
 CREATE OR REPLACE FUNCTION omd_lineage._horizon(
     p_least_ts timestamptz,
@@ -21,8 +21,9 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage._horizon IS
-'The instant up to which a topic may read: p_least_ts, where its slowest dependency is (NULL: one '
-'has no offset), but not younger than p_delay; once p_max_wait has passed since p_waiting_since '
-'the same of p_base_ts, where its base table is. NULL: it may not. Locks: none.';
+'Returns the instant up to which a topic may read: p_least_ts, where its slowest dependency is '
+'(NULL: one dependency has no offset), but at least p_delay ago. Once p_max_wait is over since '
+'p_waiting_since, p_base_ts counts instead, where its base table is. It returns NULL when the '
+'topic may not read. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._horizon FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._horizon TO omd_reader;

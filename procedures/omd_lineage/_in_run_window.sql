@@ -1,4 +1,4 @@
--- Pure, so that the ready list puts the body into its query.
+-- The function is a pure expression, so the planner inlines it into the query of the ready list.
 
 CREATE OR REPLACE FUNCTION omd_lineage._in_run_window(
     p_run_window text,
@@ -26,7 +26,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage._in_run_window IS
-'Whether the instant p_at lies in p_run_window (HH:MM-HH:MM zone, start inclusive, end exclusive; '
-'it wraps midnight when the end is not after the start). Always true for NULL. Locks: none.';
+'Returns whether the instant p_at lies in p_run_window (HH:MM-HH:MM zone; the start is inclusive, '
+'the end exclusive; the window passes midnight when its end is not after its start). It is always '
+'true when p_run_window is NULL. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._in_run_window FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._in_run_window TO omd_reader;

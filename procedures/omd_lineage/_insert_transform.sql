@@ -1,6 +1,6 @@
--- The statement is composed from the columns that view and table have in common, since a view knows
--- nothing of the run. NULLs are counted on the way, and only where the table allows them: the count
--- costs a second pass over the rows. It runs with the rights of the caller.
+-- The statement is built from the columns that view and table have in common, since a view knows
+-- nothing of the run. NULLs are counted only where the table allows them: the count is useful, but
+-- costs a second pass over the rows. The function runs with the rights of the caller.
 
 CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
     p_view text,
@@ -87,10 +87,10 @@ END
 $insert_transform$;
 
 COMMENT ON FUNCTION omd_lineage._insert_transform IS
-'Inserts the rows of the view p_view into p_table_code, column by column name, with '
+'Inserts the rows of the view p_view into p_table_code, column by column name. It adds '
 'p_module_instance_id in p_insert_instance_column, and omd_insert_datetime and omd_record_source '
-'(p_record_source) where the table has them and the view does not. Returns p_row_count, the rows, '
-'and p_nulls: for each column with NULLs, how many. Errors: OM207: the view or the table is '
-'missing, or the table lacks a column of the view. Locks: the rows.';
+'(p_record_source) where the table has them and the view does not. Returns p_row_count, the '
+'number of rows, and p_nulls, the number of NULLs for each column that has any. Errors: OM207: '
+'the view or the table is missing, or the table lacks a column of the view. Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

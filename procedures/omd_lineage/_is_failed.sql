@@ -1,5 +1,5 @@
--- The one place that says how many attempts a topic gets. Pure, so that the ready list puts the
--- body into its query.
+-- This is the one place that says how many attempts a topic gets. It is a pure expression, so the
+-- planner inlines it into the query of the ready list.
 
 CREATE OR REPLACE FUNCTION omd_lineage._is_failed(
     p_attempts integer
@@ -13,7 +13,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage._is_failed IS
-'Whether a topic has failed so often (p_attempts) that it runs no more until omd_lineage.retry. '
-'Locks: none.';
+'Returns whether a topic has failed so often (p_attempts) that it runs no more until '
+'omd_lineage.retry is called. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._is_failed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._is_failed TO omd_reader;

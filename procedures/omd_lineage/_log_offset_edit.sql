@@ -1,4 +1,5 @@
--- An offset that is moved by hand takes with it what was remembered of the place it has left.
+-- quiet_start belongs to the position of the offset, so it is cleared when somebody moves the
+-- offset by hand.
 
 CREATE OR REPLACE FUNCTION omd_lineage._log_offset_edit()
 RETURNS trigger
@@ -34,6 +35,6 @@ END
 $log_offset_edit$;
 
 COMMENT ON FUNCTION omd_lineage._log_offset_edit IS
-'Trigger: writes an edit of an offset by hand to the event log; a new last forgets quiet_start. '
-'Locks: none.';
+'Trigger: writes an edit of an offset by hand to the event log and clears quiet_start when last '
+'changes. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._log_offset_edit FROM PUBLIC;

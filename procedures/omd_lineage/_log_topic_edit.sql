@@ -1,4 +1,4 @@
--- One trigger for every way in which a definition changes: routines, edits by hand, upgrades.
+-- One trigger serves every way in which a definition changes: routines, edits by hand and upgrades.
 
 CREATE OR REPLACE FUNCTION omd_lineage._log_topic_edit()
 RETURNS trigger

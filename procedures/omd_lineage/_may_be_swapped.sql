@@ -1,5 +1,5 @@
--- What hangs on a table hangs on its OID, which a swap changes: each condition is one thing that
--- would be lost, and a reload then falls back to TRUNCATE.
+-- Other objects refer to a table by its OID, which a swap changes. Each condition finds one kind of
+-- object that would be lost; a reload then uses TRUNCATE instead.
 
 CREATE OR REPLACE FUNCTION omd_lineage._may_be_swapped(
     p_table regclass
@@ -63,8 +63,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage._may_be_swapped IS
-'Whether the table p_table can be dropped and another renamed to it without loss: it is a plain '
-'table of the current user, and no view, function, foreign key, trigger, grant, policy, '
-'publication or identity hangs on it. Locks: none.';
+'Returns whether the table p_table can be dropped, and another one renamed to it, without loss: '
+'it is a plain table of the current user, and no view, function, foreign key, trigger, grant, '
+'policy, publication or identity depends on it. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._may_be_swapped FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._may_be_swapped TO omd_runner;

@@ -1,5 +1,5 @@
--- An offset of a source never goes back: a reader has taken the rows before it. The first look
--- takes no lock, since most often nothing is new.
+-- An offset of a source never goes back, since readers have taken the rows before it. The first
+-- look takes no lock, because most often nothing is new.
 
 CREATE OR REPLACE FUNCTION omd_lineage._move_source(
     p_topic_id integer,
@@ -21,7 +21,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN FALSE;
     END IF;
-    -- Of several probes at once one is enough; a trigger moves the offset whoever else is at work.
+    -- When several probes run at once, one is enough; a trigger moves the offset in any case, since
+    -- its rows are new.
     IF p_processor = 'PROBE' THEN
         PERFORM FROM omd_lineage.offsets AS o
         WHERE o.topic_id = p_topic_id
@@ -47,7 +48,7 @@ END
 $move_source$;
 
 COMMENT ON FUNCTION omd_lineage._move_source IS
-'Moves the offset of the source p_topic_id forward to p_position, as p_processor (PROBE or '
+'Moves the offset of the source p_topic_id forward to p_position, for p_processor (PROBE or '
 'TRIGGER). Returns TRUE when it has moved. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._move_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._move_source TO omd_runner, omd_admin;

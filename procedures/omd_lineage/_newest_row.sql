@@ -1,4 +1,4 @@
--- One look into the index, with the rights of the caller, whose table it is.
+-- It takes one look into the index, with the rights of the caller, who owns or may read the table.
 
 CREATE OR REPLACE FUNCTION omd_lineage._newest_row(
     p_table_code text,
@@ -32,8 +32,8 @@ END
 $newest_row$;
 
 COMMENT ON FUNCTION omd_lineage._newest_row IS
-'The position of the newest row of the table p_table_code (schema.table) by its columns '
-'p_pos_column (timestamptz) and p_id_column (bigint); NULL for an empty table. Errors: OM206: the '
-'table can''t be read so. Locks: none.';
+'Returns the position of the newest row of the table p_table_code (schema.table) by its columns '
+'p_pos_column (timestamptz) and p_id_column (bigint); NULL when the table is empty. Errors: '
+'OM206: the table can''t be read by blocks. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._newest_row FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._newest_row TO omd_runner, omd_admin;

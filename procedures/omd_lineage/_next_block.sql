@@ -1,5 +1,5 @@
--- One walk along the index of the base table finds the block, however many rows wait behind it. It
--- runs with the rights of the caller, who reads the base table.
+-- One walk along the index of the base table finds the block, however many rows wait behind it. The
+-- function runs with the rights of the caller, who reads the base table.
 
 CREATE OR REPLACE FUNCTION omd_lineage._next_block(
     p_topic_id integer,
@@ -100,13 +100,13 @@ BEGIN
         p_detail := p_blocker;
         RETURN;
     ELSIF p_start_pos IS NULL THEN
-        p_detail := 'the topic has no offset: call omd_lineage.set_offset';
+        p_detail := 'the topic has no offset; call omd_lineage.set_offset';
         RETURN;
     ELSIF v_topic.patient_upto IS DISTINCT FROM p_upto THEN
         p_waited_for := p_blocker;
     END IF;
     p_detail := format('nothing before %s (%s)', p_upto, p_blocker);
-    -- A join with rows that are not there yet would be wrong for good.
+    -- A join that misses rows which arrive later would stay wrong.
     IF v_limit < p_upto AND p_waited_for IS NULL THEN
         p_upto := v_limit;
         p_detail := v_writing;
@@ -146,7 +146,7 @@ BEGIN
             );
         END IF;
     END IF;
-    -- One walk along the index, as far as there is room.
+    -- One walk along the index goes as far as there is room in the block.
     OPEN v_walk SCROLL FOR EXECUTE format(
         'SELECT %1$I, %2$I FROM %3$s WHERE %4$s ORDER BY %1$I, %2$I',
         v_topic.pos_column, v_topic.id_column, v_table_name, v_range
@@ -187,7 +187,7 @@ BEGIN
         END IF;
     END IF;
     p_is_full := p_row_count = v_topic.maxstep;
-    -- Rows in the same place as the last one belong to the block, as many as they are.
+    -- All rows at the position of the last one belong to the block, even beyond maxstep.
     WHILE p_is_full LOOP
         FETCH NEXT FROM v_walk INTO v_next.pos, v_next.id;
         EXIT WHEN NOT FOUND OR (v_next.pos, v_next.id) <> (p_end_pos, p_end_id);
@@ -205,13 +205,14 @@ END
 $next_block$;
 
 COMMENT ON FUNCTION omd_lineage._next_block IS
-'The block (p_start_pos and p_start_id, p_end_pos and p_end_id] that the topic p_topic_id takes '
-'next: at most maxstep rows, before p_upto, behind no transaction that is still writing, without '
-'rows of runs that have not succeeded. With it: p_row_count, its rows; p_is_full: it holds '
-'maxstep of them; p_min_ts, its first time; p_max_id, its greatest id. Without an end, p_detail '
-'says why there is none, and p_is_quiet that nothing is on its way. p_blocker: the dependency '
-'that holds p_upto. p_waited_for: the one that is passed over after max_wait. p_is_preview: look, '
-'and remember nothing. Errors: OM206: the base table, or a source of the topic, can''t be read by '
-'blocks. Locks: the offsets of its sources.';
+'Returns the block (p_start_pos and p_start_id, p_end_pos and p_end_id] that the topic p_topic_id '
+'takes next. It has at most maxstep rows, ends before p_upto and before the rows of any '
+'transaction that is still writing, and holds no rows of runs that have not succeeded. '
+'p_row_count is the number of its rows, p_is_full tells whether it holds maxstep of them, '
+'p_min_ts is its first time and p_max_id its greatest id. When there is no block, p_end_pos is '
+'NULL, p_detail says why, and p_is_quiet tells whether nothing is on its way. p_blocker is the '
+'dependency that limits p_upto, and p_waited_for the one that is not waited for after max_wait. '
+'With p_is_preview nothing is remembered. Errors: OM206: the base table, or a source of the '
+'topic, can''t be read by blocks. Locks: the offsets of its sources.';
 REVOKE ALL ON FUNCTION omd_lineage._next_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_block TO omd_runner, omd_admin;

@@ -1,4 +1,4 @@
--- Stored with its time zone, so that it means the same to every session.
+-- The window is stored with its time zone, so that it means the same in every session.
 
 CREATE OR REPLACE FUNCTION omd_lineage._normal_run_window(
     p_run_window text
@@ -41,6 +41,7 @@ END
 $normal_run_window$;
 
 COMMENT ON FUNCTION omd_lineage._normal_run_window IS
-'The run window p_run_window as HH:MM-HH:MM zone, with the zone of the session when it names '
-'none; NULL and '''' stay. Errors: OM013: it is no run window. Locks: none.';
+'Returns the run window p_run_window as HH:MM-HH:MM zone, with the time zone of the session when '
+'it names none; NULL and '''' stay as they are. Errors: OM013: it is not a run window. Locks: '
+'none.';
 REVOKE ALL ON FUNCTION omd_lineage._normal_run_window FROM PUBLIC;

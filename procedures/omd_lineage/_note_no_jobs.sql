@@ -1,5 +1,6 @@
--- A base table may be quiet for long. Those who depend on the topic need not wait for its next row,
--- since nothing is on its way; quiet_start keeps the place from which the next block is read.
+-- A base table may be quiet for long. Topics that depend on this one need not wait for its next
+-- row, since nothing is on its way, so the offset moves on; quiet_start keeps the position from
+-- which the next block is read.
 
 CREATE OR REPLACE FUNCTION omd_lineage._note_no_jobs(
     p_topic_id integer,
@@ -45,7 +46,7 @@ $note_no_jobs$;
 
 COMMENT ON FUNCTION omd_lineage._note_no_jobs IS
 'Records that the topic p_topic_id has no rows to take before p_upto, and why (p_detail), and '
-'forgets its failed attempts. When p_is_quiet and the topic wants it so, its offset moves to '
-'p_upto. Locks: the offset.';
+'sets its attempts to 0. When p_is_quiet is true and the topic has advance_when_quiet, its offset '
+'moves to p_upto. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._note_no_jobs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._note_no_jobs TO omd_runner;

@@ -1,4 +1,5 @@
--- A setting turns it off, as it does for omd_event: notifications of all sessions pass one lock.
+-- A setting turns notifications off, as for omd_event: they are convenient, but the commits of all
+-- sessions that notify pass one lock.
 
 CREATE OR REPLACE FUNCTION omd_lineage._notify_topic(
     p_topic text
@@ -18,6 +19,6 @@ END
 $notify_topic$;
 
 COMMENT ON FUNCTION omd_lineage._notify_topic IS
-'Sends the topic p_topic to those who LISTEN to the channel omd_lineage, unless the setting '
-'omd.notify_events is off. Locks: the queue of notifications, at the commit.';
+'Sends the topic p_topic to the sessions that LISTEN to the channel omd_lineage, unless the '
+'setting omd.notify_events is off. Locks: the queue of notifications, at the commit.';
 REVOKE ALL ON FUNCTION omd_lineage._notify_topic FROM PUBLIC;

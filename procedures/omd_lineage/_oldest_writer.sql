@@ -1,6 +1,6 @@
--- A row gets its position before its transaction commits, so a transaction that has written may
--- bring rows that lie before others which can be seen. Its lock on the table tells. SECURITY
--- DEFINER, since a role sees the start of its own transactions only.
+-- A row gets its position before its transaction commits, so an open transaction that has written
+-- may still bring rows that lie before visible ones. Its lock on the table shows it. The function
+-- is SECURITY DEFINER, since a role sees the start of its own transactions only.
 
 CREATE OR REPLACE FUNCTION omd_lineage._oldest_writer(
     p_table regclass,
@@ -23,7 +23,7 @@ BEGIN
             'OM206',
             jsonb_build_object(
                 'table_code', p_table::text,
-                'problem', 'it is no table of this database, so nobody sees who is writing to it'
+                'problem', 'it is not a table of this database, so its writers can''t be seen'
             )
         );
     END IF;
@@ -38,8 +38,8 @@ BEGIN
         SELECT array_agg(t.relid) INTO v_tables FROM tree AS t;
     END IF;
 
-    -- A session of whose start nothing is known, or a prepared transaction, began at -infinity. One
-    -- that waits for the lock has its time already.
+    -- A session whose start is not known, and a prepared transaction, count as begun at -infinity.
+    -- A session that waits for the lock may already have its time.
     SELECT
         coalesce(a.xact_start, '-infinity'),
         coalesce(
@@ -63,8 +63,8 @@ END
 $oldest_writer$;
 
 COMMENT ON FUNCTION omd_lineage._oldest_writer IS
-'The oldest transaction that is open and has written, or waits to write, to the table p_table or '
+'Returns the oldest open transaction that has written, or waits to write, to the table p_table or '
 'a partition of it: p_since, its start, and p_who, its name; NULL when there is none. Errors: '
-'OM206: it is not a table of this database. Locks: none.';
+'OM206: p_table is not a table of this database. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._oldest_writer FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._oldest_writer TO omd_runner, omd_admin;

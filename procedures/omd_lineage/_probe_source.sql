@@ -1,5 +1,5 @@
--- Reads the source with the rights of the caller; what it has found is written by routines that
--- may.
+-- The function reads the source with the rights of the caller; routines with more rights write what
+-- it finds.
 
 CREATE OR REPLACE FUNCTION omd_lineage._probe_source(
     p_topic_id integer,
@@ -44,7 +44,8 @@ BEGIN
             PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
         END IF;
     ELSIF v_source.source_offset = 'CLOCK' THEN
-        -- Rows carry the time of their writing, so all that began before the oldest writer is here.
+        -- A row carries the time at which it was written, so every row from before the oldest
+        -- writer began is visible.
         v_writer := omd_lineage._oldest_writer(v_table_name::regclass);
         v_position := ROW(least(v_now, v_writer.p_since), 0::bigint);
     END IF;
@@ -55,9 +56,9 @@ END
 $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage._probe_source IS
-'Looks how far the source p_topic_id has come, where it is one with PROBE (its newest row) or '
+'Probes how far the source p_topic_id has come, if its source_offset is PROBE (its newest row) or '
 'CLOCK (now, or the start of its oldest writer), and moves its offset. With PROBE it returns '
-'(p_pos, p_id), the position up to which all rows are there, and p_who, the transaction that '
+'(p_pos, p_id), the position up to which all rows are visible, and p_who, the transaction that '
 'still writes behind it. Errors: OM206: the source can''t be read by blocks. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

@@ -1,7 +1,7 @@
 -- omd.execute_module executes this as the SQL of the run, so that an error undoes all of it. Log
--- and offset come last: the row of the offset is locked for a moment only. It runs with the rights
--- of the caller, and touches no view of OMD, which would stay locked as long as the transforms
--- take.
+-- and offset come last, so that the row of the offset is locked for a moment only. The procedure
+-- runs with the rights of the caller. It reads no view of OMD: a view would stay locked as long as
+-- the transforms take.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._process_block(
     p_module_instance_id bigint,

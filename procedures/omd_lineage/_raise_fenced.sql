@@ -1,5 +1,5 @@
--- A step that has lost its topic must not commit, however far it has come: the next one has taken,
--- or will take, the same block.
+-- A step that has lost its topic must not commit, however far it has come: another step takes the
+-- same block.
 
 CREATE OR REPLACE FUNCTION omd_lineage._raise_fenced(
     p_module_instance_id bigint,

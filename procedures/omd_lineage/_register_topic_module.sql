@@ -1,5 +1,5 @@
--- A topic is a Module: its steps are runs of it. A topic only inserts, as a Module in HSTG does, so
--- it gets that rollback where its area has none.
+-- A topic is a Module, and its steps are runs of this Module. A topic only inserts, so its Module
+-- gets the rollback of HSTG where its area has none.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._register_topic_module(
     p_topic text,
@@ -74,8 +74,7 @@ BEGIN
         );
     END IF;
 
-    -- PRES and the areas that users add may not know how to undo a load. A topic only inserts, as a
-    -- Module in HSTG does.
+    -- PRES and the areas that users add may have no rollback.
     IF NOT omd.has_rollback_template(p_module_id) THEN
         CALL omd.register_rollback(v_code);
     END IF;

@@ -1,5 +1,5 @@
--- The new content is built first, so that readers wait for the exchange only, which is one visible
--- change. It runs with the rights of the caller.
+-- The new content is built first, so that readers wait only for the exchange, which is one visible
+-- change. The function runs with the rights of the caller.
 
 CREATE OR REPLACE FUNCTION omd_lineage._reload_table(
     p_transforms text[],
@@ -83,10 +83,10 @@ END
 $reload_table$;
 
 COMMENT ON FUNCTION omd_lineage._reload_table IS
-'Replaces the content of p_table_code by what the views p_transforms give, stamped as by '
-'_insert_transform with p_module_instance_id and p_record_source; p_reload_method: TRUNCATE, or '
-'SWAP where _may_be_swapped allows it. Returns p_row_count, the rows, and p_nulls, the counts of '
-'NULLs. Errors: OM207: a view or the table is missing, or the table lacks a column of a view. '
-'Locks: the table, exclusively, for the exchange.';
+'Replaces the content of p_table_code by the rows of the views p_transforms, which carry '
+'p_module_instance_id and p_record_source as in _insert_transform. p_reload_method is TRUNCATE, '
+'or SWAP, which is used where _may_be_swapped allows it. Returns p_row_count, the number of rows, '
+'and p_nulls, the counts of NULLs. Errors: OM207: a view or the table is missing, or the table '
+'lacks a column of a view. Locks: the table, exclusively, for the exchange.';
 REVOKE ALL ON FUNCTION omd_lineage._reload_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._reload_table TO omd_runner;

@@ -1,5 +1,5 @@
 -- Topics in a circle would wait for one another for ever. The caller has locked the dependencies,
--- so no other registration closes a circle meanwhile.
+-- so no other registration closes a circle at the same time.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_no_cycle(
     p_topic_id integer
@@ -44,6 +44,6 @@ END
 $require_no_cycle$;
 
 COMMENT ON FUNCTION omd_lineage._require_no_cycle IS
-'Refuses a topic p_topic_id that depends on itself, by whatever way. Errors: OM017: it does. '
-'Locks: none.';
+'Refuses a topic p_topic_id that depends on itself, directly or through others. Errors: OM017: it '
+'does. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._require_no_cycle FROM PUBLIC;

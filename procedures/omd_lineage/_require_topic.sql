@@ -1,4 +1,5 @@
--- What every routine that takes a topic by its name begins with.
+-- Every routine that takes a topic by its name calls this first, so all of them refuse an unknown
+-- one alike.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_topic(
     p_topic text
@@ -25,7 +26,7 @@ END
 $require_topic$;
 
 COMMENT ON FUNCTION omd_lineage._require_topic IS
-'The topic_id of the topic p_topic. Errors: OM005: p_topic is NULL; OM015: it is not registered. '
-'Locks: none.';
+'Returns the topic_id of the topic p_topic. Errors: OM005: p_topic is NULL; OM015: it is not '
+'registered. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._require_topic FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._require_topic TO omd_runner, omd_admin;

@@ -1,4 +1,4 @@
--- A planned block follows on from the offset: a retry must find both as they were.
+-- A planned block starts at the offset, and its retry must find both unchanged.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_unplanned(
     p_topic_id integer
@@ -30,6 +30,6 @@ END
 $require_unplanned$;
 
 COMMENT ON FUNCTION omd_lineage._require_unplanned IS
-'Returns the offset of the topic p_topic_id and holds it until the transaction ends. Errors: '
+'Returns the offset of the topic p_topic_id and locks it until the transaction ends. Errors: '
 'OM208: a block is planned from it. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._require_unplanned FROM PUBLIC;

@@ -1,5 +1,6 @@
--- A dependency names a table; which topics make it changes as topics come and go. So the names are
--- resolved when a topic is registered or removed, and not on each look at the ready list.
+-- A dependency names a table, and which topics make it changes as topics come and go. The names are
+-- resolved when a topic is registered or removed, which is rare, and not on each look at the ready
+-- list, which is frequent.
 
 CREATE OR REPLACE FUNCTION omd_lineage._resolve_dependencies(
     p_topic_id integer
@@ -28,8 +29,9 @@ BEGIN
     FROM omd_lineage.topic AS t
     CROSS JOIN LATERAL unnest(t.depends_on) WITH ORDINALITY AS d (depends_on, ordinal)
     CROSS JOIN LATERAL omd_lineage._topic_parts(d.depends_on) AS n
-    -- The shard that is named; else the own one, where the table has it; else, for a topic that has
-    -- one, what is not sharded; else all.
+    -- The dependency is made by the shard that it names. Without a name it is the topic's own
+    -- shard, where the table has it; else, for a topic with a shard, the topics without one; else
+    -- all.
     LEFT JOIN omd_lineage.topic AS s
         ON
             n.p_table_code = s.table_code
@@ -50,6 +52,6 @@ END
 $resolve_dependencies$;
 
 COMMENT ON FUNCTION omd_lineage._resolve_dependencies IS
-'Writes the dependencies of the topic p_topic_id afresh: for each the topics that make the table, '
-'of the own shard where there is one. Locks: their rows.';
+'Writes the dependencies of the topic p_topic_id again: for each, the topics that make the table, '
+'of the topic''s own shard where there is one. Locks: their rows.';
 REVOKE ALL ON FUNCTION omd_lineage._resolve_dependencies FROM PUBLIC;

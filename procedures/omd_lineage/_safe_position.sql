@@ -1,6 +1,6 @@
--- While a transaction writes to the table, what it has written may lie before rows that can be
--- seen. It can't lie before the row that was newest when it began. It runs with the rights of the
--- caller.
+-- While a transaction writes to the table, its rows may lie before rows that are already visible.
+-- They can't lie before the row that was newest when it began. The function runs with the rights of
+-- the caller.
 
 CREATE OR REPLACE FUNCTION omd_lineage._safe_position(
     p_table_code text,
@@ -26,12 +26,12 @@ DECLARE
     v_newest omd_lineage.row_position;
     v_writer record;
 BEGIN
-    -- First where the table ends, then who is at work: in this order nobody is overlooked.
+    -- The end of the table is read first and the writers second: in this order no writer is missed.
     v_newest := omd_lineage._newest_row(p_table_code, p_pos_column, p_id_column);
     p_newest_pos := v_newest.pos;
     p_newest_id := v_newest.id;
     v_table := omd.quote_table(p_table_code, 'POSTGRES')::regclass;
-    -- A table that was dropped and made again is another one.
+    -- A table that was dropped and created again is another table.
     v_key := format('%s (%I, %I) %s', p_table_code, p_pos_column, p_id_column, v_table::oid);
     IF p_is_remembered THEN
         PERFORM omd_lineage._see_position(v_key, v_newest);
@@ -52,10 +52,10 @@ END
 $safe_position$;
 
 COMMENT ON FUNCTION omd_lineage._safe_position IS
-'The position (p_pos, p_id) up to which all rows of p_table_code are there, by its columns '
-'p_pos_column and p_id_column: that of its newest row, or, while a transaction writes to it '
-'(p_who), that of the newest row seen before it began; NULL: not known. (p_newest_pos, '
-'p_newest_id): its newest row. p_is_remembered: remember what is seen. Errors: OM206: the table '
-'can''t be read by blocks. Locks: none.';
+'Returns the position (p_pos, p_id) up to which all rows of p_table_code are visible, by its '
+'columns p_pos_column and p_id_column: that of its newest row, or, while a transaction (p_who) '
+'writes to it, that of the newest row seen before it began; NULL when that is not known. '
+'(p_newest_pos, p_newest_id) is its newest row. With p_is_remembered, what is seen is remembered. '
+'Errors: OM206: the table can''t be read by blocks. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._safe_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._safe_position TO omd_runner, omd_admin;

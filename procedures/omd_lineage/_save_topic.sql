@@ -1,5 +1,5 @@
--- SECURITY DEFINER, since it writes; register_topic, which calls it, reads the table with the
--- rights of the caller.
+-- The procedure is SECURITY DEFINER, since it writes; register_topic, which calls it, reads the
+-- table with the rights of the caller.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
     p_topic text,
@@ -51,7 +51,8 @@ BEGIN
         END IF;
     END LOOP;
 
-    -- Whoever registers beside us could close a cycle that neither of us sees.
+    -- Two registrations at the same time could close a cycle that neither of them sees, so they run
+    -- one after the other.
     LOCK TABLE omd_lineage.dependency IN SHARE ROW EXCLUSIVE MODE;
     SELECT t.* INTO v_old FROM omd_lineage.topic AS t WHERE t.topic = p_topic FOR NO KEY UPDATE;
     v_is_new := NOT FOUND;
@@ -89,8 +90,8 @@ BEGIN
         updated_at
     )
     VALUES (
-        p_topic, v_name.p_table_code, v_name.p_tag, v_name.p_shard, v_new.module_id, v_new.depends_on,
-        v_new.processor, v_new.engine, v_new.transforms, v_new.delay, v_new.repeat, v_new.maxstep,
+        p_topic, v_name.p_table_code, v_name.p_tag, v_name.p_shard, v_new.module_id,
+        v_new.depends_on, v_new.processor, v_new.engine, v_new.transforms, v_new.delay, v_new.repeat, v_new.maxstep,
         v_new.run_window, v_new.max_wait,
         coalesce(p_before_sql, v_old.before_sql, '{}'),
         coalesce(p_after_sql, v_old.after_sql, '{}'),
@@ -169,14 +170,14 @@ BEGIN
         ORDER BY d.ordinal
     LOOP
         RAISE WARNING USING
-            MESSAGE = format('topic "%s" waits for %s, which is no topic yet', p_topic, v_text),
+            MESSAGE = format('topic "%s" waits for %s, which is not a topic yet', p_topic, v_text),
             HINT = format('CALL omd_lineage.register_topic(%L);', v_text);
     END LOOP;
 END
 $save_topic$;
 
 COMMENT ON PROCEDURE omd_lineage._save_topic IS
-'Saves the topic p_topic, with its Module, its offset and its dependencies; the parameters and '
+'Saves the topic p_topic with its Module, its offset and its dependencies; the parameters and '
 'errors are those of register_topic. Locks: other registrations; the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._save_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._save_topic TO omd_admin;

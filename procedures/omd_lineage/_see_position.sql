@@ -1,5 +1,5 @@
--- The table stays small, whatever the number of looks: no row is kept before the last one that is
--- older than every open transaction, and the further back, the fewer rows are added.
+-- The table stays small, however often it is written. Rows older than every open transaction are
+-- deleted except the last one, and rows are added less often the further back the kept rows reach.
 
 CREATE OR REPLACE FUNCTION omd_lineage._see_position(
     p_table_name text,
@@ -24,7 +24,7 @@ BEGIN
         IF v_last.position = p_position THEN
             RETURN;
         ELSIF p_position IS NULL OR p_position < v_last.position THEN
-            -- The table was emptied: what was seen in it before tells nothing of its rows now.
+            -- The table was emptied, so earlier positions say nothing about its rows now.
             DELETE FROM omd_lineage.seen_position AS s WHERE s.table_name = p_table_name;
         END IF;
         DELETE FROM omd_lineage.seen_position AS s
@@ -57,7 +57,7 @@ END
 $see_position$;
 
 COMMENT ON FUNCTION omd_lineage._see_position IS
-'Remembers that p_position was the newest row of the table p_table_name at this moment; NULL: the '
-'table is empty. Call it after the look at the table. Locks: none.';
+'Remembers that p_position was the newest row of the table p_table_name at this moment; NULL says '
+'that the table is empty. Call it after the look at the table. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._see_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._see_position TO omd_runner, omd_admin;

@@ -1,5 +1,5 @@
--- What is about to be done is written down before a row is transformed: a retry finds the block,
--- and the plan number bars whoever held the topic before.
+-- The step is recorded before a row is transformed, so that a retry finds the block and the plan
+-- number bars a former holder of the topic.
 
 CREATE OR REPLACE FUNCTION omd_lineage._start_step(
     p_topic_id integer,
@@ -54,9 +54,10 @@ END
 $start_step$;
 
 COMMENT ON FUNCTION omd_lineage._start_step IS
-'Records the step of the topic p_topic_id by p_hostid: its block (p_start_pos and p_start_id, '
-'p_end_pos and p_end_id] as the load window of p_module_instance_id, and, unless the block was '
-'planned before (p_is_planned), its p_row_count, p_is_full, p_min_ts, p_max_id and p_waited_for. '
-'Returns the plan number, the only one under which the offset may move. Locks: the offset.';
+'Records the step of the topic p_topic_id by p_hostid. Its block (p_start_pos and p_start_id, '
+'p_end_pos and p_end_id] becomes the load window of p_module_instance_id. Unless the block was '
+'planned before (p_is_planned), p_row_count, p_is_full, p_min_ts, p_max_id and p_waited_for are '
+'recorded with it. Returns the plan number, the only one under which the offset may move. Locks: '
+'the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._start_step FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._start_step TO omd_runner;

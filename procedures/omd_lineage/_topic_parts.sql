@@ -1,4 +1,4 @@
--- The form of a name is known here, and nowhere else.
+-- This is the only place that knows the form of a name.
 
 CREATE OR REPLACE FUNCTION omd_lineage._topic_parts(
     p_topic text,
@@ -27,7 +27,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage._topic_parts IS
-'Takes the name of the topic p_topic (schema.table[#tag][:shard], the table quoted where SQL '
-'needs it) apart into p_table_code, p_tag and p_shard; all are NULL when it is no such name. '
-'Locks: none.';
+'Splits the name of the topic p_topic (schema.table[#tag][:shard], the table quoted where SQL '
+'needs it) into p_table_code, p_tag and p_shard; all are NULL when it is not such a name. Locks: '
+'none.';
 REVOKE ALL ON FUNCTION omd_lineage._topic_parts FROM PUBLIC;

@@ -1,5 +1,5 @@
--- Rows of a run that fails are undone, so nobody may have read them. A run that ended after the
--- oldest open one began counts as open too: rows of both lie between each other, and a block is cut
+-- Rows of a run that fails are undone, so no step may have read them. A run that ended after the
+-- oldest open one began counts as open too: rows of the two lie among each other, and a block ends
 -- before the first row that does not count.
 
 CREATE OR REPLACE FUNCTION omd_lineage._uncounted_instances(
@@ -54,8 +54,9 @@ END
 $uncounted_instances$;
 
 COMMENT ON FUNCTION omd_lineage._uncounted_instances IS
-'The Module Instances whose rows in the base table p_table_code (schema.table) do not count yet: '
-'p_instance_array, empty when all rows count; p_insert_instance_column, the column that tells '
-'whose a row is; p_who, the oldest run that executes or has failed. Locks: none.';
+'Returns the Module Instances whose rows in the base table p_table_code (schema.table) do not '
+'count yet: p_instance_array, which is empty when all rows count; p_insert_instance_column, the '
+'column that holds the instance of a row; p_who, the oldest run that executes or has failed. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._uncounted_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._uncounted_instances TO omd_runner, omd_admin;

@@ -1,5 +1,5 @@
--- The block travels in settings, so that one view serves several topics. Their names stay as they
--- are: a step that runs while OMD is upgraded has set them already.
+-- The block travels in settings, so that one view serves several topics. Their names must not
+-- change: a step that runs while OMD is upgraded has already set them.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._write_block(
     p_topic text,
@@ -30,9 +30,9 @@ END
 $write_block$;
 
 COMMENT ON PROCEDURE omd_lineage._write_block IS
-'Sets what in_block, block_start and block_end answer to (p_start_position, p_end_position], and '
-'the setting omd_lineage.topic to p_topic, until the transaction ends, or, unless p_is_local, in '
-'this session. A position that is NULL: there is no block. Errors: OM005: p_topic or p_is_local '
-'is NULL. Locks: none.';
+'Sets the block (p_start_position, p_end_position] that in_block, block_start and block_end use, '
+'and the setting omd_lineage.topic to p_topic: until the transaction ends when p_is_local is '
+'true, else in this session. There is no block when a position is NULL. Errors: OM005: p_topic or '
+'p_is_local is NULL. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_lineage._write_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._write_block TO omd_runner, omd_admin;

@@ -1,4 +1,4 @@
--- A state that stays the same is not written again: a poll would grow the table.
+-- An unchanged state is not written again, since a scheduler that polls would make the table grow.
 
 CREATE OR REPLACE FUNCTION omd_lineage._write_state(
     p_topic_id integer,
@@ -18,6 +18,6 @@ END
 $write_state$;
 
 COMMENT ON FUNCTION omd_lineage._write_state IS
-'Writes p_state as the state of the topic p_topic_id, where it is another. Locks: the offset.';
+'Writes p_state as the state of the topic p_topic_id if it has changed. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._write_state FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._write_state TO omd_runner, omd_admin;

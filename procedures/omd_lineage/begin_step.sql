@@ -1,9 +1,9 @@
 -- One transaction claims the topic, plans its block or takes the planned one, and begins its
 -- Module, so that the block is recorded before a row is transformed. All of it is one
--- subtransaction: when it fails, the attempt is recorded in its place, so that a topic that can't
--- begin backs off like one whose step fails, whoever calls. What is the caller's mistake says
--- nothing of the topic, and is raised. It runs with the rights of the caller, who reads the base
--- table and undoes what failed.
+-- subtransaction: when it fails, the attempt is recorded instead, so that a topic that can't begin
+-- backs off like a topic whose step fails, whatever calls. A mistake of the caller says nothing
+-- about the topic, so it is raised. The procedure runs with the rights of the caller, who reads the
+-- base table and undoes what failed.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.begin_step(
     p_topic text,

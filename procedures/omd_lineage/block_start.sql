@@ -1,4 +1,4 @@
--- For people and statements; in_block reads the settings itself.
+-- People and statements call it; in_block reads the settings itself.
 
 CREATE OR REPLACE FUNCTION omd_lineage.block_start()
 RETURNS omd_lineage.row_position
@@ -16,8 +16,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage.block_start IS
-'Where the block (start, end] of the running step starts: its position (pos, id). NULL outside of '
-'a step and of set_block. For transform views and statements; in_block compares with both. Locks: '
-'none.';
+'Returns the position (pos, id) where the block (start, end] of the running step starts; NULL '
+'outside of a step and of set_block. It is meant for transform views and statements; in_block '
+'compares with both ends. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage.block_start FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.block_start TO omd_reader;

@@ -1,5 +1,5 @@
--- Rows on Spark carry the instance id and count from its success on; so offset, log and success are
--- one commit. A driver whose answer was lost calls again.
+-- Rows on Spark carry the instance id and count once the instance succeeds, so offset, log and
+-- success are one commit. A driver that lost the answer calls again.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.commit_step(
     p_module_instance_id bigint,
@@ -27,11 +27,11 @@ BEGIN
             'OM013',
             jsonb_build_object(
                 'argument', 'p_nulls', 'value', left(p_nulls::text, 100),
-                'expected', 'an object: column and number of NULLs'
+                'expected', 'an object of column and number of NULLs'
             )
         );
     END IF;
-    -- What this very step has committed already is as good: the answer may have been lost.
+    -- The step may have committed already and the answer was lost, so a second call is accepted.
     PERFORM FROM omd_lineage.log AS l WHERE l.module_instance_id = p_module_instance_id;
     IF FOUND THEN
         RETURN;
@@ -47,12 +47,12 @@ $commit_step$;
 
 COMMENT ON PROCEDURE omd_lineage.commit_step IS
 'Ends the step p_module_instance_id that begin_step began, under its fence p_plan_number: moves '
-'the offset, writes the log (p_rows_inserted rows, NULL: 0; p_nulls, an object, column: number of '
-'NULLs, NULL: none) and ends the Module Instance with S. A second call changes nothing. Errors: '
-'OM004: there is no such instance of a topic; OM005: p_module_instance_id or p_plan_number is '
-'NULL; OM007: p_rows_inserted is negative; OM013: p_nulls is no object; OM101: the instance has '
-'ended; OM102: it may not proceed; OM108: the step does not hold its topic any more. Locks: the '
-'offset, the instance row. '
-'Call again when the answer was lost; OM101 with execution_status_code S says that it is done.';
+'the offset, writes the log and ends the Module Instance with S. p_rows_inserted: number of rows '
+'inserted, NULL counts as 0. p_nulls: JSON object of column and number of NULLs, NULL for none. A '
+'second call changes nothing. Errors: OM004: there is no such instance of a topic; OM005: '
+'p_module_instance_id or p_plan_number is NULL; OM007: p_rows_inserted is negative; OM013: '
+'p_nulls is not an object; OM101: the instance has ended; OM102: it may not proceed; OM108: the '
+'step does not hold its topic any more. Locks: the offset, the instance row. Call again when the '
+'answer was lost; OM101 with execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd_lineage.commit_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.commit_step TO omd_runner;

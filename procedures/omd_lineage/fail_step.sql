@@ -1,4 +1,4 @@
--- The block stays, so that the retry takes the very same one, whatever has come meanwhile.
+-- The block stays planned, so that the retry takes the same one, whatever rows have arrived since.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.fail_step(
     p_module_instance_id bigint,
@@ -48,9 +48,9 @@ $fail_step$;
 
 COMMENT ON PROCEDURE omd_lineage.fail_step IS
 'Ends the step p_module_instance_id as failed, with the event p_event_detail and the code '
-'p_event_return_code_details, as module_failure; frees the topic, whose next step takes the same '
-'block. A second call changes nothing. Errors: OM004: there is no such instance of a topic; '
-'OM005: p_module_instance_id is NULL. Locks: the offset, the instance row. '
-'Call again when the answer was lost; OM101 with execution_status_code F says that it is done.';
+'p_event_return_code_details, as module_failure does. It releases the topic, whose next step '
+'takes the same block. A second call changes nothing. Errors: OM004: there is no such instance of '
+'a topic; OM005: p_module_instance_id is NULL. Locks: the offset, the instance row. Call again '
+'when the answer was lost; OM101 with execution_status_code F says that it is done.';
 REVOKE ALL ON PROCEDURE omd_lineage.fail_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.fail_step TO omd_runner;

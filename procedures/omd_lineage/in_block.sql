@@ -1,6 +1,7 @@
--- The planner puts the body into the query, so that an index on the two columns serves it.
--- Settings, not block_start() and block_end(): each call would be planned on its own. The last two
--- conditions follow from the others, but only in them the planner sees how small the range is.
+-- The planner inlines the body into the query, so that an index on the two columns serves it. It
+-- reads settings and does not call block_start() and block_end(), since each call would be planned
+-- on its own. The last two conditions follow from the others; the planner needs them to see how
+-- small the range is.
 
 CREATE OR REPLACE FUNCTION omd_lineage.in_block(
     p_pos timestamptz,
@@ -25,8 +26,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage.in_block IS
-'Whether the row at (p_pos, p_id) belongs to the block of the running step: the condition of a '
-'transform view on its base table. Not true for a NULL, and outside of a step and of set_block. '
-'Locks: none. See docs/explanation/lineage.md.';
+'Returns whether the row at (p_pos, p_id) belongs to the block of the running step: the condition '
+'of a transform view on its base table. It is not true for a NULL, nor outside of a step and of '
+'set_block. Locks: none. See docs/explanation/lineage.md.';
 REVOKE ALL ON FUNCTION omd_lineage.in_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.in_block TO omd_reader;

@@ -1,5 +1,5 @@
--- A topic that can't begin would be tried on each look at the ready list; so what hinders it counts
--- as an attempt. A topic that another step holds is left alone: the attempt was not its own.
+-- A topic that can't begin would be tried on each look at the ready list, so the error counts as an
+-- attempt. A topic that another step holds is left alone, since the attempt was not that step's.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.note_error(
     p_topic text,
@@ -32,10 +32,10 @@ END
 $note_error$;
 
 COMMENT ON PROCEDURE omd_lineage.note_error IS
-'Records that no step of the topic p_topic could begin, and why (p_detail, with the code '
-'p_event_return_code_details, NULL: LINEAGE): it counts as an attempt and is written to the event '
-'log. Does nothing while a step holds the topic. step and begin_step do it themselves; it is for '
-'programs that fail before they call these. Errors: OM005: p_topic or p_detail is NULL; OM015: '
-'p_topic is not registered. Locks: the offset.';
+'Records that no step of the topic p_topic could begin. It counts as an attempt and is written to '
+'the event log. p_detail: why the step could not begin. p_event_return_code_details: code of the '
+'error, LINEAGE when it is NULL. It does nothing while a step holds the topic. step and '
+'begin_step record such errors themselves; programs that fail before they call these need it. '
+'Errors: OM005: p_topic or p_detail is NULL; OM015: p_topic is not registered. Locks: the offset.';
 REVOKE ALL ON PROCEDURE omd_lineage.note_error FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.note_error TO omd_runner;

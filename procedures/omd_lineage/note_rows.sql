@@ -1,5 +1,6 @@
--- Writers of one table take turns from their statement to their commit, since each moves the same
--- offset; PROBE costs them nothing, and learns of a row at the next look only.
+-- Writers of one table wait for one another from their statement to their commit, since each moves
+-- the same offset; in return a reader learns of a row at once. With PROBE writers do not wait, but
+-- a row is noticed only at the next look.
 
 CREATE OR REPLACE FUNCTION omd_lineage.note_rows()
 RETURNS trigger
@@ -33,8 +34,8 @@ $note_rows$;
 
 COMMENT ON FUNCTION omd_lineage.note_rows IS
 'Trigger for a source with TRIGGER: CREATE TRIGGER … AFTER INSERT ON stg.ticket REFERENCING NEW '
-'TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows(''stg.ticket''). '
-'Moves the offset of the topic to the newest row. A role that writes to the table needs '
-'omd_runner. Errors: OM015: the argument of the trigger is no registered source. Locks: the '
+'TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows(''stg.ticket''). It '
+'moves the offset of the topic to the newest row. A role that writes to the table needs '
+'omd_runner. Errors: OM015: the argument of the trigger is not a registered source. Locks: the '
 'offset, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage.note_rows FROM PUBLIC;

@@ -1,4 +1,4 @@
--- It asks the planner that a step asks, so that it shows what a step would do.
+-- The function calls the planner of a step, so that it shows what a step would do.
 
 CREATE OR REPLACE FUNCTION omd_lineage.plan(
     p_topic text
@@ -43,7 +43,7 @@ BEGIN
         SELECT FROM omd_lineage.topic AS t
         WHERE t.topic_id = v_topic_id AND t.processor IS NULL
     ) THEN
-        detail := 'a source: it is only read';
+        detail := 'it is a source, which has no steps';
     ELSE
         v_block := omd_lineage._next_block(v_topic_id, TRUE);
         start_pos := v_block.p_start_pos;
@@ -62,12 +62,10 @@ $plan$;
 
 COMMENT ON FUNCTION omd_lineage.plan IS
 'One row: the block (start_pos and start_id, end_pos and end_id] that the topic p_topic would '
-'take now, with the offsets as they are; is_planned: it is recorded already and waits for its '
-'retry. Without an end, detail says why there is nothing to do. It changes nothing. Errors: '
+'take now, with the offsets as they are. is_planned is true when the block is recorded already '
+'and waits for its retry. When there is no block, detail says why. It changes nothing. Errors: '
 'OM005: p_topic is NULL; OM015: it is not registered; OM206: a table can''t be read by blocks. '
-'Locks: none. See docs/explanation/lineage.md. '
-'May be NULL: start_value, start_id, end_value, end_id, row_count, is_full, upto, blocker, '
-'detail. '
-'Call again when the answer was lost.';
+'Locks: none. See docs/explanation/lineage.md. May be NULL: start_pos, start_id, end_pos, end_id, '
+'row_count, is_full, upto, blocker, detail. Call again when the answer was lost.';
 REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.plan TO omd_runner, omd_admin;

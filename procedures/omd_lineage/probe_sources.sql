@@ -1,5 +1,5 @@
--- A source that can't be read stops no other one. Sources are taken in one order, so that
--- schedulers do not wait for one another crosswise.
+-- An error in one source does not stop the others. All schedulers take the sources in the same
+-- order, so that they can't deadlock.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.probe_sources(
     INOUT p_moved integer DEFAULT NULL
@@ -35,9 +35,8 @@ END
 $probe_sources$;
 
 COMMENT ON PROCEDURE omd_lineage.probe_sources IS
-'Looks how far every source with PROBE or CLOCK has come, and moves its offset. Answers p_moved, '
-'the number of offsets that moved. What is wrong with a source stands in its state. Locks: the '
-'offsets that move. '
-'Call again when the answer was lost.';
+'Probes how far every source with PROBE or CLOCK has come, and moves its offset. Returns p_moved, '
+'the number of offsets that moved. An error in a source is recorded in its state. Locks: the '
+'offsets that move. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.probe_sources FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.probe_sources TO omd_runner;

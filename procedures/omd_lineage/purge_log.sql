@@ -1,4 +1,4 @@
--- The log grows with each step; nothing but reports reads it.
+-- The log grows with each step, and only reports read it.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.purge_log(
     p_keep interval,
@@ -17,9 +17,8 @@ END
 $purge_log$;
 
 COMMENT ON PROCEDURE omd_lineage.purge_log IS
-'Deletes what the log of steps has from before p_keep ago, and answers p_steps, the number of '
-'rows deleted. omd.purge_history deletes the runs themselves. Errors: OM005: p_keep is NULL; '
-'OM013: it is negative. Locks: the rows deleted. '
-'Call again when the answer was lost.';
+'Deletes the entries of the log of steps that are older than p_keep, and returns p_steps, the '
+'number of deleted rows. omd.purge_history deletes the runs themselves. Errors: OM005: p_keep is '
+'NULL; OM013: it is negative. Locks: the deleted rows. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.purge_log FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.purge_log TO omd_admin;

@@ -1,5 +1,5 @@
--- What is written is written by _save_topic, with its rights; the table is read with those of the
--- caller, whose table it is.
+-- _save_topic writes with its own rights; this procedure reads the table with the rights of the
+-- caller.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.register_topic(
     p_topic text,
@@ -47,7 +47,8 @@ BEGIN
         WHEN SQLSTATE 'OM206' THEN
             RAISE WARNING USING MESSAGE = sqlerrm;
     END;
-    -- The guard can't see that a transaction will write before it does, and now() is older.
+    -- The guard against open writers can't see a transaction that has not written yet, and now() is
+    -- the start of that transaction.
     IF EXISTS (
         SELECT FROM omd_lineage.topic AS t
         INNER JOIN omd_lineage.base_table AS b USING (topic_id)

@@ -1,5 +1,5 @@
--- The plan number of the next claim bars the former holder, so a topic can be freed without knowing
--- whether its holder is alive.
+-- The plan number of the next claim bars the former holder, so a topic can be released without
+-- knowing whether its holder lives.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.release(
     p_topic text
@@ -18,7 +18,8 @@ BEGIN
     IF v_hostid <> '' THEN
         UPDATE omd_lineage.offsets AS o SET hostid = '' WHERE o.topic_id = v_topic_id;
         PERFORM omd.write_event(
-            0, 0, 4, 'RELEASE', format('%s taken from %s by %s', p_topic, v_hostid, omd.editor())
+            0, 0, 4, 'RELEASE',
+            format('%s was released from %s by %s', p_topic, v_hostid, omd.editor())
         );
         PERFORM omd_lineage._notify_topic(p_topic);
     END IF;
@@ -26,9 +27,9 @@ END
 $release$;
 
 COMMENT ON PROCEDURE omd_lineage.release IS
-'Frees the topic p_topic from its holder, alive or not: that step can''t commit any more, and the '
-'next one takes the same block. The same as SET hostid = ''''. Errors: OM005: p_topic is NULL; '
-'OM015: it is not registered. Locks: the offset. See docs/explanation/lineage.md. '
-'Call again when the answer was lost.';
+'Releases the topic p_topic from its holder, whether it lives or not: its step can''t commit any '
+'more, and the next step takes the same block. The same as SET hostid = ''''. Errors: OM005: '
+'p_topic is NULL; OM015: it is not registered. Locks: the offset. See '
+'docs/explanation/lineage.md. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.release FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.release TO omd_admin;

@@ -1,5 +1,5 @@
--- The Module stays with its history: rows carry the ids of its runs. A dependency that another
--- topic of the table can serve goes over to it.
+-- The Module stays with its history, since rows carry the ids of its runs. If another topic of the
+-- table can serve a dependency on this one, the dependency moves to that topic.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.remove_topic(
     p_topic text
@@ -14,7 +14,7 @@ DECLARE
     v_table_code text;
 BEGIN
     LOCK TABLE omd_lineage.dependency IN SHARE ROW EXCLUSIVE MODE;
-    SELECT 'held by ' || o.hostid INTO v_problem FROM omd_lineage.offsets AS o
+    SELECT 'it is held by ' || o.hostid INTO v_problem FROM omd_lineage.offsets AS o
     WHERE o.topic_id = v_topic_id
         AND omd_lineage._holder_lives(o.hostid, o.module_instance_id);
     IF v_problem IS NULL THEN
@@ -52,7 +52,6 @@ $remove_topic$;
 COMMENT ON PROCEDURE omd_lineage.remove_topic IS
 'Removes the topic p_topic with its offset; its history, its log and its Module stay. Errors: '
 'OM005: p_topic is NULL; OM015: it is not registered; OM208: a step holds it, or another topic '
-'depends on it alone. Locks: other registrations; the topic. '
-'Call again when the answer was lost.';
+'depends on it alone. Locks: other registrations; the topic. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.remove_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.remove_topic TO omd_admin;

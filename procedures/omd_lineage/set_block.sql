@@ -1,4 +1,4 @@
--- A transform view shows nothing outside of a step; this lets a person look at it.
+-- A transform view shows no rows outside of a step; this procedure lets a person look at them.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.set_block(
     p_topic text
@@ -24,9 +24,9 @@ END
 $set_block$;
 
 COMMENT ON PROCEDURE omd_lineage.set_block IS
-'Sets what block_start and block_end answer in this session to the block that the topic p_topic '
-'would take now, so that its transform views can be looked at. Errors: OM005: p_topic is NULL; '
-'OM015: it is not registered; OM206: a table can''t be read by blocks. Locks: none. '
-'Call again when the answer was lost.';
+'Sets the block that block_start, block_end and in_block use in this session to the one that the '
+'topic p_topic would take now, so that its transform views show their rows. Errors: OM005: '
+'p_topic is NULL; OM015: it is not registered; OM206: a table can''t be read by blocks. Locks: '
+'none. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_block TO omd_runner, omd_admin;

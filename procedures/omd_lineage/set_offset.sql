@@ -1,4 +1,4 @@
--- For a table of which only a person or another program knows how far it has come.
+-- For some tables only a person or another program knows how far they have come.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.set_offset(
     p_topic text,
@@ -31,7 +31,7 @@ BEGIN
     PERFORM omd.write_event(
         0, 0, 4, 'OFFSET',
         format(
-            '%s set from %s to %s by %s', p_topic, coalesce(v_last::text, 'nothing'),
+            '%s was set from %s to %s by %s', p_topic, coalesce(v_last::text, 'nothing'),
             ROW(p_pos, p_id), omd.editor()
         )
     );
@@ -40,10 +40,9 @@ END
 $set_offset$;
 
 COMMENT ON PROCEDURE omd_lineage.set_offset IS
-'Sets the offset of the topic p_topic to (p_pos, p_id), forward or back: a source with HAND is '
-'complete up to there; a destination goes on from there. Errors: OM005: an argument is NULL; '
-'OM015: p_topic is not registered; OM208: a block is planned. Locks: the offset. See '
-'docs/explanation/lineage.md. '
-'Call again when the answer was lost.';
+'Sets the offset of the topic p_topic to (p_pos, p_id), forward or back. A source with HAND is '
+'then complete up to this position; a destination continues from it. Errors: OM005: an argument '
+'is NULL; OM015: p_topic is not registered; OM208: a block is planned. Locks: the offset. See '
+'docs/explanation/lineage.md. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_offset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_offset TO omd_runner, omd_admin;

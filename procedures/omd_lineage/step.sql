@@ -1,5 +1,5 @@
 -- Claim and plan are one commit and the rows another, so that a retry finds the block. A procedure
--- that commits can pin no search_path: every name is qualified.
+-- that commits can't set a search_path, so every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.step(
     p_topic text,
@@ -73,16 +73,15 @@ END
 $step$;
 
 COMMENT ON PROCEDURE omd_lineage.step IS
-'Runs one step of the topic p_topic in the database, as p_hostid (NULL: the session): plans a '
-'block, or takes the one that failed, transforms it, and moves the offset; rows, offset and '
-'success are one commit. Answers p_outcome: DONE, with p_rows rows written by '
-'p_module_instance_id; NOJOBS, MUTEX, SKIPPED, ABORTED, FAILED, with nothing done; ERROR, '
-'everything undone, recorded, and counted as an attempt; p_detail says why. It does not wait for '
-'repeat, run_window or back-off: the ready list does. It commits: call it outside a transaction '
-'block. Errors: OM005: p_topic is NULL; OM014: the isolation level is not read committed; OM015: '
-'p_topic is not registered; OM208: it has no steps in the database; 57014: it was cancelled, '
-'which is recorded. Locks: the offset and the Module row while it begins; what the transforms '
-'take. See docs/explanation/lineage.md. '
-'May be NULL: p_module_instance_id, p_rows, p_detail.';
+'Runs one step of the topic p_topic in the database, as p_hostid (NULL: the session). It plans a '
+'block, or takes the one that failed, transforms it and moves the offset; rows, offset and '
+'success are one commit. Returns p_outcome: DONE, p_module_instance_id has written p_rows rows; '
+'NOJOBS, MUTEX, SKIPPED, ABORTED or FAILED, nothing was done; ERROR, everything was undone, and '
+'the error was recorded and counts as an attempt. p_detail says why. The ready list heeds repeat, '
+'run_window and back-off; step does not. It commits, so call it outside a transaction block. '
+'Errors: OM005: p_topic is NULL; OM014: the isolation level is not read committed; OM015: p_topic '
+'is not registered; OM208: it has no steps in the database; 57014: it was cancelled, which is '
+'recorded. Locks: the offset and the Module row while it begins; what the transforms take. See '
+'docs/explanation/lineage.md. May be NULL: p_module_instance_id, p_rows, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.step TO omd_runner;

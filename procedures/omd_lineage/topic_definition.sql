@@ -1,4 +1,5 @@
--- SECURITY DEFINER, as omd.module_definition is: a driver needs no right on the tables.
+-- The function is SECURITY DEFINER, as omd.module_definition is, so that a driver needs no right on
+-- the tables.
 
 CREATE OR REPLACE FUNCTION omd_lineage.topic_definition(
     p_topic text
@@ -42,9 +43,8 @@ END
 $topic_definition$;
 
 COMMENT ON FUNCTION omd_lineage.topic_definition IS
-'One row: what the topic p_topic is made by and of; base_table is read by blocks (pos_column, '
-'id_column), tables are its other dependencies. Errors: OM005: p_topic is NULL; OM015: it is not '
-'registered. Locks: none. '
-'May be NULL: module_code, processor, base_table.';
+'One row: how the topic p_topic is made, and of which tables. base_table is read by blocks '
+'(pos_column, id_column); tables are its other dependencies. Errors: OM005: p_topic is NULL; '
+'OM015: it is not registered. Locks: none. May be NULL: module_code, processor, base_table.';
 REVOKE ALL ON FUNCTION omd_lineage.topic_definition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.topic_definition TO omd_reader;

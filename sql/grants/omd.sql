@@ -1,5 +1,6 @@
--- Who may read and edit the tables of process control. Each routine's file says who may call it.
--- Nothing is granted to PUBLIC; omd_owner owns all of it.
+-- These grants say which roles may read and edit the tables of process control. The file of each
+-- routine says which roles may call it. Nothing is granted to PUBLIC, and omd_owner owns
+-- everything.
 
 GRANT USAGE ON SCHEMA omd, omd_report TO omd_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA omd, omd_report TO omd_reader;

@@ -1,10 +1,10 @@
--- Who may read and edit the tables of lineage. Each routine's file says who may call it. Nothing is
--- granted to PUBLIC.
+-- These grants say which roles may read and edit the tables of lineage. The file of each routine
+-- says which roles may call it. Nothing is granted to PUBLIC.
 
 GRANT USAGE ON SCHEMA omd_lineage TO omd_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA omd_lineage, omd_report TO omd_reader;
 
--- omd_admin mends what is stuck by editing these columns; triggers log each edit.
+-- omd_admin repairs what is stuck by editing these columns; triggers log each edit.
 GRANT UPDATE (
     hostid, last, next, attempts, state
 ) ON omd_lineage.offsets TO omd_admin;

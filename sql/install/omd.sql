@@ -1,4 +1,4 @@
--- The room of process control: what is installed, in order. Named by sql/install.sql.
+-- This list says what is installed for process control, in order. sql/install.sql includes it.
 
 \set checksum '020c5b97d28d7d8210525b8accaf6851924dbdf477bd6472e17d8b32768160ed'
 \set migration 'V001__process_control'

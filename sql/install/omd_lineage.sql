@@ -1,4 +1,4 @@
--- The room of lineage: what is installed, in order. Named by sql/install.sql.
+-- This list says what is installed for lineage, in order. sql/install.sql includes it.
 
 \set checksum 'a2c6bd2968ccc9ad904f158bc2a4c36c67ce6f9fbbbacee83db098e52b0cb5ba'
 \set migration 'V004__lineage'

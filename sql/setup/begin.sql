@@ -1,8 +1,9 @@
--- The schema omd and the list of installed files. Always runs; changes nothing when they exist.
+-- The schema omd and the list of installed files. Each installation runs this file; it changes
+-- nothing when they exist.
 
 CREATE SCHEMA IF NOT EXISTS omd AUTHORIZATION omd_owner;
 
--- Everything from here on belongs to omd_owner, whoever installs.
+-- Everything from here on belongs to omd_owner, whatever role installs.
 SET LOCAL ROLE omd_owner;
 SET LOCAL search_path = pg_catalog, pg_temp;
 
@@ -17,13 +18,14 @@ CREATE TABLE IF NOT EXISTS omd.installed_file (
     CONSTRAINT ck_installed_file_kind CHECK (kind IN ('migration', 'repeatable'))
 );
 
-COMMENT ON SCHEMA omd IS 'Process control: who runs, may it run, what to undo.';
-COMMENT ON TABLE omd.installed_file IS 'Files of OMD that this database has applied.';
-COMMENT ON COLUMN omd.installed_file.path IS 'Path of the file in the distribution.';
+COMMENT ON SCHEMA omd IS
+'Process control: it decides which Batches and Modules run, and rolls back what failed.';
+COMMENT ON TABLE omd.installed_file IS 'The files of OMD that this database has applied.';
+COMMENT ON COLUMN omd.installed_file.path IS 'The path of the file in the distribution.';
 COMMENT ON COLUMN omd.installed_file.kind IS
-'migration: applied once. repeatable: applied again when it changes.';
-COMMENT ON COLUMN omd.installed_file.checksum IS 'SHA-256 of the file, in hexadecimal.';
+'migration: the file is applied once. repeatable: the file is applied again when it changes.';
+COMMENT ON COLUMN omd.installed_file.checksum IS 'The SHA-256 of the file, in hexadecimal.';
 COMMENT ON COLUMN omd.installed_file.applied_at IS 'When the file was applied.';
-COMMENT ON COLUMN omd.installed_file.applied_by IS 'The role that connected.';
+COMMENT ON COLUMN omd.installed_file.applied_by IS 'The role that connected to apply it.';
 COMMENT ON COLUMN omd.installed_file.product_version IS
-'Version of OMD that applied it; NULL when psql did.';
+'The version of OMD that applied it; NULL when psql applied it.';

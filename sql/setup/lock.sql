@@ -1,5 +1,5 @@
--- Begins an installation, inside the transaction of the caller: one installer at a time. Always
--- runs.
+-- An installation begins here, inside the transaction of the caller. The lock lets one installer
+-- work at a time. Each installation runs this file.
 
 SET LOCAL client_min_messages = warning;
 

@@ -256,7 +256,7 @@ def test_a_view_whose_writers_nobody_sees_is_no_base_table(
         step = scene.step()
         writer.conn.execute("COMMIT")
         if step.outcome == "ERROR":
-            assert "is no table of this database" in (step.detail or "")
+            assert "is not a table of this database" in (step.detail or "")
             return
         if kind != "VIEW":
             scene.conn.execute("REFRESH MATERIALIZED VIEW dwh.src")

@@ -1,4 +1,5 @@
--- The error catalogue. {key} is a value of the DETAIL, {key_literal} the same as an SQL literal.
+-- The error catalogue. {key} stands for a value of the DETAIL, {key_literal} for the same value as
+-- an SQL literal.
 
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
@@ -35,7 +36,7 @@ VALUES
 (
     'OM008',
     'CyclicHierarchy',
-    'Batch "{batch_code}" can''t be placed under "{parent_batch_code}": it contains it',
+    'Batch "{batch_code}" can''t be placed under "{parent_batch_code}", which it contains',
     'SELECT * FROM omd_report.batch_module_list WHERE child_batch_code IS NOT NULL;'
 ),
 (
@@ -64,7 +65,8 @@ VALUES
 (
     'OM014', 'WrongIsolationLevel',
     'process control can''t decide in a transaction with isolation level {isolation_level}',
-    'SET default_transaction_isolation = ''read committed''; or begin the transaction so.'
+    'SET default_transaction_isolation = ''read committed''; or BEGIN ISOLATION LEVEL READ '
+    'COMMITTED;'
 ),
 (
     'OM018', 'TransactionBlock',
@@ -99,9 +101,10 @@ VALUES
 ),
 (
     'OM104', 'BatchNotComplete',
-    'Batch Instance {batch_instance_id} can''t succeed: in it there still execute or have failed '
+    'Batch Instance {batch_instance_id} can''t succeed: instances in it execute or have failed: '
     '{members}',
-    'End what executes, or CALL omd.batch_failure({batch_instance_id});'
+    'End those that execute and repeat those that failed, or CALL '
+    'omd.batch_failure({batch_instance_id});'
 ),
 (
     'OM105',
@@ -110,32 +113,33 @@ VALUES
     'SELECT * FROM omd.source_control WHERE module_instance_id = {module_instance_id};'
 ),
 (
-    'OM106', 'DirectEditRefused', '{instance_type} {instance_id} can''t be edited so: {problem}',
-    'Administrators may set next_run_indicator and nothing else: R only where something ran, P '
-    'only where no rollback is due.'
+    'OM106', 'DirectEditRefused',
+    '{instance_type} {instance_id} can''t be edited like this: {problem}',
+    'An administrator may set next_run_indicator and nothing else: R only where something ran, P '
+    'only where no rollback is pending.'
 ),
 (
-    'OM107', 'LeaseExpired', 'the lease of {instance_type} {instance_id} has passed',
-    'Stop the work of this run: it will be given up and rolled back by the next begin.'
+    'OM107', 'LeaseExpired', 'the lease of {instance_type} {instance_id} has expired',
+    'Stop the work of this run: the next begin declares it dead and rolls it back.'
 ),
 (
     'OM111', 'TargetInUse',
     'Module "{module_code}" can''t be given another target: rows of its Module Instances '
     '{module_instance_ids} may be in {table_code}, and a rollback would look for them elsewhere',
-    'End what executes and let a begin roll back first: CALL omd.begin_module('
+    'End the runs that execute and let a begin roll back first: CALL omd.begin_module('
     '{module_code_literal}); then register the Module again.'
 ),
 (
     'OM112', 'RollbackIncomplete',
     'the rollback of Module "{module_code}" does not undo Module Instances {module_instance_ids} '
     'in {table_code}: {problem}',
-    'Undo what refers to the rows too: CALL omd.set_next_run_indicator(''R'', '
-    'p_module_instance_id => …); or see which rule or trigger of {table_code} keeps them. Where '
-    'they are to stay: CALL omd.register_rollback({module_code_literal}, p_keeps_rows => TRUE);'
+    'Roll back what refers to the rows too: CALL omd.set_next_run_indicator(''R'', '
+    'p_module_instance_id => …); or find the rule or trigger of {table_code} that keeps them. If '
+    'they have to stay: CALL omd.register_rollback({module_code_literal}, p_keeps_rows => TRUE);'
 ),
 (
-    'OM113', 'NotAtRest', '{object_type} "{code}" can''t retire: {because}',
-    'First: {next_command}'
+    'OM113', 'NotAtRest', '{object_type} "{code}" can''t be retired: {because}',
+    'Do this first: {next_command}'
 ),
 (
     'OM201', 'NoRollbackTemplate',
@@ -159,12 +163,12 @@ VALUES
     'OM204',
     'WrongPlatform',
     'the target of Module "{module_code}" lives on {platform_code}, not on {expected}',
-    'Run its statements there, then {next_command}'
+    'Run its statements there; then {next_command}'
 ),
 (
     'OM205',
     'TargetColumnNotFound',
-    'the rollback of Module "{module_code}" needs a column of {table_code} that is not there: '
+    'the rollback of Module "{module_code}" needs a column that {table_code} does not have: '
     '{argument} is {column_name}',
     'CALL omd.register_module({module_code_literal}, {argument} => …); with the column''s name, or '
     'give the Module a rollback of its own: CALL omd.register_rollback({module_code_literal}, …);'

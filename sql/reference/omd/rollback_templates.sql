@@ -1,8 +1,8 @@
 -- The standard rollback statements, each with a SELECT that counts its rows for a dry run. 3NF,
--- PRES and HELPER targets depend on their loader: the user supplies a row, for the area or for the
--- Module. On Spark a target without a format is one whose rows can be deleted (Delta, Iceberg, …);
--- plain Parquet is partitioned by the insert instance column and loses whole partitions, in STG
--- too, since Spark truncates no external table.
+-- PRES and HELPER targets depend on their loader, so the user registers their rollback, for an area
+-- or for a Module. A Spark target without a format is one whose rows can be deleted (Delta,
+-- Iceberg, …). Plain Parquet is partitioned by the insert instance column and loses whole
+-- partitions, in STG too, since Spark truncates no external table.
 
 INSERT INTO omd.rollback_template (
     area_code, table_type_code, platform_code, table_format_code, step, statement_template,
@@ -26,7 +26,7 @@ ON CONFLICT (
     statement_template = excluded.statement_template,
     count_template = excluded.count_template;
 
--- Insert-only targets: history of staging, hubs, links.
+-- Insert-only targets are the history of staging, hubs and links.
 INSERT INTO omd.rollback_template (
     area_code, table_type_code, platform_code, table_format_code, step, statement_template,
     count_template
@@ -62,13 +62,14 @@ ON CONFLICT (
     statement_template = excluded.statement_template,
     count_template = excluded.count_template;
 
--- Satellites: without the rows of the array, each key that it inserted or updated gets its history
--- put together again: a row ends where the next one starts, and the last one is open, unless
--- another run has closed it on purpose. In PostgreSQL one statement, so that the keys need no place
--- to be remembered in; it deletes before it opens (the first condition), for the sake of a unique
--- index on open rows. Keys with a NULL in them are found by a window, for which two NULLs are the
--- same, since no join is; that reads all rows with such keys, and only when the array touched one.
--- Where Spark writes, the repair comes first, while the keys are still there; <=> joins NULLs.
+-- In a satellite, the rows of the array are deleted, and each key that the array inserted or
+-- updated gets its history put together again: a row ends where the next one starts, and the last
+-- one is open, unless another run has closed it on purpose. In PostgreSQL this is one statement, so
+-- that the keys need not be stored anywhere; it deletes before it opens (the first condition),
+-- because open rows may have a unique index. Keys with a NULL in them are found by a window
+-- function, for which two NULLs are equal, and not by a join, for which they are not. The window
+-- reads all rows with such keys, so it runs only when the array touched one. On Spark the repair
+-- comes first, while the keys are still there; <=> joins NULLs.
 INSERT INTO omd.rollback_template (
     area_code, table_type_code, platform_code, step, statement_template, count_template
 )

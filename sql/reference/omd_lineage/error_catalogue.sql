@@ -1,4 +1,4 @@
--- The errors of the room of lineage; omd.error_catalogue says how the templates are filled.
+-- The errors of lineage. omd.error_catalogue says how the templates are filled.
 
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
@@ -8,7 +8,7 @@ VALUES
 ),
 (
     'OM016', 'InvalidTopic',
-    '"{topic}" is not the name of a topic: schema.table, with #tag and :shard where needed',
+    '"{topic}" is not the name of a topic, which is schema.table with #tag and :shard if needed',
     'Quote a table as SQL does: "My schema"."My table"#tag:shard.'
 ),
 (

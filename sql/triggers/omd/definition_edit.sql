@@ -1,5 +1,5 @@
--- Logs every change of what Batches and Modules are; the first registration is none. Parameters,
--- rollback templates and reference codes are logged from their first value to their last.
+-- Changes of Batches and Modules are logged, but not their first registration, which the row itself
+-- shows. Parameters, rollback templates and reference codes are logged from their first value on.
 
 CREATE OR REPLACE TRIGGER trg_batch_log
 AFTER UPDATE OR DELETE ON omd.batch

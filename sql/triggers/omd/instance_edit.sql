@@ -1,5 +1,7 @@
--- Guards the instance tables against edits by hand. OMD's own routines run as omd_owner and pass;
--- AFTER, because a trigger BEFORE would lock the row once more on every run.
+-- These triggers guard the instance tables against edits by hand. OMD's own routines run as
+-- omd_owner and pass. The triggers fire AFTER the update, because one BEFORE it would lock the row
+-- once more on every run; the price is that a refused edit has already written its row, which is
+-- then undone.
 
 CREATE OR REPLACE TRIGGER trg_batch_instance_edit
 AFTER UPDATE ON omd.batch_instance

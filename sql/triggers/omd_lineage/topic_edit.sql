@@ -1,5 +1,4 @@
--- Keeps the definitions of topics, and logs edits of offsets by hand: OMD's own routines run as
--- omd_owner and pass.
+-- OMD's own routines run as omd_owner, so only edits of offsets by hand are logged.
 
 CREATE OR REPLACE TRIGGER trg_topic_history
 AFTER INSERT OR UPDATE OR DELETE ON omd_lineage.topic

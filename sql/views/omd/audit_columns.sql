@@ -1,5 +1,6 @@
--- Does each target in this database have the columns that a rollback needs? Looks in the catalogue
--- only: nobody needs a right on the targets. omd.audit_column_values looks at what is in them.
+-- This view answers whether each target in this database has the columns that a rollback needs. It
+-- reads the catalogue only, so nobody needs a right on the targets; omd.audit_column_values reads
+-- what is in the columns.
 
 CREATE OR REPLACE VIEW omd_report.audit_columns AS
 WITH target AS (
@@ -71,7 +72,8 @@ SELECT
 FROM found AS f;
 
 COMMENT ON VIEW omd_report.audit_columns IS
-'The audit columns of each target in this database. See also omd.audit_column_values.';
+'The audit columns of each target in this database, and what is wrong with them. '
+'omd.audit_column_values checks the values in them.';
 COMMENT ON COLUMN omd_report.audit_columns.module_code IS 'The Module.';
 COMMENT ON COLUMN omd_report.audit_columns.table_code IS 'Its target.';
 COMMENT ON COLUMN omd_report.audit_columns.insert_instance_column IS
@@ -80,16 +82,19 @@ COMMENT ON COLUMN omd_report.audit_columns.update_instance_column IS
 'Column with the Module Instance ID that last updated the row.';
 COMMENT ON COLUMN omd_report.audit_columns.table_exists IS 'The target exists.';
 COMMENT ON COLUMN omd_report.audit_columns.insert_column_exists IS
-'The insert column exists: nothing can be rolled back without it, but by TRUNCATE.';
-COMMENT ON COLUMN omd_report.audit_columns.insert_column_is_bigint IS 'It is a bigint.';
+'The insert column exists. Without it, only a TRUNCATE can roll the target back.';
+COMMENT ON COLUMN omd_report.audit_columns.insert_column_is_bigint IS
+'The insert column is a bigint.';
 COMMENT ON COLUMN omd_report.audit_columns.insert_column_is_not_null IS
-'It is NOT NULL: every row can be told apart.';
+'The insert column is NOT NULL, so every row can be traced to its run.';
 COMMENT ON COLUMN omd_report.audit_columns.insert_column_is_indexed IS
-'An index over all rows begins with it: a rollback need not read the table.';
+'An index over all rows begins with the insert column, so a rollback need not read the whole '
+'table.';
 COMMENT ON COLUMN omd_report.audit_columns.update_column_exists IS
 'The update column exists. A table that is only inserted into needs none.';
-COMMENT ON COLUMN omd_report.audit_columns.update_column_is_bigint IS 'It is a bigint.';
+COMMENT ON COLUMN omd_report.audit_columns.update_column_is_bigint IS
+'The update column is a bigint.';
 COMMENT ON COLUMN omd_report.audit_columns.problems IS
 'What is wrong: TABLE_MISSING, INSERT_COLUMN_MISSING, INSERT_COLUMN_NOT_BIGINT, '
-'INSERT_COLUMN_NULLABLE, INSERT_COLUMN_NOT_INDEXED, UPDATE_COLUMN_NOT_BIGINT; empty when nothing '
-'is.';
+'INSERT_COLUMN_NULLABLE, INSERT_COLUMN_NOT_INDEXED, UPDATE_COLUMN_NOT_BIGINT. The array is empty '
+'when nothing is wrong.';

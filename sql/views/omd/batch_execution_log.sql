@@ -1,5 +1,5 @@
--- Every Batch Instance with its duration. No volatile function here: it would
--- keep a LIMIT from reaching the index, and a look at the log would read all of it.
+-- The view calls no volatile function: one would keep a LIMIT from reaching the index, and a look
+-- at the log would read all of it.
 
 CREATE OR REPLACE VIEW omd_report.batch_execution_log AS
 SELECT
@@ -21,16 +21,19 @@ COMMENT ON VIEW omd_report.batch_execution_log IS 'Every Batch Instance, with it
 COMMENT ON COLUMN omd_report.batch_execution_log.batch_instance_id IS 'The instance.';
 COMMENT ON COLUMN omd_report.batch_execution_log.batch_code IS 'The Batch.';
 COMMENT ON COLUMN omd_report.batch_execution_log.parent_batch_instance_id IS
-'The instance that called; 0 when none did.';
-COMMENT ON COLUMN omd_report.batch_execution_log.execution_status_code IS 'E, S, F, A or C.';
-COMMENT ON COLUMN omd_report.batch_execution_log.processing_indicator IS 'P, A or C.';
-COMMENT ON COLUMN omd_report.batch_execution_log.next_run_indicator IS 'P, R or C.';
+'The instance that called it; 0 when none did.';
+COMMENT ON COLUMN omd_report.batch_execution_log.execution_status_code IS
+'The status: E, S, F, A or C.';
+COMMENT ON COLUMN omd_report.batch_execution_log.processing_indicator IS
+'The Processing Indicator: P, A or C.';
+COMMENT ON COLUMN omd_report.batch_execution_log.next_run_indicator IS
+'The Next Run Indicator: P, R or C.';
 COMMENT ON COLUMN omd_report.batch_execution_log.reason_code IS
-'Why it was aborted or skipped; NULL: it was neither.';
+'Why it was aborted or skipped; NULL when it was neither.';
 COMMENT ON COLUMN omd_report.batch_execution_log.start_datetime IS 'When it started.';
 COMMENT ON COLUMN omd_report.batch_execution_log.end_datetime IS
-'When it ended; NULL: it executes.';
+'When it ended; NULL while it executes.';
 COMMENT ON COLUMN omd_report.batch_execution_log.duration IS
-'How long it ran, or has been running.';
+'How long it ran, or how long it has been running.';
 COMMENT ON COLUMN omd_report.batch_execution_log.execution_context IS
-'Where and by what it ran; NULL: nothing was told.';
+'Where and by what it ran; NULL when no context was given.';

@@ -1,4 +1,4 @@
--- Batches with their newest real or running instance.
+-- The newest instance is found by one look into an index per Batch, whatever the history.
 
 CREATE OR REPLACE VIEW omd_report.batch_list AS
 SELECT
@@ -30,17 +30,18 @@ COMMENT ON VIEW omd_report.batch_list IS 'Batches, each with its newest instance
 COMMENT ON COLUMN omd_report.batch_list.batch_id IS 'Surrogate key of the Batch.';
 COMMENT ON COLUMN omd_report.batch_list.batch_code IS 'The Batch.';
 COMMENT ON COLUMN omd_report.batch_list.batch_description IS
-'What the Batch loads; NULL: none was given.';
-COMMENT ON COLUMN omd_report.batch_list.frequency_code IS 'How often it may succeed.';
-COMMENT ON COLUMN omd_report.batch_list.inactive_indicator IS 'Y: skipped.';
+'What the Batch loads; NULL when no description was given.';
+COMMENT ON COLUMN omd_report.batch_list.frequency_code IS 'How often the Batch may succeed.';
+COMMENT ON COLUMN omd_report.batch_list.inactive_indicator IS
+'Y: each run of the Batch is skipped.';
 COMMENT ON COLUMN omd_report.batch_list.continue_on_failure IS
-'run_batch goes on after a failing Module.';
-COMMENT ON COLUMN omd_report.batch_list.module_count IS 'Number of Modules in it.';
+'run_batch goes on after a Module has failed.';
+COMMENT ON COLUMN omd_report.batch_list.module_count IS 'The number of Modules in the Batch.';
 COMMENT ON COLUMN omd_report.batch_list.last_batch_instance_id IS
-'Its newest instance, whatever its status; NULL: it has never run.';
+'The newest instance, whatever its status; NULL when the Batch has never run.';
 COMMENT ON COLUMN omd_report.batch_list.last_execution_status_code IS
-'Status of the newest instance; NULL: it has never run.';
+'The status of the newest instance; NULL when the Batch has never run.';
 COMMENT ON COLUMN omd_report.batch_list.last_start_datetime IS
-'Start of the newest instance; NULL: it has never run.';
+'When the newest instance started; NULL when the Batch has never run.';
 COMMENT ON COLUMN omd_report.batch_list.last_end_datetime IS
-'End of the newest instance; NULL: it has never run, or executes.';
+'When the newest instance ended; NULL when the Batch has never run or executes.';

@@ -1,4 +1,5 @@
--- What each Batch contains.
+-- Modules and child Batches stand in two tables, since each has a sequence of its own; a reader
+-- wants one list.
 
 CREATE OR REPLACE VIEW omd_report.batch_module_list AS
 SELECT
@@ -25,7 +26,10 @@ COMMENT ON VIEW omd_report.batch_module_list IS
 'What each Batch contains: Modules, and child Batches that run after them.';
 COMMENT ON COLUMN omd_report.batch_module_list.batch_code IS 'The Batch.';
 COMMENT ON COLUMN omd_report.batch_module_list.sequence IS
-'Order among its Modules, or among its children.';
-COMMENT ON COLUMN omd_report.batch_module_list.module_code IS 'The Module in it, or NULL.';
-COMMENT ON COLUMN omd_report.batch_module_list.child_batch_code IS 'The Batch in it, or NULL.';
-COMMENT ON COLUMN omd_report.batch_module_list.inactive_indicator IS 'Y: skipped in this Batch.';
+'The order among the Modules of the Batch, or among its child Batches.';
+COMMENT ON COLUMN omd_report.batch_module_list.module_code IS
+'The Module in the Batch; NULL when the row is a child Batch.';
+COMMENT ON COLUMN omd_report.batch_module_list.child_batch_code IS
+'The child Batch in the Batch; NULL when the row is a Module.';
+COMMENT ON COLUMN omd_report.batch_module_list.inactive_indicator IS
+'Y: the Module or child Batch is skipped in this Batch.';

@@ -1,12 +1,12 @@
--- The errors of the last 30 days by what they say: the first line, without the values in it. The
--- span is fixed because a condition on a group can't reach the index on the date.
+-- Errors are grouped by the first line of their text, without the values in it. The span is fixed
+-- because a condition on a group can't reach the index on the date.
 
 CREATE OR REPLACE VIEW omd_report.common_errors AS
 WITH recent AS (
     SELECT
         e.event_id,
         e.event_datetime,
-        -- A line may be of any length, and what follows looks at each character.
+        -- A line may be of any length, and the next steps look at each character.
         left(
             split_part(
                 ltrim(coalesce(e.event_detail, e.event_return_code_details, ''), E' \t\r\n'),
@@ -21,7 +21,7 @@ WITH recent AS (
         AND e.event_datetime >= statement_timestamp() - interval '30 days'
 ),
 
--- An apostrophe within a word is no quote.
+-- An apostrophe within a word is not a quotation mark.
 unquoted AS (
     SELECT
         r.event_id,
@@ -72,15 +72,17 @@ FROM grouped AS g
 INNER JOIN omd.event_log AS l ON g.last_event_id = l.event_id;
 
 COMMENT ON VIEW omd_report.common_errors IS
-'The errors of the last 30 days, counted by message; values are replaced: ? quoted, # a number.';
+'The errors of the last 30 days, counted by message. The values in a message are replaced: ? '
+'stands for something quoted, # for a number.';
 COMMENT ON COLUMN omd_report.common_errors.message IS
-'First line of the message, its values replaced, at most 500 characters.';
-COMMENT ON COLUMN omd_report.common_errors.event_count IS 'How often it was written.';
-COMMENT ON COLUMN omd_report.common_errors.first_datetime IS 'First time within the 30 days.';
-COMMENT ON COLUMN omd_report.common_errors.last_datetime IS 'Last time.';
+'The first line of the message with its values replaced, at most 500 characters.';
+COMMENT ON COLUMN omd_report.common_errors.event_count IS 'How often the message was written.';
+COMMENT ON COLUMN omd_report.common_errors.first_datetime IS
+'When the message was first written within the 30 days.';
+COMMENT ON COLUMN omd_report.common_errors.last_datetime IS 'When the message was last written.';
 COMMENT ON COLUMN omd_report.common_errors.last_event_return_code_details IS
-'Code of the last such error; NULL: it has none.';
+'The code of the last such error; NULL when it has none.';
 COMMENT ON COLUMN omd_report.common_errors.last_batch_instance_id IS
-'The Batch Instance of the last such error; 0 when none.';
+'The Batch Instance of the last such error; 0 when it has none.';
 COMMENT ON COLUMN omd_report.common_errors.last_module_instance_id IS
-'The Module Instance of the last such error; 0 when none.';
+'The Module Instance of the last such error; 0 when it has none.';

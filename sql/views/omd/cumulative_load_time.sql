@@ -1,5 +1,5 @@
--- What each Batch and Module has cost per day, for the last 366 days. The days come from a series,
--- and each asks for its own instances, as in throughput_per_day.
+-- The days come from a series, and each day reads its own instances, as in throughput_per_day: a
+-- condition on the day of an instance could not reach the index.
 
 CREATE OR REPLACE VIEW omd_report.cumulative_load_time AS
 WITH last_days AS NOT MATERIALIZED (
@@ -90,19 +90,27 @@ CROSS JOIN
 INNER JOIN omd.batch AS b ON i.batch_id = b.batch_id;
 
 COMMENT ON VIEW omd_report.cumulative_load_time IS
-'What the ended runs (S or F) of each Batch and Module have cost, by the day they started, for '
-'the last 366 days. A condition on day is served by an index. Add days up for a longer span.';
+'What the ended runs (S or F) of each Batch and Module have cost, by the day on which they '
+'started, for the last 366 days. A condition on day is served by an index. For a longer span, add '
+'up the days.';
 COMMENT ON COLUMN omd_report.cumulative_load_time.day IS
 'The day, in the time zone of the session.';
 COMMENT ON COLUMN omd_report.cumulative_load_time.instance_type IS 'BATCH or MODULE.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.code IS 'Code of the Batch or Module.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.runs IS 'Runs that succeeded or failed.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.failed_runs IS 'Of these, how many failed.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.total_duration IS 'How long they took together.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.average_duration IS 'How long one took.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.longest_duration IS 'How long the longest took.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.code IS 'The code of the Batch or Module.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.runs IS
+'The number of runs that succeeded or failed.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.failed_runs IS 'How many of these runs failed.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.total_duration IS
+'How long the runs took together.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.average_duration IS
+'How long a run took on average.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.longest_duration IS
+'How long the longest run took.';
 COMMENT ON COLUMN omd_report.cumulative_load_time.rows_input IS
-'Rows read. On a Batch: by the Modules that it called itself, not by its child Batches.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.rows_inserted IS 'Rows inserted, likewise.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.rows_updated IS 'Rows updated, likewise.';
-COMMENT ON COLUMN omd_report.cumulative_load_time.rows_deleted IS 'Rows deleted, likewise.';
+'Rows read. A Batch counts the Modules that it called itself, not those of its child Batches.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.rows_inserted IS
+'Rows inserted, counted in the same way.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.rows_updated IS
+'Rows updated, counted in the same way.';
+COMMENT ON COLUMN omd_report.cumulative_load_time.rows_deleted IS
+'Rows deleted, counted in the same way.';

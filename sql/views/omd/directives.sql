@@ -1,6 +1,6 @@
--- What ended instances still ask of the next run, and whose wish it is. Who and when stand in the
--- event log, where each edit of a Next Run Indicator leaves a line. A mark that a Module Instance
--- has from its Batch Instance was edited on that one.
+-- The event log tells who set a directive and when, since each edit of a Next Run Indicator leaves
+-- an event there. A Module Instance that got its mark from its Batch Instance has no event of its
+-- own: the event of the Batch Instance counts.
 
 CREATE OR REPLACE VIEW omd_report.directives AS
 WITH open_directive AS NOT MATERIALIZED (
@@ -105,18 +105,20 @@ LEFT JOIN LATERAL (
 ) AS edit ON TRUE;
 
 COMMENT ON VIEW omd_report.directives IS
-'Instances whose Next Run Indicator still asks something of the next run: C skip, R roll back.';
+'Ended instances whose Next Run Indicator still asks something of the next run. C: the next run '
+'is skipped. R: the next run rolls this instance back.';
 COMMENT ON COLUMN omd_report.directives.instance_type IS 'BATCH or MODULE.';
 COMMENT ON COLUMN omd_report.directives.instance_id IS 'The instance.';
-COMMENT ON COLUMN omd_report.directives.code IS 'Code of the Batch or Module.';
-COMMENT ON COLUMN omd_report.directives.next_run_indicator IS 'C or R.';
-COMMENT ON COLUMN omd_report.directives.execution_status_code IS 'Status of the instance.';
+COMMENT ON COLUMN omd_report.directives.code IS 'The code of the Batch or Module.';
+COMMENT ON COLUMN omd_report.directives.next_run_indicator IS 'The directive: C or R.';
+COMMENT ON COLUMN omd_report.directives.execution_status_code IS 'The status of the instance.';
 COMMENT ON COLUMN omd_report.directives.end_datetime IS 'When the instance ended.';
 COMMENT ON COLUMN omd_report.directives.set_by IS
-'ADMINISTRATOR: somebody wished it; PARTIAL RESTART: the Module has succeeded in the failed runs '
-'of restart_batch_code; FAILURE: the run failed, so its rows are to be rolled back.';
+'ADMINISTRATOR: somebody set it. PARTIAL RESTART: the Module succeeded in the failed runs of '
+'restart_batch_code. FAILURE: the run failed, so its rows have to be rolled back.';
 COMMENT ON COLUMN omd_report.directives.set_by_user IS
-'The administrator; NULL when it was none, or the event log was purged.';
-COMMENT ON COLUMN omd_report.directives.set_datetime IS 'When the administrator set it.';
+'The administrator; NULL when none set it, or when the event was purged.';
+COMMENT ON COLUMN omd_report.directives.set_datetime IS
+'When the administrator set it; NULL when none did, or when the event was purged.';
 COMMENT ON COLUMN omd_report.directives.restart_batch_code IS
-'The Batch in whose reruns alone the skip of a partial restart is valid.';
+'The Batch of the partial restart: the skip is valid only in its reruns; NULL when there is none.';

@@ -1,4 +1,4 @@
--- The event log with names.
+-- The table omd.event_log holds identifiers; a reader wants names.
 
 CREATE OR REPLACE VIEW omd_report.event_log AS
 SELECT
@@ -21,18 +21,20 @@ LEFT JOIN omd.module_instance AS mi ON e.module_instance_id = mi.module_instance
 LEFT JOIN omd.module AS m ON mi.module_id = m.module_id;
 
 COMMENT ON VIEW omd_report.event_log IS 'The event log, with the names of Batches and Modules.';
-COMMENT ON COLUMN omd_report.event_log.event_id IS 'The event, in order of writing.';
+COMMENT ON COLUMN omd_report.event_log.event_id IS 'The event; a higher number was written later.';
 COMMENT ON COLUMN omd_report.event_log.event_datetime IS 'When it was written.';
-COMMENT ON COLUMN omd_report.event_log.event_type_code IS 'Kind of event.';
-COMMENT ON COLUMN omd_report.event_log.event_type_description IS 'Kind of event, in words.';
-COMMENT ON COLUMN omd_report.event_log.batch_code IS 'The Batch concerned; NULL: none is.';
-COMMENT ON COLUMN omd_report.event_log.module_code IS 'The Module concerned; NULL: none is.';
+COMMENT ON COLUMN omd_report.event_log.event_type_code IS 'The type of the event.';
+COMMENT ON COLUMN omd_report.event_log.event_type_description IS 'The type of the event in words.';
+COMMENT ON COLUMN omd_report.event_log.batch_code IS
+'The Batch of the event; NULL when it has none.';
+COMMENT ON COLUMN omd_report.event_log.module_code IS
+'The Module of the event; NULL when it has none.';
 COMMENT ON COLUMN omd_report.event_log.batch_instance_id IS
-'The Batch Instance concerned; 0 when none is.';
+'The Batch Instance of the event; 0 when it has none.';
 COMMENT ON COLUMN omd_report.event_log.module_instance_id IS
-'The Module Instance concerned; 0 when none is.';
+'The Module Instance of the event; 0 when it has none.';
 COMMENT ON COLUMN omd_report.event_log.event_return_code_details IS
-'Code of the error or the change; NULL: it has none.';
-COMMENT ON COLUMN omd_report.event_log.event_detail IS 'The full text; NULL: there is none.';
+'The code of the error or of the change; NULL when it has none.';
+COMMENT ON COLUMN omd_report.event_log.event_detail IS 'The full text; NULL when there is none.';
 COMMENT ON COLUMN omd_report.event_log.error_bitmap IS
-'Bits of a data quality check; NULL: none was told.';
+'The bits of a data quality check; NULL when none were given.';

@@ -1,5 +1,5 @@
--- What needs a look: at most one row per kind for each Batch and Module. Each branch asks indexes,
--- per Batch, per Module or per executing instance, so that history does not count.
+-- Each branch reads indexes per Batch, per Module or per executing instance, so the cost does not
+-- grow with history.
 
 CREATE OR REPLACE VIEW omd_report.exceptions AS
 -- The last real run has failed.
@@ -48,15 +48,15 @@ INNER JOIN omd.module_instance AS mi
     ON mi.module_instance_id = omd._last_real_module_run(m.module_id)
 WHERE mi.execution_status_code = 'F'
 UNION ALL
--- It executes for more than a minute, and three times as long as the median of its last 20
--- successes, of which there must be three.
+-- It has been executing for more than a minute, and for more than three times the median of its
+-- last 20 successes, of which there must be at least three.
 SELECT
     'RUNNING_LONG' AS exception_code,
     'BATCH' AS instance_type,
     b.batch_code AS code,
     bi.batch_instance_id AS instance_id,
     bi.start_datetime AS since_datetime,
-    'usually done in ' || date_trunc('second', h.median) AS detail
+    'a run usually takes ' || date_trunc('second', h.median) AS detail
 FROM omd.batch_instance AS bi
 INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
 CROSS JOIN
@@ -83,7 +83,7 @@ SELECT
     m.module_code AS code,
     mi.module_instance_id AS instance_id,
     mi.start_datetime AS since_datetime,
-    'usually done in ' || date_trunc('second', h.median) AS detail
+    'a run usually takes ' || date_trunc('second', h.median) AS detail
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 CROSS JOIN
@@ -104,14 +104,14 @@ WHERE
     AND h.runs >= 3
     AND statement_timestamp() - mi.start_datetime > greatest(3 * h.median, interval '1 minute')
 UNION ALL
--- Its lease has passed: the run is dead, and the next begin gives it up.
+-- Its lease has expired: the run is dead, and the next begin declares it so.
 SELECT
     'LEASE_EXPIRED' AS exception_code,
     'BATCH' AS instance_type,
     b.batch_code AS code,
     min(bi.batch_instance_id) AS instance_id,
     min(bi.lease_expires_at) AS since_datetime,
-    'not heard of since; a begin, or omd.reap_expired_instances, gives it up' AS detail
+    'its lease has expired; a begin, or omd.reap_expired_instances, declares it dead' AS detail
 FROM omd.batch_instance AS bi
 INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
 WHERE bi.execution_status_code = 'E' AND bi.lease_expires_at < statement_timestamp()
@@ -123,13 +123,14 @@ SELECT
     m.module_code AS code,
     min(mi.module_instance_id) AS instance_id,
     min(mi.lease_expires_at) AS since_datetime,
-    'not heard of since; a begin, or omd.reap_expired_instances, gives it up' AS detail
+    'its lease has expired; a begin, or omd.reap_expired_instances, declares it dead' AS detail
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 WHERE mi.execution_status_code = 'E' AND mi.lease_expires_at < statement_timestamp()
 GROUP BY m.module_code
 UNION ALL
--- The last real run is two intervals of the frequency ago, or there was none, and nothing executes.
+-- The last real run started two intervals of the frequency ago, or there was none, and nothing
+-- executes.
 SELECT
     'NOT_RUN' AS exception_code,
     'BATCH' AS instance_type,
@@ -185,7 +186,7 @@ WHERE
         WHERE e.module_id = m.module_id AND e.execution_status_code = 'E'
     )
 UNION ALL
--- It is skipped because somebody wished so.
+-- It is skipped because somebody set it inactive.
 SELECT
     'DISABLED' AS exception_code,
     'BATCH' AS instance_type,
@@ -234,7 +235,8 @@ FROM (
 ) AS d
 GROUP BY d.code
 UNION ALL
--- It lacks what a rollback needs, which would show only after its first failure.
+-- It lacks something that a rollback needs, which would otherwise show only after its first
+-- failure.
 SELECT
     'NOT_READY' AS exception_code,
     'MODULE' AS instance_type,
@@ -246,17 +248,19 @@ FROM omd_report.readiness AS r
 GROUP BY r.module_code;
 
 COMMENT ON VIEW omd_report.exceptions IS
-'What needs a look, at most one row per kind for each Batch and Module.';
+'What needs attention: at most one row of each kind for each Batch and Module.';
 COMMENT ON COLUMN omd_report.exceptions.exception_code IS
-'LAST_RUN_FAILED; RUNNING_LONG: longer than a minute and 3 times the median of its last 20 '
-'successes; LEASE_EXPIRED: the run is dead; NOT_RUN: for 2 intervals of its frequency, a '
-'Module''s being the shortest of its active Batches; DISABLED: it is inactive; NOT_READY: it is in '
-'omd_report.readiness.';
+'LAST_RUN_FAILED: its last real run failed. RUNNING_LONG: it has been executing for more than a '
+'minute and more than 3 times the median of its last 20 successes. LEASE_EXPIRED: its run is '
+'dead. NOT_RUN: it has not run for 2 intervals of its frequency; a Module has the shortest '
+'frequency of its active Batches. DISABLED: it is inactive. NOT_READY: omd_report.readiness has a '
+'problem of it.';
 COMMENT ON COLUMN omd_report.exceptions.instance_type IS 'BATCH or MODULE.';
-COMMENT ON COLUMN omd_report.exceptions.code IS 'Code of the Batch or Module.';
+COMMENT ON COLUMN omd_report.exceptions.code IS 'The code of the Batch or Module.';
 COMMENT ON COLUMN omd_report.exceptions.instance_id IS
 'The instance that failed, executes or ran last; NULL when there is none.';
 COMMENT ON COLUMN omd_report.exceptions.since_datetime IS
-'When it failed, started, was last heard of or ran last; NULL when that is not known.';
+'When it failed, when it started, when its lease expired or when it last ran; NULL when that is '
+'not known.';
 COMMENT ON COLUMN omd_report.exceptions.detail IS
-'The error, or what was expected; NULL: there is none.';
+'The error, or what was expected; NULL when there is none.';

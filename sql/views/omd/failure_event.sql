@@ -1,4 +1,5 @@
--- The failures of Modules, for the error logs of rooms: there is one event log, and no copy of it.
+-- Other rooms show failures in logs of their own. They read this view, so that each failure is
+-- stored once.
 
 CREATE OR REPLACE VIEW omd.failure_event AS
 SELECT
@@ -18,5 +19,5 @@ COMMENT ON COLUMN omd.failure_event.module_id IS 'The Module.';
 COMMENT ON COLUMN omd.failure_event.module_instance_id IS 'The Module Instance that failed.';
 COMMENT ON COLUMN omd.failure_event.event_datetime IS 'When the event was written.';
 COMMENT ON COLUMN omd.failure_event.event_return_code_details IS
-'SQLSTATE, or type of the exception.';
-COMMENT ON COLUMN omd.failure_event.event_detail IS 'The full text.';
+'The SQLSTATE, or the type of the exception.';
+COMMENT ON COLUMN omd.failure_event.event_detail IS 'The full text of the error.';

@@ -1,6 +1,6 @@
--- Failed instances, read from the one event that each failure writes: the event log is far smaller
--- than the instances, and its order and its dates have indexes. A run may log events of the same
--- type before it fails, and others after, so the first one from the end on is the failure's.
+-- The view reads the one event that each failure writes, and not the instances: the event log is
+-- far smaller, and its order and its dates have indexes. A run may log events of the same type
+-- before and after its failure, so the first event at or after the end of the run is the failure's.
 
 CREATE OR REPLACE VIEW omd_report.failures AS
 SELECT
@@ -57,23 +57,24 @@ WHERE
     END;
 
 COMMENT ON VIEW omd_report.failures IS
-'Failed Batch and Module Instances with what was said and whether they are undone. Conditions on '
+'Failed Batch and Module Instances, with the error and whether they are undone. Conditions on '
 'event_datetime and an order by event_id are served by indexes.';
-COMMENT ON COLUMN omd_report.failures.event_id IS 'The event of the failure, in order of writing.';
+COMMENT ON COLUMN omd_report.failures.event_id IS
+'The event of the failure; a higher number was written later.';
 COMMENT ON COLUMN omd_report.failures.event_datetime IS 'When it failed.';
 COMMENT ON COLUMN omd_report.failures.instance_type IS 'BATCH or MODULE.';
 COMMENT ON COLUMN omd_report.failures.instance_id IS 'The failed instance.';
-COMMENT ON COLUMN omd_report.failures.code IS 'Code of the Batch or Module.';
+COMMENT ON COLUMN omd_report.failures.code IS 'The code of the Batch or Module.';
 COMMENT ON COLUMN omd_report.failures.batch_instance_id IS
 'The Batch Instance that failed, or that called the Module; 0 when none did.';
-COMMENT ON COLUMN omd_report.failures.batch_code IS 'Its Batch; NULL when there is none.';
-COMMENT ON COLUMN omd_report.failures.module_code IS 'The Module; NULL on a Batch.';
+COMMENT ON COLUMN omd_report.failures.batch_code IS 'Its Batch; NULL when it has none.';
+COMMENT ON COLUMN omd_report.failures.module_code IS 'The Module; NULL when a Batch failed.';
 COMMENT ON COLUMN omd_report.failures.start_datetime IS 'When the instance started.';
 COMMENT ON COLUMN omd_report.failures.event_return_code_details IS
-'Code of the error: an SQLSTATE, an exception''s type; NULL: it has none.';
+'The code of the error, an SQLSTATE or the type of an exception; NULL when it has none.';
 COMMENT ON COLUMN omd_report.failures.event_detail IS
-'The full text of the error; NULL: there is none.';
+'The full text of the error; NULL when there is none.';
 COMMENT ON COLUMN omd_report.failures.is_rolled_back IS
-'A later instance has undone it. Always FALSE on a Batch: only Modules write rows.';
+'A later instance has undone it. It is always FALSE for a Batch, since only Modules write rows.';
 COMMENT ON COLUMN omd_report.failures.rolled_back_by_module_instance_id IS
-'The instance that has undone it; NULL: none has.';
+'The instance that has undone it; NULL when none has.';

@@ -1,5 +1,5 @@
--- Every Module Instance with its duration and counts. No volatile function here: it would
--- keep a LIMIT from reaching the index, and a look at the log would read all of it.
+-- The view calls no volatile function: one would keep a LIMIT from reaching the index, and a look
+-- at the log would read all of it.
 
 CREATE OR REPLACE VIEW omd_report.module_execution_log AS
 SELECT
@@ -33,19 +33,22 @@ COMMENT ON VIEW omd_report.module_execution_log IS
 COMMENT ON COLUMN omd_report.module_execution_log.module_instance_id IS 'The instance.';
 COMMENT ON COLUMN omd_report.module_execution_log.module_code IS 'The Module.';
 COMMENT ON COLUMN omd_report.module_execution_log.batch_instance_id IS
-'The Batch Instance that called; 0 when none did.';
+'The Batch Instance that called it; 0 when none did.';
 COMMENT ON COLUMN omd_report.module_execution_log.batch_code IS
-'The Batch that called; NULL when none did.';
-COMMENT ON COLUMN omd_report.module_execution_log.execution_status_code IS 'E, S, F, A or C.';
-COMMENT ON COLUMN omd_report.module_execution_log.processing_indicator IS 'P, A, C or R.';
-COMMENT ON COLUMN omd_report.module_execution_log.next_run_indicator IS 'P, R or C.';
+'The Batch that called it; NULL when none did.';
+COMMENT ON COLUMN omd_report.module_execution_log.execution_status_code IS
+'The status: E, S, F, A or C.';
+COMMENT ON COLUMN omd_report.module_execution_log.processing_indicator IS
+'The Processing Indicator: P, A, C or R.';
+COMMENT ON COLUMN omd_report.module_execution_log.next_run_indicator IS
+'The Next Run Indicator: P, R or C.';
 COMMENT ON COLUMN omd_report.module_execution_log.reason_code IS
-'Why it was aborted or skipped; NULL: it was neither.';
+'Why it was aborted or skipped; NULL when it was neither.';
 COMMENT ON COLUMN omd_report.module_execution_log.start_datetime IS 'When it started.';
 COMMENT ON COLUMN omd_report.module_execution_log.end_datetime IS
-'When it ended; NULL: it executes.';
+'When it ended; NULL while it executes.';
 COMMENT ON COLUMN omd_report.module_execution_log.duration IS
-'How long it ran, or has been running.';
+'How long it ran, or how long it has been running.';
 COMMENT ON COLUMN omd_report.module_execution_log.rows_input IS 'Rows read.';
 COMMENT ON COLUMN omd_report.module_execution_log.rows_inserted IS 'Rows inserted.';
 COMMENT ON COLUMN omd_report.module_execution_log.rows_updated IS 'Rows updated.';
@@ -53,8 +56,8 @@ COMMENT ON COLUMN omd_report.module_execution_log.rows_deleted IS 'Rows deleted.
 COMMENT ON COLUMN omd_report.module_execution_log.rows_discarded IS 'Rows left out on purpose.';
 COMMENT ON COLUMN omd_report.module_execution_log.rows_rejected IS 'Rows refused as bad.';
 COMMENT ON COLUMN omd_report.module_execution_log.rollback_instance_array IS
-'Instances it was told to undo; NULL: none.';
+'The instances that it had to undo; NULL when there were none.';
 COMMENT ON COLUMN omd_report.module_execution_log.rolled_back_by_module_instance_id IS
-'The later instance that undid it; NULL: none did.';
+'The later instance that undid it; NULL when none did.';
 COMMENT ON COLUMN omd_report.module_execution_log.execution_context IS
-'Where and by what it ran; NULL: nothing was told.';
+'Where and by what it ran; NULL when no context was given.';

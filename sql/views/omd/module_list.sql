@@ -1,4 +1,5 @@
--- Modules with their newest instance and what a begin would roll back now.
+-- The newest instance and the pending rollback are found by a look into an index per Module,
+-- whatever the history.
 
 CREATE OR REPLACE VIEW omd_report.module_list AS
 SELECT
@@ -40,20 +41,22 @@ COMMENT ON VIEW omd_report.module_list IS
 COMMENT ON COLUMN omd_report.module_list.module_id IS 'Surrogate key of the Module.';
 COMMENT ON COLUMN omd_report.module_list.module_code IS 'The Module.';
 COMMENT ON COLUMN omd_report.module_list.module_description IS
-'What the Module loads; NULL: none was given.';
-COMMENT ON COLUMN omd_report.module_list.area_code IS 'Area of its target.';
+'What the Module loads; NULL when no description was given.';
+COMMENT ON COLUMN omd_report.module_list.area_code IS 'The area of its target.';
 COMMENT ON COLUMN omd_report.module_list.table_code IS 'Its target.';
-COMMENT ON COLUMN omd_report.module_list.table_type_code IS 'Type of its target.';
-COMMENT ON COLUMN omd_report.module_list.platform_code IS 'Where its target lives.';
-COMMENT ON COLUMN omd_report.module_list.inactive_indicator IS 'Y: skipped.';
-COMMENT ON COLUMN omd_report.module_list.batch_codes IS 'Batches that it belongs to.';
+COMMENT ON COLUMN omd_report.module_list.table_type_code IS
+'The type of its target; NULL when none was given.';
+COMMENT ON COLUMN omd_report.module_list.platform_code IS 'The platform of its target.';
+COMMENT ON COLUMN omd_report.module_list.inactive_indicator IS
+'Y: each run of the Module is skipped.';
+COMMENT ON COLUMN omd_report.module_list.batch_codes IS 'The Batches that it belongs to.';
 COMMENT ON COLUMN omd_report.module_list.last_module_instance_id IS
-'Its newest instance, whatever its status; NULL: it has never run.';
+'The newest instance, whatever its status; NULL when the Module has never run.';
 COMMENT ON COLUMN omd_report.module_list.last_execution_status_code IS
-'Status of the newest instance; NULL: it has never run.';
+'The status of the newest instance; NULL when the Module has never run.';
 COMMENT ON COLUMN omd_report.module_list.last_start_datetime IS
-'Start of the newest instance; NULL: it has never run.';
+'When the newest instance started; NULL when the Module has never run.';
 COMMENT ON COLUMN omd_report.module_list.last_end_datetime IS
-'End of the newest instance; NULL: it has never run, or executes.';
+'When the newest instance ended; NULL when the Module has never run or executes.';
 COMMENT ON COLUMN omd_report.module_list.pending_rollback IS
-'Instances that a begin would roll back now.';
+'The instances that a begin would roll back now.';

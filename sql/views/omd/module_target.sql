@@ -1,6 +1,6 @@
--- What rooms may know of a Module. A view and not a function, so that a query over many Modules is
--- planned as one. A run that takes long asks omd.insert_column instead, which holds no lock on a
--- view that an installation replaces.
+-- This is a view and not a function, so that a query over many Modules is planned as one. A view
+-- also has a cost: a query holds a lock on it, and an installation replaces it. A run that takes
+-- long asks omd.insert_column instead.
 
 CREATE OR REPLACE VIEW omd.module_target AS
 SELECT
@@ -21,10 +21,11 @@ COMMENT ON COLUMN omd.module_target.module_id IS 'The Module.';
 COMMENT ON COLUMN omd.module_target.module_code IS 'Its code.';
 COMMENT ON COLUMN omd.module_target.area_code IS 'The area of its target.';
 COMMENT ON COLUMN omd.module_target.table_code IS 'Its target, as registered: schema.table.';
-COMMENT ON COLUMN omd.module_target.table_type_code IS 'The type of its target; NULL: none.';
-COMMENT ON COLUMN omd.module_target.platform_code IS 'Where its target lives.';
+COMMENT ON COLUMN omd.module_target.table_type_code IS
+'The type of its target; NULL when none was given.';
+COMMENT ON COLUMN omd.module_target.platform_code IS 'The platform of its target.';
 COMMENT ON COLUMN omd.module_target.table_format_code IS
-'The format of its target on Spark; NULL: none.';
+'The format of its target on Spark; NULL when none was given.';
 COMMENT ON COLUMN omd.module_target.insert_instance_column IS
-'The column of its target that tells which run inserted a row.';
-COMMENT ON COLUMN omd.module_target.inactive_indicator IS 'Y: it is not run.';
+'The column of its target that holds the Module Instance which inserted the row.';
+COMMENT ON COLUMN omd.module_target.inactive_indicator IS 'Y: each run of the Module is skipped.';

@@ -1,5 +1,5 @@
--- What a begin looks at before it lets a Module run. The index ix_module_instance_open serves it,
--- so the view costs what is open, whatever the history.
+-- The condition is that of the index ix_module_instance_open, so the cost grows with the open
+-- instances and not with history.
 
 CREATE OR REPLACE VIEW omd.open_instance AS
 SELECT
@@ -18,14 +18,15 @@ WHERE
     );
 
 COMMENT ON VIEW omd.open_instance IS
-'For rooms: the Module Instances that execute, wait for their rollback, or ask for a skip.';
+'For rooms: the Module Instances that execute, wait for their rollback, or ask for the next run '
+'to be skipped.';
 COMMENT ON COLUMN omd.open_instance.module_instance_id IS 'The Module Instance.';
 COMMENT ON COLUMN omd.open_instance.module_id IS 'Its Module.';
 COMMENT ON COLUMN omd.open_instance.execution_status_code IS
-'E executing, S succeeded, F failed, A aborted, C skipped.';
+'E: executing. S: succeeded. F: failed. A: aborted. C: skipped.';
 COMMENT ON COLUMN omd.open_instance.next_run_indicator IS
-'P proceed, R roll this instance back, C skip the next run once.';
+'P: proceed. R: roll this instance back. C: skip the next run once.';
 COMMENT ON COLUMN omd.open_instance.start_datetime IS 'When it was created.';
 COMMENT ON COLUMN omd.open_instance.is_rollback_pending IS
-'It has ended, and a begin of its Module would undo it; omd.pending_rollback also names the later '
-'instances that go with it.';
+'It has ended, and the next begin of its Module undoes it. omd.pending_rollback also names the '
+'later instances that go with it.';

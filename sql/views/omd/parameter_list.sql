@@ -1,4 +1,4 @@
--- The values of parameters.
+-- Values for Batches and for Modules stand in two tables; a reader wants one list.
 
 CREATE OR REPLACE VIEW omd_report.parameter_list AS
 SELECT
@@ -22,7 +22,9 @@ INNER JOIN omd.module AS m ON mp.module_id = m.module_id;
 COMMENT ON VIEW omd_report.parameter_list IS
 'Values of parameters: one row per Batch or Module that has one.';
 COMMENT ON COLUMN omd_report.parameter_list.parameter_code IS 'The parameter.';
-COMMENT ON COLUMN omd_report.parameter_list.batch_code IS 'The Batch, or NULL.';
-COMMENT ON COLUMN omd_report.parameter_list.module_code IS 'The Module, or NULL.';
+COMMENT ON COLUMN omd_report.parameter_list.batch_code IS
+'The Batch that has the value; NULL when a Module has it.';
+COMMENT ON COLUMN omd_report.parameter_list.module_code IS
+'The Module that has the value; NULL when a Batch has it.';
 COMMENT ON COLUMN omd_report.parameter_list.parameter_value IS
-'The value, as text; NULL: it has none.';
+'The value as text; NULL when it has none.';

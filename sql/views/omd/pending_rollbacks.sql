@@ -1,4 +1,4 @@
--- What the next begin of each Module rolls back first. Asks one index per Module.
+-- The view reads one index per Module, so the cost does not grow with history.
 
 CREATE OR REPLACE VIEW omd_report.pending_rollbacks AS
 SELECT
@@ -20,10 +20,10 @@ COMMENT ON VIEW omd_report.pending_rollbacks IS
 'Modules whose next begin rolls something back first.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.module_code IS 'The Module.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.table_code IS 'Its target.';
-COMMENT ON COLUMN omd_report.pending_rollbacks.platform_code IS 'Where the target lives.';
+COMMENT ON COLUMN omd_report.pending_rollbacks.platform_code IS 'The platform of its target.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.module_instance_ids IS
-'The instances to undo, in ID order.';
+'The instances to undo, in the order of their IDs.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.since_datetime IS
-'When the first of them ended; NULL: not known.';
+'When the first of them ended; NULL when that is not known.';
 COMMENT ON COLUMN omd_report.pending_rollbacks.companion_instance_ids IS
-'Instances of companion Modules that go with them; NULL when there are none.';
+'The instances of companion Modules that are undone with them; NULL when there are none.';

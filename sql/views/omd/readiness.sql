@@ -1,5 +1,4 @@
--- What would show only after the first failure of a Module. Inactive Modules are left out: they
--- don't run.
+-- Inactive Modules are left out, since they don't run.
 
 CREATE OR REPLACE VIEW omd_report.readiness AS
 SELECT
@@ -13,15 +12,15 @@ CROSS JOIN LATERAL omd._module_problems(m.module_id) AS p
 WHERE m.inactive_indicator = 'N';
 
 COMMENT ON VIEW omd_report.readiness IS
-'What would show only after the first failure of an active Module, one row per problem; no row: '
-'all is well.';
+'What would otherwise show only after the first failure of an active Module, with one row per '
+'problem. A Module without a row is ready.';
 COMMENT ON COLUMN omd_report.readiness.module_code IS 'The Module.';
 COMMENT ON COLUMN omd_report.readiness.severity IS
-'ERROR: a failed run can''t be rolled back, so no run begins after it; WARNING: it is slow, or '
-'rows can''t be traced.';
+'ERROR: a failed run can''t be rolled back, so no run would begin after it. WARNING: a rollback '
+'is slow, or rows can''t be traced.';
 COMMENT ON COLUMN omd_report.readiness.problem_code IS
-'TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, '
-'STAMP_COLUMN_NOT_INDEXED (of a table of 100,000 rows or more).';
+'TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, or '
+'STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows or more).';
 COMMENT ON COLUMN omd_report.readiness.problem IS 'The problem in words.';
 COMMENT ON COLUMN omd_report.readiness.command IS
-'The command that mends it; … stands for what only you know.';
+'The command that solves it; … stands for what only you know.';

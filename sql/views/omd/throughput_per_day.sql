@@ -1,5 +1,5 @@
--- Module Instances and rows per day, for the last 366 days. The days come from a series, and each
--- asks for its own instances: a condition on the day of an instance could not reach the index.
+-- The days come from a series, and each day reads its own instances: a condition on the day of an
+-- instance could not reach the index.
 
 CREATE OR REPLACE VIEW omd_report.throughput_per_day AS
 SELECT
@@ -48,15 +48,15 @@ CROSS JOIN
 WHERE i.instances > 0;
 
 COMMENT ON VIEW omd_report.throughput_per_day IS
-'Module Instances and rows by the day they started, for the last 366 days; a day without any is '
-'left out. A condition on day is served by an index.';
+'Module Instances and their rows, by the day on which they started, for the last 366 days. A day '
+'without instances has no row. A condition on day is served by an index.';
 COMMENT ON COLUMN omd_report.throughput_per_day.day IS 'The day, in the time zone of the session.';
-COMMENT ON COLUMN omd_report.throughput_per_day.instances IS 'Module Instances started.';
-COMMENT ON COLUMN omd_report.throughput_per_day.executing IS 'Of these, how many execute still.';
-COMMENT ON COLUMN omd_report.throughput_per_day.succeeded IS 'How many succeeded.';
-COMMENT ON COLUMN omd_report.throughput_per_day.failed IS 'How many failed.';
-COMMENT ON COLUMN omd_report.throughput_per_day.aborted IS 'How many were aborted.';
-COMMENT ON COLUMN omd_report.throughput_per_day.skipped IS 'How many were skipped.';
+COMMENT ON COLUMN omd_report.throughput_per_day.instances IS 'The Module Instances that started.';
+COMMENT ON COLUMN omd_report.throughput_per_day.executing IS 'How many of them still execute.';
+COMMENT ON COLUMN omd_report.throughput_per_day.succeeded IS 'How many of them succeeded.';
+COMMENT ON COLUMN omd_report.throughput_per_day.failed IS 'How many of them failed.';
+COMMENT ON COLUMN omd_report.throughput_per_day.aborted IS 'How many of them were aborted.';
+COMMENT ON COLUMN omd_report.throughput_per_day.skipped IS 'How many of them were skipped.';
 COMMENT ON COLUMN omd_report.throughput_per_day.rows_input IS 'Rows read.';
 COMMENT ON COLUMN omd_report.throughput_per_day.rows_inserted IS 'Rows inserted.';
 COMMENT ON COLUMN omd_report.throughput_per_day.rows_updated IS 'Rows updated.';
@@ -64,7 +64,7 @@ COMMENT ON COLUMN omd_report.throughput_per_day.rows_deleted IS 'Rows deleted.';
 COMMENT ON COLUMN omd_report.throughput_per_day.rows_discarded IS 'Rows left out on purpose.';
 COMMENT ON COLUMN omd_report.throughput_per_day.rows_rejected IS 'Rows refused as bad.';
 COMMENT ON COLUMN omd_report.throughput_per_day.load_time IS
-'Durations of the succeeded instances, added up: of runs side by side, each counts.';
+'The durations of the succeeded instances, added up. Runs at the same time each count in full.';
 COMMENT ON COLUMN omd_report.throughput_per_day.rows_per_second IS
-'Rows inserted, updated and deleted by succeeded instances, per second of load_time; NULL: they '
-'took no time.';
+'Rows inserted, updated and deleted by succeeded instances, per second of load_time; NULL when '
+'load_time is zero or no instance succeeded.';

@@ -1,5 +1,5 @@
--- All there is to know of a Module Instance, in one row: ask for one with
--- WHERE module_instance_id = …. Each part is a probe of an index.
+-- Each row of a target carries the Module Instance that wrote it. This view tells all that is known
+-- of that run in one row. Each part is one look into an index, so a query must name the instance.
 
 CREATE OR REPLACE VIEW omd_report.trace AS
 SELECT
@@ -111,41 +111,44 @@ LEFT JOIN omd.batch AS b ON bi.batch_id = b.batch_id
 LEFT JOIN omd.source_control AS sc ON mi.module_instance_id = sc.module_instance_id;
 
 COMMENT ON VIEW omd_report.trace IS
-'From a Module Instance ID, which each row of a target carries, to all that is known of that '
-'run. Ask with WHERE module_instance_id = ….';
+'All that is known of a Module Instance, in one row. Query it with WHERE module_instance_id = ….';
 COMMENT ON COLUMN omd_report.trace.module_instance_id IS 'The instance.';
 COMMENT ON COLUMN omd_report.trace.module_code IS 'The Module.';
 COMMENT ON COLUMN omd_report.trace.module_description IS
-'What the Module loads; NULL: none was given.';
-COMMENT ON COLUMN omd_report.trace.area_code IS 'Area of its target.';
+'What the Module loads; NULL when no description was given.';
+COMMENT ON COLUMN omd_report.trace.area_code IS 'The area of its target.';
 COMMENT ON COLUMN omd_report.trace.table_code IS 'Its target.';
-COMMENT ON COLUMN omd_report.trace.table_type_code IS 'Type of its target; NULL: none was given.';
-COMMENT ON COLUMN omd_report.trace.platform_code IS 'Where its target lives.';
+COMMENT ON COLUMN omd_report.trace.table_type_code IS
+'The type of its target; NULL when none was given.';
+COMMENT ON COLUMN omd_report.trace.platform_code IS 'The platform of its target.';
 COMMENT ON COLUMN omd_report.trace.batch_instance_id IS
-'The Batch Instance that called; 0 when none did.';
-COMMENT ON COLUMN omd_report.trace.batch_code IS 'The Batch that called; NULL when none did.';
+'The Batch Instance that called it; 0 when none did.';
+COMMENT ON COLUMN omd_report.trace.batch_code IS 'The Batch that called it; NULL when none did.';
 COMMENT ON COLUMN omd_report.trace.parents IS
-'Batch Instances above it, the nearest first: a JSON array of objects with batch_instance_id, '
-'batch_code, execution_status_code, start_datetime, end_datetime.';
-COMMENT ON COLUMN omd_report.trace.execution_status_code IS 'E, S, F, A or C.';
-COMMENT ON COLUMN omd_report.trace.processing_indicator IS 'P, A, C or R.';
-COMMENT ON COLUMN omd_report.trace.next_run_indicator IS 'P, R or C.';
+'The Batch Instances above it, the nearest first: a JSON array of objects with batch_instance_id, '
+'batch_code, execution_status_code, start_datetime and end_datetime.';
+COMMENT ON COLUMN omd_report.trace.execution_status_code IS 'The status: E, S, F, A or C.';
+COMMENT ON COLUMN omd_report.trace.processing_indicator IS
+'The Processing Indicator: P, A, C or R.';
+COMMENT ON COLUMN omd_report.trace.next_run_indicator IS 'The Next Run Indicator: P, R or C.';
 COMMENT ON COLUMN omd_report.trace.reason_code IS
-'Why it was aborted or skipped; NULL: it was neither.';
+'Why it was aborted or skipped; NULL when it was neither.';
 COMMENT ON COLUMN omd_report.trace.start_datetime IS 'When it started.';
-COMMENT ON COLUMN omd_report.trace.end_datetime IS 'When it ended; NULL: it executes.';
-COMMENT ON COLUMN omd_report.trace.duration IS 'How long it ran, or has been running.';
-COMMENT ON COLUMN omd_report.trace.lease_expires_at IS 'When its lease ends; NULL: it has none.';
+COMMENT ON COLUMN omd_report.trace.end_datetime IS 'When it ended; NULL while it executes.';
+COMMENT ON COLUMN omd_report.trace.duration IS 'How long it ran, or how long it has been running.';
+COMMENT ON COLUMN omd_report.trace.lease_expires_at IS
+'When its lease expires; NULL when it has none.';
 COMMENT ON COLUMN omd_report.trace.window_start_value IS
-'Start of what it read of its source, exclusive: timestamp part; NULL: the very beginning.';
+'The start of its load window, exclusive: the timestamp; NULL when the start is open or has no '
+'timestamp.';
 COMMENT ON COLUMN omd_report.trace.window_start_id IS
-'Start of what it read of its source, exclusive: id part; NULL: it has none.';
+'The start of its load window, exclusive: the id; NULL when it has none.';
 COMMENT ON COLUMN omd_report.trace.window_end_value IS
-'End of what it read of its source, inclusive: timestamp part; NULL: it has none.';
+'The end of its load window, inclusive: the timestamp; NULL when it has none.';
 COMMENT ON COLUMN omd_report.trace.window_end_id IS
-'End of what it read of its source, inclusive: id part; NULL: it has none.';
+'The end of its load window, inclusive: the id; NULL when it has none.';
 COMMENT ON COLUMN omd_report.trace.window_is_taken_back IS
-'The window no longer counts, since the instance was rolled back; NULL: it has no window.';
+'The load window was withdrawn, since the instance was rolled back; NULL when it has no window.';
 COMMENT ON COLUMN omd_report.trace.rows_input IS 'Rows read.';
 COMMENT ON COLUMN omd_report.trace.rows_inserted IS 'Rows inserted.';
 COMMENT ON COLUMN omd_report.trace.rows_updated IS 'Rows updated.';
@@ -153,9 +156,9 @@ COMMENT ON COLUMN omd_report.trace.rows_deleted IS 'Rows deleted.';
 COMMENT ON COLUMN omd_report.trace.rows_discarded IS 'Rows left out on purpose.';
 COMMENT ON COLUMN omd_report.trace.rows_rejected IS 'Rows refused as bad.';
 COMMENT ON COLUMN omd_report.trace.execution_context IS
-'Where and by what it ran; NULL: nothing was told.';
+'Where and by what it ran; NULL when no context was given.';
 COMMENT ON COLUMN omd_report.trace.undid_module_instance_ids IS 'The instances that it undid.';
 COMMENT ON COLUMN omd_report.trace.rolled_back_by_module_instance_id IS
-'The later instance that undid it; NULL: none did.';
+'The later instance that undid it; NULL when none did.';
 COMMENT ON COLUMN omd_report.trace.events IS
-'Its events in order: a JSON array of objects with the columns of the event log.';
+'Its events in the order of writing: a JSON array of objects with the columns of the event log.';

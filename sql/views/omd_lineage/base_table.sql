@@ -1,5 +1,5 @@
--- Which table each topic reads by blocks, and by which columns: of a source its own. The one place
--- of that rule; filtered by topic_id it costs a few index look-ups.
+-- This view is the one place of the rule which table a topic reads by blocks, and by which columns;
+-- a source reads itself. Filtered by topic_id, it costs a few index look-ups.
 
 CREATE OR REPLACE VIEW omd_lineage.base_table AS
 SELECT
@@ -26,6 +26,6 @@ COMMENT ON VIEW omd_lineage.base_table IS
 'The table that each topic reads by blocks, and the columns of the position in it.';
 COMMENT ON COLUMN omd_lineage.base_table.topic_id IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.base_table.table_code IS
-'Its base table; of a source, the source itself.';
+'Its base table. The base table of a source is the source itself.';
 COMMENT ON COLUMN omd_lineage.base_table.pos_column IS 'The time column.';
 COMMENT ON COLUMN omd_lineage.base_table.id_column IS 'The id column.';

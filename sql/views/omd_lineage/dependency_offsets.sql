@@ -1,6 +1,6 @@
--- How far each dependency of each topic has come: the newest of the topics that make the table. The
--- one place of that rule. In two parts, because most dependencies are made by one topic and need no
--- aggregation; filtered by topic_id it costs a few index look-ups.
+-- This view is the one place of the rule how far a dependency has come: as far as the newest of the
+-- topics that make its table. It has two parts, because most dependencies are made by one topic and
+-- need no aggregation. Filtered by topic_id, it costs a few index look-ups.
 
 CREATE OR REPLACE VIEW omd_lineage.dependency_offsets AS
 SELECT
@@ -23,6 +23,7 @@ GROUP BY d.topic_id, d.ordinal;
 COMMENT ON VIEW omd_lineage.dependency_offsets IS
 'How far each dependency of each topic has come. See docs/explanation/lineage.md.';
 COMMENT ON COLUMN omd_lineage.dependency_offsets.topic_id IS 'The topic that depends.';
-COMMENT ON COLUMN omd_lineage.dependency_offsets.ordinal IS 'Place in depends_on; 1: base table.';
+COMMENT ON COLUMN omd_lineage.dependency_offsets.ordinal IS
+'The place of the dependency in depends_on; 1 is the base table.';
 COMMENT ON COLUMN omd_lineage.dependency_offsets.pos IS
-'The pos of its offset; NULL: it has none, and blocks.';
+'The pos of the offset of the dependency; NULL when it has none, and then the topic waits.';

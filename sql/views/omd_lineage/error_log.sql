@@ -1,4 +1,4 @@
--- The errors of topics stand in the event log of process control; here is no copy.
+-- Errors of topics are stored once, in the event log of process control; this view selects them.
 
 CREATE OR REPLACE VIEW omd_lineage.error_log AS
 SELECT
@@ -14,9 +14,10 @@ INNER JOIN omd_lineage.topic AS t ON e.module_id = t.module_id;
 COMMENT ON VIEW omd_lineage.error_log IS 'Every failed step, with its error.';
 COMMENT ON COLUMN omd_lineage.error_log.event_id IS 'The event in omd.event_log.';
 COMMENT ON COLUMN omd_lineage.error_log.topic IS 'The topic.';
-COMMENT ON COLUMN omd_lineage.error_log.ts IS 'When.';
+COMMENT ON COLUMN omd_lineage.error_log.ts IS 'When the step failed.';
 COMMENT ON COLUMN omd_lineage.error_log.module_instance_id IS
-'The Module Instance of the step; NULL: it could not begin.';
+'The Module Instance of the step; NULL when the step could not begin.';
 COMMENT ON COLUMN omd_lineage.error_log.error_code IS
-'SQLSTATE, or type of the exception; NULL: it has none.';
-COMMENT ON COLUMN omd_lineage.error_log.error IS 'The full text; NULL: there is none.';
+'The SQLSTATE, or the type of the exception; NULL when there is none.';
+COMMENT ON COLUMN omd_lineage.error_log.error IS
+'The full text of the error; NULL when there is none.';

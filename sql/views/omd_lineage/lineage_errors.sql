@@ -1,4 +1,4 @@
--- A failed step and the block that its retry takes again.
+-- The block is shown beside the error, since the retry reads the same block.
 
 CREATE OR REPLACE VIEW omd_report.lineage_errors AS
 SELECT
@@ -15,20 +15,21 @@ SELECT
 FROM omd_lineage.error_log AS e
 LEFT JOIN omd.source_control AS sc ON e.module_instance_id = sc.module_instance_id;
 
-COMMENT ON VIEW omd_report.lineage_errors IS 'Failed steps, with their block.';
+COMMENT ON VIEW omd_report.lineage_errors IS 'Failed steps, each with the error and the block.';
 COMMENT ON COLUMN omd_report.lineage_errors.event_id IS 'The event in the event log.';
 COMMENT ON COLUMN omd_report.lineage_errors.topic IS 'The topic.';
-COMMENT ON COLUMN omd_report.lineage_errors.ts IS 'When.';
+COMMENT ON COLUMN omd_report.lineage_errors.ts IS 'When the step failed.';
 COMMENT ON COLUMN omd_report.lineage_errors.module_instance_id IS
-'The step; NULL: it could not begin.';
+'The Module Instance of the step; NULL when the step could not begin.';
 COMMENT ON COLUMN omd_report.lineage_errors.error_code IS
-'SQLSTATE, or type of the exception; NULL: it has none.';
-COMMENT ON COLUMN omd_report.lineage_errors.error IS 'The full text; NULL: there is none.';
+'The SQLSTATE, or the type of the exception; NULL when there is none.';
+COMMENT ON COLUMN omd_report.lineage_errors.error IS
+'The full text of the error; NULL when there is none.';
 COMMENT ON COLUMN omd_report.lineage_errors.start_pos IS
-'Start of the block, exclusive: pos; NULL: none was planned.';
+'The start of the block, exclusive: its pos; NULL when no block was planned.';
 COMMENT ON COLUMN omd_report.lineage_errors.start_id IS
-'Start of the block, exclusive: id; NULL: none was planned.';
+'The start of the block, exclusive: its id; NULL when no block was planned.';
 COMMENT ON COLUMN omd_report.lineage_errors.end_pos IS
-'End of the block, inclusive: pos; NULL: none was planned.';
+'The end of the block, inclusive: its pos; NULL when no block was planned.';
 COMMENT ON COLUMN omd_report.lineage_errors.end_id IS
-'End of the block, inclusive: id; NULL: none was planned.';
+'The end of the block, inclusive: its id; NULL when no block was planned.';

@@ -1,5 +1,5 @@
--- An offset that was moved by hand, or a rollback in the midst, leaves a block that does not start
--- where the one before it has ended.
+-- A gap or an overlap comes from an offset that was moved by hand, or from a rollback of a step
+-- that is not the last one.
 
 CREATE OR REPLACE VIEW omd_report.lineage_gaps AS
 SELECT
@@ -30,12 +30,17 @@ FROM (
 WHERE (w.start_pos, w.start_id) <> (w.previous_end_pos, w.previous_end_id);
 
 COMMENT ON VIEW omd_report.lineage_gaps IS
-'Blocks of topics that do not start where the one before them has ended.';
+'Blocks of topics that do not start where the block before them ended.';
 COMMENT ON COLUMN omd_report.lineage_gaps.topic IS 'The topic.';
-COMMENT ON COLUMN omd_report.lineage_gaps.module_instance_id IS 'The step after the gap.';
-COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_pos IS 'The end before: pos; NULL: none.';
-COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_id IS 'The end before: id; NULL: none.';
-COMMENT ON COLUMN omd_report.lineage_gaps.start_pos IS 'This one starts here: pos; NULL: none.';
-COMMENT ON COLUMN omd_report.lineage_gaps.start_id IS 'This one starts here: id; NULL: none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.module_instance_id IS
+'The Module Instance of the step that reads the later block.';
+COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_pos IS
+'The end of the block before: its pos; NULL when it has none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.previous_end_id IS
+'The end of the block before: its id; NULL when it has none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.start_pos IS
+'The start of this block: its pos; NULL when it has none.';
+COMMENT ON COLUMN omd_report.lineage_gaps.start_id IS
+'The start of this block: its id; NULL when it has none.';
 COMMENT ON COLUMN omd_report.lineage_gaps.kind IS
-'GAP: rows in between were never read. OVERLAP: rows were read twice.';
+'GAP: the rows in between were never read. OVERLAP: rows were read twice.';

@@ -1,4 +1,4 @@
--- A topic without a dependency has a row too, or a graph would lack it.
+-- A topic without a dependency has a row too; otherwise a drawn graph would lack it.
 
 CREATE OR REPLACE VIEW omd_report.lineage_graph AS
 SELECT
@@ -13,14 +13,16 @@ FROM omd_lineage.topic AS t
 LEFT JOIN omd_lineage.dependency AS d ON t.topic_id = d.topic_id
 LEFT JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id;
 
-COMMENT ON VIEW omd_report.lineage_graph IS 'Topics and what they depend on.';
+COMMENT ON VIEW omd_report.lineage_graph IS
+'Topics and what they depend on, with one row per dependency.';
 COMMENT ON COLUMN omd_report.lineage_graph.topic IS 'The topic.';
 COMMENT ON COLUMN omd_report.lineage_graph.table_code IS 'Its table.';
-COMMENT ON COLUMN omd_report.lineage_graph.processor IS 'How it is made; NULL: a source.';
+COMMENT ON COLUMN omd_report.lineage_graph.processor IS
+'How the topic is made; NULL when it is a source.';
 COMMENT ON COLUMN omd_report.lineage_graph.engine IS 'POSTGRES or SPARK.';
 COMMENT ON COLUMN omd_report.lineage_graph.ordinal IS
-'Place of the dependency; 1: base table; NULL: it depends on nothing.';
+'The place of the dependency, where 1 is the base table; NULL when the topic depends on nothing.';
 COMMENT ON COLUMN omd_report.lineage_graph.depends_on IS
-'The dependency, as registered; NULL: on nothing.';
+'The dependency as it was registered; NULL when the topic depends on nothing.';
 COMMENT ON COLUMN omd_report.lineage_graph.source_topic IS
-'A topic that makes it; NULL: none does.';
+'A topic that makes the dependency; NULL when none does.';

@@ -1,4 +1,4 @@
--- The ready list for people: what is furthest behind comes first.
+-- omd_lineage.ready_list serves the scheduler; this view serves people, and adds the offset.
 
 CREATE OR REPLACE VIEW omd_report.lineage_lag AS
 SELECT
@@ -17,20 +17,25 @@ FROM omd_lineage.ready_list AS r
 INNER JOIN omd_lineage.offsets AS o ON r.topic = o.topic
 ORDER BY r.lag DESC NULLS FIRST, r.topic ASC;
 
-COMMENT ON VIEW omd_report.lineage_lag IS 'Topics by lag, greatest first, with their blocker.';
+COMMENT ON VIEW omd_report.lineage_lag IS
+'Topics by lag with their blocker; the greatest lag comes first.';
 COMMENT ON COLUMN omd_report.lineage_lag.topic IS 'The topic.';
 COMMENT ON COLUMN omd_report.lineage_lag.lag IS
-'How far it is behind its base table; NULL: not begun, or not known.';
+'How far the topic is behind its base table; NULL when it has not begun, or when that is not '
+'known.';
 COMMENT ON COLUMN omd_report.lineage_lag.blocker IS
-'The dependency that holds it; NULL: none does.';
-COMMENT ON COLUMN omd_report.lineage_lag.is_ready IS 'It may take a step now.';
-COMMENT ON COLUMN omd_report.lineage_lag.reason IS 'Why it may, or why not.';
+'The dependency that the topic waits for; NULL when there is none.';
+COMMENT ON COLUMN omd_report.lineage_lag.is_ready IS 'TRUE when the topic may take a step now.';
+COMMENT ON COLUMN omd_report.lineage_lag.reason IS
+'Why the topic may take a step, or why it may not.';
 COMMENT ON COLUMN omd_report.lineage_lag.last_pos IS
-'It is complete up to here: pos; NULL: not begun.';
+'The topic is complete up to this position: its pos; NULL when the topic has not begun.';
 COMMENT ON COLUMN omd_report.lineage_lag.last_id IS
-'It is complete up to here: id; NULL: not begun.';
+'The topic is complete up to this position: its id; NULL when the topic has not begun.';
 COMMENT ON COLUMN omd_report.lineage_lag.upto IS
-'The instant before which it may read; NULL: not known.';
-COMMENT ON COLUMN omd_report.lineage_lag.attempts IS 'Attempts at the planned block.';
-COMMENT ON COLUMN omd_report.lineage_lag.hostid IS 'The holder; '''': none.';
-COMMENT ON COLUMN omd_report.lineage_lag.state IS 'How its last step ended.';
+'The instant before which the topic may read; NULL when that is not known.';
+COMMENT ON COLUMN omd_report.lineage_lag.attempts IS
+'How many attempts at the planned block were made.';
+COMMENT ON COLUMN omd_report.lineage_lag.hostid IS
+'The holder of the topic; empty when there is none.';
+COMMENT ON COLUMN omd_report.lineage_lag.state IS 'How the last step of the topic ended.';

@@ -1,6 +1,5 @@
--- The rules by which a topic is ready (L5) stand here, and nowhere else. The cost grows with the
--- topics, not with history: a row per topic and per dependency, and the few instances that are
--- open.
+-- The rules by which a topic is ready (L5) stand here and nowhere else. The cost grows with the
+-- number of topics and dependencies and with the few instances that are open, not with history.
 
 CREATE OR REPLACE VIEW omd_lineage.ready_list AS
 WITH
@@ -68,7 +67,7 @@ reasoned AS (
             WHEN t.is_held THEN 'HELD'
             WHEN omd_lineage._is_failed(t.attempts) THEN 'FAILED'
             WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
-            -- Waits double from repeat, up to an hour.
+            -- The waiting time starts at repeat and doubles, up to an hour.
             WHEN
                 t.attempts > 0 AND now() <= t.run
                 + least(
@@ -107,23 +106,30 @@ FROM reasoned AS r
 ORDER BY lag DESC NULLS FIRST, r.topic_id ASC;
 
 COMMENT ON VIEW omd_lineage.ready_list IS
-'Every topic with steps: may it take one now, and what holds it. Greatest lag first. See '
-'docs/explanation/lineage.md.';
+'Every topic with steps: whether it may take a step now, and what it waits for. The greatest lag '
+'comes first. See docs/explanation/lineage.md.';
 COMMENT ON COLUMN omd_lineage.ready_list.topic IS 'The topic.';
-COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'It may take a step now.';
+COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'TRUE when the topic may take a step now.';
 COMMENT ON COLUMN omd_lineage.ready_list.reason IS
-'Ready: RETRY (a planned block waits), ROLLBACK (an administrator wants a step undone), FULL (the '
-'last block was full), MAX_WAIT (it has waited long enough), DUE. Not: INACTIVE, HELD, FAILED '
-'(too many attempts), RUN_WINDOW, BACK_OFF, NO_OFFSET, DEPENDENCY (none has moved), REPEAT.';
+'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step '
+'to be undone), FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It '
+'is not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts failed), '
+'RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure), NO_OFFSET (a '
+'dependency has no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is '
+'too recent).';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
-'The instant before which it may read; NULL: not known.';
+'The instant before which the topic may read; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
-'The dependency that holds upto; "no offset: …" where it has none; NULL: none holds it.';
+'The dependency that limits upto; "no offset: …" names one that has no offset; NULL when the '
+'topic has no dependency.';
 COMMENT ON COLUMN omd_lineage.ready_list.lag IS
-'How far its offset is behind its base table, in the time of the rows; NULL: not begun, or not '
-'known.';
-COMMENT ON COLUMN omd_lineage.ready_list.processor IS 'STEP, RELOAD or a procedure.';
+'How far the offset is behind the base table, in the time of the rows; NULL when the topic has '
+'not begun, or when that is not known.';
+COMMENT ON COLUMN omd_lineage.ready_list.processor IS
+'How the topic is made: STEP, RELOAD or a procedure.';
 COMMENT ON COLUMN omd_lineage.ready_list.engine IS 'POSTGRES or SPARK.';
-COMMENT ON COLUMN omd_lineage.ready_list.state IS 'How its last step ended.';
-COMMENT ON COLUMN omd_lineage.ready_list.hostid IS 'The holder; '''': none.';
-COMMENT ON COLUMN omd_lineage.ready_list.attempts IS 'Attempts at the planned block.';
+COMMENT ON COLUMN omd_lineage.ready_list.state IS 'How the last step of the topic ended.';
+COMMENT ON COLUMN omd_lineage.ready_list.hostid IS
+'The holder of the topic; empty when there is none.';
+COMMENT ON COLUMN omd_lineage.ready_list.attempts IS
+'How many attempts at the planned block were made.';
