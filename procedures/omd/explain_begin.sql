@@ -150,11 +150,12 @@ COMMENT ON FUNCTION omd.explain_begin IS
 'What a begin would answer now, and by which rule; changes nothing. Exactly one of p_module_code '
 'and p_batch_code; p_batch_instance_id: the Batch Instance that would call (of a Batch, its '
 'parent), NULL or 0 for none. Answers processing_indicator (P, A, C or R), reason, rule (the '
-'reason in words), instance_array (what would be rolled back) and details: what executes and '
-'since when (RUNNING), the last run and its frequency (FREQUENCY), the marked instances '
-'(DIRECTIVE, ALREADY_SUCCEEDED), declared_dead (runs that a begin would give up first). '
-'processing_indicator is NULL when a begin would fail, or would wait for another session; rule '
-'says which. The rollback itself and p_force are not tried. Errors: OM001, OM002, OM003, OM013, '
-'OM014. Locks: those of a begin, for at most a second each, given back before it returns.';
+'reason in words), instance_array (what would be rolled back) and details: what executes and since '
+'when (RUNNING), the last run and its frequency (FREQUENCY), the marked instances (DIRECTIVE, '
+'ALREADY_SUCCEEDED), declared_dead (runs that a begin would give up first). processing_indicator '
+'is NULL when a begin would fail, or would wait for another session; rule says which. The rollback '
+'itself and p_force are not tried. May be NULL: processing_indicator, reason, instance_array. '
+'Errors: OM001, OM002, OM003, OM013, OM014. Locks: those of a begin, for at most a second each, '
+'given back before it returns.';
 REVOKE ALL ON FUNCTION omd.explain_begin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.explain_begin TO omd_reader;

@@ -41,9 +41,9 @@ END
 $register_frequency$;
 
 COMMENT ON PROCEDURE omd.register_frequency IS
-'Adds the frequency p_frequency_code, or changes it; a NULL argument keeps the present value, '
-'and the case of a known code does not matter. p_frequency_interval: a Batch that started less '
-'than this ago, with success, is skipped; a new frequency without it never skips. Errors: OM005, '
-'OM013. Locks: the frequency row.';
+'Adds the frequency p_frequency_code, or changes it; a NULL argument keeps the present value, and '
+'the case of a known code does not matter. p_frequency_interval: a Batch that started less than '
+'this ago, with success, is skipped; a new frequency without it never skips. '
+'p_frequency_description: when it runs. Errors: OM005, OM013. Locks: the frequency row.';
 REVOKE ALL ON PROCEDURE omd.register_frequency FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_frequency TO omd_admin;

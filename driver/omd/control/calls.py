@@ -400,8 +400,11 @@ class ControlCalls(Calls):
         batch_failure does: what executes in it fails with it, and the next run is a partial
         restart.
 
-        Its program is not stopped. Who called and why (``event_detail``, a text) stand in its
-        failure event and in an event of type 4. An instance that has failed already stays as it is.
+        Its program is not stopped. Its failure event and an event of type 4 say who called, and
+        why. An instance that has failed already stays as it is.
+
+        Args:
+            event_detail: why it is ended.
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -417,8 +420,11 @@ class ControlCalls(Calls):
         module_failure does: the next begin of the Module rolls its rows back, and a run that goes
         on nevertheless is fenced.
 
-        Its program is not stopped. Who called and why (``event_detail``, a text) stand in its
-        failure event and in an event of type 4. An instance that has failed already stays as it is.
+        Its program is not stopped. Its failure event and an event of type 4 say who called, and
+        why. An instance that has failed already stays as it is.
+
+        Args:
+            event_detail: why it is ended.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -841,6 +847,7 @@ class ControlCalls(Calls):
 
         Args:
             layer_code: Staging, Integration or Presentation; a new area needs it.
+            area_description: what it holds.
 
         Raises:
             MissingArgument: OM005.
@@ -890,6 +897,9 @@ class ControlCalls(Calls):
         """Adds the event type ``event_type_code``, a number from 100 on, for omd.log_event, or
         changes its description; NULL keeps the present one.
 
+        Args:
+            event_type_description: what such an event says.
+
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
@@ -909,6 +919,7 @@ class ControlCalls(Calls):
         Args:
             frequency_interval: a Batch that started less than this ago, with success, is
                 skipped; a new frequency without it never skips.
+            frequency_description: when it runs.
 
         Raises:
             MissingArgument: OM005.
@@ -1011,6 +1022,7 @@ class ControlCalls(Calls):
 
         Args:
             statement_template: one statement; at first NULL deletes by the insert instance id.
+            step: its number, 1 where none is given.
             count_template: a SELECT of the number of rows it would touch, for preview_rollback;
                 a new statement without one is not counted.
             keeps_rows: TRUE where rows of undone runs stay on purpose; else (FALSE at first) a
@@ -1038,6 +1050,9 @@ class ControlCalls(Calls):
     ) -> None:
         """Adds the table type ``table_type_code``, or changes its description; NULL keeps the
         present one, and the case of a known code does not matter.
+
+        Args:
+            table_type_description: what such a table holds.
 
         Raises:
             MissingArgument: OM005.
