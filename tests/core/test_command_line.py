@@ -61,8 +61,8 @@ SILENT = {
     "register batch-module", "register parent", "register rollback", "register area",
     "register table-type", "register event-type", "register frequency", "rename", "rename batch",
     "rename module", "retire", "retire batch", "retire module", "remove", "remove batch-module",
-    "remove parent", "remove rollback", "end", "end batch", "end module", "set-next-run", "parameter", "parameter set",
-    "purge", "batch", "module", "run", "report", "embedded", "embedded start", "embedded stop",
+    "remove parent", "remove rollback", "end", "end batch", "end module", "set-next-run",
+    "parameter", "parameter set", "purge", "batch", "module", "run", "report", "embedded", "embedded start", "embedded stop",
     "embedded dsn", "embedded psql", "lineage", "lineage register", "lineage remove",
     "lineage graph", "lineage run", "lineage retry", "lineage release", "lineage offset",
 }  # fmt: skip
