@@ -256,6 +256,8 @@ def _routines(connection: Connection, schema: str) -> Iterator[Routine]:
             for p in parameters[row["oid"]]
             if p["mode"] in "bot"
         ]
+        if outputs and (unknown := comment.nulls - {value.name for value in outputs}):
+            raise ValueError(f"{row['name']}: May be NULL names {', '.join(sorted(unknown))}")
         del row["oid"]
         yield Routine(**row, comment=comment, inputs=inputs, outputs=outputs)
 

@@ -1,6 +1,6 @@
 -- The columns that the rollback of a Module names and its target lacks, each with the argument of
 -- register_module that names it. Where the target is not in this database, only a column that was
--- never named is known to be missing.
+-- never named is known to be missing. One CASE: no column is looked up that no template names.
 
 CREATE OR REPLACE FUNCTION omd._missing_columns(
     p_module_id integer
@@ -44,8 +44,8 @@ BEGIN ATOMIC
         ) AS needed (argument, placeholder, column_name)
     WHERE
         m.module_id = p_module_id
-        AND strpos(statements.text, needed.placeholder) > 0
         AND CASE
+            WHEN coalesce(strpos(statements.text, needed.placeholder), 0) = 0 THEN FALSE
             WHEN m.platform_code = 'POSTGRES'
                 THEN omd.target_column_type(m.table_code, needed.column_name) IS NULL
             ELSE needed.column_name IS NULL

@@ -40,9 +40,9 @@ $end_batch_instance$;
 COMMENT ON PROCEDURE omd.end_batch_instance IS
 'Ends the Batch Instance p_batch_instance_id, which executes, with status F, as batch_failure '
 'does: what executes in it fails with it, and the next run is a partial restart. Its program is '
-'not stopped. Who called and why (p_event_detail, a text) stand in its failure event and in an '
-'event of type 4. An instance that has failed already stays as it is. Errors: OM003, OM005, '
-'OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row, then those of its '
+'not stopped. Its failure event and an event of type 4 say who called, and why. p_event_detail: '
+'why it is ended. An instance that has failed already stays as it is. Errors: OM003, OM005, OM101 '
+'(it has succeeded, or was aborted or skipped). Locks: the instance row, then those of its '
 'members.';
 REVOKE ALL ON PROCEDURE omd.end_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_batch_instance TO omd_admin;

@@ -43,9 +43,8 @@ $end_module_instance$;
 COMMENT ON PROCEDURE omd.end_module_instance IS
 'Ends the Module Instance p_module_instance_id, which executes, with status F, as module_failure '
 'does: the next begin of the Module rolls its rows back, and a run that goes on nevertheless is '
-'fenced. Its program is not stopped. Who called and why (p_event_detail, a text) stand in its '
-'failure event and in an event of type 4. An instance that has failed already stays as it is. '
-'Errors: OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance '
-'row.';
+'fenced. Its program is not stopped. Its failure event and an event of type 4 say who called, and '
+'why. p_event_detail: why it is ended. An instance that has failed already stays as it is. Errors: '
+'OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row.';
 REVOKE ALL ON PROCEDURE omd.end_module_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_module_instance TO omd_admin;

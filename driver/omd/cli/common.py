@@ -108,7 +108,9 @@ def document_option(command: F) -> F:
 
 
 def call_options(
-    call: Callable[..., Any], negations: Mapping[str, str] | None = None
+    call: Callable[..., Any],
+    negations: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Add an option for each optional argument of a generated call, under its name.
 
@@ -119,12 +121,13 @@ def call_options(
     Args:
         call: the method.
         negations: for truth values, the name of the option that says no.
+        without: the arguments that get no option.
     """
     texts = _argument_texts(call)
     options = [
         _call_option(name, str(parameter.annotation), texts.get(name, ""), negations or {})
         for name, parameter in inspect.signature(call).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in without
     ]
 
     def decorate(command: F) -> F:
@@ -133,6 +136,49 @@ def call_options(
         return command
 
     return decorate
+
+
+def add_call(
+    group: click.Group,
+    name: str,
+    call: Callable[..., Any],
+    *,
+    about: str,
+    done: str,
+    room: str | None = None,
+    negations: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
+) -> None:
+    """Add a command that makes one generated call and tells on stderr what it did.
+
+    Its arguments are those that the call needs; its options are those of `call_options`.
+
+    Args:
+        group: it gets the command.
+        name: of the command.
+        call: the method.
+        about: its help.
+        done: what is told; {argument} stands for a value, {answer} for what the call answers.
+        room: the door of `omd.Control` to the method; None for its own methods.
+        negations: see `call_options`.
+        without: see `call_options`.
+    """
+
+    @group.command(name, help=about)
+    @dsn_option
+    @call_options(call, negations, without)
+    def command(dsn: str, **told: Any) -> None:
+        values = call_arguments(told)
+        with open_control(dsn) as control:
+            calls = control if room is None else getattr(control, room)
+            answer = getattr(calls, call.__name__)(**values)
+        shown = {argument: short(value) for argument, value in values.items()}
+        click.echo(done.format(answer=answer, **shown), err=True)
+
+    for parameter in inspect.signature(call).parameters.values():
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name != "self":
+            type_ = int if parameter.annotation == "int" else str
+            command.params.append(click.Argument([parameter.name], type=type_))
 
 
 def _call_option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import click
 from omd.cli.common import (
     ExitCode,
     Group,
-    call_arguments,
-    call_options,
+    add_call,
+    as_text,
     document_option,
     dsn_option,
     open_control,
@@ -167,8 +168,8 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
 
 def _pairs(values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        if value is not None and value != []:
-            told = ", ".join(map(str, value)) if isinstance(value, list) else value
+        if value is not None and value not in ([], {}):
+            told = as_text(value) if isinstance(value, (list, dict, Enum)) else value
             click.echo(f"{name:<28}{short(told) if isinstance(told, datetime) else told}")
 
 
@@ -245,50 +246,153 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
             raise click.UsageError(f"{path}: the name of the file must end in .yaml, .yml or .sql.")
 
 
-@register.command("batch")
-@click.argument("code")
-@dsn_option
-@call_options(ControlCalls.register_batch, {"continue_on_failure": "stop-on-failure"})
-def register_batch(code: str, dsn: str, **told: Any) -> None:
-    """Register a Batch, or change it; what is not given keeps its value."""
-    with open_control(dsn) as control:
-        found = control.register_batch(code, **call_arguments(told))
-        click.echo(f"Batch {code} is registered with id {found}.", err=True)
+add_call(
+    register,
+    "batch",
+    ControlCalls.register_batch,
+    about="Register a Batch, or change one; what is not given keeps its value.",
+    done="Batch {batch_code} is registered with id {answer}.",
+    negations={"continue_on_failure": "stop-on-failure"},
+)
+add_call(
+    register,
+    "module",
+    ControlCalls.register_module,
+    about="Register a Module, or change one; what is not given keeps its value.",
+    done="Module {module_code} is registered with id {answer}.",
+)
+add_call(
+    register,
+    "batch-module",
+    ControlCalls.add_module_to_batch,
+    about="Give a Module its place in a Batch, or change it.",
+    done="Module {module_code} is in Batch {batch_code}.",
+)
+add_call(
+    register,
+    "parent",
+    ControlCalls.add_batch_to_parent_batch,
+    about="Give a Batch its place in another Batch, or change it.",
+    done="Batch {batch_code} is in Batch {parent_batch_code}.",
+)
+add_call(
+    register,
+    "rollback",
+    ControlCalls.register_rollback,
+    about="Register how a Module is rolled back, or change a step of it.\n\n"
+    "Without a statement, the first step deletes the rows of a failed run by their instance "
+    "id. Placeholders are described at omd.rollback_template.statement_template.",
+    done="The rollback of Module {module_code} is registered.",
+    negations={"keeps_rows": "keeps-no-rows"},
+    without=["is_removed"],
+)
+add_call(
+    register,
+    "area",
+    ControlCalls.register_area,
+    about="Register an area of the data platform, or change one.",
+    done="Area {area_code} is registered.",
+)
+add_call(
+    register,
+    "table-type",
+    ControlCalls.register_table_type,
+    about="Register a type of target table, or change its description.",
+    done="Table type {table_type_code} is registered.",
+)
+add_call(
+    register,
+    "event-type",
+    ControlCalls.register_event_type,
+    about="Register an event type, a number from 100 on, or change its description.",
+    done="Event type {event_type_code} is registered.",
+)
+add_call(
+    register,
+    "frequency",
+    ControlCalls.register_frequency,
+    about="Register a frequency of Batches, or change one.",
+    done="Frequency {frequency_code} is registered.",
+)
 
 
-@register.command("module")
-@click.argument("code")
-@dsn_option
-@call_options(ControlCalls.register_module)
-def register_module(code: str, dsn: str, **told: Any) -> None:
-    """Register a Module, or change it; what is not given keeps its value."""
-    with open_control(dsn) as control:
-        found = control.register_module(code, **call_arguments(told))
-        click.echo(f"Module {code} is registered with id {found}.", err=True)
+# omd rename, retire, remove ---------------------------------------------------------------------
 
 
-@register.command("batch-module")
-@click.argument("batch_code")
+@click.group(cls=Group)
+def rename() -> None:
+    """Give a Batch or a Module another code; history stays with it."""
+
+
+@click.group(cls=Group)
+def retire() -> None:
+    """Retire a Batch or a Module: it stays known and runs no more."""
+
+
+@click.group(cls=Group)
+def remove() -> None:
+    """Remove a place in a Batch, or a step of a rollback; history stays."""
+
+
+add_call(
+    rename,
+    "batch",
+    ControlCalls.rename_batch,
+    about="Give a Batch another code; callers must use the new one from now on.",
+    done="Batch {batch_code} is Batch {new_batch_code} now.",
+)
+add_call(
+    rename,
+    "module",
+    ControlCalls.rename_module,
+    about="Give a Module another code; callers must use the new one from now on.",
+    done="Module {module_code} is Module {new_module_code} now.",
+)
+
+add_call(
+    retire,
+    "batch",
+    ControlCalls.retire_batch,
+    about="Make a Batch inactive and take it from all its parents.\n\n"
+    "Refused while it executes or a rollback waits. omd register batch --active brings it "
+    "back.",
+    done="Batch {batch_code} is retired.",
+)
+add_call(
+    retire,
+    "module",
+    ControlCalls.retire_module,
+    about="Make a Module inactive and take it out of all its Batches.\n\n"
+    "Refused while it executes or a rollback waits. omd register module --active brings it "
+    "back.",
+    done="Module {module_code} is retired.",
+)
+
+add_call(
+    remove,
+    "batch-module",
+    ControlCalls.remove_module_from_batch,
+    about="Take a Module out of a Batch; a run that executes goes on.",
+    done="Module {module_code} is not in Batch {batch_code}.",
+)
+add_call(
+    remove,
+    "parent",
+    ControlCalls.remove_batch_from_parent_batch,
+    about="Take a Batch from its parent; a run that executes goes on.",
+    done="Batch {batch_code} is not in Batch {parent_batch_code}.",
+)
+
+
+@remove.command("rollback")
 @click.argument("module_code")
 @dsn_option
-@call_options(ControlCalls.add_module_to_batch)
-def register_batch_module(batch_code: str, module_code: str, dsn: str, **told: Any) -> None:
-    """Give a Module its place in a Batch, or change it."""
+@click.option("--step", type=int, metavar="NUMBER", help="Which step; the first one otherwise.")
+def remove_rollback(module_code: str, dsn: str, step: int | None) -> None:
+    """Remove a step that omd register rollback has given to a Module."""
     with open_control(dsn) as control:
-        control.add_module_to_batch(batch_code, module_code, **call_arguments(told))
-        click.echo(f"Module {module_code} is in Batch {batch_code}.", err=True)
-
-
-@register.command("parent")
-@click.argument("batch_code")
-@click.argument("parent_batch_code")
-@dsn_option
-@call_options(ControlCalls.add_batch_to_parent_batch)
-def register_parent(batch_code: str, parent_batch_code: str, dsn: str, **told: Any) -> None:
-    """Give a Batch its place in another Batch, or change it."""
-    with open_control(dsn) as control:
-        control.add_batch_to_parent_batch(batch_code, parent_batch_code, **call_arguments(told))
-        click.echo(f"Batch {batch_code} is in Batch {parent_batch_code}.", err=True)
+        control.register_rollback(module_code, step=step, is_removed=True)
+        click.echo(f"Step {step or 1} of Module {short(module_code)} is removed.", err=True)
 
 
 # omd run ----------------------------------------------------------------------------------------
@@ -344,7 +448,71 @@ def _tell_events(control: Control, **instance: int) -> None:
         click.echo(f"{of}: {event.event_detail}", err=True)
 
 
+# What a begin would answer ----------------------------------------------------------------------
+
+_ANSWERS = {"P": ExitCode.OK, "R": ExitCode.OK, "C": ExitCode.SKIPPED, "A": ExitCode.ABORTED}
+
+
+@click.command()
+@click.argument("module_code", metavar="[MODULE]", required=False)
+@dsn_option
+@document_option
+@click.option("--batch", "batch_code", metavar="CODE", help="Of this Batch instead of a Module.")
+@click.option(
+    "--batch-instance",
+    "batch_instance_id",
+    type=int,
+    metavar="ID",
+    help="The Batch Instance that would begin it.",
+)
+def explain(
+    module_code: str | None,
+    dsn: str,
+    output: str,
+    batch_code: str | None,
+    batch_instance_id: int | None,
+) -> int:
+    """Show what a begin of MODULE would answer now, and by which rule; changes nothing.
+
+    The exit code is 0 for P (proceed) and R (roll back, then proceed), 3 for C (skip), 4 for
+    A (abort), and 1 when the begin would fail or would wait for another session.
+    """
+    if (module_code is None) == (batch_code is None):
+        raise click.UsageError("name either a Module or --batch")
+    with open_control(dsn) as control:
+        [answer] = control.explain_begin(
+            module_code=module_code, batch_code=batch_code, batch_instance_id=batch_instance_id
+        )
+    told = row_dict(answer)
+    if output == "json":
+        show_document(told)
+    else:
+        _pairs(told)
+    return _ANSWERS.get(str(as_text(answer.processing_indicator)), ExitCode.FAILURE)
+
+
 # Administration ---------------------------------------------------------------------------------
+
+
+@click.group(cls=Group)
+def end() -> None:
+    """End a run that hangs, as failed; its program is not stopped."""
+
+
+add_call(
+    end,
+    "batch",
+    ControlCalls.end_batch_instance,
+    about="End a Batch Instance, and what executes in it, as failed.",
+    done="Batch Instance {batch_instance_id} has ended with status F.",
+)
+add_call(
+    end,
+    "module",
+    ControlCalls.end_module_instance,
+    about="End a Module Instance as failed; the next begin rolls its rows back.",
+    done="Module Instance {module_instance_id} has ended with status F.",
+)
 
 
 @click.command("set-next-run")
@@ -564,7 +732,12 @@ commands: list[click.Command] = [
     batch,
     module,
     register,
+    rename,
+    retire,
+    remove,
     run,
+    explain,
+    end,
     set_next_run,
     parameter,
     reap,

@@ -131,10 +131,10 @@ class EvaluateModuleAnswer:
 class ExplainBeginRow:
     """Row of omd.explain_begin."""
 
-    processing_indicator: ProcessingIndicator
-    reason: str
+    processing_indicator: ProcessingIndicator | None
+    reason: str | None
     rule: str
-    instance_array: list[int]
+    instance_array: list[int] | None
     details: dict[str, Any]
 
 

@@ -11,8 +11,7 @@ import click
 from omd.cli.common import (
     ExitCode,
     Group,
-    call_arguments,
-    call_options,
+    add_call,
     dsn_option,
     instant,
     is_chosen,
@@ -53,33 +52,43 @@ def lineage() -> None:
     """Show and run topics: which table feeds which, which block is next, the scheduler."""
 
 
-@lineage.command()
-@click.argument("topic")
-@dsn_option
-@call_options(LineageCalls.register_topic, {"advance_when_quiet": "stay-when-quiet"})
-def register(topic: str, dsn: str, **told: Any) -> None:
-    """Register TOPIC (schema.table[#tag][:shard]), or change it.
-
-    What is not given keeps its value; an empty text empties a list.
-
-    \b
-    Examples:
-      omd lineage register stg.ticket
-      omd lineage register fact.ticket --depends-on stg.ticket --transform etl.ticket
-    """
-    with _open(dsn) as room:
-        found = room.register_topic(topic, **call_arguments(told))
-        click.echo(f"Topic {short(topic)} is registered with id {found}.", err=True)
-
-
-@lineage.command()
-@click.argument("topic")
-@dsn_option
-def remove(topic: str, dsn: str) -> None:
-    """Remove TOPIC; its Module and its table stay."""
-    with _open(dsn) as room:
-        room.remove_topic(topic)
-        click.echo(f"Topic {short(topic)} is removed.", err=True)
+add_call(
+    lineage,
+    "register",
+    LineageCalls.register_topic,
+    room="lineage",
+    about="Register TOPIC (schema.table[#tag][:shard]), or change it.\n\n"
+    "What is not given keeps its value; an empty text empties a list.\n\n"
+    "\b\nExamples:\n"
+    "  omd lineage register stg.ticket\n"
+    "  omd lineage register fact.ticket --depends-on stg.ticket --transform etl.ticket",
+    done="Topic {topic} is registered with id {answer}.",
+    negations={"advance_when_quiet": "stay-when-quiet"},
+)
+add_call(
+    lineage,
+    "remove",
+    LineageCalls.remove_topic,
+    room="lineage",
+    about="Remove TOPIC; its Module and its table stay.",
+    done="Topic {topic} is removed.",
+)
+add_call(
+    lineage,
+    "retry",
+    LineageCalls.retry,
+    room="lineage",
+    about="Try TOPIC again at once, however often it has failed.",
+    done="Topic {topic} is tried again.",
+)
+add_call(
+    lineage,
+    "release",
+    LineageCalls.release,
+    room="lineage",
+    about="Release TOPIC from its holder, whose step can't commit any more.",
+    done="Topic {topic} is free.",
+)
 
 
 # What is next -----------------------------------------------------------------------------------
@@ -291,26 +300,6 @@ def run(dsn: str, **told: Any) -> int:
 
 
 # Administration ---------------------------------------------------------------------------------
-
-
-@lineage.command()
-@click.argument("topic")
-@dsn_option
-def retry(topic: str, dsn: str) -> None:
-    """Let TOPIC be tried again at once, however often it has failed."""
-    with _open(dsn) as room:
-        room.retry(topic)
-        click.echo(f"Topic {short(topic)} is tried again.", err=True)
-
-
-@lineage.command()
-@click.argument("topic")
-@dsn_option
-def release(topic: str, dsn: str) -> None:
-    """Release TOPIC from its holder, whose step can't commit any more."""
-    with _open(dsn) as room:
-        room.release(topic)
-        click.echo(f"Topic {short(topic)} is free.", err=True)
 
 
 @lineage.command()
