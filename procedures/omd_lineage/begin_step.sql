@@ -147,6 +147,6 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'read committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. Locks: the '
 'offset; the Module row; the target rows of a rollback. See docs/explanation/lineage.md. '
 'May be NULL: p_module_instance_id, p_processing_indicator, p_instance_array, p_reason, '
-'p_plan_number, p_start_value, p_start_id, p_end_value, p_end_id, p_detail.';
+'p_plan_number, p_start_pos, p_start_id, p_end_pos, p_end_id, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.begin_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.begin_step TO omd_runner;

@@ -66,7 +66,7 @@ COMMENT ON FUNCTION omd_lineage.plan IS
 'retry. Without an end, detail says why there is nothing to do. It changes nothing. Errors: '
 'OM005: p_topic is NULL; OM015: it is not registered; OM206: a table can''t be read by blocks. '
 'Locks: none. See docs/explanation/lineage.md. '
-'May be NULL: start_value, start_id, end_value, end_id, row_count, is_full, upto, blocker, '
+'May be NULL: start_pos, start_id, end_pos, end_id, row_count, is_full, upto, blocker, '
 'detail. '
 'Call again when the answer was lost.';
 REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;

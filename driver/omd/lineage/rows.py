@@ -38,9 +38,9 @@ class BeginStepAnswer:
     instance_array: list[int] | None
     reason: str | None
     plan_number: int | None
-    start_pos: datetime
+    start_pos: datetime | None
     start_id: int | None
-    end_pos: datetime
+    end_pos: datetime | None
     end_id: int | None
     detail: str | None
 
@@ -51,9 +51,9 @@ class PlanRow:
 
     topic: str
     is_planned: bool
-    start_pos: datetime
+    start_pos: datetime | None
     start_id: int | None
-    end_pos: datetime
+    end_pos: datetime | None
     end_id: int | None
     row_count: int | None
     is_full: bool | None
