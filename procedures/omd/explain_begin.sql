@@ -158,8 +158,8 @@ COMMENT ON FUNCTION omd.explain_begin IS
 'since when (RUNNING), the last run and its frequency (FREQUENCY), the marked instances '
 '(DIRECTIVE, ALREADY_SUCCEEDED), declared_dead (runs that a begin would give up first). '
 'processing_indicator is NULL when a begin would fail, or would wait for another session; rule '
-'says which. The rollback itself and p_force are not tried. May be NULL: processing_indicator, reason, '
-'instance_array. Errors: OM001, OM002, OM003, OM005, '
-'OM013, OM014. Locks: those of a begin, for at most a second each, given back before it returns.';
+'says which. The rollback itself and p_force are not tried. May be NULL: processing_indicator, '
+'reason, instance_array. Errors: OM001, OM002, OM003, OM005, OM013, OM014. Locks: those of a '
+'begin, for at most a second each, given back before it returns.';
 REVOKE ALL ON FUNCTION omd.explain_begin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.explain_begin TO omd_reader;
