@@ -6,31 +6,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omd._core.calls import Calls, Repeat, Routine
-from omd.control.rows import (
-    AuditColumnValuesRow,
-    BatchMembersRow,
-    BeginBatchAnswer,
-    BeginModuleAnswer,
-    BuildRollbackSqlRow,
-    CreateLoadWindowAnswer,
-    EvaluateBatchAnswer,
-    EvaluateModuleAnswer,
-    ExplainBeginRow,
-    ModuleDefinitionRow,
-    PreviewRollbackRow,
-    PreviousBatchInstanceRow,
-    PreviousModuleInstanceRow,
-    PurgeHistoryAnswer,
-    ReapExpiredInstancesAnswer,
-    RecordWriteAnswer,
-    RunBatchAnswer,
-    RunModuleAnswer,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
     from typing import Any
+
+    from omd.control.rows import (
+        AuditColumnValuesRow,
+        BatchMembersRow,
+        BeginBatchAnswer,
+        BeginModuleAnswer,
+        BuildRollbackSqlRow,
+        CreateLoadWindowAnswer,
+        EvaluateBatchAnswer,
+        EvaluateModuleAnswer,
+        ExplainBeginRow,
+        ModuleDefinitionRow,
+        PreviewRollbackRow,
+        PreviousBatchInstanceRow,
+        PreviousModuleInstanceRow,
+        PurgeHistoryAnswer,
+        ReapExpiredInstancesAnswer,
+        RecordWriteAnswer,
+        RunBatchAnswer,
+        RunModuleAnswer,
+    )
 
 __all__ = ["ControlCalls"]
 
@@ -104,6 +105,8 @@ class ControlCalls(Calls):
             TargetNotFound: OM202.
             WrongPlatform: OM204.
         """
+        from omd.control.rows import AuditColumnValuesRow
+
         return self._rows(_AUDIT_COLUMN_VALUES, AuditColumnValuesRow, module_code)
 
     def batch_abort(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
@@ -161,6 +164,8 @@ class ControlCalls(Calls):
             UnknownBatch: OM001.
             MissingArgument: OM005.
         """
+        from omd.control.rows import BatchMembersRow
+
         return self._rows(_BATCH_MEMBERS, BatchMembersRow, batch_code)
 
     def batch_skip(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
@@ -222,6 +227,8 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
+        from omd.control.rows import BeginBatchAnswer
+
         return self._answer(
             _BEGIN_BATCH,
             BeginBatchAnswer,
@@ -266,6 +273,8 @@ class ControlCalls(Calls):
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
         """
+        from omd.control.rows import BeginModuleAnswer
+
         return self._answer(
             _BEGIN_MODULE,
             BeginModuleAnswer,
@@ -290,6 +299,8 @@ class ControlCalls(Calls):
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
         """
+        from omd.control.rows import BuildRollbackSqlRow
+
         return self._rows(_BUILD_ROLLBACK_SQL, BuildRollbackSqlRow, module_instance_id)
 
     def confirm_rollback(self, module_instance_id: int) -> None:
@@ -366,6 +377,8 @@ class ControlCalls(Calls):
             NotProceeding: OM102.
             LoadWindowExists: OM105.
         """
+        from omd.control.rows import CreateLoadWindowAnswer
+
         return self._answer(
             _CREATE_LOAD_WINDOW, CreateLoadWindowAnswer, module_instance_id, end_value, end_id
         )
@@ -449,6 +462,8 @@ class ControlCalls(Calls):
             WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
         """
+        from omd.control.rows import EvaluateBatchAnswer
+
         return self._answer(_EVALUATE_BATCH, EvaluateBatchAnswer, batch_instance_id)
 
     def evaluate_module(self, module_instance_id: int) -> EvaluateModuleAnswer:
@@ -469,6 +484,8 @@ class ControlCalls(Calls):
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
         """
+        from omd.control.rows import EvaluateModuleAnswer
+
         return self._answer(_EVALUATE_MODULE, EvaluateModuleAnswer, module_instance_id)
 
     def explain_begin(
@@ -496,6 +513,8 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
+        from omd.control.rows import ExplainBeginRow
+
         return self._rows(
             _EXPLAIN_BEGIN, ExplainBeginRow, module_code, batch_code, batch_instance_id
         )
@@ -617,6 +636,8 @@ class ControlCalls(Calls):
             UnknownModule: OM002.
             MissingArgument: OM005.
         """
+        from omd.control.rows import ModuleDefinitionRow
+
         return self._answer(_MODULE_DEFINITION, ModuleDefinitionRow, module_code)
 
     def module_failure(
@@ -734,6 +755,8 @@ class ControlCalls(Calls):
             TargetColumnNotFound: OM205.
             InvalidRollbackTemplate: OM209.
         """
+        from omd.control.rows import PreviewRollbackRow
+
         return self._rows(_PREVIEW_ROLLBACK, PreviewRollbackRow, module_instance_id)
 
     def previous_batch_instance(self, batch_code: str) -> PreviousBatchInstanceRow | None:
@@ -746,6 +769,8 @@ class ControlCalls(Calls):
             UnknownBatch: OM001.
             MissingArgument: OM005.
         """
+        from omd.control.rows import PreviousBatchInstanceRow
+
         return self._row_or_none(_PREVIOUS_BATCH_INSTANCE, PreviousBatchInstanceRow, batch_code)
 
     def previous_module_instance(self, module_code: str) -> PreviousModuleInstanceRow | None:
@@ -759,6 +784,8 @@ class ControlCalls(Calls):
             UnknownModule: OM002.
             MissingArgument: OM005.
         """
+        from omd.control.rows import PreviousModuleInstanceRow
+
         return self._row_or_none(_PREVIOUS_MODULE_INSTANCE, PreviousModuleInstanceRow, module_code)
 
     def purge_history(
@@ -778,6 +805,8 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             TransactionBlock: OM018.
         """
+        from omd.control.rows import PurgeHistoryAnswer
+
         return self._answer(_PURGE_HISTORY, PurgeHistoryAnswer, keep, batch_size)
 
     def reap_expired_instances(self) -> ReapExpiredInstancesAnswer:
@@ -787,6 +816,8 @@ class ControlCalls(Calls):
         What executes in a Batch Instance that is given up ends with it. Safe to call at any time,
         by many at once.
         """
+        from omd.control.rows import ReapExpiredInstancesAnswer
+
         return self._answer(_REAP_EXPIRED_INSTANCES, ReapExpiredInstancesAnswer)
 
     def record_write(
@@ -821,6 +852,8 @@ class ControlCalls(Calls):
             NotProceeding: OM102.
             LeaseExpired: OM107.
         """
+        from omd.control.rows import RecordWriteAnswer
+
         return self._answer(
             _RECORD_WRITE,
             RecordWriteAnswer,
@@ -1203,6 +1236,8 @@ class ControlCalls(Calls):
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
         """
+        from omd.control.rows import RunBatchAnswer
+
         return self._answer(_RUN_BATCH, RunBatchAnswer, batch_code, parent_batch_instance_id, force)
 
     def run_module(
@@ -1235,6 +1270,8 @@ class ControlCalls(Calls):
             WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
         """
+        from omd.control.rows import RunModuleAnswer
+
         return self._answer(
             _RUN_MODULE, RunModuleAnswer, module_code, batch_instance_id, executable
         )
