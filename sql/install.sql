@@ -1,7 +1,8 @@
 -- The one list of what is installed, in order: psql -f sql/install.sql, omd install, the tests and
 -- the wheel use it. Each room has a list of its own. A migration is applied once; the checksum
 -- before it is the SHA-256 of the released file. The rest is applied whenever it changes. Run it as
--- a superuser, or as a role with CREATEROLE that may create schemas. One transaction.
+-- a superuser, or as a role with CREATEROLE that may create schemas. One transaction, and one that
+-- drops what is retired.
 
 \set ON_ERROR_STOP on
 BEGIN;
@@ -14,4 +15,8 @@ BEGIN;
 \ir install/omd_lineage.sql
 
 \ir setup/finish.psql
+COMMIT;
+
+BEGIN;
+\ir cleanup/drop_retired.sql
 COMMIT;

@@ -3,7 +3,8 @@
 ``sql/install.sql`` is the only list of what is installed, in which order. psql runs it as it is;
 this module reads it and does the same in one transaction, but only what is needed: a migration
 once, a repeatable file (routine, view, trigger, reference rows) whenever it has changed, and the
-grants whenever anything has.
+grants whenever anything has. A second transaction drops the routines that an upgrade has retired,
+as soon as no call from before the upgrade executes.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
 _ROOMS = "sql/install/"  # one list per room
+_CLEANUP = "sql/cleanup/"  # after the commit
 
 _NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
 
@@ -46,6 +48,7 @@ class Kind(str, Enum):
     SETUP = "setup"
     MIGRATION = "migration"
     REPEATABLE = "repeatable"
+    CLEANUP = "cleanup"
 
 
 class Action(str, Enum):
@@ -141,6 +144,8 @@ def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
     kind = Kind.REPEATABLE
     if path.startswith("sql/setup/") or path == ROLES:
         kind = Kind.SETUP
+    elif path.startswith(_CLEANUP):
+        kind = Kind.CLEANUP
     elif path.startswith("migrations/"):
         kind = Kind.MIGRATION
         released = variables.pop("checksum", None)
@@ -200,7 +205,7 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
     for entry in entries:
         known = recorded.get(entry.path)
         action, reason = Action.KEEP, "unchanged"
-        if entry.kind is Kind.SETUP:
+        if entry.kind in (Kind.SETUP, Kind.CLEANUP):
             action, reason = Action.RUN, "always"
         elif known is None:
             action, reason = Action.APPLY, "new"
@@ -234,6 +239,9 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
 def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Step]:
     """Bring this database to the present version, in one transaction. Returns what was done.
 
+    Runs that execute meanwhile go on. What only they still need is dropped in a transaction of its
+    own, now or by a later call.
+
     Safe to repeat, and safe when several start at once: the others wait and find nothing to do.
 
     Raises:
@@ -244,7 +252,12 @@ def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Ste
     _require_idle(conn)
     entries = read_manifest(root)
     with conn.transaction():
-        return _apply(conn, entries)
+        steps = _apply(conn, entries)
+    with conn.transaction():
+        for entry in entries:
+            if entry.kind is Kind.CLEANUP:
+                _execute(conn, entry.path, entry.text)
+    return steps
 
 
 def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:

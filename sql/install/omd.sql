@@ -21,14 +21,14 @@
 \ir ../../migrations/V003__write_ledger.sql
 \endif
 
-\set checksum '088594fb1f1459fb14345244a8016dbeacb2281d32e4cac3acb8fbce9b999bd0'
+\set checksum '7eda425b0285bfa884927b032b12e346e585f586a2fca30e0077f1bd283a99ef'
 \set migration 'V005__internal_routines'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
-\set checksum 'd967d514193c885bfed80458ce40216ea1d959250b4bece575f9c841bdcc628d'
+\set checksum 'cfee97ad76c79a50ca503d2a514d25a2d38cccf7d867c160fd3dba7c5a672ef6'
 \set migration 'V007__runs'
 \ir ../setup/claim.psql
 \if :pending
