@@ -1,13 +1,24 @@
 -- V007: which statement of which backend executes an in-database run, who began a run, how early a
 -- start may be. Applied once.
 
--- Their parameters change: their files create them again. A call that executes one of them goes on.
-DROP PROCEDURE IF EXISTS omd.run_batch(text, bigint, bigint, text);
-DROP PROCEDURE IF EXISTS omd.execute_module(bigint, text, text, boolean);
-DROP PROCEDURE IF EXISTS omd.batch_abort(bigint);
-DROP PROCEDURE IF EXISTS omd.batch_skip(bigint);
-DROP PROCEDURE IF EXISTS omd.module_abort(bigint);
-DROP PROCEDURE IF EXISTS omd.module_skip(bigint);
+-- Their parameters change: their files create them again. A call that executes one of them goes on,
+-- under another name, until sql/cleanup/drop_retired.sql drops it.
+DO $do$
+DECLARE
+    v_routine text;
+BEGIN
+    FOREACH v_routine IN ARRAY ARRAY[
+        'batch_abort', 'batch_skip', 'execute_module', 'module_abort', 'module_skip', 'run_batch'
+    ] LOOP
+        IF to_regproc('omd.' || v_routine) IS NOT NULL THEN
+            EXECUTE format(
+                'COMMENT ON ROUTINE omd.%1$I IS %3$L; ALTER ROUTINE omd.%1$I RENAME TO %2$I',
+                v_routine, '_former_' || v_routine, 'Retired.'
+            );
+        END IF;
+    END LOOP;
+END
+$do$;
 
 ALTER TABLE omd.batch_instance
 ADD COLUMN statement_start timestamptz,

@@ -1,6 +1,6 @@
 -- V010: in lineage a position is named (pos, id), in parameters, answers and views alike, and
 -- answers of internal routines begin with p_ too. Applied once. A view keeps what depends on it,
--- since its columns are renamed; a routine with another signature is dropped, and its file creates
+-- since its columns are renamed; a routine with another signature is retired, and its file creates
 -- it again. A step that runs meanwhile goes on: no table that it reads is locked, and what it still
 -- calls keeps its name and parameters. For the same reason the column last_ts of
 -- omd_lineage.offsets stays.
@@ -16,11 +16,23 @@ ALTER VIEW IF EXISTS omd_report.lineage_gaps RENAME COLUMN start_value TO start_
 ALTER VIEW IF EXISTS omd_report.lineage_errors RENAME COLUMN start_value TO start_pos;
 ALTER VIEW IF EXISTS omd_report.lineage_errors RENAME COLUMN end_value TO end_pos;
 
-DROP PROCEDURE IF EXISTS omd_lineage.begin_step;
-DROP PROCEDURE IF EXISTS omd_lineage.note_error;
-DROP FUNCTION IF EXISTS omd_lineage.plan;
-DROP PROCEDURE IF EXISTS omd_lineage.register_topic;
-DROP PROCEDURE IF EXISTS omd_lineage.set_offset;
+DO $do$
+DECLARE
+    v_routine text;
+BEGIN
+    FOREACH v_routine IN ARRAY ARRAY[
+        'begin_step', 'note_error', 'plan', 'register_topic', 'set_offset'
+    ] LOOP
+        IF to_regproc('omd_lineage.' || v_routine) IS NOT NULL THEN
+            EXECUTE format(
+                'COMMENT ON ROUTINE omd_lineage.%1$I IS %3$L; '
+                'ALTER ROUTINE omd_lineage.%1$I RENAME TO %2$I',
+                v_routine, '_former_' || v_routine, 'Retired.'
+            );
+        END IF;
+    END LOOP;
+END
+$do$;
 
 -- A step that runs meanwhile still calls these two, whose text reads ts. The rest of what it calls
 -- does not.

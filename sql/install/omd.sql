@@ -28,7 +28,7 @@
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
-\set checksum 'cfee97ad76c79a50ca503d2a514d25a2d38cccf7d867c160fd3dba7c5a672ef6'
+\set checksum 'e7ef87db91f1043007af8a75489c18bb54c57af1fac7ddfaed2e8e56424120b6'
 \set migration 'V007__runs'
 \ir ../setup/claim.psql
 \if :pending

@@ -14,7 +14,7 @@
 \ir ../../migrations/V006__internal_lineage_routines.sql
 \endif
 
-\set checksum '78318aa82d97faf9524708822a596ec272f768a12204f8b1f6c9860662dc1141'
+\set checksum 'e1b58c56912b2b1b7d91cb2109140cc7b62226819b741eb7c9bc8ed4a879f865'
 \set migration 'V010__lineage_names'
 \ir ../setup/claim.psql
 \if :pending
