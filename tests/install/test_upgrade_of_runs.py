@@ -277,6 +277,52 @@ def test_calls_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
 
 
 @released_with_lineage
+def test_steps_of_drivers_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
+    """Each with the argument names of the former driver."""
+    conn = sessions.conn
+    topic(conn, "STEP", "before")
+    fence = {}
+    for name in ("ended", "broken", "later"):
+        conn.execute(f"CREATE TABLE dwh.{name} (LIKE dwh.f)".encode())
+        conn.execute(
+            "CALL omd_lineage.register_topic(%s, ARRAY['dwh.src'], p_maxstep => 2,"
+            " p_transforms => ARRAY['SELECT id FROM src'], p_engine => 'SPARK')",
+            [f"dwh.{name}"],
+        )
+        conn.execute("CALL omd_lineage.begin_step(%s, p_lease => '1 hour')", [f"dwh.{name}"])
+        held = "SELECT module_instance_id, plan_number FROM omd_lineage.offsets WHERE topic = %s"
+        fence[name] = conn.execute(held, [f"dwh.{name}"]).fetchone()
+    commit = (
+        "CALL omd_lineage.commit_step(p_module_instance_id => {}, p_plan_number => {},"
+        " p_rows_inserted => 2, p_nulls => NULL)"
+    )
+    fail = (
+        "CALL omd_lineage.fail_step(p_module_instance_id => {}, p_event_detail => 'gone',"
+        " p_event_return_code_details => 'E')"
+    )
+    reader = sessions.reader("SELECT FROM omd_report.throughput_per_day")
+    upgrade = sessions.upgrade()
+    waiting = [
+        sessions.start(commit.format(*fence["ended"]), role="omd_runner"),
+        sessions.start(fail.format(fence["broken"][0]), role="omd_runner"),
+    ]
+    reader.rollback()
+    upgrade.result(timeout=60)
+    for call in waiting:
+        call.result(timeout=60)
+    conn.execute(commit.format(*fence["later"]))
+    states = conn.execute(
+        "SELECT topic, state, CASE WHEN next IS NULL THEN (last).id END, (next).id"
+        " FROM omd_lineage.offsets WHERE topic <> ALL (ARRAY['dwh.src', 'dwh.f']) ORDER BY topic"
+    )
+    assert states.fetchall() == [
+        ("dwh.broken", "gone", None, 2),
+        ("dwh.ended", "DONE", 2, None),
+        ("dwh.later", "DONE", 2, None),
+    ]
+
+
+@released_with_lineage
 def test_what_an_upgrade_retires_goes_when_no_earlier_call_is_left(sessions: Sessions) -> None:
     conn = sessions.conn
     sessions.hold()
