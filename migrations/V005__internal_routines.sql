@@ -3,6 +3,16 @@
 -- text, which calls them. sql/cleanup/drop_retired.sql drops what this comment marks when no such
 -- call is left.
 
+-- Who ends a step locks its offset first and then its instance; so does the upgrade. What only
+-- reads goes on.
+DO $do$
+BEGIN
+    IF to_regclass('omd_lineage.offsets') IS NOT NULL THEN
+        LOCK TABLE omd_lineage.offsets IN EXCLUSIVE MODE;
+    END IF;
+END
+$do$;
+
 DO $do$
 DECLARE
     v_routine text;

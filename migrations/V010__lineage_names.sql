@@ -34,8 +34,8 @@ BEGIN
 END
 $do$;
 
--- A step that runs meanwhile still calls these two, whose text reads ts. The rest of what it calls
--- does not.
+-- A step that runs or begins meanwhile still calls these, whose text reads ts. The rest of what it
+-- calls does not.
 DO $do$
 BEGIN
     IF to_regproc('omd_lineage.advance_offset') IS NOT NULL THEN
@@ -73,6 +73,57 @@ BEGIN
             CALL omd_lineage._write_block(p_topic, p_start_position, p_end_position, p_is_local);
         END
         $write_block$;
+
+        CREATE OR REPLACE FUNCTION omd_lineage.next_block(
+            p_topic_id integer,
+            p_is_preview boolean,
+            OUT start_value timestamptz,
+            OUT start_id bigint,
+            OUT end_value timestamptz,
+            OUT end_id bigint,
+            OUT row_count bigint,
+            OUT is_full boolean,
+            OUT min_ts timestamptz,
+            OUT max_id bigint,
+            OUT upto timestamptz,
+            OUT blocker text,
+            OUT waited_for text,
+            OUT is_quiet boolean,
+            OUT detail text
+        )
+        RETURNS record
+        LANGUAGE plpgsql
+        VOLATILE
+        PARALLEL UNSAFE
+        SECURITY INVOKER
+        SET search_path = pg_catalog, pg_temp
+        AS $next_block$
+        BEGIN
+            SELECT b.*
+            INTO
+                start_value, start_id, end_value, end_id, row_count, is_full, min_ts, max_id, upto,
+                blocker, waited_for, is_quiet, detail
+            FROM omd_lineage._next_block(p_topic_id, p_is_preview) AS b;
+        END
+        $next_block$;
+
+        CREATE OR REPLACE FUNCTION omd_lineage.note_no_jobs(
+            p_topic_id integer,
+            p_upto timestamptz,
+            p_is_quiet boolean,
+            p_detail text
+        )
+        RETURNS void
+        LANGUAGE plpgsql
+        VOLATILE
+        PARALLEL UNSAFE
+        SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp
+        AS $note_no_jobs$
+        BEGIN
+            PERFORM omd_lineage._note_no_jobs(p_topic_id, p_upto, p_is_quiet, p_detail);
+        END
+        $note_no_jobs$;
     END IF;
 END
 $do$;

@@ -1,10 +1,14 @@
 -- The one list of what is installed, in order: psql -f sql/install.sql, omd install, the tests and
 -- the wheel use it. Each room has a list of its own. A migration is applied once; the checksum
 -- before it is the SHA-256 of the released file. The rest is applied whenever it changes. Run it as
--- a superuser, or as a role with CREATEROLE that may create schemas. One transaction, and one that
--- drops what is retired.
+-- a superuser, or as a role with CREATEROLE that may create schemas. One transaction; another before
+-- it, and one after it, are there for the calls that execute meanwhile.
 
 \set ON_ERROR_STOP on
+BEGIN;
+\ir prepare/lineage_positions.sql
+COMMIT;
+
 BEGIN;
 \ir setup/lock.sql
 \ir roles.sql

@@ -3,8 +3,8 @@
 ``sql/install.sql`` is the only list of what is installed, in which order. psql runs it as it is;
 this module reads it and does the same in one transaction, but only what is needed: a migration
 once, a repeatable file (routine, view, trigger, reference rows) whenever it has changed, and the
-grants whenever anything has. A second transaction drops the routines that an upgrade has retired,
-as soon as no call from before the upgrade executes.
+grants whenever anything has. A transaction before it and one after it are there for the calls that
+execute meanwhile.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
 _ROOMS = "sql/install/"  # one list per room
-_CLEANUP = "sql/cleanup/"  # after the commit
+_PREPARE = "sql/prepare/"  # in a transaction before
+_CLEANUP = "sql/cleanup/"  # in a transaction after
 
 _NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
 
@@ -48,6 +49,7 @@ class Kind(str, Enum):
     SETUP = "setup"
     MIGRATION = "migration"
     REPEATABLE = "repeatable"
+    PREPARE = "prepare"
     CLEANUP = "cleanup"
 
 
@@ -144,6 +146,8 @@ def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
     kind = Kind.REPEATABLE
     if path.startswith("sql/setup/") or path == ROLES:
         kind = Kind.SETUP
+    elif path.startswith(_PREPARE):
+        kind = Kind.PREPARE
     elif path.startswith(_CLEANUP):
         kind = Kind.CLEANUP
     elif path.startswith("migrations/"):
@@ -205,7 +209,7 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
     for entry in entries:
         known = recorded.get(entry.path)
         action, reason = Action.KEEP, "unchanged"
-        if entry.kind in (Kind.SETUP, Kind.CLEANUP):
+        if entry.kind in (Kind.PREPARE, Kind.SETUP, Kind.CLEANUP):
             action, reason = Action.RUN, "always"
         elif known is None:
             action, reason = Action.APPLY, "new"
@@ -252,19 +256,23 @@ def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Ste
     _require_idle(conn)
     entries = read_manifest(root)
     with conn.transaction():
+        _run(conn, entries, Kind.PREPARE)
+    with conn.transaction():
         steps = _apply(conn, entries)
     with conn.transaction():
-        for entry in entries:
-            if entry.kind is Kind.CLEANUP:
-                _execute(conn, entry.path, entry.text)
+        _run(conn, entries, Kind.CLEANUP)
     return steps
+
+
+def _run(conn: psycopg.Connection[Any], entries: list[Entry], kind: Kind) -> None:
+    for entry in entries:
+        if entry.kind is kind:
+            _execute(conn, entry.path, entry.text)
 
 
 def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
     # The setup comes first and takes the lock; only then is what is recorded worth reading.
-    for entry in entries:
-        if entry.kind is Kind.SETUP:
-            _execute(conn, entry.path, entry.text)
+    _run(conn, entries, Kind.SETUP)
     steps = list(_plan(_recorded(conn), entries))
     with conn.cursor() as cur:
         for step in steps:

@@ -21,7 +21,7 @@
 \ir ../../migrations/V003__write_ledger.sql
 \endif
 
-\set checksum '7eda425b0285bfa884927b032b12e346e585f586a2fca30e0077f1bd283a99ef'
+\set checksum 'c57f380a7796b3d671d6157358b5b01f14964d3bad1a3e63da435d4eb0b9c3d3'
 \set migration 'V005__internal_routines'
 \ir ../setup/claim.psql
 \if :pending

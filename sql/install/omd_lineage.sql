@@ -14,7 +14,7 @@
 \ir ../../migrations/V006__internal_lineage_routines.sql
 \endif
 
-\set checksum 'e1b58c56912b2b1b7d91cb2109140cc7b62226819b741eb7c9bc8ed4a879f865'
+\set checksum '2315d4f3b4598a5a871a15a67f1aaff4f7b5d3c570961f385f4d0a4bd289abfb'
 \set migration 'V010__lineage_names'
 \ir ../setup/claim.psql
 \if :pending

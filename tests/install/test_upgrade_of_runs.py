@@ -281,6 +281,15 @@ def test_steps_of_drivers_that_wait_for_an_upgrade_end_well(sessions: Sessions) 
     """Each with the argument names of the former driver."""
     conn = sessions.conn
     topic(conn, "STEP", "before")
+    sessions.hold()
+    in_database = sessions.start("CALL omd_lineage.step('dwh.f')", role="omd_runner")
+    conn.execute("CREATE TABLE dwh.begun (LIKE dwh.f)")
+    conn.execute("CREATE VIEW dwh.b AS SELECT id FROM dwh.src WHERE omd_lineage.in_block(pos, id)")
+    conn.execute("GRANT ALL ON ALL TABLES IN SCHEMA dwh TO omd_runner")
+    conn.execute(
+        "CALL omd_lineage.register_topic('dwh.begun', ARRAY['dwh.src'], p_maxstep => 2,"
+        " p_transforms => ARRAY['dwh.b'])"
+    )
     fence = {}
     for name in ("ended", "broken", "later"):
         conn.execute(f"CREATE TABLE dwh.{name} (LIKE dwh.f)".encode())
@@ -305,21 +314,107 @@ def test_steps_of_drivers_that_wait_for_an_upgrade_end_well(sessions: Sessions) 
     waiting = [
         sessions.start(commit.format(*fence["ended"]), role="omd_runner"),
         sessions.start(fail.format(fence["broken"][0]), role="omd_runner"),
+        sessions.start("CALL omd_lineage.step('dwh.begun')", role="omd_runner"),
     ]
+    # The one in the database comes to its end while the upgrade holds its locks.
+    sessions.let_go()
+    waits = "SELECT 1 FROM pg_locks WHERE pid = %s AND NOT granted AND locktype = 'relation'"
+    while conn.execute(waits, [in_database.pid]).fetchone() is None:
+        assert not in_database.done(), in_database.result()
     reader.rollback()
     upgrade.result(timeout=60)
-    for call in waiting:
-        call.result(timeout=60)
+    answers = [call.result(timeout=60) for call in waiting]
+    assert [a and a[0] for a in answers] == [None, None, "DONE"], answers
+    assert in_database.result(timeout=60)[0] == "DONE", in_database.result()
     conn.execute(commit.format(*fence["later"]))
     states = conn.execute(
         "SELECT topic, state, CASE WHEN next IS NULL THEN (last).id END, (next).id"
-        " FROM omd_lineage.offsets WHERE topic <> ALL (ARRAY['dwh.src', 'dwh.f']) ORDER BY topic"
+        " FROM omd_lineage.offsets WHERE topic <> 'dwh.src' ORDER BY topic"
     )
     assert states.fetchall() == [
+        ("dwh.begun", "DONE", 2, None),
         ("dwh.broken", "gone", None, 2),
         ("dwh.ended", "DONE", 2, None),
+        ("dwh.f", "DONE", 2, None),
         ("dwh.later", "DONE", 2, None),
     ]
+
+
+WHAT_STANDS = {
+    "batch": "SELECT batch_code, frequency_code, inactive_indicator FROM omd.batch",
+    "module": "SELECT module_id, module_code, table_code, executable FROM omd.module",
+    "batch_module": "SELECT batch_id, module_id, execution_sequence FROM omd.batch_module",
+    "batch_instance": (
+        "SELECT batch_instance_id, batch_id, execution_status_code, processing_indicator,"
+        " next_run_indicator, start_datetime, end_datetime FROM omd.batch_instance"
+        " WHERE batch_instance_id > 0"
+    ),
+    "module_instance": (
+        "SELECT module_instance_id, module_id, batch_instance_id, execution_status_code,"
+        " processing_indicator, next_run_indicator, start_datetime, end_datetime, rows_inserted"
+        " FROM omd.module_instance WHERE module_instance_id > 0"
+    ),
+    "window": "SELECT module_instance_id, start_id, end_value, end_id FROM omd.source_control",
+    "event": "SELECT event_id, module_instance_id, event_detail FROM omd.event_log",
+    "topic": "SELECT topic_id, topic, module_id, transforms, before_sql FROM omd_lineage.topic",
+    "offsets": (
+        "SELECT topic, last::text, next::text, attempts, hostid, state, plan_number"
+        " FROM omd_lineage.offsets"
+    ),
+    "log": "SELECT module_instance_id, topic, rows, max_id FROM omd_lineage.log",
+    "template": (
+        "SELECT statement_template FROM omd.rollback_template WHERE statement_template ~ 'mine'"
+    ),
+    "frequency": "SELECT frequency_interval FROM omd.frequency WHERE frequency_code = 'Daily'",
+}
+
+
+@released_with_lineage
+def test_what_is_recorded_stands_after_an_upgrade(sessions: Sessions) -> None:
+    conn = sessions.conn
+    scene(conn)
+    topic(conn, "STEP", "before")
+    for statement in (
+        "CALL omd.run_batch('b')",
+        "CALL omd_lineage.step('dwh.f')",
+        # The next block is planned and fails.
+        "ALTER TABLE dwh.f ADD CONSTRAINT few CHECK (id < 3)",
+        "CALL omd_lineage.step('dwh.f')",
+        "UPDATE omd.frequency SET frequency_interval = '20 hours' WHERE frequency_code = 'Daily'",
+        "CREATE TABLE dwh.undone (mine bigint[])",
+        "GRANT ALL ON dwh.undone TO omd_runner",
+        "CREATE TABLE dwh.p (omd_insert_module_instance_id bigint)",
+        "CALL omd.register_module('p', 'PRES', 'dwh.p')",
+        (
+            "INSERT INTO omd.rollback_template (area_code, table_type_code, module_code,"
+            " platform_code, statement_order, statement_template) VALUES (NULL, NULL, 'p',"
+            " 'POSTGRES', 1, 'INSERT INTO dwh.undone (mine) VALUES ({instance_array})')"
+        ),
+        "CALL omd.begin_module('p')",
+        "CALL omd.module_failure((SELECT max(module_instance_id) FROM omd.module_instance))",
+        "CALL omd.begin_module('m2')",
+    ):
+        conn.execute(statement.encode())
+
+    def recorded() -> dict[str, list[Any]]:
+        return {
+            name: conn.execute(f"{query} ORDER BY 1".encode()).fetchall()
+            for name, query in WHAT_STANDS.items()
+        }
+
+    before = recorded()
+    assert all(before.values()), before
+    install.install(conn)
+    assert recorded() == before
+
+    conn.execute("ALTER TABLE dwh.f DROP CONSTRAINT few")
+    assert conn.execute("CALL omd_lineage.step('dwh.f')").fetchone()[:3:2] == ("DONE", 2)
+    failed = "SELECT max(module_instance_id) FROM omd.module_instance WHERE module_id = %s"
+    (module_id,) = conn.execute("SELECT module_id FROM omd.module WHERE module_code = 'p'").fetchone()
+    (failed_id,) = conn.execute(failed, [module_id]).fetchone()
+    assert conn.execute("CALL omd.begin_module('p')").fetchone()[1:3] == ("P", [failed_id])
+    assert conn.execute("SELECT mine FROM dwh.undone").fetchall() == [([failed_id],)]
+    assert conn.execute("CALL omd.begin_module('m2')").fetchone()[1] == "A"
 
 
 @released_with_lineage
