@@ -1,7 +1,7 @@
--- V005: the internal routines of process control begin with an underscore. Applied once. Those under
--- their former names stay for a while: a call that began before the upgrade goes on with its former
--- text, which calls them. sql/cleanup/drop_retired.sql drops what this comment marks when no such
--- call is left.
+-- V005: the internal routines of process control begin with an underscore. Applied once. Those
+-- under their former names stay for a while: a call that began before the upgrade goes on with its
+-- former text, which calls them. This comment marks them for sql/cleanup/drop_retired.sql, which
+-- drops them when no such call is left.
 
 -- Who ends a step locks its offset first and then its instance; so does the upgrade. What only
 -- reads goes on.

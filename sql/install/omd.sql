@@ -21,7 +21,7 @@
 \ir ../../migrations/V003__write_ledger.sql
 \endif
 
-\set checksum 'c57f380a7796b3d671d6157358b5b01f14964d3bad1a3e63da435d4eb0b9c3d3'
+\set checksum '2a45f27ff6413f757cf07833c331b1b426d600fd3705ed58517fda8d630df8f9'
 \set migration 'V005__internal_routines'
 \ir ../setup/claim.psql
 \if :pending
