@@ -202,9 +202,12 @@ def test_a_step_that_executes_during_an_upgrade_ends_well(
     install.install(conn)
     sessions.let_go()
     outcome, _, rows, detail = run.result(timeout=20)
-    assert (outcome, rows) == ("DONE", 4), detail
-    last = "SELECT (last).id, hostid, state FROM omd_lineage.offsets WHERE topic = 'dwh.f'"
-    assert conn.execute(last).fetchone() == (2, "", "DONE")
+    assert outcome == "DONE", detail
+    # A reload takes what is before the newest position, a step the first two rows.
+    assert rows == (4 if processor == "STEP" else 8)
+    assert conn.execute("SELECT count(*) FROM dwh.f").fetchone() == (rows,)
+    ended = "SELECT next, hostid, state FROM omd_lineage.offsets WHERE topic = 'dwh.f'"
+    assert conn.execute(ended).fetchone() == (None, "", "DONE")
     conn.execute("INSERT INTO dwh.src VALUES ('2020-02-01 UTC', 4)")
     assert conn.execute("CALL omd_lineage.step('dwh.f')").fetchone()[0] == "DONE"
 
