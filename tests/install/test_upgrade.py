@@ -104,3 +104,16 @@ def test_topics_and_their_statements_go_on_under_the_new_names(upgraded: str) ->
                             " ORDER BY told").fetchall() == [(2,), (3,)]  # fmt: skip
         seen = conn.execute("SELECT topic, last_ts = timestamptz '2020-01-03 UTC' FROM dwh.report")
         assert seen.fetchall() == [("dwh.f", True)]
+
+
+@pytest.mark.parametrize("upgraded", LINEAGE, indirect=True, ids=lambda file: file.name[:4])
+def test_psql_upgrades_too_and_drops_what_is_retired(upgraded: str, psql) -> None:
+    done = psql(upgraded, install.sql_root() / install.MANIFEST)
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(upgraded, autocommit=True) as conn:
+        left = conn.execute(
+            "SELECT p.oid::regprocedure::text FROM pg_proc AS p"
+            " WHERE obj_description(p.oid, 'pg_proc') LIKE 'Retired.%'"
+        )
+        assert left.fetchall() == []
+        assert conn.execute("CALL omd.begin_module('m')").fetchone()[:3] == (2, "P", [1])
