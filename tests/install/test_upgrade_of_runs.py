@@ -18,7 +18,7 @@ EXECUTABLE = "SELECT pg_advisory_xact_lock(42)"
 
 
 def scene(conn: psycopg.Connection) -> None:
-    """b: m1, m2, then its child c: m3; m1 waits."""
+    """b contains m1 and m2, and its child c contains m3; m1 waits."""
     conn.execute("CALL omd.register_batch('b', 'Adhoc')")
     conn.execute("CALL omd.register_batch('c', 'Adhoc')")
     conn.execute("CALL omd.add_batch_to_parent_batch('c', 'b')")
