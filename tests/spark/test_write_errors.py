@@ -1,4 +1,4 @@
-"""What a write that fails says, and what it leaves behind."""
+"""Failed writes: their errors, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def module(conn: Any, target: Callable[..., str]) -> str:
 def refused(
     spark: SparkSession, control: omd.Control, module: str, *expressions: str, **options: Any
 ) -> omd.OmdError:
-    """The error of a write of four partitions, the last of which holds the row 33 alone."""
+    """Return the error of a write of four partitions, the last of which holds only the row 33."""
     df = spark.range(0, 40, 1, 4).where("id < 30 OR id = 33")
     with pytest.raises(omd.OmdError) as caught, control.module(module) as run:
         run.write(df.selectExpr(*expressions), **options)
