@@ -53,7 +53,7 @@ def test_rollback_says_when_nothing_waits(omd_command: Command, dsn: str, failed
         conn.execute("CALL omd.begin_module('m')")
     shown = omd_command("preview-rollback", "m", "--dsn", dsn)
     assert (shown.returncode, shown.stdout) == (0, "")
-    assert "Nothing of m waits" in shown.stderr
+    assert "No run of m waits" in shown.stderr
     assert omd_command("preview-rollback", "nope", "--dsn", dsn).returncode == 1
 
 

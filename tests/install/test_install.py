@@ -198,7 +198,7 @@ def test_a_manifest_with_an_unknown_line_is_refused(tree):
 
 def test_a_manifest_that_names_a_missing_file_is_refused(tree):
     (tree.root / REPEATABLE).unlink()
-    with pytest.raises(install.InstallError, match=r"line \d+: no file .*begin_module"):
+    with pytest.raises(install.InstallError, match=r"line \d+: there is no file .*begin_module"):
         install.read_manifest(tree.root)
 
 

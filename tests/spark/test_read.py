@@ -218,7 +218,7 @@ def test_reads_without_a_run_share_a_snapshot_that_is_given(
         rewrite(conn)
         df = reader.load(source)
         assert df.agg(F.sum("id"), F.sum("value")).collect()[0] == (sum(range(ROWS)), 0)
-    with pytest.raises(PySparkException, match="is gone"):
+    with pytest.raises(PySparkException, match="is not held any more"):
         df.count()
 
 

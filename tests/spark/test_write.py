@@ -139,7 +139,7 @@ def test_a_write_without_a_run_is_a_plain_append(spark: SparkSession, conn: Any,
 def test_a_write_number_needs_a_run(spark: SparkSession, conn: Any, dsn: str) -> None:
     conn.execute("CREATE TABLE plain (id bigint)")
     writer = spark.range(1).write.format("omd").options(url=dsn, table="plain", writeNumber="1")
-    with pytest.raises(PySparkException, match="says nothing without moduleInstance"):
+    with pytest.raises(PySparkException, match="writeNumber needs moduleInstance"):
         writer.mode("append").save()
 
 
