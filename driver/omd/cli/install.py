@@ -192,7 +192,7 @@ def _roles(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     ).fetchall()
     missing = [name for name, exists, _ in rows if not exists]
     if missing:
-        yield Finding("roles", Verdict.BAD, f"{', '.join(missing)} missing", "omd install")
+        yield Finding("roles", Verdict.BAD, f"the server lacks {', '.join(missing)}", "omd install")
         return
     mine = [name for name, _, member in rows if member]
     user = conn.info.user
