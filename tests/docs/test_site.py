@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-# What a browser loads by itself; a link that somebody clicks is something else.
+# A browser loads these by itself; a link is loaded only when somebody clicks it.
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\bsrc=[\"']?((?:https?:)?//[^\"' >]+)"
     r"|<link\b(?![^>]*\brel=[\"']?canonical)[^>]*\bhref=[\"']?((?:https?:)?//[^\"' >]+)"

@@ -142,7 +142,7 @@ LINES = {
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """A copy of the house with a room more, nothing of it generated yet."""
+    """A copy of the repository with one more room, for which nothing is generated yet."""
     for name in ("driver", "migrations", "procedures", "sql", "tools"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

@@ -21,7 +21,7 @@ RELEASED = sorted((Path(__file__).parent / "released").glob("V*.sql.gz"))
 
 @pytest.fixture
 def upgraded(empty_dsn: str, request: pytest.FixtureRequest, psql, tmp_path) -> str:
-    """A database as the release left it, with a Module whose run has failed."""
+    """A database as the release has installed it, with a Module whose run has failed."""
     dsn = empty_dsn
     dumped = tmp_path / "released.sql"
     roles = install.sql_root() / "sql" / "roles.sql"
@@ -57,7 +57,7 @@ def test_a_released_version_is_upgraded(
 
 
 def comparable(dumped: str) -> list[str]:
-    """Grants have no order, and the surrogate keys of the templates tell how old the rows are."""
+    """Grants have no order, and the surrogate keys of templates depend on the age of the rows."""
     rows = re.sub(r"(INSERT INTO omd.rollback_template .*?VALUES \()\d+", r"\1", dumped)
     return sorted(rows.splitlines())
 

@@ -29,8 +29,13 @@ RETIRED = (
 )
 
 
+<<<<<<< HEAD
 def scene(conn: psycopg.Connection[Any]) -> None:
     """b: m1, m2, then its child c: m3; m1 waits."""
+=======
+def scene(conn: psycopg.Connection) -> None:
+    """b contains m1 and m2, and its child c contains m3; m1 waits."""
+>>>>>>> w-langpy
     conn.execute("CALL omd.register_batch('b', 'Adhoc')")
     conn.execute("CALL omd.register_batch('c', 'Adhoc')")
     conn.execute("CALL omd.add_batch_to_parent_batch('c', 'b')")
