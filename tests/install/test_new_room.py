@@ -29,6 +29,8 @@ COMMENT ON COLUMN omd_empty.thing.thing_code IS 'The thing.';
 """
 
 ROUTINE = """\
+-- A thing is known by its code: to add it again changes nothing.
+
 CREATE OR REPLACE PROCEDURE omd_empty.add_thing(
     p_thing_code text,
     p_is_known boolean DEFAULT NULL,
