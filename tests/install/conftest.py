@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import shutil
 from typing import TYPE_CHECKING
@@ -94,3 +95,22 @@ def roles(conn: psycopg.Connection) -> list[str]:
     return [
         row[0] for row in conn.execute("SELECT rolname FROM pg_roles WHERE rolname LIKE 'omd\\_%'")
     ]
+
+
+@pytest.fixture
+def upgraded(empty_dsn: str, request: pytest.FixtureRequest, psql, tmp_path) -> str:
+    """A database as the release has installed it, with a Module whose run has failed."""
+    dsn = empty_dsn
+    dumped = tmp_path / "released.sql"
+    roles = install.sql_root() / "sql" / "roles.sql"
+    dumped.write_bytes(roles.read_bytes() + gzip.decompress(request.param.read_bytes()))
+    loaded = psql(dsn, dumped)
+    assert "ERROR" not in loaded.stderr, loaded.stderr
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("CREATE SCHEMA dwh")
+        conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
+        conn.execute("CALL omd.register_module('m', 'HSTG', 'dwh.t')")
+        conn.execute("CALL omd.begin_module('m')")
+        conn.execute("INSERT INTO dwh.t VALUES (1)")
+        conn.execute("CALL omd.module_failure(1, 'gone')")
+    return dsn

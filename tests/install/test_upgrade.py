@@ -1,44 +1,17 @@
-"""Each released version is upgraded to the same database as a new installation.
-
-``released/Vnnn.sql.gz`` is what the release with that last migration installs:
-``pg_dump --inserts`` of an empty database after its ``psql -f sql/install.sql``, on PostgreSQL 15.
-"""
+"""Each released version is upgraded to the same database as a new installation."""
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import psycopg
-import pytest
 
 from omd import install
-
-RELEASED = sorted((Path(__file__).parent / "released").glob("V*.sql.gz"))
-
-
-@pytest.fixture
-def upgraded(empty_dsn: str, request: pytest.FixtureRequest, psql, tmp_path) -> str:
-    """A database as the release has installed it, with a Module whose run has failed."""
-    dsn = empty_dsn
-    dumped = tmp_path / "released.sql"
-    roles = install.sql_root() / "sql" / "roles.sql"
-    dumped.write_bytes(roles.read_bytes() + gzip.decompress(request.param.read_bytes()))
-    loaded = psql(dsn, dumped)
-    assert "ERROR" not in loaded.stderr, loaded.stderr
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute("CREATE SCHEMA dwh")
-        conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
-        conn.execute("CALL omd.register_module('m', 'HSTG', 'dwh.t')")
-        conn.execute("CALL omd.begin_module('m')")
-        conn.execute("INSERT INTO dwh.t VALUES (1)")
-        conn.execute("CALL omd.module_failure(1, 'gone')")
-    return dsn
+from support.released import RELEASED, released, released_with_lineage
 
 
-@pytest.mark.parametrize("upgraded", RELEASED, indirect=True, ids=lambda file: file.name[:4])
+@released
 def test_a_released_version_is_upgraded(
     upgraded: str, dsn: str, dump: Callable[[str], str]
 ) -> None:
@@ -66,10 +39,7 @@ def test_there_is_a_release_to_upgrade() -> None:
     assert RELEASED
 
 
-LINEAGE = [file for file in RELEASED if file.name >= "V004"]
-
-
-@pytest.mark.parametrize("upgraded", LINEAGE, indirect=True, ids=lambda file: file.name[:4])
+@released_with_lineage
 def test_topics_and_their_statements_go_on_under_the_new_names(upgraded: str) -> None:
     with psycopg.connect(upgraded, autocommit=True) as conn:
         for statement in (
@@ -106,7 +76,7 @@ def test_topics_and_their_statements_go_on_under_the_new_names(upgraded: str) ->
         assert seen.fetchall() == [("dwh.f", True)]
 
 
-@pytest.mark.parametrize("upgraded", LINEAGE, indirect=True, ids=lambda file: file.name[:4])
+@released_with_lineage
 def test_psql_upgrades_too_and_drops_what_is_retired(upgraded: str, psql) -> None:
     done = psql(upgraded, install.sql_root() / install.MANIFEST)
     assert done.returncode == 0, done.stderr

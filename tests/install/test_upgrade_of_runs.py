@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from tests.install.test_upgrade import LINEAGE, RELEASED, upgraded  # noqa: F401 - a fixture
 
 from omd import install
+from support.released import released, released_with_lineage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Connect = Callable[..., psycopg.Connection[Any]]
-
-released = pytest.mark.parametrize(
-    "upgraded", RELEASED, indirect=True, ids=lambda file: file.name[:4]
-)
-released_with_lineage = pytest.mark.parametrize(
-    "upgraded", LINEAGE, indirect=True, ids=lambda file: file.name[:4]
-)
 
 EXECUTABLE = "SELECT pg_advisory_xact_lock(42)"
 RETIRED = (
@@ -29,13 +22,8 @@ RETIRED = (
 )
 
 
-<<<<<<< HEAD
 def scene(conn: psycopg.Connection[Any]) -> None:
-    """b: m1, m2, then its child c: m3; m1 waits."""
-=======
-def scene(conn: psycopg.Connection) -> None:
     """b contains m1 and m2, and its child c contains m3; m1 waits."""
->>>>>>> w-langpy
     conn.execute("CALL omd.register_batch('b', 'Adhoc')")
     conn.execute("CALL omd.register_batch('c', 'Adhoc')")
     conn.execute("CALL omd.add_batch_to_parent_batch('c', 'b')")
@@ -96,7 +84,7 @@ class Sessions:
 @pytest.fixture
 def sessions(
     connect: Connect,
-    upgraded: str,  # noqa: F811
+    upgraded: str,
 ) -> Iterator[Sessions]:
     with ThreadPoolExecutor(20) as pool:
         sessions = Sessions(connect, upgraded, pool)
