@@ -1,4 +1,5 @@
--- What an executable has set for the rest of the session, with what it was before.
+-- An executable may change settings for the rest of the session, and the next Module must not see
+-- them. The former values are needed to restore them.
 
 CREATE OR REPLACE FUNCTION omd._changed_settings(
     p_settings jsonb,
@@ -22,7 +23,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._changed_settings IS
-'The settings that differ from what _session_settings(p_executable) has answered before '
-'(p_settings), with their former value; NULL: none. Locks: none.';
+'Returns the settings that differ from what _session_settings(p_executable) returned before '
+'(p_settings), with their former values; NULL when there are none. Locks: none.';
 REVOKE ALL ON FUNCTION omd._changed_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._changed_settings TO omd_runner;

@@ -1,5 +1,4 @@
--- Until when a Batch has run recently enough, by the interval of its frequency: the words of an
--- explanation, beside the rule itself.
+-- The rule itself stands in _frequency_is_met; an explanation also names the moment.
 
 CREATE OR REPLACE FUNCTION omd._frequency_holds_until(
     p_batch_id integer
@@ -20,6 +19,6 @@ END;
 
 
 COMMENT ON FUNCTION omd._frequency_holds_until IS
-'When the last success of the Batch p_batch_id no longer keeps it from running, by the interval '
-'of its frequency; NULL when nothing does. Locks: none.';
+'Returns until when the last success of the Batch p_batch_id keeps it from running, by the '
+'interval of its frequency; NULL when nothing keeps it. Locks: none.';
 REVOKE ALL ON FUNCTION omd._frequency_holds_until FROM PUBLIC;

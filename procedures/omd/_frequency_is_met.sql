@@ -1,6 +1,6 @@
--- Has a Batch run recently enough? Only a success is enough for now: never a failure, never a
--- rollback that waits. A scheduler does not start to the millisecond, so a start may be early by
--- the tolerance: without one, a Daily Batch that starts a moment early is skipped for a day.
+-- Only a success counts: after a failure, or while a rollback is pending, the Batch runs again at
+-- once. A scheduler does not start to the millisecond, so a start may be early by the tolerance;
+-- without it, a Daily Batch that starts a moment early would be skipped for a whole day.
 
 CREATE OR REPLACE FUNCTION omd._frequency_is_met(
     p_batch_id integer,
@@ -31,7 +31,7 @@ END
 $frequency_is_met$;
 
 COMMENT ON FUNCTION omd._frequency_is_met IS
-'Whether the last real run of the Batch p_batch_id succeeded and started less than the interval '
-'of p_frequency_code ago, its tolerance taken off, and no rollback waits; NULL or FALSE '
-'otherwise. Locks: none.';
+'Returns whether the last real run of the Batch p_batch_id succeeded and started less than the '
+'interval of p_frequency_code ago, minus its tolerance, and no rollback is pending; else NULL or '
+'FALSE. Locks: none.';
 REVOKE ALL ON FUNCTION omd._frequency_is_met FROM PUBLIC;

@@ -1,6 +1,6 @@
--- Trigger function on definitions, parameters, rollback templates and codes: each change, by hand
--- or through a routine, leaves one line in the event log. Values are written in full, so a
--- parameter is no place for a secret.
+-- Each change of a definition, by hand or through a routine, leaves one event. Values are written
+-- in full, so that a change can be reverted by hand; the price is that a parameter must not hold a
+-- secret.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
@@ -34,7 +34,7 @@ BEGIN
     WHERE v_old -> r.key IS DISTINCT FROM v_new -> r.key
         AND (tg_op = 'UPDATE' OR r.value IS NOT NULL);
 
-    -- The row by the names that people know.
+    -- The row is named as people know it.
     v_what := concat_ws(
         ', ',
         'Batch ' || coalesce(

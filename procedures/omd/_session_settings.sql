@@ -1,6 +1,5 @@
--- What SET and set_config have changed in this session. It pins no search_path: the pinned one
--- would be what it sees. pg_settings does not show settings that nothing defines, so those that the
--- SQL names are asked for one by one.
+-- The function sets no search_path, since it would then see its own. pg_settings does not show
+-- settings that nothing defines, so those that the SQL names are read one by one.
 
 CREATE OR REPLACE FUNCTION omd._session_settings(
     p_executable text
@@ -30,7 +29,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._session_settings IS
-'The settings of this session that differ from its start, and those named in the SQL '
+'Returns the settings of this session that differ from its start, and those named in the SQL '
 'p_executable, as a JSON object of name and value. Locks: none.';
 REVOKE ALL ON FUNCTION omd._session_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._session_settings TO omd_runner;

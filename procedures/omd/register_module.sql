@@ -1,6 +1,5 @@
--- Inserts or updates a Module by its code. A NULL argument keeps the present value. What the Module
--- lacks is a warning, not an error: its target, its template may come later, but a rollback needs
--- them.
+-- What the Module lacks, such as its target or a template, is a warning and not an error: it may be
+-- created later. The price is that a rollback fails until then, so the warning says it at once.
 
 CREATE OR REPLACE PROCEDURE omd.register_module(
     p_module_code text,
@@ -102,7 +101,7 @@ BEGIN
         FROM unnest(p_companion_module_codes) AS c (module_code);
     END IF;
 
-    -- One rollback is executed in one place.
+    -- One rollback is executed on one platform.
     SELECT other.module_code, other.platform_code INTO v_stranger
     FROM omd.module_companion AS c
     INNER JOIN omd.module AS other
