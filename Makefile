@@ -1,4 +1,4 @@
-# Each target does its own set-up; what is there already is used again.
+# Each target does its own set-up; anything that exists already is used again.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
     "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
@@ -15,16 +15,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: help demo test bench lint generate docs setup java clean
 
 help:
-	@echo 'make demo    a year of real flights, loaded by Spark under the control of PostgreSQL'
-	@echo 'make test    the test suite (ARGS="-k lease": a part of it; OMD_TEST_PG=15|16|18: the server)'
-	@echo 'make bench   the benchmarks'
-	@echo 'make lint    sqlfluff, ruff, mypy'
-	@echo 'make generate  calls, rows and the reference, from the catalog of the database'
-	@echo 'make docs    the documents as a site, in build/site; fails on a dead link'
-	@echo 'make setup   only what the others need first: packages and Java'
-	@echo 'make clean   stop the embedded server; remove its data and all else that make has made'
+	@echo 'make demo      loads a year of real flights by Spark, under the control of PostgreSQL'
+	@echo 'make test      runs the tests (ARGS="-k lease": some of them; OMD_TEST_PG=15|16|18: the server)'
+	@echo 'make bench     runs the benchmarks'
+	@echo 'make lint      runs sqlfluff, ruff and mypy'
+	@echo 'make generate  writes calls, rows and the reference from the catalog of the database'
+	@echo 'make docs      builds the documents as a site in build/site; fails on a dead link'
+	@echo 'make setup     installs only what the others need: packages and Java'
+	@echo 'make clean     stops the embedded server, and removes its data and all that make created'
 	@echo
-	@echo 'OMD_DSN (demo) and OMD_TEST_DSN (test) name a running server to use instead of an'
+	@echo 'OMD_DSN (demo) and OMD_TEST_DSN (test) name a running server to use instead of the'
 	@echo 'embedded one.'
 
 demo: $(VENV)/.demo java
@@ -60,8 +60,8 @@ clean:
 	rm -rf $(VENV) .omd build dist .mypy_cache .pytest_cache .ruff_cache artifacts spark-warehouse
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
-# Installs the first Debian package of a list that there is, where that needs no password; otherwise
-# says what to do.
+# Installs the first available Debian package of a list if no password is needed; otherwise it says
+# what to do.
 apt = { \
     if ! command -v apt-get >/dev/null; then echo 'Please install: $(firstword $(1))' >&2; exit 1; \
     elif [ "$$(id -u)" = 0 ]; then as_root=env; \

@@ -1,8 +1,8 @@
-"""What MkDocs needs to build the site from pages that also read well on a Git host.
+"""The hooks with which MkDocs builds the site from pages that also read well on a Git host.
 
-Pages link to files outside of docs/ (README, CONTRIBUTING, the code of the demo) by relative paths.
-In the site each of those files is a page of its own, and the links lead there. The how-to pages
-stand in the menu in the order of their index.
+Pages link to files outside docs/ (README, CONTRIBUTING, the code of the demo) by relative paths. In
+the site each of those files is a page of its own, and the links lead there. The menu has the how-to
+pages in the order of their index.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
 NO_REFERENCE = re.compile(r"<autoref[^>]*identifier=\"(:[^\"]*)\"[^>]*>(.*?)</autoref>")
-# What stands behind the language of a block is for tests/docs, or the name of a file.
+# The text after the language of a block is for tests/docs, or it is the name of a file.
 FENCE = re.compile(r"^```(\w+) +(?:([\w.]+\.py)|.*)$", re.MULTILINE)
-# Documents at the root, and their names in the site.
+# The documents at the root, and their names in the site.
 DOCUMENTS = {
     "README.md": "first-steps.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
@@ -45,7 +45,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the files outside of docs/ that pages link to."""
+    """Add the files outside docs/ that pages link to."""
     linked = set(DOCUMENTS)
     for path in (*(ROOT / "docs").rglob("*.md"), *map(ROOT.joinpath, DOCUMENTS)):
         name = path.relative_to(ROOT).as_posix()
@@ -62,7 +62,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let the links of a page lead to pages of the site."""
+    """Make the links of a page lead to pages of the site."""
     here = page.file.src_uri
     if here.startswith("source/"):
         return markdown
@@ -76,7 +76,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Show ``[#tag][:shard]`` as it is written: it is no reference."""
+    """Show ``[#tag][:shard]`` as it is written, because it is not a reference."""
     return NO_REFERENCE.sub(r"[\2][\1]", html)
 
 

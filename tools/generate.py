@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Write from a database with OMD installed what the catalog tells.
+"""Generate files from the catalog of a database that has OMD installed.
 
     python tools/generate.py            # write the files
     python tools/generate.py --check    # exit 1 when the committed files differ
 
-Of each room the calls and rows in Python (``driver/omd/<room>/calls.py`` and ``rows.py``), the
-doors to the rooms and all their errors (``driver/omd/_doors.py`` and ``errors.py``), and the
-reference (``docs/reference``). The texts are the COMMENTs of the database objects, so a file is
-changed by changing the SQL. The database is --dsn, else OMD_DSN, else libpq's own settings. The
-files are the same for every version of PostgreSQL.
+It writes the calls and rows of each room in Python (``driver/omd/<room>/calls.py`` and
+``rows.py``), the doors to the rooms and all their errors (``driver/omd/_doors.py`` and
+``errors.py``), and the reference (``docs/reference``). The texts are the COMMENTs of the database
+objects: to change a file, change the SQL. The database is --dsn, or OMD_DSN, or that of libpq's own
+settings. The files are the same for every version of PostgreSQL.
 """
 
 from __future__ import annotations
@@ -34,17 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the files, or compare them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--dsn", default=os.environ.get("OMD_DSN", ""), help="the database")
-    parser.add_argument("--check", action="store_true", help="compare, and change nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="compare the files, and change nothing"
+    )
     options = parser.parse_args(arguments)
-    sys.path.insert(0, str(ROOT / "driver"))  # the rooms as they are here, installed or not
+    sys.path.insert(0, str(ROOT / "driver"))  # import the rooms of this checkout
     import rooms
 
     with psycopg.connect(options.dsn, row_factory=dict_row) as connection:
-        # With an empty path every name is written with its schema.
+        # With an empty search path PostgreSQL writes every name with its schema.
         connection.execute("SET search_path = ''")
         found = {name: _formatted(text) for name, text in rooms.files(connection).items()}
         if not options.check:
-            _write(found)  # the reference looks into the errors
+            _write(found)  # the reference imports the errors
         import reference
 
         found |= {
@@ -90,7 +92,7 @@ def _check(found: Mapping[str, str]) -> int:
             differs = True
             print(line)
     if differs:
-        print("Mend it: python tools/generate.py", file=sys.stderr)
+        print("Run: python tools/generate.py", file=sys.stderr)
     return int(differs)
 
 

@@ -1,12 +1,12 @@
 """Calls, rows, doors and errors in Python, written by ``tools/generate.py`` from the catalog.
 
-What the catalog does not tell stands in the COMMENT, in sentences of a fixed form:
+The COMMENT holds what the catalog does not have, in sentences of a fixed form:
 
     p_name: what it is.                         the text of a parameter; p_a, p_b: … of several
-    One row: … / One row or none: …             a function that answers rows answers that many
+    One row: … / One row or none: …             the number of rows that a function returns
     Errors: OM001, OM101 (when).
-    May be NULL: p_reason, p_start_id.          of the values answered; else they are not
-    Call again when the answer was lost.        it does the same once more
+    May be NULL: p_reason, p_start_id.          the returned values that may be NULL
+    Call again when the answer was lost.        a repeated call has the same effect
     Call again when the answer was lost; OM101 with execution_status_code S says that it is done.
 """
 
@@ -132,7 +132,7 @@ AGAIN = re.compile(
 
 @dataclass
 class Value:
-    """A value that goes in or comes out."""
+    """A value that is passed in or returned."""
 
     name: str
     type: str
@@ -142,12 +142,12 @@ class Value:
 
     @property
     def short(self) -> str:
-        """Its name in Python."""
+        """The name in Python."""
         return self.name.removeprefix("p_")
 
 
 class Comment:
-    """A COMMENT, taken apart."""
+    """The parts of a COMMENT."""
 
     def __init__(self, text: str) -> None:
         self.parameters: dict[str, str] = {}
@@ -195,19 +195,19 @@ class Routine:
 
     @property
     def qualified(self) -> str:
-        """Its name with the schema."""
+        """The name with the schema."""
         return f"{self.schema}.{self.name}"
 
     @property
     def row(self) -> str | None:
-        """The class of its answer; None for a value or nothing."""
+        """The class of the answer; None for a single value or none."""
         if len(self.outputs) > 1 or (self.is_set and self.outputs):
             return _camel(self.name) + ("Row" if self.is_set else "Answer")
         return None
 
     @property
     def has_python_types(self) -> bool:
-        """Whether Python has its types; a routine without is for SQL only."""
+        """Whether Python has the types; otherwise the routine is for SQL only."""
         values = [*self.inputs, *self.outputs]
         kinds = {value.type for value in values}
         if self.is_function and not self.outputs:
@@ -216,12 +216,12 @@ class Routine:
 
     @property
     def repeat(self) -> str | None:
-        """The expression that says how it is called again."""
+        """The expression that says how the call is repeated."""
         return "Repeat()" if self.is_function and self.is_stable else self.comment.repeat
 
 
 def files(connection: Connection) -> dict[str, str]:
-    """The text of each file, by its path."""
+    """Return the text of each file, by its path."""
     errors = {row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)}
     codes: dict[str, tuple[str, str]] = {}
     found = {}
@@ -256,12 +256,14 @@ def _routines(connection: Connection, schema: str) -> Iterator[Routine]:
             for p in parameters[row["oid"]]
             if p["mode"] in "bot"
         ]
+        if outputs and (unknown := comment.nulls - {value.name for value in outputs}):
+            raise ValueError(f"{row['name']}: May be NULL names {', '.join(sorted(unknown))}")
         del row["oid"]
         yield Routine(**row, comment=comment, inputs=inputs, outputs=outputs)
 
 
 def _views(connection: Connection, schema: str) -> Iterator[tuple[str, str, list[Value]]]:
-    """Name, COMMENT and columns of the views whose files are in the folder of a room."""
+    """Yield name, COMMENT and columns of the views whose files are in the folder of a room."""
     names = [file.stem for file in (ROOT / "sql" / "views" / schema).glob("*.sql")]
     rows = connection.execute(VIEWS, [schema, names]).fetchall()
     columns = _by_oid(connection.execute(COLUMNS, [[row["oid"] for row in rows]]))
@@ -346,7 +348,7 @@ def _method(routine: Routine, errors: dict[str, str]) -> str:
 
 
 def _single(routine: Routine) -> str:
-    """The type of a single value."""
+    """Return the type of a single value."""
     if routine.outputs:
         [value] = routine.outputs
         return _answered(value.type) + (" | None" if value.may_be_null else "")
@@ -378,7 +380,7 @@ def _docstring(routine: Routine, errors: dict[str, str]) -> str:
 
 
 def _prose(text: str) -> str:
-    r"""A text of the database for a docstring: parameters as code, no backslash."""
+    r"""Return a text of the database for a docstring: parameters as code, no backslash."""
     text = re.sub(r"\bp_(\w+)", r"``\1``", text)
     return text.replace("\\", "\\\\").replace('"""', "'''")
 
@@ -413,7 +415,7 @@ def _constant(routine: Routine) -> str:
 
 
 def _given(value: Value) -> str:
-    """The type of a parameter."""
+    """Return the type of a parameter."""
     if value.type in ("json", "jsonb"):
         return "Mapping[str, Any]"
     if value.type == "interval":
@@ -423,7 +425,7 @@ def _given(value: Value) -> str:
 
 
 def _answered(type_: str, comment: str = "") -> str:
-    """The type of a value that comes out."""
+    """Return the type of a returned value."""
     if type_ in ("json", "jsonb"):
         return "list[dict[str, Any]]" if "JSON array" in comment else "dict[str, Any]"
     of = TYPES[type_.removesuffix("[]")]
@@ -581,7 +583,7 @@ def _used(*names: str, text: str) -> str:
 
 
 def _imports(text: str) -> list[str]:
-    """The import lines for the names that annotations use."""
+    """Return the import lines for the names that annotations use."""
     code = re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
     used = defaultdict(list)
     for name, module in IMPORTS.items():

@@ -4,7 +4,7 @@
 
     with omd.connect() as control:
         with control.batch("b_flights") as batch:
-            outcome = batch.run("m_hstg_flights", load)     # load(run) is called if it may proceed
+            outcome = batch.run("m_hstg_flights", load)     # calls load(run) if it may proceed
             with batch.module("m_int_flight") as run:       # raises ModuleSkipped / ModuleAborted
                 run.write(run.read(spark, "stg.flights"))
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from omd.lineage.step import StepOutcome as StepOutcome
     from omd.lineage.step import StepRun as StepRun
 
-# psycopg would cost every command 150 ms.
+# The names are imported on first use: psycopg would cost every command 150 ms.
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {

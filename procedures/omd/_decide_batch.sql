@@ -99,7 +99,7 @@ BEGIN
         p_reason := 'ALREADY_SUCCEEDED';
     ELSIF p_reason IS NULL
         AND NOT coalesce(p_force, FALSE)
-        AND omd._frequency_is_met(v_batch.batch_id, v_batch.frequency_code)
+        AND omd._frequency_holds_until(v_batch.batch_id, v_batch.frequency_code) IS NOT NULL
     THEN
         p_processing_indicator := 'C';
         p_reason := 'FREQUENCY';

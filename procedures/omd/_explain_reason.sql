@@ -23,12 +23,16 @@ BEGIN ATOMIC
                                 'parent_batch_instance_id', bi.parent_batch_instance_id,
                                 'start_datetime', bi.start_datetime,
                                 'lease_expires_at', bi.lease_expires_at,
+                                'backend_pid', bi.backend_pid,
+                                'started_by', bi.started_by,
                                 'execution_context', bi.execution_context
                             )
                         FROM omd.batch_instance AS bi
-                        WHERE bi.batch_id = p_definition_id AND bi.execution_status_code = 'E'
-                        ORDER BY bi.batch_instance_id
-                        LIMIT 1
+                        WHERE
+                            bi.batch_instance_id = (
+                                SELECT min(o.id)
+                                FROM omd._executing_batch_instances(p_definition_id, NULL) AS o (id)
+                            )
                     )
                 WHEN p_reason = 'RUNNING'
                     THEN (
@@ -38,12 +42,16 @@ BEGIN ATOMIC
                                 'batch_instance_id', mi.batch_instance_id,
                                 'start_datetime', mi.start_datetime,
                                 'lease_expires_at', mi.lease_expires_at,
+                                'backend_pid', mi.backend_pid,
+                                'started_by', mi.started_by,
                                 'execution_context', mi.execution_context
                             )
                         FROM omd.module_instance AS mi
-                        WHERE mi.module_id = p_definition_id AND mi.execution_status_code = 'E'
-                        ORDER BY mi.module_instance_id
-                        LIMIT 1
+                        WHERE
+                            mi.module_instance_id = (
+                                SELECT min(e.e)
+                                FROM omd._executing_module_instances(p_definition_id, NULL) AS e
+                            )
                     )
                 WHEN p_reason = 'FREQUENCY'
                     THEN (
@@ -53,7 +61,10 @@ BEGIN ATOMIC
                                 'start_datetime', bi.start_datetime,
                                 'frequency_code', f.frequency_code,
                                 'frequency_interval', f.frequency_interval,
-                                'holds_until', omd._frequency_holds_until(p_definition_id)
+                                'frequency_tolerance', f.frequency_tolerance,
+                                'holds_until', omd._frequency_holds_until(
+                                    p_definition_id, b.frequency_code
+                                )
                             )
                         FROM omd.batch_instance AS bi
                         INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id

@@ -1,24 +1,41 @@
--- The rule itself stands in _frequency_is_met; an explanation also names the moment.
+-- Only a success counts: after a failure, or while a rollback is pending, the Batch runs again at
+-- once. A scheduler does not start to the millisecond, so a start may be early by the tolerance;
+-- without it, a Daily Batch that starts a moment early would be skipped for a whole day.
 
 CREATE OR REPLACE FUNCTION omd._frequency_holds_until(
-    p_batch_id integer
+    p_batch_id integer,
+    p_frequency_code text
 )
 RETURNS timestamptz
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT bi.start_datetime + f.frequency_interval
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $frequency_holds_until$
+DECLARE
+    v_next_start timestamptz;
+BEGIN
+    SELECT
+        bi.start_datetime + f.frequency_interval
+        - coalesce(
+            f.frequency_tolerance, least(0.05 * f.frequency_interval, interval '1 hour')
+        )
+    INTO v_next_start
     FROM omd.batch_instance AS bi
-    INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
-    INNER JOIN omd.frequency AS f ON b.frequency_code = f.frequency_code
-    WHERE
-        bi.batch_instance_id = omd._last_real_batch_run(p_batch_id)
+    INNER JOIN omd.frequency AS f ON f.frequency_code = p_frequency_code
+    WHERE bi.batch_instance_id = omd._last_real_batch_run(p_batch_id)
         AND bi.execution_status_code = 'S';
-END;
-
+    IF v_next_start > clock_timestamp() AND NOT omd._batch_rollback_is_pending(p_batch_id) THEN
+        RETURN v_next_start;
+    END IF;
+    RETURN NULL;
+END
+$frequency_holds_until$;
 
 COMMENT ON FUNCTION omd._frequency_holds_until IS
-'Returns until when the last success of the Batch p_batch_id keeps it from running, by the '
-'interval of its frequency; NULL when nothing keeps it. Locks: none.';
+'Returns from when on the Batch p_batch_id may run again: the start of its last real run, plus '
+'the interval of p_frequency_code, minus the tolerance. It returns NULL when the Batch may run '
+'now, because that time has come, the last real run has failed, or a rollback is pending. Locks: '
+'none.';
 REVOKE ALL ON FUNCTION omd._frequency_holds_until FROM PUBLIC;

@@ -1,6 +1,7 @@
 -- Each missing column is told with the argument of register_module that names it, since that is
 -- what the user has to change. If the target is not in this database, only a column that was never
--- named is known to be missing.
+-- named is known to be missing. It is one CASE, so that no column is looked up that no template
+-- names.
 
 CREATE OR REPLACE FUNCTION omd._missing_columns(
     p_module_id integer
@@ -44,8 +45,8 @@ BEGIN ATOMIC
         ) AS needed (argument, placeholder, column_name)
     WHERE
         m.module_id = p_module_id
-        AND strpos(statements.text, needed.placeholder) > 0
         AND CASE
+            WHEN coalesce(strpos(statements.text, needed.placeholder), 0) = 0 THEN FALSE
             WHEN m.platform_code = 'POSTGRES'
                 THEN omd.target_column_type(m.table_code, needed.column_name) IS NULL
             ELSE needed.column_name IS NULL

@@ -117,7 +117,7 @@ BEGIN
         'STAMP_COLUMN_MISSING' AS problem_code,
         'WARNING' AS severity,
         format(
-            'the target %s lacks the column %I: nobody can tell which run wrote a row',
+            'the target %s lacks the column %I: a row can''t be traced to its run',
             t.quoted,
             t.insert_instance_column
         ) AS problem,

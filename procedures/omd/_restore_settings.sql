@@ -10,14 +10,19 @@ SECURITY INVOKER
 AS $restore_settings$
 DECLARE
     v_setting pg_catalog.record;
+    v_present pg_catalog.jsonb;
 BEGIN
     IF p_settings IS NULL THEN
         PERFORM omd.raise_error(
             'OM005', pg_catalog.jsonb_build_object('argument', 'p_settings')
         );
     END IF;
+    v_present := omd._session_settings(p_executable);
+    IF v_present OPERATOR(pg_catalog.=) p_settings THEN
+        RETURN;
+    END IF;
     FOR v_setting IN
-        SELECT c.name, c.value FROM omd._changed_settings(p_settings, p_executable) AS c
+        SELECT c.name, c.value FROM omd._changed_settings(p_settings, v_present) AS c
     LOOP
         IF v_setting.value IS NOT NULL THEN
             PERFORM pg_catalog.set_config(v_setting.name, v_setting.value, FALSE);

@@ -1,32 +1,37 @@
--- The function sets no search_path, since it would then see its own. pg_settings does not show
--- settings that nothing defines, so those that the SQL names are read one by one.
+-- The function sets no search_path, since it would then see its own; so every name, type and
+-- operator is qualified. pg_settings does not show settings that nothing defines, so those that the
+-- SQL names are read one by one. It is PL/pgSQL, which keeps its plan: each run in the database
+-- calls it twice.
 
 CREATE OR REPLACE FUNCTION omd._session_settings(
     p_executable text
 )
 RETURNS jsonb
-LANGUAGE sql
-VOLATILE
+LANGUAGE plpgsql
+STABLE
 PARALLEL UNSAFE
-BEGIN ATOMIC
-    SELECT coalesce(jsonb_object_agg(s.name, s.setting), '{}')
-    FROM (
-        SELECT
-            v.name,
-            v.setting
-        FROM pg_settings AS v
-        WHERE v.source = 'session' AND v.name NOT LIKE 'transaction\_%'
-        UNION
-        SELECT
-            lower(m[1]) AS name,
-            current_setting(m[1], TRUE) AS setting
-        FROM
-            regexp_matches(
-                p_executable, '([[:alpha:]_][[:alnum:]_$]*[.][[:alpha:]_][[:alnum:]_$]*)', 'g'
-            ) AS m
-        WHERE lower(m[1]) NOT IN ('omd.module_instance_id', 'omd.row_counts')
-    ) AS s;
-END;
+SECURITY INVOKER
+AS $session_settings$
+DECLARE
+    v_settings pg_catalog.jsonb;
+    v_named pg_catalog.jsonb;
+BEGIN
+    SELECT pg_catalog.jsonb_object_agg(v.name, v.setting) INTO v_settings
+    FROM pg_catalog.pg_show_all_settings() AS v
+    WHERE v.source OPERATOR(pg_catalog.=) 'session'
+        AND NOT pg_catalog.starts_with(v.name, 'transaction_');
+    SELECT pg_catalog.jsonb_object_agg(
+        pg_catalog.lower(n.m[1]), pg_catalog.current_setting(n.m[1], TRUE)
+    ) INTO v_named
+    FROM pg_catalog.regexp_matches(
+        p_executable, '([[:alpha:]_][[:alnum:]_$]*[.][[:alpha:]_][[:alnum:]_$]*)', 'g'
+    ) AS n (m)
+    WHERE pg_catalog.lower(n.m[1]) OPERATOR(pg_catalog.<>) 'omd.module_instance_id'
+        AND pg_catalog.lower(n.m[1]) OPERATOR(pg_catalog.<>) 'omd.row_counts';
+    RETURN coalesce(v_settings, '{}'::pg_catalog.jsonb)
+        OPERATOR(pg_catalog.||) coalesce(v_named, '{}'::pg_catalog.jsonb);
+END
+$session_settings$;
 
 COMMENT ON FUNCTION omd._session_settings IS
 'Returns the settings of this session that differ from its start, and those named in the SQL '

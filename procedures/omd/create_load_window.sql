@@ -92,7 +92,7 @@ BEGIN
     v_problem := CASE
         WHEN v_kind = '' THEN 'has no end'
         WHEN p_end_value NOT BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-31 00:00:00+00'
-            THEN 'ends at no instant of the years 1 to 9999'
+            THEN 'ends outside the years 1 to 9999'
         WHEN v_kind = v_expected
             AND (
                 p_end_value < p_start_value

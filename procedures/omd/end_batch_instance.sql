@@ -41,8 +41,8 @@ $end_batch_instance$;
 COMMENT ON PROCEDURE omd.end_batch_instance IS
 'Ends the Batch Instance p_batch_instance_id, which executes, with status F, as batch_failure '
 'does: what executes in it fails with it, and the next run is a partial restart. It does not stop '
-'the program of the run. p_event_detail: why, as text; the failure event and an event of type 4 '
-'record it with the role that called. An instance that has failed already stays as it is. Errors: '
+'the program of the run. Its failure event and an event of type 4 say who called it, and why. '
+'p_event_detail: why it is ended. An instance that has failed already stays as it is. Errors: '
 'OM003, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row, then '
 'those of its members.';
 REVOKE ALL ON PROCEDURE omd.end_batch_instance FROM PUBLIC;

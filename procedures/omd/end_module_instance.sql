@@ -44,9 +44,9 @@ $end_module_instance$;
 COMMENT ON PROCEDURE omd.end_module_instance IS
 'Ends the Module Instance p_module_instance_id, which executes, with status F, as module_failure '
 'does: the next begin of the Module rolls its rows back, and if the run goes on, it is fenced. It '
-'does not stop the program of the run. p_event_detail: why, as text; the failure event and an '
-'event of type 4 record it with the role that called. An instance that has failed already stays '
-'as it is. Errors: OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the '
+'does not stop the program of the run. Its failure event and an event of type 4 say who called '
+'it, and why. p_event_detail: why it is ended. An instance that has failed already stays as it '
+'is. Errors: OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the '
 'instance row.';
 REVOKE ALL ON PROCEDURE omd.end_module_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_module_instance TO omd_admin;

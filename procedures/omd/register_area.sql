@@ -36,7 +36,8 @@ $register_area$;
 COMMENT ON PROCEDURE omd.register_area IS
 'Adds the area p_area_code, or changes it; a NULL argument keeps the present value, and the case '
 'of a known code does not matter. p_layer_code: Staging, Integration or Presentation; a new area '
-'needs it. A Module of an area that you add is rolled back by a template of your own '
-'(omd.rollback_template). Errors: OM005, OM006 (unknown layer), OM013. Locks: the area row.';
+'needs it. p_area_description: what it holds. A Module of an area that you add is rolled back by a '
+'template of your own (omd.rollback_template). Errors: OM005, OM006 (unknown layer), OM013. '
+'Locks: the area row.';
 REVOKE ALL ON PROCEDURE omd.register_area FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_area TO omd_admin;

@@ -140,7 +140,7 @@ COMMENT ON PROCEDURE omd.register_module IS
 'where it ends. p_current_indicator_column: marks the current row of a key. '
 'p_insert_instance_column, p_update_instance_column: the audit column where its name differs from '
 'the standard. p_companion_module_codes: Modules that are rolled back together with this one; '
-'replaces the list. p_inactive_indicator: Y, it is skipped, or N. Answers p_module_id. '
+'replaces the list. p_inactive_indicator: Y skips each run. Returns p_module_id. '
 'p_table_format_code: PARQUET for plain Parquet on Spark. p_open_expiry_date: what the expiry date'
 ' of a current record says (9999-12-31). Warns of each problem that omd_report.readiness shows. '
 'Errors: OM002, OM005, OM006, OM009, OM013, OM111: another target while a rollback is pending in '

@@ -130,10 +130,10 @@ $register_rollback$;
 
 COMMENT ON PROCEDURE omd.register_rollback IS
 'Inserts or updates the step p_step (1) of how the Module p_module_code is rolled back; a Module '
-'with steps of its own uses none of its area. A NULL argument keeps the present value. '
-'p_statement_template: one statement; at first NULL deletes by the insert instance id. '
-'p_count_template: a SELECT of the number of rows it would touch, for preview_rollback; a new '
-'statement without one is not counted. Both take the placeholders that '
+'with steps of its own uses none of its area. A NULL argument keeps the present value. p_step: '
+'its number, 1 when none is given. p_statement_template: one statement; at first NULL deletes by '
+'the insert instance id. p_count_template: a SELECT of the number of rows it would touch, for '
+'preview_rollback; a new statement without one is not counted. Both take the placeholders that '
 'omd.rollback_template.statement_template describes. p_keeps_rows: TRUE where rows of undone runs '
 'stay on purpose; else (FALSE at first) a rollback that leaves a row is refused. p_is_removed: '
 'TRUE removes the step, or does nothing where there is none. Errors: OM002, OM005, OM013, OM209. '

@@ -16,12 +16,9 @@ BEGIN
     -- A begin takes this lock too, so the check below sees every run that executes.
     PERFORM FROM omd.batch AS b WHERE b.batch_id = v_batch_id FOR NO KEY UPDATE;
 
-    SELECT bi.batch_instance_id INTO v_instance_id
-    FROM omd.batch_instance AS bi
-    WHERE bi.batch_id = v_batch_id AND bi.execution_status_code = 'E'
-    ORDER BY bi.batch_instance_id
-    LIMIT 1;
-    IF FOUND THEN
+    SELECT min(e.id) INTO v_instance_id
+    FROM omd._executing_batch_instances(v_batch_id, NULL) AS e (id);
+    IF v_instance_id IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM113',
             jsonb_build_object(

@@ -15,12 +15,9 @@ BEGIN
     -- A begin takes this lock too, so the check below sees every run that executes.
     PERFORM FROM omd.module AS m WHERE m.module_id = v_module_id FOR NO KEY UPDATE;
 
-    SELECT mi.module_instance_id INTO v_instance_id
-    FROM omd.module_instance AS mi
-    WHERE mi.module_id = v_module_id AND mi.execution_status_code = 'E'
-    ORDER BY mi.module_instance_id
-    LIMIT 1;
-    IF FOUND THEN
+    SELECT min(e.id) INTO v_instance_id
+    FROM omd._executing_module_instances(v_module_id, NULL) AS e (id);
+    IF v_instance_id IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM113',
             jsonb_build_object(

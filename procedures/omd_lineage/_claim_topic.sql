@@ -90,8 +90,7 @@ BEGIN
     -- An administrator has set R on a step that succeeded: the offset goes back to the start of its
     -- block, since the begin that follows undoes its rows. The first look is cheap, and most steps
     -- need no more.
-    PERFORM FROM omd.open_instance AS o WHERE o.module_id = v_topic.module_id LIMIT 1;
-    IF FOUND THEN
+    IF EXISTS (SELECT FROM omd.open_module_instances(v_topic.module_id)) THEN
         SELECT i.start_value, i.start_id INTO v_window
         FROM unnest(omd.pending_rollback(v_topic.module_id)) WITH ORDINALITY AS p (id, n)
         CROSS JOIN LATERAL omd.instance_state(p.id) AS i

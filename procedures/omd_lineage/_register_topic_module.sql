@@ -19,6 +19,7 @@ SET search_path = pg_catalog, pg_temp
 AS $register_topic_module$
 DECLARE
     v_module omd.module_target;
+    v_messages CONSTANT text := current_setting('client_min_messages');
     v_code text := coalesce(
         p_module_code,
         (
@@ -29,6 +30,8 @@ DECLARE
     );
 BEGIN
     SELECT m.* INTO v_module FROM omd.module_target AS m WHERE m.module_code = v_code;
+    -- register_module would warn that no rollback is registered, which happens only below.
+    PERFORM set_config('client_min_messages', 'error', TRUE);
     CALL omd.register_module(
         v_code,
         p_area_code => coalesce(p_area_code, v_module.area_code, 'PRES'),
@@ -38,6 +41,7 @@ BEGIN
         p_module_description => p_comment,
         p_module_id => p_module_id
     );
+    PERFORM set_config('client_min_messages', v_messages, TRUE);
     SELECT m.* INTO v_module FROM omd.module_target AS m WHERE m.module_id = p_module_id;
     IF omd.quote_table(v_module.table_code, v_module.platform_code)
         <> omd.quote_table(p_table_code, v_module.platform_code)
@@ -78,6 +82,8 @@ BEGIN
     IF NOT omd.has_rollback_template(p_module_id) THEN
         CALL omd.register_rollback(v_code);
     END IF;
+    -- This call warns of what is still missing.
+    CALL omd.register_module(v_code, p_module_id => p_module_id);
 END
 $register_topic_module$;
 

@@ -102,7 +102,7 @@
 \ir ../../procedures/omd/_referencing_modules.sql
 \ir ../../procedures/omd/_companion_instances.sql
 \ir ../../procedures/omd/_batch_rollback_is_pending.sql
-\ir ../../procedures/omd/_frequency_is_met.sql
+\ir ../../procedures/omd/_frequency_holds_until.sql
 \ir ../../procedures/omd/_child_has_succeeded.sql
 \ir ../../procedures/omd/_missing_columns.sql
 \ir ../../procedures/omd/_module_problems.sql
@@ -194,7 +194,6 @@
 \ir ../../procedures/omd/set_next_run_indicator.sql
 \ir ../../procedures/omd/end_module_instance.sql
 \ir ../../procedures/omd/end_batch_instance.sql
-\ir ../../procedures/omd/_frequency_holds_until.sql
 \ir ../../procedures/omd/_explain_reason.sql
 \ir ../../procedures/omd/explain_begin.sql
 

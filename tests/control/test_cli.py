@@ -344,9 +344,13 @@ def test_reaping_tells_what_was_given_up_and_why(registered: Command, dsn: str) 
             "why": "the run was declared dead because its lease has expired",
         },
     ]
-    assert done.stderr == "3 instances given up.\n"
+    assert done.stderr == "3 instances were declared dead.\n"
     again = registered("reap")
-    assert (again.returncode, again.stdout, again.stderr) == (0, "", "0 instances given up.\n")
+    assert (again.returncode, again.stdout, again.stderr) == (
+        0,
+        "",
+        "0 instances were declared dead.\n",
+    )
 
 
 def test_a_database_without_omd_needs_an_install(omd_command: Command, empty_dsn: str) -> None:
@@ -357,3 +361,139 @@ def test_a_database_without_omd_needs_an_install(omd_command: Command, empty_dsn
 
 def test_no_server_is_no_connection(omd_command: Command) -> None:
     assert omd_command("status", dsn="host=/nowhere").returncode == 6
+
+
+# Administration by procedures -------------------------------------------------------------------
+
+
+def one(dsn: str, statement: str) -> Any:
+    with psycopg.connect(dsn) as conn:
+        row = conn.execute(statement.encode()).fetchone()
+    return row[0] if row else None
+
+
+def test_explain_shows_what_a_begin_would_answer(registered: Command, dsn: str) -> None:
+    proceed = registered("explain", "m_stg")
+    assert (proceed.returncode, proceed.stderr) == (0, "")
+    assert proceed.stdout.split()[:2] == ["processing_indicator", "P"]
+    with omd.connect(dsn) as control, control.module("m_stg") as run:
+        done = registered("explain", "m_stg", "--output", "json")
+        assert done.returncode == 4
+        told = json.loads(done.stdout)
+        assert (told["processing_indicator"], told["reason"]) == ("A", "RUNNING")
+        assert str(run.module_instance_id) in json.dumps(told["details"])
+    assert registered("run", "batch", "b_child").returncode in (0, 3)
+    assert registered("explain", "--batch", "b_child").returncode == 3
+    assert registered("explain", "nowhere").returncode == 1
+    for arguments in ((), ("m_stg", "--batch", "b_day")):
+        assert registered("explain", *arguments).returncode == 2
+
+
+def test_explain_is_a_failure_where_a_begin_would_fail(registered: Command, dsn: str) -> None:
+    registered("run", "module", "m_int")  # fails
+    with psycopg.connect(dsn) as conn:
+        conn.execute("DROP TABLE dwh.int")
+    done = registered("explain", "m_int")
+    assert done.returncode == 1
+    assert "A begin would fail with OM202" in done.stdout
+
+
+def test_explain_in_a_batch_instance(registered: Command, dsn: str) -> None:
+    with omd.connect(dsn) as control:
+        batch = control.begin_batch("b_child").batch_instance_id
+    done = registered("explain", "m_stg", "--batch-instance", str(batch), "--output", "json")
+    assert (done.returncode, json.loads(done.stdout)["reason"]) == (4, "NOT_REGISTERED")
+
+
+def test_a_hung_run_is_ended(registered: Command, dsn: str) -> None:
+    with omd.connect(dsn) as control:
+        batch = control.begin_batch("b_day").batch_instance_id
+        inside = control.begin_module("m_stg", batch_instance_id=batch).module_instance_id
+    for kind, instance in (("module", inside), ("batch", batch)):
+        done = registered("end", kind, str(instance), "--event-detail", "the host is down")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr == f"{kind.title()} Instance {instance} has ended with status F.\n"
+    events = rows(registered("log", "events", "--output", "json"))
+    assert any("the host is down" in event["event_detail"] for event in events)
+    done = registered("end", "module", "999")
+    assert (done.returncode, "OM004" in done.stderr) == (1, True)
+    assert registered("end", "module", "m_stg").returncode == 2
+
+
+def test_rename_and_retire(registered: Command) -> None:
+    assert registered("rename", "module", "m_stg", "m_first").returncode == 0
+    assert registered("rename", "batch", "b_child", "b_last").returncode == 0
+    modules = {row["module_code"] for row in rows(registered("module", "list", "--output", "json"))}
+    assert modules == {"m_first", "m_int"}
+    registered("run", "module", "m_int")  # fails: a rollback waits
+    refused = registered("retire", "module", "m_int")
+    assert (refused.returncode, "OM113" in refused.stderr) == (1, True)
+    for kind, code in (("module", "m_first"), ("batch", "b_last")):
+        assert registered("retire", kind, code).returncode == 0
+        listed = rows(registered(kind, "list", "--output", "json"))
+        assert [r["inactive_indicator"] for r in listed if r[f"{kind}_code"] == code] == ["Y"]
+    taken = registered("rename", "module", "m_first", "m_int")
+    assert (taken.returncode, "OM013" in taken.stderr) == (1, True)
+
+
+def test_removing_places(registered: Command, dsn: str) -> None:
+    assert registered("remove", "batch-module", "b_day", "m_stg").returncode == 0
+    assert registered("remove", "parent", "b_child", "b_day").returncode == 0
+    assert one(
+        dsn,
+        "SELECT array_agg(coalesce(module_code, child_batch_code))"
+        " FROM omd_report.batch_module_list WHERE batch_code = 'b_day'",
+    ) == ["m_int"]
+    assert registered("remove", "batch-module", "b_day", "nowhere").returncode == 1
+
+
+def test_registering_how_a_module_is_rolled_back(registered: Command, dsn: str) -> None:
+    templates = "SELECT count(*) FROM omd.rollback_template WHERE module_id IS NOT NULL"
+    assert registered("register", "rollback", "m_stg").returncode == 0
+    done = registered(
+        "register", "rollback", "m_stg", "--step", "2", "--keeps-rows",
+        "--statement-template", "ANALYZE {table}",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "The rollback of Module m_stg is registered.\n"
+    assert one(dsn, templates) == 2
+    assert registered("remove", "rollback", "m_stg", "--step", "2").returncode == 0
+    assert registered("remove", "rollback", "m_stg").returncode == 0
+    assert one(dsn, templates) == 0
+    refused = registered("register", "rollback", "m_stg", "--statement-template", "DELETE {what}")
+    assert (refused.returncode, "OM209" in refused.stderr) == (1, True)
+
+
+def test_registering_codes(omd_: Command, dsn: str) -> None:
+    for arguments in (
+        ("area", "RAW", "--layer-code", "Staging", "--area-description", "As it came"),
+        ("table-type", "BRIDGE", "--table-type-description", "Joins hubs"),
+        ("event-type", "100", "--event-type-description", "Quality"),
+        ("frequency", "Quarterly", "--frequency-interval", "3 months"),
+    ):
+        done = omd_("register", *arguments)
+        assert done.returncode == 0, done.stderr
+        assert f"{arguments[1]} is registered." in done.stderr
+    assert one(dsn, "SELECT area_description FROM omd.area WHERE area_code = 'RAW'") == "As it came"
+    assert one(
+        dsn,
+        "SELECT frequency_interval = interval '3 months' FROM omd.frequency"
+        " WHERE frequency_code = 'Quarterly'",
+    )
+    assert one(dsn, "SELECT count(*) FROM omd.event_type WHERE event_type_code = 100") == 1
+    assert one(dsn, "SELECT count(*) FROM omd.table_type WHERE table_type_code = 'BRIDGE'") == 1
+    for arguments, code, said in (
+        (("area", "NEW"), 1, "OM005"),
+        (("area", "NEW", "--layer-code", "Attic"), 1, "OM006"),
+        (("event-type", "7"), 1, "OM013"),
+        (("event-type", "seven"), 2, "not a valid integer"),
+    ):
+        done = omd_("register", *arguments)
+        assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+
+
+def test_a_hostile_code_can_t_write_to_the_terminal(omd_: Command) -> None:
+    done = omd_("register", "batch", "b\x1b[2J{0}", "--frequency-code", "Adhoc")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stderr
+    assert "b\N{REPLACEMENT CHARACTER}[2J{0} is registered" in done.stderr

@@ -38,7 +38,7 @@ def test_rollback_shows_what_would_be_executed(omd_command: Command, dsn: str, f
     assert shown.stdout == (
         f"DELETE FROM dwh.t WHERE omd_insert_module_instance_id = ANY ('{{{failed}}}'::bigint[]);\n"
     )
-    assert f"Undoes Module Instances {failed}." in shown.stderr
+    assert f"The rollback undoes Module Instances {failed}." in shown.stderr
 
 
 def test_rollback_counts_on_request(omd_command: Command, dsn: str, failed: int) -> None:

@@ -80,6 +80,7 @@ def test_who_runs_and_since_when(flow: Flow) -> None:
     details = same(flow, module_code="m")["details"]
     assert details["module_instance_id"] == id
     assert details["execution_context"] == {"host": "h", "pid": 7}
+    assert details["started_by"] == flow.one("SELECT session_user")
     assert details["start_datetime"] < details["lease_expires_at"]
     batch = flow.begin_batch().id
     assert same(flow, batch_code="b")["details"]["batch_instance_id"] == batch

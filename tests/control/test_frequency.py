@@ -50,13 +50,41 @@ def test_a_start_a_moment_early_is_let_in(flow: Flow) -> None:
 def test_the_tolerance_can_be_tuned(
     tuned: Flow, tolerance: str, ago: str, answer: tuple[str, str | None]
 ) -> None:
-    tuned.owner(
-        "UPDATE omd.frequency SET frequency_tolerance = %s WHERE frequency_code = 'Daily'",
-        tolerance,
-    )
+    tuned.call("register_frequency", frequency_code="daily", frequency_tolerance=tolerance)
     tuned.batch(frequency_code="Daily")
     started_ago(tuned, tuned.run_batch().id, ago)
     assert tuned.begin_batch().answer == answer
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"frequency_tolerance": "-1 s"},
+        {"frequency_tolerance": "1 day"},
+        {"frequency_tolerance": "2 hours", "frequency_interval": "1 hour"},
+    ],
+)
+def test_a_tolerance_is_shorter_than_the_interval(flow: Flow, arguments: dict[str, str]) -> None:
+    flow.refused("OM013", "register_frequency", frequency_code="Daily", **arguments)
+
+
+def test_an_interval_stays_longer_than_the_tolerance(tuned: Flow) -> None:
+    tuned.call("register_frequency", frequency_code="Daily", frequency_tolerance="2 hours")
+    tuned.refused(
+        "OM013", "register_frequency", frequency_code="Daily", frequency_interval="1 hour"
+    )
+
+
+def test_until_when_a_frequency_holds_counts_the_tolerance(tuned: Flow) -> None:
+    tuned.call("register_frequency", frequency_code="Daily", frequency_tolerance="3 hours")
+    tuned.batch(frequency_code="Daily")
+    tuned.run_batch()
+    told = tuned.rows(
+        "SELECT (details ->> 'holds_until')::timestamptz"
+        " - (details ->> 'start_datetime')::timestamptz = interval '21 hours' AS is_so"
+        " FROM omd.explain_begin(p_batch_code => 'b')"
+    )
+    assert told == [{"is_so": True}]
 
 
 def test_a_tolerance_is_not_negative(flow: Flow) -> None:

@@ -284,9 +284,10 @@ def test_what_executes_tells_where(flow: Flow) -> None:
     flow.begin_module("m", 1, execution_context={"host": "h", "pid": 7, "user": "anna"})
     rows = flow.rows("SELECT * FROM omd_report.current_processing ORDER BY instance_type")
     columns = ("host", "pid", "user_name", "session_lives")
+    who = flow.one("SELECT session_user")
     assert [tuple(row[column] for column in columns) for row in rows] == [
-        (None, None, None, None),
-        ("h", "7", "anna", None),
+        (None, None, who, None),
+        ("h", "7", who, None),
     ]
 
 

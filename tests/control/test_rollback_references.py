@@ -1,4 +1,4 @@
-"""Rolling back what foreign keys refer to: the referring Modules go first (section 6)."""
+"""Rolling back what foreign keys refer to: the referring Modules go first."""
 
 from __future__ import annotations
 

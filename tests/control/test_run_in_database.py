@@ -189,6 +189,20 @@ def test_a_run_inside_a_transaction_is_refused_and_leaves_nothing(flow: Flow) ->
     assert run_batch(flow)[1] == "S"
 
 
+@pytest.mark.parametrize(
+    "call", ["run_module('m', NULL, NULL, i, s)", "run_batch('b', NULL, i, s)"]
+)
+def test_a_run_inside_a_block_with_exception_is_refused(flow: Flow, call: str) -> None:
+    block = (
+        f"DO $$ DECLARE i bigint; s text; BEGIN CALL omd.{call};"
+        " EXCEPTION WHEN invalid_transaction_termination THEN NULL; END $$"
+    )
+    with pytest.raises(psycopg.Error) as caught:
+        flow.conn.execute(block.encode())
+    assert caught.value.sqlstate == "OM018"
+    assert flow.stamps() == {}
+
+
 def test_a_running_module_is_visible_and_keeps_others_out(
     flow: Flow, another: Another, background: Background, until_settled: UntilSettled
 ) -> None:

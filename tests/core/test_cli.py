@@ -128,3 +128,81 @@ def test_the_doctor_tells_a_user_without_a_role_what_to_grant(omd_command, conne
         assert roles["mend"].startswith('GRANT omd_runner TO "omd_test_nobody"')
     finally:
         connect().execute("DROP ROLE omd_test_nobody")
+
+
+@pytest.fixture
+def doctor(omd_command):
+    """What the doctor finds: a function that returns its exit code and its rows of one check."""
+
+    def run(check, dsn):
+        done = omd_command("doctor", "--output", "json", dsn=dsn)
+        return done.returncode, [r for r in json.loads(done.stdout) if r["check"] == check]
+
+    return run
+
+
+def register(conn, number, **more):
+    for i in range(number):
+        arguments = {"p_area_code": "INT", "p_table_code": f"dwh.t{i}", **more}
+        named = ", ".join(f"{name} => %({name})s::text" for name in arguments)
+        conn.execute(
+            f"CALL omd.register_module('m_{i:02}', {named}, p_module_id => NULL)", arguments
+        )
+
+
+def test_the_doctor_shows_the_modules_that_a_failure_would_stop(doctor, connect, dsn, omd_command):
+    conn = connect()
+    register(conn, 1, p_table_type_code="HUB")
+    code, [found] = doctor("readiness", dsn)
+    assert (code, found["verdict"]) == (1, "bad")
+    assert found["found"].startswith("m_00: the target dwh.t0 does not exist")
+    assert found["mend"].startswith("CREATE TABLE dwh.t0 (")
+    people = omd_command("doctor", dsn=dsn).stdout
+    assert found["found"] in people
+    assert found["mend"] in people
+
+    conn.execute("CREATE SCHEMA dwh; CREATE TABLE dwh.t0 (omd_insert_module_instance_id bigint)")
+    code, [found] = doctor("readiness", dsn)
+    assert (code, found["verdict"]) == (0, "ok")
+
+
+def test_a_problem_that_stops_no_run_is_a_warning_of_the_doctor(doctor, connect, dsn):
+    conn = connect()
+    register(conn, 1, p_area_code="STG", p_table_type_code="HUB")
+    conn.execute("CREATE SCHEMA dwh; CREATE TABLE dwh.t0 (x integer)")
+    code, [found] = doctor("readiness", dsn)
+    assert (code, found["verdict"]) == (0, "warning")
+    assert "can't be traced to its run" in found["found"]
+
+
+def test_the_doctor_shows_the_first_ten_problems_and_how_many_there_are_more(doctor, connect, dsn):
+    register(connect(), 13, p_table_type_code="HUB")
+    code, found = doctor("readiness", dsn)
+    assert code == 1
+    assert [row["found"][:4] for row in found[:-1]] == [f"m_{i:02}" for i in range(10)]
+    assert found[-1]["found"] == "and 3 problems more"
+    assert "omd_report.readiness" in found[-1]["mend"]
+
+
+def test_the_doctor_warns_that_registered_sql_would_run_as_superuser(doctor, connect, dsn):
+    login = psycopg.conninfo.make_conninfo(dsn, user="omd_test_loader")
+    conn = connect()
+    conn.execute("CREATE ROLE omd_test_loader LOGIN IN ROLE omd_runner, omd_admin")
+    try:
+        code, [found] = doctor("who runs", dsn)
+        assert (code, found["verdict"]) == (0, "warning")
+        assert "runs as superuser" in found["found"]
+        assert "IN ROLE omd_runner" in found["mend"]
+
+        assert doctor("who runs", login)[1][0]["verdict"] == "ok"
+
+        # The runs of others count, also of a superuser who has taken on another role.
+        register(conn, 1)
+        conn.execute("SET ROLE omd_runner")
+        conn.execute("CALL omd.create_module_instance('m_00', p_module_instance_id => NULL)")
+        conn.execute("RESET ROLE")
+        [found] = doctor("who runs", login)[1]
+        assert found["verdict"] == "warning"
+        assert found["found"].startswith(f"{conn.info.user}: superuser")
+    finally:
+        conn.execute("DROP ROLE omd_test_loader")

@@ -58,10 +58,14 @@ def test_every_option_has_a_word_of_help(path: tuple[str, ...]) -> None:
 # What prints no rows: it changes something, or its output has a format of its own.
 SILENT = {
     "", "uninstall", "demo", "demo lineage", "register", "register batch", "register module",
-    "register batch-module", "register parent", "set-next-run", "parameter", "parameter set",
-    "purge", "batch", "module", "run", "report", "embedded", "embedded start", "embedded stop",
-    "embedded dsn", "embedded psql", "lineage", "lineage register", "lineage remove",
-    "lineage graph", "lineage run", "lineage retry", "lineage release", "lineage offset",
+    "register batch-module", "register parent", "register rollback", "register area",
+    "register table-type", "register event-type", "register frequency", "rename",
+    "rename batch", "rename module", "retire", "retire batch", "retire module", "remove",
+    "remove batch-module", "remove parent", "remove rollback", "end", "end batch",
+    "end module", "set-next-run", "parameter", "parameter set", "purge", "batch", "module",
+    "run", "report", "embedded", "embedded start", "embedded stop", "embedded dsn",
+    "embedded psql", "lineage", "lineage register", "lineage remove", "lineage graph",
+    "lineage run", "lineage retry", "lineage release", "lineage offset",
 }  # fmt: skip
 
 

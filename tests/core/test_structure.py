@@ -89,7 +89,7 @@ def test_a_room_knows_only_the_rooms_below_it_and_no_engine(module):
 
 
 # Not in the rooms: what installs the database, runs a server or checks it, and the demos.
-OUTSIDE = re.compile(r"omd\.(spark|demo|install|embedded|cli\.install)\b")
+OUTSIDE = re.compile(r"omd\.(spark|demo|install|embedded|cli\.doctor)\b")
 STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CALL \w)")
 
 

@@ -32,7 +32,7 @@ with omd.connect() as control:
     reveal_type(control.previous_module_instance("m_x"))
     reveal_type(control.run_batch("b"))
     reveal_type(control.lineage)
-    reveal_type(control.lineage.plan("fact.a").end_value)
+    reveal_type(control.lineage.plan("fact.a").end_pos)
     reveal_type(control.lineage.step("fact.a").outcome)
     control.lineage.set_offset("stg.h", datetime.now(timezone.utc), id="4")  # error
     control.lineages  # error

@@ -153,7 +153,7 @@ OPENED = "SET omd_expiry_date = '9999-12-31' WHERE omd_current_record_indicator 
         (
             f"UPDATE int.hub_carrier SET omd_insert_module_instance_id = ({FAILED})",
             "int.hub_carrier",
-            "16 rows of no succeeded run",
+            "16 rows are of no succeeded run",
         ),
         (f"UPDATE int.sat_aircraft {OPENED}", "int.sat_aircraft", "a value has changed"),
         ("TRUNCATE pres.carrier_month", "pres.carrier_month", "46 rows too few"),

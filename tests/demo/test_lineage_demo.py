@@ -107,7 +107,7 @@ class TestPlayed:
                     " (SELECT max(module_instance_id) FROM omd_report.module_execution_log"
                     " WHERE execution_status_code = 'F') FROM dash.sky_day LIMIT 1"
                 ),
-                {"dash.sky_day": "1 rows of no succeeded run"},
+                {"dash.sky_day": "1 rows are of no succeeded run"},
             ),
             (
                 (

@@ -12,6 +12,7 @@ CONTROLS_TRANSACTIONS = {
     "omd.purge_history",
     "omd.require_no_transaction_block",
     "omd._restore_settings",
+    "omd._session_settings",
     "omd_lineage.step",
 }
 

@@ -1,1 +1,1 @@
-"""What every room stands on: it knows no room, no Spark and no command line."""
+"""The base of every room; it depends on no room, on no Spark and on no command line."""

@@ -1,7 +1,7 @@
-"""Engines: what moves the rows of a run where PostgreSQL does not do it itself.
+"""Engines, which move the rows of a run where PostgreSQL does not do it itself.
 
-An engine is found by its name, as Modules and topics have it. Its package is imported only then, so
-that a run in PostgreSQL needs nothing of it.
+An engine is found by its name, which Modules and topics carry. Its package is imported only then,
+so that a run in PostgreSQL needs nothing of it.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ class Snapshot(Protocol):
     id: str
 
     def is_held(self) -> bool:
-        """Whether it is still held."""
+        """Return whether it is still held."""
         ...
 
     def close(self) -> None:
-        """Let it go."""
+        """Release it."""
         ...
 
 
 class Engine(Protocol):
-    """What a run asks of an engine; a session is the engine's own."""
+    """The methods that a run calls; a session is an object of the engine."""
 
     def active(self) -> Any | None:
-        """The session that this thread uses already, if there is one."""
+        """Return the session that this thread uses already, if there is one."""
         ...
 
     def context(self, session: Any) -> dict[str, Any]:
-        """What the execution context tells of a session."""
+        """Return what the execution context says about a session."""
         ...
 
     def attach(self, session: Any, tag: str) -> None:
@@ -48,15 +48,15 @@ class Engine(Protocol):
         ...
 
     def cancel(self, session: Any, tag: str) -> None:
-        """Cancel the jobs so marked."""
+        """Cancel the jobs that are marked with the tag."""
         ...
 
     def release(self, session: Any, tag: str) -> None:
-        """Mark no more jobs."""
+        """Stop marking the jobs of this thread."""
         ...
 
     def interrupted(self, session: Any) -> None:
-        """A signal has ended the job, wherever this thread was."""
+        """Clean up after a signal that ended the job at any point of this thread."""
         ...
 
     def roll_back(self, session: Any, statement: str) -> None:
@@ -69,12 +69,12 @@ class Engine(Protocol):
 
 
 def engine(name: str) -> Any:
-    """The engine of this name, as `Engine` says; the package has more than that to offer."""
+    """Return the engine of this name: an `Engine`, which may have more methods than that."""
     return importlib.import_module(ENGINES[name][0]).engine
 
 
 def active_session() -> Any | None:
-    """The session of an engine that this thread uses already; looks only at what is imported."""
+    """Return the session that this thread uses already, of any engine whose library is imported."""
     sessions: Iterable[Any] = (
         engine(name).active() for name, (_, library) in ENGINES.items() if library in sys.modules
     )

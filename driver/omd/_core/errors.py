@@ -1,16 +1,16 @@
-"""What every error of OMD is, and those that know no room.
+"""The base of all errors of OMD, and the errors that belong to no room.
 
 Every SQLSTATE of class ``OM`` has a class, here or in the ``errors`` of its room, and psycopg
 raises that class itself: a subclass that names its ``code`` registers it with psycopg. The table
-``omd.error_catalogue`` is the other half of the catalogue; the names of the classes are its error
-names.
+``omd.error_catalogue`` is the other half of the catalogue; its error names are the names of the
+classes.
 
     OM0nn  CallerError         the call was wrong
     OM1nn  StateError          the state of the instance does not allow the call
     OM2nn  ConfigurationError  something has to be registered or created first
     OM9nn  InternalError       a broken invariant
 """
-# ruff: noqa: N818 - the names say what happened; an Error behind each would say it twice
+# ruff: noqa: N818 - the names say what happened; a suffix Error would add nothing
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class OmdError(psycopg.DatabaseError):
-    """An error of OMD: `sqlstate`, `message`, `detail` and, with the next command, `hint`."""
+    """An error of OMD: it has `sqlstate`, `message`, `detail` and `hint`, the next command."""
 
     __module__ = "omd.errors"
 
@@ -52,7 +52,7 @@ class OmdError(psycopg.DatabaseError):
 
     @property
     def message(self) -> str:
-        """What is wrong, in one sentence."""
+        """The problem, in one sentence."""
         return self.diag.message_primary or super().__str__()
 
     @property
@@ -71,7 +71,7 @@ class OmdError(psycopg.DatabaseError):
 
 
 class CallerError(OmdError):
-    """The caller's mistake: an unknown code, a missing or impossible value."""
+    """The caller made a mistake: a code is unknown, or a value is missing or impossible."""
 
 
 class StateError(OmdError):
@@ -83,7 +83,7 @@ class ConfigurationError(OmdError):
 
 
 class InternalError(OmdError, code="OM902"):
-    """A broken invariant of OMD itself."""
+    """An invariant of OMD itself is broken."""
 
 
 class MissingArgument(CallerError, code="OM005"):
@@ -106,4 +106,4 @@ class AnswerLost(ConnectionFailed):
 
 
 class NotInstalled(OmdError):
-    """The database has no OMD, or an older one: ``omd install`` mends it."""
+    """The database has no OMD, or an older version: ``omd install`` repairs that."""

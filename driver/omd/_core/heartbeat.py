@@ -1,4 +1,4 @@
-"""Keeping a lease (docs/explanation/recovery.md, rule R6)."""
+"""Renewal of a lease (docs/explanation/recovery.md, rule R6)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ _log = logging.getLogger("omd.heartbeat")
 
 
 class Heartbeat:
-    """Renews a lease every fifth of it, and tells when that no longer works.
+    """Renews a lease after each fifth of its length, and reports when that no longer works.
 
-    Two threads: one talks to the database, on a connection of its own that is opened at the first
-    renewal; the other watches the clock, since a call to a database that hangs does not return.
+    It has two threads. One calls the database, on a connection of its own that it opens at the
+    first renewal. The other watches the clock, because a call to a database that hangs does not
+    return.
 
     Args:
-        name: of the instance, for threads and messages.
-        lease: its length.
-        granted: when it was asked for, in `time.monotonic` seconds.
+        name: the name of the instance, for threads and messages.
+        lease: the length of the lease.
+        granted: when the lease was requested, in seconds of `time.monotonic`.
         connect: makes the connection.
-        renew: asks the database once.
-        lost: called once, with the reason, a tenth of the lease before its end at the latest.
+        renew: asks the database for one renewal.
+        lost: called once, with the reason, at the latest a tenth of the lease before it expires.
         after_loss: called every second from then on until `stop`.
     """
 
@@ -62,7 +63,7 @@ class Heartbeat:
             thread.start()
 
     def stop(self) -> None:
-        """Stop; a renewal on its way does not delay the caller for long."""
+        """Stop the renewals; one that is on its way delays the caller by a second at most."""
         self._stopped.set()
         self._wake.set()
         for thread in self._threads:
@@ -83,8 +84,8 @@ class Heartbeat:
                     self._refused = refusal.message
                     self._wake.set()
                     return
-                except Exception as error:  # noqa: BLE001 - whatever it is, only time decides
-                    _log.warning("lease not renewed, trying again: %s", error)
+                except Exception as error:  # noqa: BLE001 - any error is retried until time is up
+                    _log.warning("the lease was not renewed, trying again: %s", error)
                     pause = retry
                 else:
                     self._deadline = asked + self._lease
@@ -100,6 +101,6 @@ class Heartbeat:
         if self._stopped.is_set():
             return
         self._lost(self._refused or "the lease could not be renewed in time")
-        # A job may start another Spark job after the first was cancelled: cancel until it gives up.
+        # A job may start another Spark job after the first was cancelled: cancel until it ends.
         while not self._stopped.wait(1.0):
             self._after_loss()

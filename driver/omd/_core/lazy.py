@@ -1,4 +1,4 @@
-"""Names of a package that are imported on first use."""
+"""The names of a package that are imported on first use."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ __all__ = ["lazily"]
 def lazily(
     package: str, homes: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """``__all__``, ``__getattr__`` and ``__dir__`` of a package.
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` for a package.
 
     Args:
-        package: its name.
-        homes: each module, and the names of the package that are in it, or its own.
+        package: the name of the package.
+        homes: the names of the package by the module that defines them; a module may also be
+            listed under its own name.
     """
     home = {name: module for module, names in homes.items() for name in names}
 

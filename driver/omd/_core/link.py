@@ -1,4 +1,4 @@
-"""The control connection: autocommit, short statements, and back again when it breaks."""
+"""The control connection: it is in autocommit, takes short statements, and reconnects."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ _LEVELS = {
 
 
 def resolve_conninfo(conninfo: str | None) -> str:
-    """The argument, else OMD_DSN, else DATABASE_URL, else nothing: libpq's own settings."""
+    """Return the argument, else OMD_DSN, else DATABASE_URL, else "": libpq's own settings apply."""
     return conninfo or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or ""
 
 
 class Link:
-    """One connection that several threads may share, one statement at a time.
+    """One connection that several threads may share; it executes one statement at a time.
 
     Args:
         conninfo: a complete libpq connection string.
-        application_name: as seen in pg_stat_activity.
-        patience: how long to try to come back before giving up.
+        application_name: the name that pg_stat_activity shows.
+        patience: for how long a lost connection is tried again.
     """
 
     def __init__(
         self, conninfo: str, *, application_name: str, patience: timedelta, **options: str
     ) -> None:
-        # A server that vanished without a word is noticed within a minute, not after libpq's hours.
+        # With these a server that vanished is noticed within a minute; libpq would take hours.
         defaults = {
             "connect_timeout": "10",
             "keepalives_idle": "30",
@@ -72,7 +72,7 @@ class Link:
         try:
             given = conninfo_to_dict(conninfo)
         except psycopg.ProgrammingError as error:
-            raise ConnectionFailed(f"no connection string: {_text(error)}") from None
+            raise ConnectionFailed(f"this is no connection string: {_text(error)}") from None
         self._conninfo = make_conninfo("", **{**defaults, **given, **ours})
         self._patience = patience.total_seconds()
         self._lock = threading.RLock()
@@ -82,7 +82,7 @@ class Link:
 
     @property
     def dsn(self) -> str:
-        """A complete connection string: other processes need no service file or environment."""
+        """A complete connection string, with which other processes need no service file."""
         with self._lock:
             info = self._ready(time.monotonic()).info
             told = {
@@ -95,27 +95,28 @@ class Link:
             )
 
     def open(self) -> None:
-        """Connect once, without patience: a wrong address should be told at once."""
+        """Connect once, without patience, so that a wrong address is reported at once."""
         with self._lock:
             try:
                 self._connection = self._connect()
             except psycopg.OperationalError as error:
                 raise ConnectionFailed(
-                    f"no connection to the database: {_text(error)}",
+                    f"there is no connection to the database: {_text(error)}",
                     hint="Name the database: --dsn, OMD_DSN, DATABASE_URL or PGHOST, PGSERVICE.",
                 ) from error
 
     def close(self) -> None:
-        """Close for good."""
+        """Close the connection; it is not opened again."""
         self._closed = True
         if self._connection is not None:
             self._connection.close()
 
     def cancel(self) -> None:
-        """Ask the server to cancel what it still executes, for one who stops waiting for it.
+        """Ask the server to cancel the statement that it still executes, if nobody waits for it.
 
-        Not twice: a second one may come while the server records the failure. psycopg 3.3 has done
-        it already when a signal has ended the wait, 3.2 only for Ctrl-C.
+        The request is not sent twice: a second one might arrive while the server records the
+        failure. When a signal has ended the wait, psycopg 3.3 has sent it already; psycopg 3.2
+        does so for Ctrl-C only.
         """
         connection = self._connection
         if connection is not None and not connection.closed:
@@ -132,15 +133,15 @@ class Link:
         repeatable: bool,
         settled: Callable[[StateError], bool] | None = None,
     ) -> list[T]:
-        """Execute one statement and answer its rows.
+        """Execute one statement and return its rows.
 
-        A statement that is not repeatable is sent once: when the connection breaks under it nobody
-        knows whether it was executed. A connection found broken *before* sending is replaced in
-        either case. `settled` recognises, in the refusal of a statement that was sent again, that
-        the first one had its effect.
+        A statement that is not repeatable is sent once: when the connection breaks under it, nobody
+        knows whether it was executed. A connection that is found broken *before* sending is
+        replaced in either case. When a statement was sent again and is refused, `settled` tells
+        whether the refusal means that the first one had its effect.
 
         Raises:
-            ConnectionFailed: no connection within the patience.
+            ConnectionFailed: no connection could be made within the patience.
             AnswerLost: the connection broke under a statement that may not be repeated.
             NotInstalled: the routine or view does not exist.
         """
@@ -165,7 +166,7 @@ class Link:
                         raise AnswerLost(
                             f"the connection was lost during {_name_of(query)}: {_text(error)}"
                         ) from error
-                    _log.warning("connection lost during %s, trying again", _name_of(query))
+                    _log.warning("the connection was lost in %s, trying again", _name_of(query))
                     sent_again = True
                 except psycopg.ProgrammingError as error:
                     if _is_missing(error):
@@ -177,7 +178,7 @@ class Link:
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """What is executed inside is one transaction; a lost connection ends it."""
+        """Execute what is inside as one transaction; a lost connection ends it."""
         with self._lock:
             connection = self._ready(time.monotonic() + self._patience)
             with connection.transaction():
@@ -200,12 +201,12 @@ class Link:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise ConnectionFailed(
-                        f"no connection to the database: {_text(error)}"
+                        f"there is no connection to the database: {_text(error)}"
                     ) from error
-                _log.warning("no connection, trying again: %s", _text(error))
+                _log.warning("there is no connection, trying again: %s", _text(error))
             else:
                 return self._connection
-            # Full jitter: a restarted server must not meet all its drivers at once.
+            # The pause has a random part, so that not all drivers reach a restarted server at once.
             time.sleep(min(left, pause * (0.5 + random.random())))  # noqa: S311
             pause = min(pause * 2, 5.0)
 
@@ -230,7 +231,7 @@ class _InstantLoader(TimestamptzLoader):
 
 
 class _CountLoader(Loader):
-    """Reads a whole number as an int: sums of row counts, which may be larger than a bigint."""
+    """Reads a whole number as an int: a sum of row counts may be larger than a bigint."""
 
     def load(self, data: Buffer) -> int | Decimal:
         told = bytes(data).decode()
@@ -242,12 +243,12 @@ def _text(error: psycopg.Error) -> str:
 
 
 def _name_of(query: sql.Composed) -> str:
-    """The routine or view of a statement, for messages."""
+    """Return the routine or view of a statement, for messages."""
     return query.as_string(None).split("(")[0].replace('"', "")
 
 
 def _is_alive(connection: psycopg.Connection[Any]) -> bool:
-    """Whether an idle connection still stands; reads what the server said since."""
+    """Return whether an idle connection still works; reads what the server has sent since."""
     if connection.closed:
         return False
     pgconn = connection.pgconn
@@ -256,7 +257,7 @@ def _is_alive(connection: psycopg.Connection[Any]) -> bool:
         poll.register(pgconn.socket, select.POLLIN)
         while poll.poll(0):
             pgconn.consume_input()
-            pgconn.is_busy()  # parses what came, so that notices reach their handler
+            pgconn.is_busy()  # parses what has arrived, so that notices reach their handler
     except (psycopg.Error, OSError, ValueError):
         connection.close()
         return False
@@ -271,7 +272,7 @@ def _is_lost(connection: psycopg.Connection[Any], error: psycopg.Error) -> bool:
 
 
 def _is_missing(error: psycopg.Error) -> bool:
-    # An error from inside a routine has a context; only our own statement has none.
+    # An error from inside a routine has a context; an error of our own statement has none.
     return error.diag.context is None and isinstance(
         error,
         psycopg.errors.UndefinedFunction

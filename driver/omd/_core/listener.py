@@ -1,4 +1,4 @@
-"""A connection that hears a channel."""
+"""A connection that listens to a channel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Listener"]
 
 
 class Listener:
-    """Hears a channel; `fileno` becomes readable when there is something to hear.
+    """Listens to a channel; `fileno` becomes readable when a notification has arrived.
 
     Raises:
         ConnectionFailed: the connection broke, or could not be made.
@@ -35,11 +35,11 @@ class Listener:
         self._link.close()
 
     def fileno(self) -> int:
-        """The socket."""
+        """Return the file descriptor of the socket."""
         return self._connection().fileno()
 
     def heard(self) -> set[str]:
-        """What was told since the last call; does not wait."""
+        """Return the payloads that have arrived since the last call, without waiting."""
         pgconn = self._connection().pgconn
         told = set()
         try:

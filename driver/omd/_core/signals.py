@@ -1,7 +1,8 @@
 """SIGTERM as an exception while a block is open (docs/explanation/jobs.md, rule J4).
 
-Python handles signals in the main thread only; blocks in other threads change nothing. What the
-database must hear whole (a begin, an end) is held: a SIGTERM meanwhile is raised after it.
+Python handles signals in the main thread only, so blocks in other threads change nothing. A call
+that must reach the database as a whole (a begin, an end) holds the signal back: a SIGTERM that
+arrives meanwhile is raised after the call.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["Terminated"]
 
 
 class Terminated(SystemExit):
-    """SIGTERM arrived. Like Ctrl-C no ``except Exception`` stops it; the exit code is 143."""
+    """SIGTERM has arrived. Like Ctrl-C, it passes ``except Exception``; the exit code is 143."""
 
     __module__ = "omd"  # the name that users import, and that the event log shows
 
@@ -30,7 +31,7 @@ class Terminated(SystemExit):
 
 
 class _State:
-    # For each open block of the main thread: what to do before the exception is raised.
+    # For each open block of the main thread, what is called before the exception is raised.
     open: ClassVar[list[Callable[[], None]]] = []
     held = 0
     pending = False
@@ -47,7 +48,7 @@ def _handle(_signal: int, _frame: object) -> None:
 
 
 def enter(interrupted: Callable[[], None]) -> None:
-    """A block opens: take the signal over, unless the process ignores it or C code handles it."""
+    """Open a block: take the signal over, unless the process ignores it or C code handles it."""
     if not _in_main_thread():
         return
     if not _State.open:
@@ -58,7 +59,7 @@ def enter(interrupted: Callable[[], None]) -> None:
 
 
 def leave() -> None:
-    """A block closes: the last one gives the signal back, and one not raised yet with it."""
+    """Close a block: the last one restores the handler, and sends it a signal not yet raised."""
     if not _in_main_thread():
         return
     _State.open.pop()
@@ -73,7 +74,7 @@ def leave() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """No SIGTERM inside; the caller calls `deliver` where it may be raised."""
+    """Hold SIGTERM back inside; the caller calls `deliver` where it may be raised."""
     if not _in_main_thread():
         yield
         return
@@ -85,7 +86,7 @@ def held() -> Iterator[None]:
 
 
 def deliver() -> None:
-    """Raise the SIGTERM that came while it was held."""
+    """Raise the SIGTERM that arrived while it was held back."""
     if _State.pending and _State.held == 0 and _State.open and _in_main_thread():
         _State.pending = False
         for interrupted in _State.open:

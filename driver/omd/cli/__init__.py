@@ -1,1 +1,1 @@
-"""The command ``omd``: one module per room, found by ``omd.cli.main``."""
+"""The command ``omd``; ``omd.cli.main`` finds the commands of the rooms."""

@@ -1,4 +1,4 @@
-"""What every command shares: the connection, the output, the exit codes, the errors."""
+"""The parts that all commands share: the connection, the output, the exit codes, the errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-# As `omd` itself, wherever it is installed; the working folder is not searched for modules.
+# The command `omd`, wherever it is installed; the working folder is not searched for modules.
 PROGRAM = (
     sys.executable,
     "-c",
@@ -49,17 +49,17 @@ class ExitCode(IntEnum):
 
 
 class Group(click.Group):
-    """A group that tells the whole first sentence of each command."""
+    """A group that shows the whole first sentence of each command."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands; click would cut their sentences to one line."""
+        """Write the commands; click itself would cut their sentences to one line."""
         commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([entry(command) for command in commands if command is not None])
 
 
 def entry(command: click.Command) -> tuple[str, str]:
-    """A command in a list: its name and its first sentence."""
+    """Return a command as an entry of a list: its name and its first sentence."""
     return command.name or "", command.get_short_help_str(1000)
 
 
@@ -69,7 +69,7 @@ def dsn_option(command: F) -> F:
         "--dsn",
         metavar="CONNINFO",
         callback=_checked_dsn,
-        help="Where the database is; see omd --help for what is used otherwise.",
+        help="Connection string of the database; omd --help says what is used without it.",
     )(command)
 
 
@@ -97,7 +97,7 @@ def output_option(command: F) -> F:
 
 
 def document_option(command: F) -> F:
-    """Add ``--output`` for what is more than one table."""
+    """Add ``--output`` for a document of more than one table."""
     return click.option(
         "--output",
         type=click.Choice(["table", "json"]),
@@ -108,23 +108,26 @@ def document_option(command: F) -> F:
 
 
 def call_options(
-    call: Callable[..., Any], negations: Mapping[str, str] | None = None
+    call: Callable[..., Any],
+    negations: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Add an option for each optional argument of a generated call, under its name.
 
-    Its help is what the docstring says of the argument. A list is an option that may be repeated,
-    in the singular; a truth value is a pair of options. The command hands what it gets to
-    `call_arguments`.
+    Its help is what the docstring says about the argument. A list becomes an option that may be
+    repeated and is named in the singular; a truth value becomes a pair of options. The command
+    passes what it gets to `call_arguments`.
 
     Args:
         call: the method.
-        negations: of truth values: the name of the option that says no.
+        negations: for truth values, the name of the option that says no.
+        without: the arguments that get no option.
     """
     texts = _argument_texts(call)
     options = [
         _call_option(name, str(parameter.annotation), texts.get(name, ""), negations or {})
         for name, parameter in inspect.signature(call).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in without
     ]
 
     def decorate(command: F) -> F:
@@ -135,13 +138,56 @@ def call_options(
     return decorate
 
 
+def add_call(
+    group: click.Group,
+    name: str,
+    call: Callable[..., Any],
+    *,
+    about: str,
+    done: str,
+    room: str | None = None,
+    negations: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
+) -> None:
+    """Add a command that makes one generated call and tells on stderr what it did.
+
+    Its arguments are those that the call needs; its options are those of `call_options`.
+
+    Args:
+        group: it gets the command.
+        name: of the command.
+        call: the method.
+        about: its help.
+        done: what is told; {argument} stands for a value, {answer} for what the call answers.
+        room: the door of `omd.Control` to the method; None for its own methods.
+        negations: see `call_options`.
+        without: see `call_options`.
+    """
+
+    @group.command(name, help=about)
+    @dsn_option
+    @call_options(call, negations, without)
+    def command(dsn: str, **told: Any) -> None:
+        values = call_arguments(told)
+        with open_control(dsn) as control:
+            calls = control if room is None else getattr(control, room)
+            answer = getattr(calls, call.__name__)(**values)
+        shown = {argument: short(value) for argument, value in values.items()}
+        click.echo(done.format(answer=answer, **shown), err=True)
+
+    for parameter in inspect.signature(call).parameters.values():
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name != "self":
+            type_ = int if parameter.annotation == "int" else str
+            command.params.append(click.Argument([parameter.name], type=type_))
+
+
 def _call_option(
     name: str, type_: str, text: str, negations: Mapping[str, str]
 ) -> Callable[[F], F]:
     told = f"{text[:1].upper()}{text[1:]}"
     option = name.replace("_", "-")
     if name == "inactive_indicator":
-        about = "Inactive: it is not run."
+        about = "Whether it is inactive: then it is not run."
         return click.option("--inactive/--active", name, default=None, help=about)
     if type_.startswith("bool"):
         no = negations.get(name, f"no-{option}")
@@ -158,7 +204,7 @@ def _call_option(
 
 
 def call_arguments(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What the options of `call_options` gave, as arguments of the call."""
+    """Return the values of the options of `call_options` as arguments of the call."""
     arguments: dict[str, Any] = {}
     for name, value in told.items():
         if isinstance(value, tuple):
@@ -171,7 +217,7 @@ def call_arguments(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _argument_texts(call: Callable[..., Any]) -> dict[str, str]:
-    """What a docstring says of each argument."""
+    """Return what a docstring says about each argument."""
     _, _, section = (inspect.getdoc(call) or "").partition("\nArgs:\n")
     section = section.partition("\n\n")[0].replace("``", "")
     entries = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE)
@@ -179,7 +225,7 @@ def _argument_texts(call: Callable[..., Any]) -> dict[str, str]:
 
 
 def instant(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> datetime | None:
-    """An instant of the command line; without a zone it is a local time."""
+    """Return an instant of the command line; without a zone it is a local time."""
     if told is None:
         return None
     try:
@@ -193,10 +239,10 @@ _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE")
 
 
 def resolve_dsn(dsn: str | None = None) -> str:
-    """Return the connection string to use; empty where libpq's own settings decide.
+    """Return the connection string to use; it is empty where libpq's own settings decide.
 
-    In this order: ``dsn``, OMD_DSN, DATABASE_URL, libpq's variables when any is set, the embedded
-    server when it runs, libpq's defaults.
+    The first of these is used: ``dsn``, OMD_DSN, DATABASE_URL, libpq's variables when any is set,
+    the embedded server when it runs, libpq's defaults.
     """
     given = dsn or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL")
     if given or any(os.environ.get(name) for name in _LIBPQ):
@@ -205,12 +251,12 @@ def resolve_dsn(dsn: str | None = None) -> str:
 
     try:
         return embedded.status().dsn or ""
-    except embedded.EmbeddedError:  # another user's: not for us
+    except embedded.EmbeddedError:  # the server belongs to another user
         return ""
 
 
 def connect(dsn: str) -> psycopg.Connection[tuple[Any, ...]]:
-    """Open an autocommit connection, for what needs no `omd.Control`."""
+    """Open an autocommit connection for a command that needs no `omd.Control`."""
     import psycopg
 
     return psycopg.connect(dsn, autocommit=True, application_name="omd", connect_timeout=10)
@@ -220,7 +266,7 @@ def open_control(dsn: str) -> Control:
     """Connect to the control plane for one command."""
     import omd
 
-    # A person waits: a lost connection is told at once.
+    # A person waits for the command, so a lost connection is reported at once.
     return omd.connect(dsn or None, application_name="omd-cli", patience=timedelta(0))
 
 
@@ -256,7 +302,7 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
 
 
 def is_chosen(name: str, globs: Sequence[str]) -> bool:
-    """Whether a name is like one of these patterns; without any, every name is."""
+    """Return whether a name matches one of these patterns; without patterns, every name does."""
     return not globs or any(fnmatchcase(name, glob) for glob in globs)
 
 
@@ -266,7 +312,7 @@ def row_dict(row: Any) -> dict[str, Any]:
 
 
 def show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
-    """Print rows: a table with the columns named (title: column), JSON and CSV with all."""
+    """Print rows: as a table with the columns named (title: column), as JSON or CSV with all."""
     found = [row_dict(row) for row in rows]
     if output == "table":
         titled = [{title: short(row[name]) for title, name in columns.items()} for row in found]
@@ -276,19 +322,19 @@ def show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
 
 
 def show_document(values: Mapping[str, Any]) -> None:
-    """Print what is more than one table as a JSON object."""
+    """Print a document of more than one table as a JSON object."""
     click.echo(json.dumps(values, default=as_json, indent=2, ensure_ascii=False))
 
 
 def short(value: Any) -> Any:
-    """A value as short as a table of 100 columns wants it; instants in local time."""
+    """Return a value shortened for a table of 100 columns; instants are in local time."""
     if isinstance(value, datetime):
-        # The driver reads -infinity as the least year, which has no local time.
+        # The driver reads -infinity as an instant of the year 1, which has no local time.
         return f"{value.astimezone():%Y-%m-%d %H:%M:%S}" if value.year > 1 else "-infinity"
     if isinstance(value, (list, tuple)) and len(value) > 4:
         return f"{', '.join(map(str, value[:3]))}, … ({len(value)})"
     if isinstance(value, str):
-        # A name may hold anything, an escape sequence for the terminal too.
+        # A name may hold anything, even an escape sequence for the terminal.
         return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in _line(value))
     return value
 
@@ -298,7 +344,7 @@ def _line(text: str) -> str:
 
 
 def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
-    """Cut the widest text until a table of these rows is as wide as allowed."""
+    """Cut the widest texts until a table of these rows is no wider than allowed."""
     if not rows:
         return rows
     widths = {t: max(len(t), *(len(as_text(row[t])) for row in rows)) for t in rows[0]}
@@ -306,7 +352,7 @@ def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
     while too_much > 0:
         widest = max(widths, key=lambda title: widths[title])
         if widths[widest] <= 20:
-            break  # many narrow columns: rather a wide table than an unreadable one
+            break  # there are many narrow columns: a wide table is better than an unreadable one
         room = max(20, widths[widest] - too_much)
         too_much -= widths[widest] - room
         widths[widest] = room
@@ -318,7 +364,7 @@ def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
 
 
 def as_text(value: object) -> str:
-    """Write a value for people and for CSV: on one line, NULL as nothing."""
+    """Return a value as text for people and for CSV: on one line, NULL as an empty text."""
     if value is None:
         return ""
     if isinstance(value, Enum):
@@ -335,7 +381,7 @@ def as_text(value: object) -> str:
 
 
 def as_json(value: object) -> object:
-    """Write what json has no type for; the ``default`` of `json.dumps`."""
+    """Return a value that json has no type for as one that it has; ``default`` of `json.dumps`."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (datetime, date)):
@@ -348,7 +394,7 @@ def as_json(value: object) -> object:
 
 
 def report_error(error: Exception) -> ExitCode:
-    """Print an error to stderr: MESSAGE, HINT, SQLSTATE. Returns the exit code it stands for."""
+    """Print an error to stderr (MESSAGE, HINT, SQLSTATE) and return its exit code."""
     import psycopg
 
     from omd import errors
@@ -360,7 +406,7 @@ def report_error(error: Exception) -> ExitCode:
         click.echo(str(error), err=True)
         return ExitCode.ABORTED
     if not isinstance(error, psycopg.Error):
-        _complain(f"{type(error).__name__}: {error}", "omd --debug shows where it comes from.")
+        _complain(f"{type(error).__name__}: {error}", "omd --debug shows where it was raised.")
         return ExitCode.FAILURE
 
     message = error.diag.message_primary or str(error).strip()
@@ -390,7 +436,7 @@ def _needs_install(error: psycopg.Error) -> bool:
 
     missing = (pg.UndefinedTable, pg.UndefinedFunction, pg.UndefinedColumn, pg.InvalidSchemaName)
     return isinstance(error, errors.NotInstalled) or (
-        # What a routine or a user's own SQL misses is not ours to install.
+        # An object that a routine or the user's own SQL lacks is none that omd install creates.
         isinstance(error, missing) and not error.diag.context and "omd" in str(error)
     )
 
@@ -402,6 +448,6 @@ def _no_connection(error: psycopg.Error) -> bool:
 
     if isinstance(error, errors.OmdError):
         return isinstance(error, errors.ConnectionFailed)
-    # Before there is a connection there is no SQLSTATE; later 08 and 57P0x say that it is lost.
+    # Without a connection there is no SQLSTATE; later 08 and 57P0x say that it was lost.
     lost = error.sqlstate is None or error.sqlstate.startswith(("08", "57P0", "28", "3D"))
     return isinstance(error, psycopg.OperationalError) and lost

@@ -1,4 +1,4 @@
-"""``omd demo``: see it work."""
+"""``omd demo``: plays the demos on the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Step:
-    """A line that tells what is being done and, when it is done, how it went."""
+    """A line that says what is being done and, when it is done, how it ended."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -69,34 +69,35 @@ class _Terminal:
 _dsn = click.option(
     "--dsn",
     metavar="CONNINFO",
-    help="A database to use, as a superuser; otherwise OMD_DSN, DATABASE_URL, the embedded server.",
+    help="Database to use, as a superuser; without it OMD_DSN, DATABASE_URL, the embedded server.",
 )
 _master = click.option(
     "--master",
     metavar="URL",
-    help="Spark's master, such as spark://HOST:7077; otherwise spark-submit's, or local[*].",
+    help="Spark's master, such as spark://HOST:7077; without it spark-submit's, or local[*].",
 )
 
 
 @click.group(cls=Group, invoke_without_command=True)
 @_dsn
-@click.option("--quick", is_flag=True, help="Three months instead of twelve.")
+@click.option("--quick", is_flag=True, help="Load three months instead of twelve.")
 @_master
 @click.pass_context
 def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -> int:
     """Load a year of real flights with Spark, and see what OMD does when things go wrong.
 
-    Starts the embedded server unless a database is named, installs OMD, and loads the 336,776
+    It starts the embedded server unless a database is named, installs OMD, and loads the 336,776
     flights that left New York in 2013, month by month, as the Batch b_flights. On the way a second
     start is aborted, an administrator skips a run, and a Module fails in the middle of its write
-    and is rolled back. At the end it proves that each row is there exactly once.
+    and is rolled back. At the end the demo proves that each row is there exactly once.
 
-    Makes its target tables anew in the schemas stg, hstg, int and pres, which must be its own, and
-    may be repeated. Needs the extra demo (pip install 'omd[demo]') and Java 17 or newer.
+    It creates its target tables again in the schemas stg, hstg, int and pres, which must be its
+    own, and may be repeated. It needs the extra demo (pip install 'omd[demo]') and Java 17 or
+    newer.
     """
     if ctx.invoked_subcommand:
         ctx.default_map = {"lineage": {"dsn": dsn, "master": master}}
-        return ExitCode.OK  # of the other demo nothing is played
+        return ExitCode.OK  # the subcommand plays its own demo
 
     def play(database: str, folder: Path) -> bool:
         from omd.demo.control import story
@@ -114,11 +115,12 @@ def lineage(dsn: str | None, master: str | None) -> int:
     """Join flights and weather that arrive in pieces, and see what topics do.
 
     A month of flights and weather arrives out of step. A fact table joins them once both are there,
-    and Spark makes a dashboard of the fact. A writer commits late, a step of the fact and one on
-    Spark are killed. At the end it proves that each row is there exactly once, and draws the lag.
+    and Spark makes a dashboard of the fact. A writer commits late, and a step of the fact and one
+    on Spark are killed. At the end the demo proves that each row is there exactly once, and draws
+    the lag.
 
-    Makes its tables anew in the schemas feed, etl, fact and dash, which must be its own, and may be
-    repeated. Takes about a minute, and needs what omd demo needs.
+    It creates its tables again in the schemas feed, etl, fact and dash, which must be its own, and
+    may be repeated. It takes about a minute, and needs what omd demo needs.
     """
 
     def play(database: str, folder: Path) -> bool:
@@ -134,7 +136,7 @@ def _play(dsn: str | None, play: Callable[[str, Path], bool], query: str, tutori
     from omd.errors import OmdError
 
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        raise OmdError("Spark needs Java 17 or newer, and none is here.", hint="omd doctor")
+        raise OmdError("Spark needs Java 17 or newer, and there is none.", hint="omd doctor")
     try:
         importlib.import_module("omd.demo.control.story")
     except ModuleNotFoundError as error:
@@ -154,7 +156,7 @@ def _play(dsn: str | None, play: Callable[[str, Path], bool], query: str, tutori
 
 
 def _is_embedded(named: str | None) -> bool:
-    """Whether this is the embedded server, also when it was named, as `make demo` does."""
+    """Return whether this is the embedded server; `make demo` names it explicitly."""
     from omd import embedded
 
     with contextlib.suppress(embedded.EmbeddedError):
@@ -166,7 +168,7 @@ def _next(
     dsn: str | None, query: str, tutorial: str, *, embedded: bool
 ) -> Iterator[tuple[str, str]]:
     program = "omd"
-    if shutil.which("omd") is None:  # in an environment that is not activated
+    if shutil.which("omd") is None:  # the environment is not activated
         program = os.path.relpath(Path(sys.executable).with_name("omd"))
     where = shlex.quote(_without_password(dsn)) if dsn else ""
     psql = f"{program} embedded psql"
@@ -178,7 +180,7 @@ def _next(
         yield f"{program} lineage graph {told}", "what feeds what"
     else:
         yield f"{psql} -c '{query}'", "every run, in SQL"
-        yield f"{program} status {told}", "what runs, failed, is pending"
+        yield f"{program} status {told}", "what runs, has failed, is pending"
         yield f"{program} demo lineage {told}", "the other demo: topics"
     yield tutorial, "this demo, explained step by step"
 

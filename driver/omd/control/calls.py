@@ -405,8 +405,11 @@ class ControlCalls(Calls):
         batch_failure does: what executes in it fails with it, and the next run is a partial
         restart.
 
-        Its program is not stopped. Who called and why (``event_detail``, a text) stand in its
-        failure event and in an event of type 4. An instance that has failed already stays as it is.
+        Its program is not stopped. Its failure event and an event of type 4 say who called, and
+        why. An instance that has failed already stays as it is.
+
+        Args:
+            event_detail: why it is ended.
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -422,8 +425,11 @@ class ControlCalls(Calls):
         module_failure does: the next begin of the Module rolls its rows back, and a run that goes
         on nevertheless is fenced.
 
-        Its program is not stopped. Who called and why (``event_detail``, a text) stand in its
-        failure event and in an event of type 4. An instance that has failed already stays as it is.
+        Its program is not stopped. Its failure event and an event of type 4 say who called, and
+        why. An instance that has failed already stays as it is.
+
+        Args:
+            event_detail: why it is ended.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -847,6 +853,7 @@ class ControlCalls(Calls):
 
         Args:
             layer_code: Staging, Integration or Presentation; a new area needs it.
+            area_description: what it holds.
 
         Raises:
             MissingArgument: OM005.
@@ -896,6 +903,9 @@ class ControlCalls(Calls):
         """Adds the event type ``event_type_code``, a number from 100 on, for omd.log_event, or
         changes its description; NULL keeps the present one.
 
+        Args:
+            event_type_description: what such an event says.
+
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
@@ -908,6 +918,7 @@ class ControlCalls(Calls):
         *,
         frequency_interval: timedelta | str | None = None,
         frequency_description: str | None = None,
+        frequency_tolerance: timedelta | str | None = None,
     ) -> None:
         """Adds the frequency ``frequency_code``, or changes it; a NULL argument keeps the present
         value, and the case of a known code does not matter.
@@ -915,12 +926,21 @@ class ControlCalls(Calls):
         Args:
             frequency_interval: a Batch that started less than this ago, with success, is
                 skipped; a new frequency without it never skips.
+            frequency_description: what it means.
+            frequency_tolerance: how much earlier a start may be; of a new frequency NULL is 5 %
+                of the interval, at most one hour.
 
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
         """
-        self._do(_REGISTER_FREQUENCY, frequency_code, frequency_interval, frequency_description)
+        self._do(
+            _REGISTER_FREQUENCY,
+            frequency_code,
+            frequency_interval,
+            frequency_description,
+            frequency_tolerance,
+        )
 
     def register_module(
         self,
@@ -1017,6 +1037,7 @@ class ControlCalls(Calls):
 
         Args:
             statement_template: one statement; at first NULL deletes by the insert instance id.
+            step: its number, 1 where none is given.
             count_template: a SELECT of the number of rows it would touch, for preview_rollback;
                 a new statement without one is not counted.
             keeps_rows: TRUE where rows of undone runs stay on purpose; else (FALSE at first) a
@@ -1044,6 +1065,9 @@ class ControlCalls(Calls):
     ) -> None:
         """Adds the table type ``table_type_code``, or changes its description; NULL keeps the
         present one, and the case of a known code does not matter.
+
+        Args:
+            table_type_description: what such a table holds.
 
         Raises:
             MissingArgument: OM005.
@@ -1258,6 +1282,21 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
         """
         self._do(_SET_PARAMETER, parameter_code, parameter_value, batch_code, module_code)
+
+    def tell_row_counts(
+        self,
+        *,
+        rows_input: int | None = None,
+        rows_inserted: int | None = None,
+        rows_updated: int | None = None,
+        rows_deleted: int | None = None,
+    ) -> None:
+        """Tells run_module the row counts of the SQL that it executes (numbers of rows, NULL counts
+        as 0), instead of what its last statement shows.
+
+        Call it in that SQL.
+        """
+        self._do(_TELL_ROW_COUNTS, rows_input, rows_inserted, rows_updated, rows_deleted)
 
 
 _ADD_BATCH_TO_PARENT_BATCH = Routine(
@@ -1564,6 +1603,7 @@ _REGISTER_FREQUENCY = Routine(
         "p_frequency_code": "text",
         "p_frequency_interval": "interval",
         "p_frequency_description": "text",
+        "p_frequency_tolerance": "interval",
     },
     required=1,
 )
@@ -1659,4 +1699,14 @@ _SET_PARAMETER = Routine(
     },
     required=2,
     repeat=Repeat(),
+)
+_TELL_ROW_COUNTS = Routine(
+    "omd.tell_row_counts",
+    {
+        "p_rows_input": "bigint",
+        "p_rows_inserted": "bigint",
+        "p_rows_updated": "bigint",
+        "p_rows_deleted": "bigint",
+    },
+    is_function=True,
 )

@@ -1,8 +1,9 @@
-"""Registering, running and directing Batches and Modules (rule P1)."""
+"""Commands that register, run and direct Batches and Modules (rule P1)."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import click
 from omd.cli.common import (
     ExitCode,
     Group,
-    call_arguments,
-    call_options,
+    add_call,
+    as_text,
     document_option,
     dsn_option,
     open_control,
@@ -75,9 +76,11 @@ def batch_list(dsn: str, output: str) -> None:
 @click.argument("code")
 @dsn_option
 @document_option
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Runs.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many runs."
+)
 def batch_show(code: str, dsn: str, output: str, limit: int) -> None:
-    """Show a Batch: what it holds, and its last runs."""
+    """Show a Batch: its Modules and child Batches, and its last runs."""
     from omd.control import rows as t
 
     with open_control(dsn) as control:
@@ -112,7 +115,7 @@ def module() -> None:
 @module.command("list")
 @dsn_option
 @output_option
-@click.option("--batch", "batch_code", metavar="CODE", help="Only those of a Batch.")
+@click.option("--batch", "batch_code", metavar="CODE", help="Only Modules of this Batch.")
 def module_list(dsn: str, output: str, batch_code: str | None) -> None:
     """List all Modules with their last run."""
     from omd.control import rows as t
@@ -142,9 +145,11 @@ def module_list(dsn: str, output: str, batch_code: str | None) -> None:
 @click.argument("code")
 @dsn_option
 @document_option
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Runs.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many runs."
+)
 def module_show(code: str, dsn: str, output: str, limit: int) -> None:
-    """Show a Module: its definition, what it would roll back, and its last runs."""
+    """Show a Module: its definition, its pending rollback, and its last runs."""
     from omd.control import rows as t
 
     with open_control(dsn) as control:
@@ -163,8 +168,8 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
 
 def _pairs(values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        if value is not None and value != []:
-            told = ", ".join(map(str, value)) if isinstance(value, list) else value
+        if value is not None and value not in ([], {}):
+            told = as_text(value) if isinstance(value, (list, dict, Enum)) else value
             click.echo(f"{name:<28}{short(told) if isinstance(told, datetime) else told}")
 
 
@@ -179,14 +184,13 @@ def _pairs(values: Mapping[str, Any]) -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file (.yaml, .yml) or a SQL file (.sql).",
 )
-@click.option(
-    "--dsn", metavar="CONNINFO", default=None, help="Where the database is; see omd --help."
-)
+@click.option("--dsn", metavar="CONNINFO", default=None, help="Connection string; see omd --help.")
 @click.pass_context
 def register(context: click.Context, path: Path | None, dsn: str | None) -> None:
-    """Register Batches and Modules, from flags or from a file.
+    """Register Batches and Modules, from options or from a file.
 
-    What is registered already is updated; what is not named stays as it is.
+    A Batch or Module that is registered already is updated; an argument that is not given keeps its
+    value.
 
     A YAML file names the arguments of the procedures, without their p_:
 
@@ -209,12 +213,12 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
           batches: [b_weather]               # add_batch_to_parent_batch, the same way
           parameters: {region: EU}
 
-    A SQL file is executed as it is and must not end its transaction. Either way the whole file is
-    registered, or nothing of it.
+    A SQL file is executed as it is and must not end its transaction. In both cases the whole file
+    is registered, or nothing of it.
     """
     if context.invoked_subcommand is not None:
         if path is not None:
-            raise click.UsageError("either a file or a command, not both")
+            raise click.UsageError("Give either a file or a command, not both.")
         return
     if path is None:
         click.echo(context.get_help())
@@ -239,53 +243,156 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
                 err=True,
             )
         else:
-            raise click.UsageError(f"{path}: .yaml, .yml or .sql is expected")
+            raise click.UsageError(f"{path}: the name of the file must end in .yaml, .yml or .sql.")
 
 
-@register.command("batch")
-@click.argument("code")
-@dsn_option
-@call_options(ControlCalls.register_batch, {"continue_on_failure": "stop-on-failure"})
-def register_batch(code: str, dsn: str, **told: Any) -> None:
-    """Register a Batch, or change one; what is not told keeps its value."""
-    with open_control(dsn) as control:
-        found = control.register_batch(code, **call_arguments(told))
-        click.echo(f"Batch {code} is registered with id {found}.", err=True)
+add_call(
+    register,
+    "batch",
+    ControlCalls.register_batch,
+    about="Register a Batch, or change one; what is not given keeps its value.",
+    done="Batch {batch_code} is registered with id {answer}.",
+    negations={"continue_on_failure": "stop-on-failure"},
+)
+add_call(
+    register,
+    "module",
+    ControlCalls.register_module,
+    about="Register a Module, or change one; what is not given keeps its value.",
+    done="Module {module_code} is registered with id {answer}.",
+)
+add_call(
+    register,
+    "batch-module",
+    ControlCalls.add_module_to_batch,
+    about="Give a Module its place in a Batch, or change it.",
+    done="Module {module_code} is in Batch {batch_code}.",
+)
+add_call(
+    register,
+    "parent",
+    ControlCalls.add_batch_to_parent_batch,
+    about="Give a Batch its place in another Batch, or change it.",
+    done="Batch {batch_code} is in Batch {parent_batch_code}.",
+)
+add_call(
+    register,
+    "rollback",
+    ControlCalls.register_rollback,
+    about="Register how a Module is rolled back, or change a step of it.\n\n"
+    "Without a statement, the first step deletes the rows of a failed run by their instance "
+    "id. Placeholders are described at omd.rollback_template.statement_template.",
+    done="The rollback of Module {module_code} is registered.",
+    negations={"keeps_rows": "keeps-no-rows"},
+    without=["is_removed"],
+)
+add_call(
+    register,
+    "area",
+    ControlCalls.register_area,
+    about="Register an area of the data platform, or change one.",
+    done="Area {area_code} is registered.",
+)
+add_call(
+    register,
+    "table-type",
+    ControlCalls.register_table_type,
+    about="Register a type of target table, or change its description.",
+    done="Table type {table_type_code} is registered.",
+)
+add_call(
+    register,
+    "event-type",
+    ControlCalls.register_event_type,
+    about="Register an event type, a number from 100 on, or change its description.",
+    done="Event type {event_type_code} is registered.",
+)
+add_call(
+    register,
+    "frequency",
+    ControlCalls.register_frequency,
+    about="Register a frequency of Batches, or change one.",
+    done="Frequency {frequency_code} is registered.",
+)
 
 
-@register.command("module")
-@click.argument("code")
-@dsn_option
-@call_options(ControlCalls.register_module)
-def register_module(code: str, dsn: str, **told: Any) -> None:
-    """Register a Module, or change one; what is not told keeps its value."""
-    with open_control(dsn) as control:
-        found = control.register_module(code, **call_arguments(told))
-        click.echo(f"Module {code} is registered with id {found}.", err=True)
+# omd rename, retire, remove ---------------------------------------------------------------------
 
 
-@register.command("batch-module")
-@click.argument("batch_code")
+@click.group(cls=Group)
+def rename() -> None:
+    """Give a Batch or a Module another code; history stays with it."""
+
+
+@click.group(cls=Group)
+def retire() -> None:
+    """Retire a Batch or a Module: it stays known and runs no more."""
+
+
+@click.group(cls=Group)
+def remove() -> None:
+    """Remove a place in a Batch, or a step of a rollback; history stays."""
+
+
+add_call(
+    rename,
+    "batch",
+    ControlCalls.rename_batch,
+    about="Give a Batch another code; callers must use the new one from now on.",
+    done="Batch {batch_code} is Batch {new_batch_code} now.",
+)
+add_call(
+    rename,
+    "module",
+    ControlCalls.rename_module,
+    about="Give a Module another code; callers must use the new one from now on.",
+    done="Module {module_code} is Module {new_module_code} now.",
+)
+
+add_call(
+    retire,
+    "batch",
+    ControlCalls.retire_batch,
+    about="Make a Batch inactive and take it from all its parents.\n\n"
+    "Refused while it executes or a rollback waits. omd register batch --active brings it "
+    "back.",
+    done="Batch {batch_code} is retired.",
+)
+add_call(
+    retire,
+    "module",
+    ControlCalls.retire_module,
+    about="Make a Module inactive and take it out of all its Batches.\n\n"
+    "Refused while it executes or a rollback waits. omd register module --active brings it "
+    "back.",
+    done="Module {module_code} is retired.",
+)
+
+add_call(
+    remove,
+    "batch-module",
+    ControlCalls.remove_module_from_batch,
+    about="Take a Module out of a Batch; a run that executes goes on.",
+    done="Module {module_code} is not in Batch {batch_code}.",
+)
+add_call(
+    remove,
+    "parent",
+    ControlCalls.remove_batch_from_parent_batch,
+    about="Take a Batch from its parent; a run that executes goes on.",
+    done="Batch {batch_code} is not in Batch {parent_batch_code}.",
+)
+
+
+@remove.command("rollback")
 @click.argument("module_code")
 @dsn_option
-@call_options(ControlCalls.add_module_to_batch)
-def register_batch_module(batch_code: str, module_code: str, dsn: str, **told: Any) -> None:
-    """Give a Module its place in a Batch, or change it."""
+@click.option("--step", type=int, metavar="NUMBER", help="Which step; the first one otherwise.")
+def remove_rollback(module_code: str, dsn: str, step: int | None) -> None:
+    """Remove a step that omd register rollback has given to a Module."""
     with open_control(dsn) as control:
-        control.add_module_to_batch(batch_code, module_code, **call_arguments(told))
-        click.echo(f"Module {module_code} is in Batch {batch_code}.", err=True)
-
-
-@register.command("parent")
-@click.argument("batch_code")
-@click.argument("parent_batch_code")
-@dsn_option
-@call_options(ControlCalls.add_batch_to_parent_batch)
-def register_parent(batch_code: str, parent_batch_code: str, dsn: str, **told: Any) -> None:
-    """Give a Batch its place in another Batch, or change it."""
-    with open_control(dsn) as control:
-        control.add_batch_to_parent_batch(batch_code, parent_batch_code, **call_arguments(told))
-        click.echo(f"Batch {batch_code} is in Batch {parent_batch_code}.", err=True)
+        control.register_rollback(module_code, step=step, is_removed=True)
+        click.echo(f"Step {step or 1} of Module {short(module_code)} is removed.", err=True)
 
 
 # omd run ----------------------------------------------------------------------------------------
@@ -295,7 +402,8 @@ def register_parent(batch_code: str, parent_batch_code: str, dsn: str, **told: A
 def run() -> None:
     """Run SQL Modules, or a Batch of them, in the database.
 
-    The exit code tells how it went: 0 succeeded, 1 failed, 3 skipped, 4 aborted.
+    The exit code tells how the run ended: 0 it succeeded, 1 it failed, 3 it was skipped, 4 it was
+    aborted.
     """
 
 
@@ -321,7 +429,7 @@ def run_batch(code: str, dsn: str, output: str) -> int:
 @dsn_option
 @output_option
 @click.option("--batch-instance", type=int, metavar="ID", help="The Batch Instance to run it in.")
-@click.option("--executable", metavar="SQL", help="Instead of the registered one.")
+@click.option("--executable", metavar="SQL", help="Run this SQL instead of the registered one.")
 def run_module(
     code: str, dsn: str, output: str, batch_instance: int | None, executable: str | None
 ) -> int:
@@ -340,20 +448,90 @@ def _tell_events(control: Control, **instance: int) -> None:
         click.echo(f"{of}: {event.event_detail}", err=True)
 
 
+# What a begin would answer ----------------------------------------------------------------------
+
+_ANSWERS = {"P": ExitCode.OK, "R": ExitCode.OK, "C": ExitCode.SKIPPED, "A": ExitCode.ABORTED}
+
+
+@click.command()
+@click.argument("module_code", metavar="[MODULE]", required=False)
+@dsn_option
+@document_option
+@click.option("--batch", "batch_code", metavar="CODE", help="Of this Batch instead of a Module.")
+@click.option(
+    "--batch-instance",
+    "batch_instance_id",
+    type=int,
+    metavar="ID",
+    help="The Batch Instance that would begin it.",
+)
+def explain(
+    module_code: str | None,
+    dsn: str,
+    output: str,
+    batch_code: str | None,
+    batch_instance_id: int | None,
+) -> int:
+    """Show what a begin of MODULE would answer now, and by which rule; changes nothing.
+
+    The exit code is 0 for P (proceed) and R (roll back, then proceed), 3 for C (skip), 4 for
+    A (abort), and 1 when the begin would fail or would wait for another session.
+    """
+    if (module_code is None) == (batch_code is None):
+        raise click.UsageError("name either a Module or --batch")
+    with open_control(dsn) as control:
+        [answer] = control.explain_begin(
+            module_code=module_code, batch_code=batch_code, batch_instance_id=batch_instance_id
+        )
+    told = row_dict(answer)
+    if output == "json":
+        show_document(told)
+    else:
+        _pairs(told)
+    return _ANSWERS.get(str(as_text(answer.processing_indicator)), ExitCode.FAILURE)
+
+
 # Administration ---------------------------------------------------------------------------------
+
+
+@click.group(cls=Group)
+def end() -> None:
+    """End a run that hangs, as failed; its program is not stopped."""
+
+
+add_call(
+    end,
+    "batch",
+    ControlCalls.end_batch_instance,
+    about="End a Batch Instance, and what executes in it, as failed.",
+    done="Batch Instance {batch_instance_id} has ended with status F.",
+)
+add_call(
+    end,
+    "module",
+    ControlCalls.end_module_instance,
+    about="End a Module Instance as failed; the next begin rolls its rows back.",
+    done="Module Instance {module_instance_id} has ended with status F.",
+)
 
 
 @click.command("set-next-run")
 @click.argument("indicator", type=click.Choice(["P", "R", "C"]))
 @dsn_option
 @click.option(
-    "--batch-instance", "batch_instance_id", type=int, metavar="ID", help="This Batch Instance."
+    "--batch-instance", "batch_instance_id", type=int, metavar="ID", help="Of this Batch Instance."
 )
 @click.option(
-    "--module-instance", "module_instance_id", type=int, metavar="ID", help="This Module Instance."
+    "--module-instance",
+    "module_instance_id",
+    type=int,
+    metavar="ID",
+    help="Of this Module Instance.",
 )
-@click.option("--batch", "batch_code", metavar="CODE", help="The last real run of this Batch.")
-@click.option("--module", "module_code", metavar="CODE", help="The last real run of this Module.")
+@click.option("--batch", "batch_code", metavar="CODE", help="Of the last real run of this Batch.")
+@click.option(
+    "--module", "module_code", metavar="CODE", help="Of the last real run of this Module."
+)
 def set_next_run(
     indicator: str,
     dsn: str,
@@ -367,11 +545,11 @@ def set_next_run(
     \b
     Examples:
       omd set-next-run C --batch b_flights          skip the next run
-      omd set-next-run R --module-instance 4711     take this one back first
+      omd set-next-run R --module-instance 4711     roll this one back first
     """
     given = [batch_instance_id, module_instance_id, batch_code, module_code]
     if sum(value is not None for value in given) != 1:
-        raise click.UsageError("name one instance, or one Batch or Module")
+        raise click.UsageError("Name one instance, or one Batch or Module.")
     with open_control(dsn) as control:
         if batch_code is not None:
             last_batch = control.previous_batch_instance(batch_code)
@@ -380,7 +558,7 @@ def set_next_run(
             last_module = control.previous_module_instance(module_code)
             module_instance_id = last_module.module_instance_id if last_module else None
         if batch_instance_id is None and module_instance_id is None:
-            raise click.UsageError(f"{batch_code or module_code} has not run yet")
+            raise click.UsageError(f"{batch_code or module_code} has not run yet.")
         control.set_next_run_indicator(
             indicator, batch_instance_id=batch_instance_id, module_instance_id=module_instance_id
         )
@@ -398,14 +576,14 @@ def parameter() -> None:
 @click.argument("code")
 @click.argument("value")
 @dsn_option
-@click.option("--batch", "batch_code", metavar="CODE", help="For this Batch.")
-@click.option("--module", "module_code", metavar="CODE", help="For this Module.")
+@click.option("--batch", "batch_code", metavar="CODE", help="Set it for this Batch.")
+@click.option("--module", "module_code", metavar="CODE", help="Set it for this Module.")
 def parameter_set(
     code: str, value: str, dsn: str, batch_code: str | None, module_code: str | None
 ) -> None:
     """Set a parameter for a Batch or for a Module; the Module's value wins."""
     if (batch_code is None) == (module_code is None):
-        raise click.UsageError("name either --batch or --module")
+        raise click.UsageError("Name either --batch or --module.")
     with open_control(dsn) as control:
         control.set_parameter(code, value, batch_code=batch_code, module_code=module_code)
         click.echo(f"{batch_code or module_code} has {code} = {value}.", err=True)
@@ -414,8 +592,8 @@ def parameter_set(
 @parameter.command("list")
 @dsn_option
 @output_option
-@click.option("--batch", "batch_code", metavar="CODE", help="Only those of a Batch.")
-@click.option("--module", "module_code", metavar="CODE", help="Only those of a Module.")
+@click.option("--batch", "batch_code", metavar="CODE", help="Only parameters of this Batch.")
+@click.option("--module", "module_code", metavar="CODE", help="Only parameters of this Module.")
 def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: str | None) -> None:
     """List parameters and their values."""
     from omd.control.rows import ParameterListRow
@@ -442,9 +620,10 @@ def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: s
 @dsn_option
 @output_option
 def reap(dsn: str, output: str) -> None:
-    """Give up every run whose lease has passed or whose session is gone.
+    """Declare dead every run whose lease has expired or whose session has ended.
 
-    Every begin does this for its own Batch or Module. Prints what was given up, and why.
+    Every begin does this for its own Batch or Module. The command prints which runs were declared
+    dead, and why.
     """
     from omd.control.rows import EventLogRow
 
@@ -455,7 +634,7 @@ def reap(dsn: str, output: str) -> None:
         for name, instances in (("module", answer.reaped), ("batch", answer.reaped_batches)):
             for instance in instances:
                 wanted: dict[str, Any] = {f"{name}_instance_id": instance, "event_type_code": 2}
-                if name == "batch":  # its own event, not one of its Modules
+                if name == "batch":  # the Batch's own event, not one of its Modules
                     wanted["module_instance_id"] = 0
                 (event,) = control.report(EventLogRow, **wanted)
                 code = event.module_code if name == "module" else event.batch_code
@@ -464,7 +643,8 @@ def reap(dsn: str, output: str) -> None:
                 )
     if rows or output != "table":
         render(rows, columns, output)
-    click.echo(f"{len(rows)} instance{'' if len(rows) == 1 else 's'} given up.", err=True)
+    told = "1 instance was" if len(rows) == 1 else f"{len(rows)} instances were"
+    click.echo(f"{told} declared dead.", err=True)
 
 
 # Recovery ---------------------------------------------------------------------------------------
@@ -476,16 +656,18 @@ def reap(dsn: str, output: str) -> None:
 @output_option
 @click.option("--count", is_flag=True, help="Count the rows that each statement would touch.")
 def preview_rollback(code: str, dsn: str, output: str, count: bool) -> None:
-    """Show the statements that the next begin of the Module CODE would undo with.
+    """Show the statements with which the next begin of the Module CODE would roll back.
 
     Nothing is executed. A count reads the target, with your rights.
     """
     with open_control(dsn) as control:
         previous = control.previous_module_instance(code)
         if previous is None or not previous.instance_array:
-            click.echo(f"Nothing of {code} waits for a rollback.", err=True)
+            click.echo(f"No run of {code} waits for a rollback.", err=True)
             return
-        click.echo(f"Undoes Module Instances {_listed(previous.instance_array)}.", err=True)
+        click.echo(
+            f"The rollback undoes Module Instances {_listed(previous.instance_array)}.", err=True
+        )
         instance = previous.instance_array[-1]
         if count:
             counted = control.preview_rollback(instance)
@@ -520,7 +702,7 @@ def _listed(ids: list[int]) -> str:
     "--keep-days",
     type=click.IntRange(min=0),
     required=True,
-    help="How many days of history stay.",
+    help="How many days of history are kept.",
 )
 @click.option(
     "--batch-size",
@@ -532,8 +714,9 @@ def _listed(ids: list[int]) -> str:
 def purge(dsn: str, keep_days: int, batch_size: int) -> None:
     """Delete instances and log rows that are old and that nothing needs any more.
 
-    Kept, however old: what executes, waits for a rollback or carries a directive; the last real run
-    of each Module and Batch; failed Batches that wait for a restart; the newest load windows.
+    However old they are, these are kept: instances that execute, wait for a rollback or carry a
+    directive; the last real run of each Module and Batch; failed Batches that wait for a restart;
+    the newest load windows.
     """
     with open_control(dsn) as control:
         keep = timedelta(days=keep_days)
@@ -549,7 +732,12 @@ commands: list[click.Command] = [
     batch,
     module,
     register,
+    rename,
+    retire,
+    remove,
     run,
+    explain,
+    end,
     set_next_run,
     parameter,
     reap,

@@ -6,7 +6,7 @@ __all__ = ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"]
 
 
 class ExecutionStatus(Code):
-    """Where an instance stands."""
+    """The status of an instance."""
 
     EXECUTING = "E"
     SUCCEEDED = "S"
@@ -16,7 +16,7 @@ class ExecutionStatus(Code):
 
 
 class ProcessingIndicator(Code):
-    """What the evaluation tells an instance to do."""
+    """The instruction of the evaluation to an instance."""
 
     PROCEED = "P"
     ABORT = "A"
@@ -25,14 +25,14 @@ class ProcessingIndicator(Code):
 
 
 class NextRunIndicator(Code):
-    """What an instance tells the next run; an administrator may change it."""
+    """The instruction of an instance to the next run; an administrator may change it."""
 
     PROCEED = "P"
     ROLLBACK = "R"
     CANCEL = "C"
 
 
-# The columns and answers that hold them.
+# The columns and answers that hold these codes.
 COLUMNS = {
     "execution_status_code": ExecutionStatus,
     "last_execution_status_code": ExecutionStatus,

@@ -1,4 +1,4 @@
-"""Registering what a YAML document describes: its names are the arguments of the procedures."""
+"""Registration from a YAML document, whose names are the arguments of the procedures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def register_document(control: Control, document: Any) -> dict[str, int]:
-    """Register everything in a document; answers how many of what.
+    """Register everything in a document; returns how many Modules and Batches it has.
 
-    Modules come before the Batches that name them, Batches before their place in others, whatever
-    the order in the document.
+    Whatever the order in the document, Modules are registered before the Batches that name them,
+    and Batches before their places in other Batches.
 
     Raises:
-        click.UsageError: the document says something that no procedure understands.
+        click.UsageError: the document has something that no procedure accepts.
     """
     top = _mapping(document, "the file")
     _known(top, {"modules", "batches"}, "the file")
@@ -51,7 +51,7 @@ _OTHERS = {"modules", "batches", "parameters"}
 def _arguments(
     procedure: Callable[..., Any], told: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
-    """The keyword arguments of a procedure among what was told; anything else must be known."""
+    """Return the keyword arguments of a procedure among what was given; the rest must be known."""
     takes = {
         name
         for name, parameter in inspect.signature(procedure).parameters.items()
@@ -60,7 +60,7 @@ def _arguments(
     others = _OTHERS if procedure.__name__.startswith("register") else set()
     _known(told, takes | others, where)
     return {
-        # YAML reads Y as text, but yes, no, true and false as truth values.
+        # YAML reads Y as a text, but yes, no, true and false as truth values.
         name: ("Y" if value else "N")
         if name == "inactive_indicator" and isinstance(value, bool)
         else value
@@ -97,4 +97,4 @@ def _known(told: Mapping[str, Any], names: set[str], where: str) -> None:
     for name in told:
         if name not in names:
             known = ", ".join(sorted(names))
-            raise click.UsageError(f"{where}: {name} is not known; there are {known}")
+            raise click.UsageError(f"{where}: {name} is not known; known are {known}")

@@ -2,7 +2,7 @@
 
 A business outcome is no error: `NotStarted` says that a run was skipped or aborted.
 """
-# ruff: noqa: N818 - the names say what happened; an Error behind each would say it twice
+# ruff: noqa: N818 - the names say what happened; a suffix Error would add nothing
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ class UnknownModuleInstance(CallerError, code="OM004"):
 
 
 class InvalidCode(CallerError, code="OM006"):
-    """A code that its reference table does not know."""
+    """The reference table does not have this code."""
 
 
 class NegativeRowCount(CallerError, code="OM007"):
-    """A row count below zero."""
+    """A row count is below zero."""
 
 
 class CyclicHierarchy(CallerError, code="OM008"):
@@ -81,15 +81,15 @@ class CyclicHierarchy(CallerError, code="OM008"):
 
 
 class InvalidTableCode(CallerError, code="OM009"):
-    """A table code that is not ``schema.table``."""
+    """A table code is not of the form ``schema.table``."""
 
 
 class InvalidLoadWindow(CallerError, code="OM010"):
-    """A load window without an end, or that ends before it starts, or beyond all dates."""
+    """A load window has no end, ends before it starts, or ends beyond all dates."""
 
 
 class InvalidLease(CallerError, code="OM011"):
-    """A lease that is not longer than zero and at most 100 years."""
+    """A lease is not longer than zero, or is longer than 100 years."""
 
 
 class UnknownParameter(CallerError, code="OM012"):
@@ -97,11 +97,11 @@ class UnknownParameter(CallerError, code="OM012"):
 
 
 class InvalidArgument(CallerError, code="OM013"):
-    """A value outside what the argument allows."""
+    """The argument does not allow this value."""
 
 
 class WrongIsolationLevel(CallerError, code="OM014"):
-    """A decision asked for in a transaction that is not READ COMMITTED."""
+    """A decision was requested in a transaction that is not READ COMMITTED."""
 
 
 class TransactionBlock(CallerError, code="OM018"):
@@ -109,11 +109,11 @@ class TransactionBlock(CallerError, code="OM018"):
 
 
 class LoadWindowKind(CallerError, code="OM019"):
-    """A load window by another kind of position than the Module's windows before."""
+    """A load window has another kind of position than the earlier windows of the Module."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):
-    """The instance has ended already, or was given up."""
+    """The instance has ended already, or was declared dead."""
 
 
 class NotProceeding(StateError, code="OM102"):
@@ -133,27 +133,27 @@ class LoadWindowExists(StateError, code="OM105"):
 
 
 class DirectEditRefused(StateError, code="OM106"):
-    """A direct UPDATE of a column that only OMD writes."""
+    """A direct UPDATE wanted to change a column that only OMD writes."""
 
 
 class LeaseExpired(StateError, code="OM107"):
-    """The lease has passed; the instance will be given up."""
+    """The lease has expired; the instance will be declared dead."""
 
 
 class TargetInUse(StateError, code="OM111"):
-    """Another target for a Module whose failed rows are still in the present one."""
+    """A Module was to get another target while its failed rows are still in the present one."""
 
 
 class RollbackIncomplete(StateError, code="OM112"):
-    """Rows of the undone runs are still there, or rows of others refer to them."""
+    """Rows of the runs to undo are still there, or rows of other runs refer to them."""
 
 
 class NotAtRest(StateError, code="OM113"):
-    """A Batch or Module that executes, or waits for a rollback, was to retire."""
+    """A Batch or Module was to retire while it executes or waits for a rollback."""
 
 
 class NoRollbackTemplate(ConfigurationError, code="OM201"):
-    """A rollback is pending and no template says how to do it."""
+    """A rollback is pending, and no rollback template says how to do it."""
 
 
 class TargetNotFound(ConfigurationError, code="OM202"):
@@ -173,31 +173,31 @@ class TargetColumnNotFound(ConfigurationError, code="OM205"):
 
 
 class InvalidRollbackTemplate(ConfigurationError, code="OM209"):
-    """A rollback template names an unknown placeholder, or its count is no mere SELECT."""
+    """A rollback template names an unknown placeholder, or its count is not a plain SELECT."""
 
 
 class ProtectedTarget(ConfigurationError, code="OM210"):
-    """A target in a schema of OMD or of PostgreSQL itself."""
+    """The target is in a schema of OMD or of PostgreSQL itself."""
 
 
 class LeaseLost(OmdError):
-    """The run outlived its lease: the database gave it up, or could not be reached in time.
+    """The run outlived its lease: it was declared dead, or the database was not reached in time.
 
-    Its rows are rolled back by the next begin (rule P12). What the job itself
-    raised, if anything, is the ``__cause__``.
+    The next begin rolls its rows back (rule P12). If the job itself raised an exception, that is
+    the ``__cause__``.
     """
 
 
 class WriteFailed(OmdError):
     """A write to the target failed, and the run with it; the next begin rolls it back.
 
-    `sqlstate` is the server's, if it was the server that refused. What Spark raised is the
+    `sqlstate` is that of the server, if the server refused the write. The exception of Spark is the
     ``__cause__``.
     """
 
 
 class NoRollbackExecutor(OmdError):
-    """A rollback on Spark is pending and the run was given nothing to execute it with."""
+    """A rollback on Spark is pending, and the run has no session that could execute it."""
 
 
 class NotStarted(Exception):

@@ -1,4 +1,4 @@
-"""Runs and events as lists show them: which columns, and how to read the newest."""
+"""Runs and events as lists show them: their columns, and how the newest are read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The control plane as Python sees it: the routines as methods, and the blocks around a job.
 
-`Control` hands a call to the database and its answer back as a typed object. It decides nothing.
-The routines are in `omd.control.calls`, generated; the blocks in `omd.control.run`.
+`Control` passes a call to the database and returns its answer as a typed object. It decides
+nothing. The routines are in `omd.control.calls`, which is generated; the blocks are in
+`omd.control.run`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ T = TypeVar("T")
 def _on_its_own_connection(
     call: Callable[Concatenate[ControlCalls, P], T],
 ) -> Callable[Concatenate[Control, P], T]:
-    """A call that takes long, on a connection of its own: heartbeats and others need not wait."""
+    """Give a call that takes long its own connection, so that other calls need not wait for it."""
 
     def wrapper(control: Control, /, *args: P.args, **kwargs: P.kwargs) -> T:
         link = control.new_link()
@@ -72,16 +73,18 @@ def connect(
     """Connect to the control plane.
 
     Args:
-        conninfo: libpq connection string or URL; else OMD_DSN, DATABASE_URL, libpq's settings.
-        lease: how long a run of this driver may go unheard of before it is given up; a background
-            thread renews it every fifth of that. None: never given up, not even when this dies.
-        application_name: as seen in pg_stat_activity.
-        patience: how long a broken connection is tried again before `ConnectionFailed`.
+        conninfo: libpq connection string or URL; by default OMD_DSN, DATABASE_URL, or libpq's own
+            settings.
+        lease: after how long without a renewal a run of this driver is declared dead; a background
+            thread renews the lease after each fifth of it. With None a run is never declared dead,
+            not even when this process dies.
+        application_name: the name that pg_stat_activity shows.
+        patience: for how long a broken connection is tried again before `ConnectionFailed`.
         spark: the Spark session of the runs, where they name no other.
         rollback_executor: executes one Spark SQL statement of a rollback, without a session.
-        executor_dsn: connection string for Spark's processes; else OMD_EXECUTOR_DSN, else this
-            connection's own with its password. ``service=dwh`` lets libpq find the rest where they
-            run, so that no secret passes through Spark.
+        executor_dsn: connection string for Spark's processes; by default OMD_EXECUTOR_DSN, or that
+            of this connection with its password. With ``service=dwh`` libpq finds the rest on the
+            machines of these processes, so that no secret passes through Spark.
 
     Raises:
         ConnectionFailed: the database does not answer.
@@ -100,7 +103,7 @@ def connect(
 class Control(ControlCalls, Doors):
     """A session with the control plane; use `connect` to make one.
 
-    Safe to share between threads: statements are short and go one at a time. It moves no data.
+    Threads may share it: statements are short and are executed one at a time. It moves no data.
     """
 
     def __init__(
@@ -132,23 +135,23 @@ class Control(ControlCalls, Doors):
         self.close()
 
     def close(self) -> None:
-        """Close the connection. Open runs stay as they are until their lease passes."""
+        """Close the connection. Open runs stay as they are until their leases expire."""
         self._link.close()
 
     @property
     def dsn(self) -> str:
-        """A connection string for other processes, password included: never log it."""
+        """A connection string for other processes. It holds the password: never log it."""
         return self._link.dsn
 
     @property
     def executor_dsn(self) -> str:
-        """The connection string for Spark's processes: never log it."""
+        """The connection string for Spark's processes. It may hold a password: never log it."""
         return self._executor_dsn or self.dsn
 
     def new_link(
         self, *, name: str = "", patience: timedelta | None = None, **options: str
     ) -> Link:
-        """Another connection to the same database, not opened yet; options are libpq's."""
+        """Return another connection to the same database, not yet open; options are libpq's."""
         return Link(
             self._conninfo,
             application_name=self._application_name + name,
@@ -158,7 +161,7 @@ class Control(ControlCalls, Doors):
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """Make the calls inside one transaction; for registration, never around a run."""
+        """Make the calls inside one transaction; use it for registration, never around a run."""
         with self._link.transaction() as connection:
             yield connection
 
@@ -171,7 +174,7 @@ class Control(ControlCalls, Doors):
         with self.transaction() as connection:
             connection.execute(script.encode())
             if connection.info.transaction_status is not TransactionStatus.INTRANS:
-                raise CallerError("the script must not end its transaction: no COMMIT, no ROLLBACK")
+                raise CallerError("the script must not end its transaction by COMMIT or ROLLBACK")
 
     run_batch = _on_its_own_connection(ControlCalls.run_batch)
     run_module = _on_its_own_connection(ControlCalls.run_module)
@@ -187,18 +190,18 @@ class Control(ControlCalls, Doors):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> Batch:
-        """A Batch as a block (rules P1 and P4).
+        """Return a Batch as a block (rules P1 and P4).
 
         Args:
-            code: the Batch.
-            parent: the Batch (Instance) that this one is part of.
-            force: run although its frequency says that it is too early.
-            lease: other than this control's; None for none.
-            context: added to the execution context.
+            code: the code of the Batch.
+            parent: the Batch, or the Batch Instance ID, that this one is part of.
+            force: run although the frequency says that it is too early.
+            lease: a lease other than that of this control; None for none.
+            context: values to add to the execution context.
 
         Raises, on entering the block:
             BatchSkipped: there is no need to run now.
-            BatchAborted: it runs already.
+            BatchAborted: it must not run now.
         """
         instance = parent.batch_instance_id if isinstance(parent, Batch) else parent
         return Batch(
@@ -212,10 +215,11 @@ class Control(ControlCalls, Doors):
         )
 
     def batch_from_environment(self) -> Batch | None:
-        """The Batch that OMD_BATCH_INSTANCE_ID names, as a block; None when it names none.
+        """Return the Batch that OMD_BATCH_INSTANCE_ID names, as a block; None when it names none.
 
-        Leaving the block does not end the Batch: who began it does.
-        ``with control.batch_from_environment() or control.batch("b_x") as batch:`` works both ways.
+        Leaving the block does not end the Batch: the process that began it does.
+        ``with control.batch_from_environment() or control.batch("b_x") as batch:`` joins a Batch
+        where the variable is set, and begins one where it is not.
         """
         instance = _environment_batch()
         return None if instance is None else Batch(self, None, joined=instance)
@@ -230,15 +234,16 @@ class Control(ControlCalls, Doors):
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> ModuleRun:
-        """A Module as a block, on its own or in the Batch of OMD_BATCH_INSTANCE_ID (rule P5).
+        """Return a Module as a block, alone or in the Batch of OMD_BATCH_INSTANCE_ID (rule P5).
 
         Args:
-            code: the Module.
-            batch_instance_id: the Batch to join; 0 for none, whatever the environment says.
-            lease: other than this control's; None for none.
+            code: the code of the Module.
+            batch_instance_id: the Batch Instance to join; 0 for none, whatever the environment
+                says.
+            lease: a lease other than that of this control; None for none.
             spark: the Spark session of this run.
             rollback_executor: executes one Spark SQL statement of a rollback.
-            context: added to the execution context.
+            context: values to add to the execution context.
 
         Raises, on entering the block:
             ModuleSkipped: there is no need to run now.
@@ -257,15 +262,15 @@ class Control(ControlCalls, Doors):
         )
 
     def run(self, code: str, job: Callable[[ModuleRun], T], **options: Any) -> Outcome[T]:
-        """Call ``job(run)`` if the Module may proceed, and return how it went; see `Batch.run`."""
+        """Call ``job(run)`` if the Module may proceed, and return the outcome; see `Batch.run`."""
         return call_job(self.module(code, **with_checksum(options, job)), job)
 
     def module_job(
         self, code: str, **options: Any
     ) -> Callable[[Callable[Concatenate[ModuleRun, P], T]], Callable[P, Outcome[T]]]:
-        """Decorator: calling the function runs it as this Module, as `run` does.
+        """Return a decorator: a call of the function runs it as this Module, as `run` does.
 
-        The function's first parameter is the run; the caller gives the others.
+        The first parameter of the function is the run; the caller gives the others.
         """
         return make_decorator(lambda **more: self.module(code, **more), options)
 

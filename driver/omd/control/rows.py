@@ -131,10 +131,10 @@ class EvaluateModuleAnswer:
 class ExplainBeginRow:
     """Row of omd.explain_begin."""
 
-    processing_indicator: ProcessingIndicator
-    reason: str
+    processing_indicator: ProcessingIndicator | None
+    reason: str | None
     rule: str
-    instance_array: list[int]
+    instance_array: list[int] | None
     details: dict[str, Any]
 
 
@@ -239,7 +239,8 @@ class RunModuleAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AuditColumnsRow:
-    """The audit columns of each target in this database. See also omd.audit_column_values.
+    """The audit columns of each target in this database, and what is wrong with them.
+    omd.audit_column_values checks the values in them.
 
     Attributes:
         module_code: The Module.
@@ -247,18 +248,19 @@ class AuditColumnsRow:
         insert_instance_column: Column with the Module Instance ID that inserted the row.
         update_instance_column: Column with the Module Instance ID that last updated the row.
         table_exists: The target exists.
-        insert_column_exists: The insert column exists: nothing can be rolled back without it,
-            but by TRUNCATE.
-        insert_column_is_bigint: It is a bigint.
-        insert_column_is_not_null: It is NOT NULL: every row can be told apart.
-        insert_column_is_indexed: An index over all rows begins with it: a rollback need not
-            read the table.
+        insert_column_exists: The insert column exists. Without it, only a TRUNCATE can roll the
+            target back.
+        insert_column_is_bigint: The insert column is a bigint.
+        insert_column_is_not_null: The insert column is NOT NULL, so every row can be traced to
+            its run.
+        insert_column_is_indexed: An index over all rows begins with the insert column, so a
+            rollback need not read the whole table.
         update_column_exists: The update column exists. A table that is only inserted into needs
             none.
-        update_column_is_bigint: It is a bigint.
+        update_column_is_bigint: The update column is a bigint.
         problems: What is wrong: TABLE_MISSING, INSERT_COLUMN_MISSING, INSERT_COLUMN_NOT_BIGINT,
-            INSERT_COLUMN_NULLABLE, INSERT_COLUMN_NOT_INDEXED, UPDATE_COLUMN_NOT_BIGINT; empty
-            when nothing is.
+            INSERT_COLUMN_NULLABLE, INSERT_COLUMN_NOT_INDEXED, UPDATE_COLUMN_NOT_BIGINT. The
+            array is empty when nothing is wrong.
     """
 
     view: ClassVar[str] = "omd_report.audit_columns"
@@ -284,15 +286,15 @@ class BatchExecutionLogRow:
     Attributes:
         batch_instance_id: The instance.
         batch_code: The Batch.
-        parent_batch_instance_id: The instance that called; 0 when none did.
-        execution_status_code: E, S, F, A or C.
-        processing_indicator: P, A or C.
-        next_run_indicator: P, R or C.
-        reason_code: Why it was aborted or skipped; NULL: it was neither.
+        parent_batch_instance_id: The instance that called it; 0 when none did.
+        execution_status_code: The status: E, S, F, A or C.
+        processing_indicator: The Processing Indicator: P, A or C.
+        next_run_indicator: The Next Run Indicator: P, R or C.
+        reason_code: Why it was aborted or skipped; NULL when it was neither.
         start_datetime: When it started.
-        end_datetime: When it ended; NULL: it executes.
-        duration: How long it ran, or has been running.
-        execution_context: Where and by what it ran; NULL: nothing was told.
+        end_datetime: When it ended; NULL while it executes.
+        duration: How long it ran, or how long it has been running.
+        execution_context: Where and by what it ran; NULL when no context was given.
     """
 
     view: ClassVar[str] = "omd_report.batch_execution_log"
@@ -317,16 +319,19 @@ class BatchListRow:
     Attributes:
         batch_id: Surrogate key of the Batch.
         batch_code: The Batch.
-        batch_description: What the Batch loads; NULL: none was given.
-        frequency_code: How often it may succeed.
-        inactive_indicator: Y: skipped.
-        continue_on_failure: run_batch goes on after a failing Module.
-        module_count: Number of Modules in it.
-        last_batch_instance_id: Its newest instance, whatever its status; NULL: it has never
+        batch_description: What the Batch loads; NULL when no description was given.
+        frequency_code: How often the Batch may succeed.
+        inactive_indicator: Y: each run of the Batch is skipped.
+        continue_on_failure: run_batch goes on after a Module has failed.
+        module_count: The number of Modules in the Batch.
+        last_batch_instance_id: The newest instance, whatever its status; NULL when the Batch
+            has never run.
+        last_execution_status_code: The status of the newest instance; NULL when the Batch has
+            never run.
+        last_start_datetime: When the newest instance started; NULL when the Batch has never
             run.
-        last_execution_status_code: Status of the newest instance; NULL: it has never run.
-        last_start_datetime: Start of the newest instance; NULL: it has never run.
-        last_end_datetime: End of the newest instance; NULL: it has never run, or executes.
+        last_end_datetime: When the newest instance ended; NULL when the Batch has never run or
+            executes.
     """
 
     view: ClassVar[str] = "omd_report.batch_list"
@@ -350,10 +355,10 @@ class BatchModuleListRow:
 
     Attributes:
         batch_code: The Batch.
-        sequence: Order among its Modules, or among its children.
-        module_code: The Module in it, or NULL.
-        child_batch_code: The Batch in it, or NULL.
-        inactive_indicator: Y: skipped in this Batch.
+        sequence: The order among the Modules of the Batch, or among its child Batches.
+        module_code: The Module in the Batch; NULL when the row is a child Batch.
+        child_batch_code: The child Batch in the Batch; NULL when the row is a Module.
+        inactive_indicator: Y: the Module or child Batch is skipped in this Batch.
     """
 
     view: ClassVar[str] = "omd_report.batch_module_list"
@@ -367,17 +372,17 @@ class BatchModuleListRow:
 
 @dataclass(frozen=True, slots=True)
 class CommonErrorsRow:
-    """The errors of the last 30 days, counted by message; values are replaced: ? quoted, # a
-    number.
+    """The errors of the last 30 days, counted by message. The values in a message are replaced: ?
+    stands for something quoted, # for a number.
 
     Attributes:
-        message: First line of the message, its values replaced, at most 500 characters.
-        event_count: How often it was written.
-        first_datetime: First time within the 30 days.
-        last_datetime: Last time.
-        last_event_return_code_details: Code of the last such error; NULL: it has none.
-        last_batch_instance_id: The Batch Instance of the last such error; 0 when none.
-        last_module_instance_id: The Module Instance of the last such error; 0 when none.
+        message: The first line of the message with its values replaced, at most 500 characters.
+        event_count: How often the message was written.
+        first_datetime: When the message was first written within the 30 days.
+        last_datetime: When the message was last written.
+        last_event_return_code_details: The code of the last such error; NULL when it has none.
+        last_batch_instance_id: The Batch Instance of the last such error; 0 when it has none.
+        last_module_instance_id: The Module Instance of the last such error; 0 when it has none.
     """
 
     view: ClassVar[str] = "omd_report.common_errors"
@@ -393,23 +398,24 @@ class CommonErrorsRow:
 
 @dataclass(frozen=True, slots=True)
 class CumulativeLoadTimeRow:
-    """What the ended runs (S or F) of each Batch and Module have cost, by the day they started, for
-    the last 366 days. A condition on day is served by an index. Add days up for a longer span.
+    """What the ended runs (S or F) of each Batch and Module have cost, by the day on which they
+    started, for the last 366 days. A condition on day is served by an index. For a longer span, add
+    up the days.
 
     Attributes:
         day: The day, in the time zone of the session.
         instance_type: BATCH or MODULE.
-        code: Code of the Batch or Module.
-        runs: Runs that succeeded or failed.
-        failed_runs: Of these, how many failed.
-        total_duration: How long they took together.
-        average_duration: How long one took.
-        longest_duration: How long the longest took.
-        rows_input: Rows read. On a Batch: by the Modules that it called itself, not by its
-            child Batches.
-        rows_inserted: Rows inserted, likewise.
-        rows_updated: Rows updated, likewise.
-        rows_deleted: Rows deleted, likewise.
+        code: The code of the Batch or Module.
+        runs: The number of runs that succeeded or failed.
+        failed_runs: How many of these runs failed.
+        total_duration: How long the runs took together.
+        average_duration: How long a run took on average.
+        longest_duration: How long the longest run took.
+        rows_input: Rows read. A Batch counts the Modules that it called itself, not those of
+            its child Batches.
+        rows_inserted: Rows inserted, counted in the same way.
+        rows_updated: Rows updated, counted in the same way.
+        rows_deleted: Rows deleted, counted in the same way.
     """
 
     view: ClassVar[str] = "omd_report.cumulative_load_time"
@@ -442,9 +448,10 @@ class CurrentProcessingRow:
         processing_indicator: P runs; R rolls back; A is not evaluated yet.
         lease_expires_at: When its lease ends; NULL: it has none.
         host: The host it runs on, as it says; NULL: it did not say.
-        pid: Its process: of the driver on that host, or of the session that runs it in the
-            database.
-        user_name: Who runs it, as it says; NULL: it did not say.
+        pid: Its process: the backend that runs it in the database, else the driver on that
+            host, as it says; NULL: not known.
+        user_name: Who began it: the role that connected and, after SET ROLE, the role it had
+            taken on; of an old run who it says; NULL: not known.
         session_lives: The session that runs it in the database lives; NULL: it does not run in
             a session.
     """
@@ -460,29 +467,31 @@ class CurrentProcessingRow:
     processing_indicator: ProcessingIndicator
     lease_expires_at: datetime | None
     host: str | None
-    pid: str
+    pid: str | None
     user_name: str | None
     session_lives: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class DirectivesRow:
-    """Instances whose Next Run Indicator still asks something of the next run: C skip, R roll back.
+    """Ended instances whose Next Run Indicator still asks something of the next run. C: the next
+    run is skipped. R: the next run rolls this instance back.
 
     Attributes:
         instance_type: BATCH or MODULE.
         instance_id: The instance.
-        code: Code of the Batch or Module.
-        next_run_indicator: C or R.
-        execution_status_code: Status of the instance.
+        code: The code of the Batch or Module.
+        next_run_indicator: The directive: C or R.
+        execution_status_code: The status of the instance.
         end_datetime: When the instance ended.
-        set_by: ADMINISTRATOR: somebody wished it; PARTIAL RESTART: the Module has succeeded in
-            the failed runs of restart_batch_code; FAILURE: the run failed, so its rows are to
-            be rolled back.
-        set_by_user: The administrator; NULL when it was none, or the event log was purged.
-        set_datetime: When the administrator set it.
-        restart_batch_code: The Batch in whose reruns alone the skip of a partial restart is
-            valid.
+        set_by: ADMINISTRATOR: somebody set it. PARTIAL RESTART: the Module succeeded in the
+            failed runs of restart_batch_code. FAILURE: the run failed, so its rows have to be
+            rolled back.
+        set_by_user: The administrator; NULL when none set it, or when the event was purged.
+        set_datetime: When the administrator set it; NULL when none did, or when the event was
+            purged.
+        restart_batch_code: The Batch of the partial restart: the skip is valid only in its
+            reruns; NULL when there is none.
     """
 
     view: ClassVar[str] = "omd_report.directives"
@@ -495,8 +504,8 @@ class DirectivesRow:
     end_datetime: datetime
     set_by: str
     set_by_user: str | None
-    set_datetime: datetime
-    restart_batch_code: str
+    set_datetime: datetime | None
+    restart_batch_code: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,17 +513,18 @@ class EventLogRow:
     """The event log, with the names of Batches and Modules.
 
     Attributes:
-        event_id: The event, in order of writing.
+        event_id: The event; a higher number was written later.
         event_datetime: When it was written.
-        event_type_code: Kind of event.
-        event_type_description: Kind of event, in words.
-        batch_code: The Batch concerned; NULL: none is.
-        module_code: The Module concerned; NULL: none is.
-        batch_instance_id: The Batch Instance concerned; 0 when none is.
-        module_instance_id: The Module Instance concerned; 0 when none is.
-        event_return_code_details: Code of the error or the change; NULL: it has none.
-        event_detail: The full text; NULL: there is none.
-        error_bitmap: Bits of a data quality check; NULL: none was told.
+        event_type_code: The type of the event.
+        event_type_description: The type of the event in words.
+        batch_code: The Batch of the event; NULL when it has none.
+        module_code: The Module of the event; NULL when it has none.
+        batch_instance_id: The Batch Instance of the event; 0 when it has none.
+        module_instance_id: The Module Instance of the event; 0 when it has none.
+        event_return_code_details: The code of the error or of the change; NULL when it has
+            none.
+        event_detail: The full text; NULL when there is none.
+        error_bitmap: The bits of a data quality check; NULL when none were given.
     """
 
     view: ClassVar[str] = "omd_report.event_log"
@@ -534,19 +544,20 @@ class EventLogRow:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionsRow:
-    """What needs a look, at most one row per kind for each Batch and Module.
+    """What needs attention: at most one row of each kind for each Batch and Module.
 
     Attributes:
-        exception_code: LAST_RUN_FAILED; RUNNING_LONG: longer than a minute and 3 times the
-            median of its last 20 successes; LEASE_EXPIRED: the run is dead; NOT_RUN: for 2
-            intervals of its frequency, a Module's being the shortest of its active Batches;
-            DISABLED: it is inactive; NOT_READY: it is in omd_report.readiness.
+        exception_code: LAST_RUN_FAILED: its last real run failed. RUNNING_LONG: it has been
+            executing for more than a minute and more than 3 times the median of its last 20
+            successes. LEASE_EXPIRED: its run is dead. NOT_RUN: it has not run for 2 intervals
+            of its frequency; a Module has the shortest frequency of its active Batches.
+            DISABLED: it is inactive. NOT_READY: omd_report.readiness has a problem of it.
         instance_type: BATCH or MODULE.
-        code: Code of the Batch or Module.
+        code: The code of the Batch or Module.
         instance_id: The instance that failed, executes or ran last; NULL when there is none.
-        since_datetime: When it failed, started, was last heard of or ran last; NULL when that
-            is not known.
-        detail: The error, or what was expected; NULL: there is none.
+        since_datetime: When it failed, when it started, when its lease expired or when it last
+            ran; NULL when that is not known.
+        detail: The error, or what was expected; NULL when there is none.
     """
 
     view: ClassVar[str] = "omd_report.exceptions"
@@ -568,8 +579,8 @@ class FailureEventRow:
         module_id: The Module.
         module_instance_id: The Module Instance that failed.
         event_datetime: When the event was written.
-        event_return_code_details: SQLSTATE, or type of the exception.
-        event_detail: The full text.
+        event_return_code_details: The SQLSTATE, or the type of the exception.
+        event_detail: The full text of the error.
     """
 
     view: ClassVar[str] = "omd.failure_event"
@@ -584,26 +595,26 @@ class FailureEventRow:
 
 @dataclass(frozen=True, slots=True)
 class FailuresRow:
-    """Failed Batch and Module Instances with what was said and whether they are undone. Conditions
-    on event_datetime and an order by event_id are served by indexes.
+    """Failed Batch and Module Instances, with the error and whether they are undone. Conditions on
+    event_datetime and an order by event_id are served by indexes.
 
     Attributes:
-        event_id: The event of the failure, in order of writing.
+        event_id: The event of the failure; a higher number was written later.
         event_datetime: When it failed.
         instance_type: BATCH or MODULE.
         instance_id: The failed instance.
-        code: Code of the Batch or Module.
+        code: The code of the Batch or Module.
         batch_instance_id: The Batch Instance that failed, or that called the Module; 0 when
             none did.
-        batch_code: Its Batch; NULL when there is none.
-        module_code: The Module; NULL on a Batch.
+        batch_code: Its Batch; NULL when it has none.
+        module_code: The Module; NULL when a Batch failed.
         start_datetime: When the instance started.
-        event_return_code_details: Code of the error: an SQLSTATE, an exception's type; NULL: it
-            has none.
-        event_detail: The full text of the error; NULL: there is none.
-        is_rolled_back: A later instance has undone it. Always FALSE on a Batch: only Modules
-            write rows.
-        rolled_back_by_module_instance_id: The instance that has undone it; NULL: none has.
+        event_return_code_details: The code of the error, an SQLSTATE or the type of an
+            exception; NULL when it has none.
+        event_detail: The full text of the error; NULL when there is none.
+        is_rolled_back: A later instance has undone it. It is always FALSE for a Batch, since
+            only Modules write rows.
+        rolled_back_by_module_instance_id: The instance that has undone it; NULL when none has.
     """
 
     view: ClassVar[str] = "omd_report.failures"
@@ -630,24 +641,24 @@ class ModuleExecutionLogRow:
     Attributes:
         module_instance_id: The instance.
         module_code: The Module.
-        batch_instance_id: The Batch Instance that called; 0 when none did.
-        batch_code: The Batch that called; NULL when none did.
-        execution_status_code: E, S, F, A or C.
-        processing_indicator: P, A, C or R.
-        next_run_indicator: P, R or C.
-        reason_code: Why it was aborted or skipped; NULL: it was neither.
+        batch_instance_id: The Batch Instance that called it; 0 when none did.
+        batch_code: The Batch that called it; NULL when none did.
+        execution_status_code: The status: E, S, F, A or C.
+        processing_indicator: The Processing Indicator: P, A, C or R.
+        next_run_indicator: The Next Run Indicator: P, R or C.
+        reason_code: Why it was aborted or skipped; NULL when it was neither.
         start_datetime: When it started.
-        end_datetime: When it ended; NULL: it executes.
-        duration: How long it ran, or has been running.
+        end_datetime: When it ended; NULL while it executes.
+        duration: How long it ran, or how long it has been running.
         rows_input: Rows read.
         rows_inserted: Rows inserted.
         rows_updated: Rows updated.
         rows_deleted: Rows deleted.
         rows_discarded: Rows left out on purpose.
         rows_rejected: Rows refused as bad.
-        rollback_instance_array: Instances it was told to undo; NULL: none.
-        rolled_back_by_module_instance_id: The later instance that undid it; NULL: none did.
-        execution_context: Where and by what it ran; NULL: nothing was told.
+        rollback_instance_array: The instances that it had to undo; NULL when there were none.
+        rolled_back_by_module_instance_id: The later instance that undid it; NULL when none did.
+        execution_context: Where and by what it ran; NULL when no context was given.
     """
 
     view: ClassVar[str] = "omd_report.module_execution_log"
@@ -681,19 +692,22 @@ class ModuleListRow:
     Attributes:
         module_id: Surrogate key of the Module.
         module_code: The Module.
-        module_description: What the Module loads; NULL: none was given.
-        area_code: Area of its target.
+        module_description: What the Module loads; NULL when no description was given.
+        area_code: The area of its target.
         table_code: Its target.
-        table_type_code: Type of its target.
-        platform_code: Where its target lives.
-        inactive_indicator: Y: skipped.
-        batch_codes: Batches that it belongs to.
-        last_module_instance_id: Its newest instance, whatever its status; NULL: it has never
+        table_type_code: The type of its target; NULL when none was given.
+        platform_code: The platform of its target.
+        inactive_indicator: Y: each run of the Module is skipped.
+        batch_codes: The Batches that it belongs to.
+        last_module_instance_id: The newest instance, whatever its status; NULL when the Module
+            has never run.
+        last_execution_status_code: The status of the newest instance; NULL when the Module has
+            never run.
+        last_start_datetime: When the newest instance started; NULL when the Module has never
             run.
-        last_execution_status_code: Status of the newest instance; NULL: it has never run.
-        last_start_datetime: Start of the newest instance; NULL: it has never run.
-        last_end_datetime: End of the newest instance; NULL: it has never run, or executes.
-        pending_rollback: Instances that a begin would roll back now.
+        last_end_datetime: When the newest instance ended; NULL when the Module has never run or
+            executes.
+        pending_rollback: The instances that a begin would roll back now.
     """
 
     view: ClassVar[str] = "omd_report.module_list"
@@ -703,7 +717,7 @@ class ModuleListRow:
     module_description: str | None
     area_code: str
     table_code: str
-    table_type_code: str
+    table_type_code: str | None
     platform_code: str
     inactive_indicator: str
     batch_codes: list[str]
@@ -723,11 +737,12 @@ class ModuleTargetRow:
         module_code: Its code.
         area_code: The area of its target.
         table_code: Its target, as registered: schema.table.
-        table_type_code: The type of its target; NULL: none.
-        platform_code: Where its target lives.
-        table_format_code: The format of its target on Spark; NULL: none.
-        insert_instance_column: The column of its target that tells which run inserted a row.
-        inactive_indicator: Y: it is not run.
+        table_type_code: The type of its target; NULL when none was given.
+        platform_code: The platform of its target.
+        table_format_code: The format of its target on Spark; NULL when none was given.
+        insert_instance_column: The column of its target that holds the Module Instance which
+            inserted the row.
+        inactive_indicator: Y: each run of the Module is skipped.
     """
 
     view: ClassVar[str] = "omd.module_target"
@@ -745,15 +760,16 @@ class ModuleTargetRow:
 
 @dataclass(frozen=True, slots=True)
 class OpenInstanceRow:
-    """For rooms: the Module Instances that execute, wait for their rollback, or ask for a skip.
+    """For rooms: the Module Instances that execute, wait for their rollback, or ask for the next
+    run to be skipped.
 
     Attributes:
         module_instance_id: The Module Instance.
         module_id: Its Module.
-        execution_status_code: E executing, S succeeded, F failed, A aborted, C skipped.
-        next_run_indicator: P proceed, R roll this instance back, C skip the next run once.
+        execution_status_code: E: executing. S: succeeded. F: failed. A: aborted. C: skipped.
+        next_run_indicator: P: proceed. R: roll this instance back. C: skip the next run once.
         start_datetime: When it was created.
-        is_rollback_pending: It has ended, and a begin of its Module would undo it;
+        is_rollback_pending: It has ended, and the next begin of its Module undoes it.
             omd.pending_rollback also names the later instances that go with it.
     """
 
@@ -773,9 +789,9 @@ class ParameterListRow:
 
     Attributes:
         parameter_code: The parameter.
-        batch_code: The Batch, or NULL.
-        module_code: The Module, or NULL.
-        parameter_value: The value, as text; NULL: it has none.
+        batch_code: The Batch that has the value; NULL when a Module has it.
+        module_code: The Module that has the value; NULL when a Batch has it.
+        parameter_value: The value as text; NULL when it has none.
     """
 
     view: ClassVar[str] = "omd_report.parameter_list"
@@ -793,11 +809,11 @@ class PendingRollbacksRow:
     Attributes:
         module_code: The Module.
         table_code: Its target.
-        platform_code: Where the target lives.
-        module_instance_ids: The instances to undo, in ID order.
-        since_datetime: When the first of them ended; NULL: not known.
-        companion_instance_ids: Instances of companion Modules that go with them; NULL when
-            there are none.
+        platform_code: The platform of its target.
+        module_instance_ids: The instances to undo, in the order of their IDs.
+        since_datetime: When the first of them ended; NULL when that is not known.
+        companion_instance_ids: The instances of companion Modules that are undone with them;
+            NULL when there are none.
     """
 
     view: ClassVar[str] = "omd_report.pending_rollbacks"
@@ -812,17 +828,18 @@ class PendingRollbacksRow:
 
 @dataclass(frozen=True, slots=True)
 class ReadinessRow:
-    """What would show only after the first failure of an active Module, one row per problem; no
-    row: all is well.
+    """What would otherwise show only after the first failure of an active Module, with one row per
+    problem. A Module without a row is ready.
 
     Attributes:
         module_code: The Module.
-        severity: ERROR: a failed run can't be rolled back, so no run begins after it; WARNING:
-            it is slow, or rows can't be traced.
+        severity: ERROR: a failed run can't be rolled back, so no run would begin after it.
+            WARNING: a rollback is slow, or rows can't be traced.
         problem_code: TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING,
-            STAMP_COLUMN_MISSING, STAMP_COLUMN_NOT_INDEXED (of a table of 100,000 rows or more).
+            STAMP_COLUMN_MISSING, or STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows
+            or more).
         problem: The problem in words.
-        command: The command that mends it; … stands for what only you know.
+        command: The command that solves it; … stands for what only you know.
     """
 
     view: ClassVar[str] = "omd_report.readiness"
@@ -836,27 +853,27 @@ class ReadinessRow:
 
 @dataclass(frozen=True, slots=True)
 class ThroughputPerDayRow:
-    """Module Instances and rows by the day they started, for the last 366 days; a day without any
-    is left out. A condition on day is served by an index.
+    """Module Instances and their rows, by the day on which they started, for the last 366 days. A
+    day without instances has no row. A condition on day is served by an index.
 
     Attributes:
         day: The day, in the time zone of the session.
-        instances: Module Instances started.
-        executing: Of these, how many execute still.
-        succeeded: How many succeeded.
-        failed: How many failed.
-        aborted: How many were aborted.
-        skipped: How many were skipped.
+        instances: The Module Instances that started.
+        executing: How many of them still execute.
+        succeeded: How many of them succeeded.
+        failed: How many of them failed.
+        aborted: How many of them were aborted.
+        skipped: How many of them were skipped.
         rows_input: Rows read.
         rows_inserted: Rows inserted.
         rows_updated: Rows updated.
         rows_deleted: Rows deleted.
         rows_discarded: Rows left out on purpose.
         rows_rejected: Rows refused as bad.
-        load_time: Durations of the succeeded instances, added up: of runs side by side, each
-            counts.
+        load_time: The durations of the succeeded instances, added up. Runs at the same time
+            each count in full.
         rows_per_second: Rows inserted, updated and deleted by succeeded instances, per second
-            of load_time; NULL: they took no time.
+            of load_time; NULL when load_time is zero or no instance succeeded.
     """
 
     view: ClassVar[str] = "omd_report.throughput_per_day"
@@ -880,48 +897,49 @@ class ThroughputPerDayRow:
 
 @dataclass(frozen=True, slots=True)
 class TraceRow:
-    """From a Module Instance ID, which each row of a target carries, to all that is known of that
-    run. Ask with WHERE module_instance_id = ….
+    """All that is known of a Module Instance, in one row. Query it with WHERE module_instance_id =
+    ….
 
     Attributes:
         module_instance_id: The instance.
         module_code: The Module.
-        module_description: What the Module loads; NULL: none was given.
-        area_code: Area of its target.
+        module_description: What the Module loads; NULL when no description was given.
+        area_code: The area of its target.
         table_code: Its target.
-        table_type_code: Type of its target; NULL: none was given.
-        platform_code: Where its target lives.
-        batch_instance_id: The Batch Instance that called; 0 when none did.
-        batch_code: The Batch that called; NULL when none did.
-        parents: Batch Instances above it, the nearest first: a JSON array of objects with
-            batch_instance_id, batch_code, execution_status_code, start_datetime, end_datetime.
-        execution_status_code: E, S, F, A or C.
-        processing_indicator: P, A, C or R.
-        next_run_indicator: P, R or C.
-        reason_code: Why it was aborted or skipped; NULL: it was neither.
+        table_type_code: The type of its target; NULL when none was given.
+        platform_code: The platform of its target.
+        batch_instance_id: The Batch Instance that called it; 0 when none did.
+        batch_code: The Batch that called it; NULL when none did.
+        parents: The Batch Instances above it, the nearest first: a JSON array of objects with
+            batch_instance_id, batch_code, execution_status_code, start_datetime and
+            end_datetime.
+        execution_status_code: The status: E, S, F, A or C.
+        processing_indicator: The Processing Indicator: P, A, C or R.
+        next_run_indicator: The Next Run Indicator: P, R or C.
+        reason_code: Why it was aborted or skipped; NULL when it was neither.
         start_datetime: When it started.
-        end_datetime: When it ended; NULL: it executes.
-        duration: How long it ran, or has been running.
-        lease_expires_at: When its lease ends; NULL: it has none.
-        window_start_value: Start of what it read of its source, exclusive: timestamp part;
-            NULL: the very beginning.
-        window_start_id: Start of what it read of its source, exclusive: id part; NULL: it has
+        end_datetime: When it ended; NULL while it executes.
+        duration: How long it ran, or how long it has been running.
+        lease_expires_at: When its lease expires; NULL when it has none.
+        window_start_value: The start of its load window, exclusive: the timestamp; NULL when
+            the start is open or has no timestamp.
+        window_start_id: The start of its load window, exclusive: the id; NULL when it has none.
+        window_end_value: The end of its load window, inclusive: the timestamp; NULL when it has
             none.
-        window_end_value: End of what it read of its source, inclusive: timestamp part; NULL: it
-            has none.
-        window_end_id: End of what it read of its source, inclusive: id part; NULL: it has none.
-        window_is_taken_back: The window no longer counts, since the instance was rolled back;
-            NULL: it has no window.
+        window_end_id: The end of its load window, inclusive: the id; NULL when it has none.
+        window_is_taken_back: The load window was withdrawn, since the instance was rolled back;
+            NULL when it has no window.
         rows_input: Rows read.
         rows_inserted: Rows inserted.
         rows_updated: Rows updated.
         rows_deleted: Rows deleted.
         rows_discarded: Rows left out on purpose.
         rows_rejected: Rows refused as bad.
-        execution_context: Where and by what it ran; NULL: nothing was told.
+        execution_context: Where and by what it ran; NULL when no context was given.
         undid_module_instance_ids: The instances that it undid.
-        rolled_back_by_module_instance_id: The later instance that undid it; NULL: none did.
-        events: Its events in order: a JSON array of objects with the columns of the event log.
+        rolled_back_by_module_instance_id: The later instance that undid it; NULL when none did.
+        events: Its events in the order of writing: a JSON array of objects with the columns of
+            the event log.
     """
 
     view: ClassVar[str] = "omd_report.trace"
@@ -963,16 +981,16 @@ class TraceRow:
 
 @dataclass(frozen=True, slots=True)
 class WriteLogRow:
-    """Writes of runs, each with the partitions and rows that were committed. Ask for a
-    module_instance_id.
+    """The writes of each run, with the partitions and rows that were committed. Query it with WHERE
+    module_instance_id = ….
 
     Attributes:
         module_instance_id: The run that wrote.
-        module_code: Its Module; NULL: the run was purged.
-        write_number: The write.
+        module_code: The Module of the run; NULL when the run was purged.
+        write_number: The number of the write in its run.
         table_code: The table written to.
-        partition_count: Partitions committed.
-        row_count: Rows committed.
+        partition_count: How many partitions were committed.
+        row_count: How many rows were committed.
         first_datetime: When the first partition was written.
         last_datetime: When the last partition was written.
     """

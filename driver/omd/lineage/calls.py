@@ -62,11 +62,13 @@ class LineageCalls(Calls):
         nulls: Mapping[str, Any] | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` that begin_step began, under its fence
-        ``plan_number``: moves the offset, writes the log (``rows_inserted`` rows, NULL: 0;
-        ``nulls``, an object, column: number of NULLs, NULL: none) and ends the Module Instance with
-        S.
+        ``plan_number``: moves the offset, writes the log and ends the Module Instance with S.
 
         A second call changes nothing.
+
+        Args:
+            rows_inserted: number of rows inserted, NULL counts as 0.
+            nulls: JSON object of column and number of NULLs, NULL for none.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -87,10 +89,9 @@ class LineageCalls(Calls):
         event_return_code_details: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` as failed, with the event ``event_detail`` and the
-        code ``event_return_code_details``, as module_failure; frees the topic, whose next step
-        takes the same block.
+        code ``event_return_code_details``, as module_failure does.
 
-        A second call changes nothing.
+        It releases the topic, whose next step takes the same block. A second call changes nothing.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -99,10 +100,10 @@ class LineageCalls(Calls):
         self._do(_FAIL_STEP, module_instance_id, event_detail, event_return_code_details)
 
     def in_block(self, pos: datetime, id: int) -> bool:
-        """Whether the row at (``pos``, ``id``) belongs to the block of the running step: the
-        condition of a transform view on its base table.
+        """Returns whether the row at (``pos``, ``id``) belongs to the block of the running step:
+        the condition of a transform view on its base table.
 
-        Not true for a NULL, and outside of a step and of set_block. See
+        It is not true for a NULL, nor outside of a step and of set_block. See
         docs/explanation/lineage.md.
         """
         answer: bool = self._value(_IN_BLOCK, pos, id)
@@ -111,12 +112,15 @@ class LineageCalls(Calls):
     def note_error(
         self, topic: str, detail: str, *, event_return_code_details: str | None = None
     ) -> None:
-        """Records that no step of the topic ``topic`` could begin, and why (``detail``, with the
-        code ``event_return_code_details``, NULL: LINEAGE): it counts as an attempt and is written
-        to the event log.
+        """Records that no step of the topic ``topic`` could begin.
 
-        Does nothing while a step holds the topic. step and begin_step do it themselves; it is for
-        programs that fail before they call these.
+        It counts as an attempt and is written to the event log. It does nothing while a step holds
+        the topic. step and begin_step record such errors themselves; programs that fail before they
+        call these need it.
+
+        Args:
+            detail: why the step could not begin.
+            event_return_code_details: code of the error, LINEAGE when it is NULL.
 
         Raises:
             MissingArgument: OM005.
@@ -126,10 +130,10 @@ class LineageCalls(Calls):
 
     def plan(self, topic: str) -> PlanRow:
         """One row: the block (start_pos and start_id, end_pos and end_id] that the topic ``topic``
-        would take now, with the offsets as they are; is_planned: it is recorded already and waits
-        for its retry.
+        would take now, with the offsets as they are. is_planned is true when the block is recorded
+        already and waits for its retry.
 
-        Without an end, detail says why there is nothing to do. It changes nothing. See
+        When there is no block, detail says why. It changes nothing. See
         docs/explanation/lineage.md.
 
         Raises:
@@ -140,17 +144,17 @@ class LineageCalls(Calls):
         return self._answer(_PLAN, PlanRow, topic)
 
     def probe_sources(self) -> int:
-        """Looks how far every source with PROBE or CLOCK has come, and moves its offset.
+        """Probes how far every source with PROBE or CLOCK has come, and moves its offset.
 
-        Answers ``moved``, the number of offsets that moved. What is wrong with a source stands in
-        its state.
+        Returns ``moved``, the number of offsets that moved. An error in a source is recorded in its
+        state.
         """
         answer: int = self._value(_PROBE_SOURCES)
         return answer
 
     def purge_log(self, keep: timedelta | str) -> int:
-        """Deletes what the log of steps has from before ``keep`` ago, and answers ``steps``, the
-        number of rows deleted. omd.purge_history deletes the runs themselves.
+        """Deletes the entries of the log of steps that are older than ``keep``, and returns
+        ``steps``, the number of deleted rows. omd.purge_history deletes the runs themselves.
 
         Raises:
             MissingArgument: OM005.
@@ -265,8 +269,8 @@ class LineageCalls(Calls):
         return answer
 
     def release(self, topic: str) -> None:
-        """Frees the topic ``topic`` from its holder, alive or not: that step can't commit any more,
-        and the next one takes the same block.
+        """Releases the topic ``topic`` from its holder, whether it lives or not: its step can't
+        commit any more, and the next step takes the same block.
 
         The same as SET hostid = ''. See docs/explanation/lineage.md.
 
@@ -287,8 +291,8 @@ class LineageCalls(Calls):
         self._do(_REMOVE_TOPIC, topic)
 
     def retry(self, topic: str) -> None:
-        """Forgets the failed attempts of the topic ``topic`` and makes it due at once; a planned
-        block stays the same.
+        """Sets the attempts of the topic ``topic`` to 0 and makes it due at once; a planned block
+        stays the same.
 
         Raises:
             MissingArgument: OM005.
@@ -297,8 +301,8 @@ class LineageCalls(Calls):
         self._do(_RETRY, topic)
 
     def set_block(self, topic: str) -> None:
-        """Sets what block_start and block_end answer in this session to the block that the topic
-        ``topic`` would take now, so that its transform views can be looked at.
+        """Sets the block that block_start, block_end and in_block use in this session to the one
+        that the topic ``topic`` would take now, so that its transform views show their rows.
 
         Raises:
             MissingArgument: OM005.
@@ -308,9 +312,9 @@ class LineageCalls(Calls):
         self._do(_SET_BLOCK, topic)
 
     def set_offset(self, topic: str, pos: datetime, *, id: int | None = None) -> None:
-        """Sets the offset of the topic ``topic`` to (``pos``, ``id``), forward or back: a source
-        with HAND is complete up to there; a destination goes on from there.
+        """Sets the offset of the topic ``topic`` to (``pos``, ``id``), forward or back.
 
+        A source with HAND is then complete up to this position; a destination continues from it.
         See docs/explanation/lineage.md.
 
         Raises:
@@ -321,15 +325,14 @@ class LineageCalls(Calls):
         self._do(_SET_OFFSET, topic, pos, id)
 
     def step(self, topic: str, *, hostid: str | None = None) -> StepAnswer:
-        """Runs one step of the topic ``topic`` in the database, as ``hostid`` (NULL: the session):
-        plans a block, or takes the one that failed, transforms it, and moves the offset; rows,
-        offset and success are one commit.
+        """Runs one step of the topic ``topic`` in the database, as ``hostid`` (NULL: the session).
 
-        Answers ``outcome``: DONE, with ``rows`` rows written by ``module_instance_id``; NOJOBS,
-        MUTEX, SKIPPED, ABORTED, FAILED, with nothing done; ERROR, everything undone, recorded, and
-        counted as an attempt; ``detail`` says why. It does not wait for repeat, run_window or
-        back-off: the ready list does. It commits: call it outside a transaction block. See
-        docs/explanation/lineage.md.
+        It plans a block, or takes the one that failed, transforms it and moves the offset; rows,
+        offset and success are one commit. Returns ``outcome``: DONE, ``module_instance_id`` has
+        written ``rows`` rows; NOJOBS, MUTEX, SKIPPED, ABORTED or FAILED, nothing was done; ERROR,
+        everything was undone, and the error was recorded and counts as an attempt. ``detail`` says
+        why. The ready list heeds repeat, run_window and back-off; step does not. It commits, so
+        call it outside a transaction block. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -340,8 +343,8 @@ class LineageCalls(Calls):
         return self._answer(_STEP, StepAnswer, topic, hostid)
 
     def topic_definition(self, topic: str) -> TopicDefinitionRow:
-        """One row: what the topic ``topic`` is made by and of; base_table is read by blocks
-        (pos_column, id_column), tables are its other dependencies.
+        """One row: how the topic ``topic`` is made, and of which tables. base_table is read by
+        blocks (pos_column, id_column); tables are its other dependencies.
 
         Raises:
             MissingArgument: OM005.

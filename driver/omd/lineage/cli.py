@@ -1,4 +1,4 @@
-"""Lineage on the command line: topics, their blocks, the scheduler, the graph."""
+"""The commands of lineage: topics, their blocks, the scheduler, the graph."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import click
 from omd.cli.common import (
     ExitCode,
     Group,
-    call_arguments,
-    call_options,
+    add_call,
     dsn_option,
     instant,
     is_chosen,
@@ -44,42 +43,52 @@ _STATUS = {
 }
 
 _master = click.option(
-    "--master", metavar="URL", help="Where topics on Spark run; local[*] if nothing else tells it."
+    "--master", metavar="URL", help="Spark's master for topics on Spark; local[*] by default."
 )
 
 
 @click.group(cls=Group)
 def lineage() -> None:
-    """Topics: what feeds what, which block is next, and the scheduler."""
+    """Show and run topics: which table feeds which, which block is next, the scheduler."""
 
 
-@lineage.command()
-@click.argument("topic")
-@dsn_option
-@call_options(LineageCalls.register_topic, {"advance_when_quiet": "stay-when-quiet"})
-def register(topic: str, dsn: str, **told: Any) -> None:
-    """Register TOPIC (schema.table[#tag][:shard]), or change it.
-
-    What is not told keeps its value; an empty text empties a list.
-
-    \b
-    Examples:
-      omd lineage register stg.ticket
-      omd lineage register fact.ticket --depends-on stg.ticket --transform etl.ticket
-    """
-    with _open(dsn) as room:
-        found = room.register_topic(topic, **call_arguments(told))
-        click.echo(f"Topic {short(topic)} is registered with id {found}.", err=True)
-
-
-@lineage.command()
-@click.argument("topic")
-@dsn_option
-def remove(topic: str, dsn: str) -> None:
-    """Remove TOPIC; its Module and its table stay."""
-    with _open(dsn) as room:
-        room.remove_topic(topic)
-        click.echo(f"Topic {short(topic)} is removed.", err=True)
+add_call(
+    lineage,
+    "register",
+    LineageCalls.register_topic,
+    room="lineage",
+    about="Register TOPIC (schema.table[#tag][:shard]), or change it.\n\n"
+    "What is not given keeps its value; an empty text empties a list.\n\n"
+    "\b\nExamples:\n"
+    "  omd lineage register stg.ticket\n"
+    "  omd lineage register fact.ticket --depends-on stg.ticket --transform etl.ticket",
+    done="Topic {topic} is registered with id {answer}.",
+    negations={"advance_when_quiet": "stay-when-quiet"},
+)
+add_call(
+    lineage,
+    "remove",
+    LineageCalls.remove_topic,
+    room="lineage",
+    about="Remove TOPIC; its Module and its table stay.",
+    done="Topic {topic} is removed.",
+)
+add_call(
+    lineage,
+    "retry",
+    LineageCalls.retry,
+    room="lineage",
+    about="Try TOPIC again at once, however often it has failed.",
+    done="Topic {topic} is tried again.",
+)
+add_call(
+    lineage,
+    "release",
+    LineageCalls.release,
+    room="lineage",
+    about="Release TOPIC from its holder, whose step can't commit any more.",
+    done="Topic {topic} is free.",
+)
 
 
 # What is next -----------------------------------------------------------------------------------
@@ -90,7 +99,7 @@ def remove(topic: str, dsn: str) -> None:
 @dsn_option
 @output_option
 def status(topics: tuple[str, ...], dsn: str, output: str) -> None:
-    """Show lag, blocker, state and holder of each topic, greatest lag first."""
+    """Show lag, blocker, state and holder of each topic, with the greatest lag first."""
     from omd.lineage.rows import LineageLagRow
 
     with _open(dsn) as room:
@@ -103,9 +112,9 @@ def status(topics: tuple[str, ...], dsn: str, output: str) -> None:
 @dsn_option
 @output_option
 def plan(topic: str, dsn: str, output: str) -> None:
-    """Show the block that TOPIC would take now; changes nothing.
+    """Show the block that TOPIC would take now, without changing anything.
 
-    After the start, up to the end. The exit code is 3 when there is none.
+    A block has the rows after its start and up to its end. The exit code is 3 when there is none.
     """
     with _open(dsn) as room:
         block = room.plan(topic)
@@ -142,9 +151,9 @@ def plan(topic: str, dsn: str, output: str) -> None:
     show_default=True,
     help="Format of what is printed to stdout.",
 )
-@click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Only what touches these.")
+@click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Only these and neighbours.")
 def graph(dsn: str, format_: str, topics: tuple[str, ...]) -> None:
-    """Draw what feeds what, coloured by how it stands.
+    """Draw which topic feeds which, coloured by its state.
 
     \b
     Examples:
@@ -192,7 +201,7 @@ def _node(topic: str, row: ReadyListRow | None) -> Node:
         return Node(topic, "source")
     kind = _KINDS.get(row.reason, "ready" if row.is_ready else "waiting")
     if kind == "waiting" and row.lag == timedelta(0):
-        kind = "quiet"  # it has all that there is
+        kind = "quiet"  # it has read all rows that there are
     return Node(topic, kind, row.lag, row.reason)
 
 
@@ -214,12 +223,12 @@ _EXIT_CODES = {
 @dsn_option
 @output_option
 @_master
-@click.option("--one-line", is_flag=True, help="Tell how it went in one line on stderr instead.")
+@click.option("--one-line", is_flag=True, help="Print the outcome in one line, on stderr.")
 def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) -> int:
-    """Run one step of TOPIC, in PostgreSQL or on Spark, and tell how it went.
+    """Run one step of TOPIC, in PostgreSQL or on Spark, and print its outcome.
 
-    The exit code is 0 for DONE, 1 for ERROR and FAILED (10 attempts), 3 for NOJOBS and SKIPPED,
-    4 for MUTEX (somebody else runs it) and ABORTED.
+    The exit code is 0 for DONE, 1 for ERROR and FAILED (10 attempts have failed), 3 for NOJOBS and
+    SKIPPED, 4 for MUTEX (another process holds the topic) and ABORTED.
     """
     with _open(dsn, waits=True) as room:
         outcome = room.step(topic, session=lambda: _session(master))
@@ -252,37 +261,41 @@ def _line(outcome: StepOutcome) -> str:
 @lineage.command()
 @dsn_option
 @click.option(
-    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Steps at once."
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many steps may run at once.",
 )
 @click.option(
     "--poll",
     type=click.FloatRange(min=0.1),
     default=10,
     show_default=True,
-    help="Seconds between two looks at the sources.",
+    help="Seconds between two polls of the sources.",
 )
-@click.option("--once", is_flag=True, help="Run what is ready now, and stop.")
-@click.option("--until-quiet", is_flag=True, help="Stop when nothing is ready any more.")
-@click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Only topics like this.")
+@click.option("--once", is_flag=True, help="Run the topics that are ready now, and stop.")
+@click.option("--until-quiet", is_flag=True, help="Stop when no topic is ready any more.")
+@click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Run only topics like this.")
 @_master
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),
     default=20,
     show_default=True,
-    help="Seconds that running steps get to end after SIGTERM or Ctrl-C.",
+    help="Seconds that running steps have to end after SIGTERM or Ctrl-C.",
 )
 def run(dsn: str, **told: Any) -> int:
-    """Run topics as they get ready, a process each, until SIGTERM or Ctrl-C.
+    """Run topics as they get ready, each in a process of its own, until SIGTERM or Ctrl-C.
 
-    Several may run at once, on several hosts too: who comes second finds the topic held. One line
-    on stderr tells how each step went. With --once and --until-quiet the exit code is 1 when a step
-    failed.
+    Several schedulers may run at once, also on several hosts: one of them takes a topic, the others
+    find it held. One line on stderr gives the outcome of each step. With --once and --until-quiet
+    the exit code is 1 when a step has failed.
     """
     from omd.lineage.scheduler import Scheduler
 
     if told["once"] and told["until_quiet"]:
-        raise click.UsageError("either --once or --until-quiet")
+        raise click.UsageError("Give either --once or --until-quiet.")
     return Scheduler(dsn, **told).run()
 
 
@@ -291,31 +304,11 @@ def run(dsn: str, **told: Any) -> int:
 
 @lineage.command()
 @click.argument("topic")
-@dsn_option
-def retry(topic: str, dsn: str) -> None:
-    """Try TOPIC again at once, however often it has failed."""
-    with _open(dsn) as room:
-        room.retry(topic)
-        click.echo(f"Topic {short(topic)} is tried again.", err=True)
-
-
-@lineage.command()
-@click.argument("topic")
-@dsn_option
-def release(topic: str, dsn: str) -> None:
-    """Take TOPIC from its holder, whose step can't commit any more."""
-    with _open(dsn) as room:
-        room.release(topic)
-        click.echo(f"Topic {short(topic)} is free.", err=True)
-
-
-@lineage.command()
-@click.argument("topic")
 @click.argument("pos", metavar="INSTANT", callback=instant)
 @click.argument("id", type=int, required=False)
 @dsn_option
 def offset(topic: str, pos: datetime, id: int | None, dsn: str) -> None:  # noqa: A002
-    """Tell that the source TOPIC is complete up to INSTANT, and the row ID in it.
+    """Record that the source TOPIC is complete up to INSTANT, and up to the row ID at it.
 
     \b
     Example:
@@ -323,12 +316,12 @@ def offset(topic: str, pos: datetime, id: int | None, dsn: str) -> None:  # noqa
     """
     with _open(dsn) as room:
         room.set_offset(topic, pos, id=id)
-        click.echo(f"Topic {short(topic)} has come to {pos.isoformat()}.", err=True)
+        click.echo(f"Topic {short(topic)} is complete up to {pos.isoformat()}.", err=True)
 
 
 @contextmanager
 def _open(dsn: str, *, waits: bool = False) -> Iterator[Lineage]:
-    """The room, for one command; a step outlives a restart of the database."""
+    """Open the room for one command; a step waits for a database that restarts."""
     import omd
 
     control = omd.connect(dsn or None, application_name="omd-step") if waits else open_control(dsn)

@@ -6,9 +6,9 @@ __all__ = ["StepResult"]
 
 
 class StepResult(Code):
-    """How a step of a topic went."""
+    """The outcome of a step of a topic."""
 
-    RUN = "RUN"  # only as the answer of begin_step: go on
+    RUN = "RUN"  # only begin_step returns it: the step proceeds
     DONE = "DONE"
     ERROR = "ERROR"
     NOJOBS = "NOJOBS"
@@ -18,7 +18,7 @@ class StepResult(Code):
     SKIPPED = "SKIPPED"
 
 
-# The columns and answers that hold them.
+# The columns and answers that hold these codes.
 COLUMNS = {
     "outcome": StepResult,
 }

@@ -1,5 +1,5 @@
 """Errors of the room lineage (docs/explanation/lineage.md)."""
-# ruff: noqa: N818 - the names say what happened; an Error behind each would say it twice
+# ruff: noqa: N818 - the names say what happened; a suffix Error would add nothing
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class UnknownTopic(CallerError, code="OM015"):
 
 
 class InvalidTopic(CallerError, code="OM016"):
-    """A name of a topic that is not ``schema.table[#tag][:shard]``."""
+    """The name of a topic is not of the form ``schema.table[#tag][:shard]``."""
 
 
 class CyclicDependency(CallerError, code="OM017"):
@@ -31,11 +31,11 @@ class CyclicDependency(CallerError, code="OM017"):
 
 
 class StepFenced(StateError, code="OM108"):
-    """The topic was released, or taken by another step: this one can't commit any more."""
+    """The topic was released, or another step has taken it: this step can't commit any more."""
 
 
 class BaseTableUnfit(ConfigurationError, code="OM206"):
-    """The base table lacks what reading it by blocks needs."""
+    """The base table lacks something that is needed to read it by blocks."""
 
 
 class TransformUnfit(ConfigurationError, code="OM207"):
@@ -43,7 +43,7 @@ class TransformUnfit(ConfigurationError, code="OM207"):
 
 
 class WrongTopicState(ConfigurationError, code="OM208"):
-    """The topic does not allow the call: it is a source, or of the other engine, or needed."""
+    """The topic does not allow the call: it is a source, has another engine, or is needed."""
 
 
 class StepNotStarted(NotStarted):

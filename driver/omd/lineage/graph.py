@@ -1,4 +1,4 @@
-"""The graph of topics as text, DOT, Mermaid or SVG; names may hold anything."""
+"""The graph of topics as text, DOT, Mermaid or SVG; names may hold any character."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Node:
     """A topic in the graph.
 
     Attributes:
-        name: the topic, or a table that no topic makes.
-        kind: the class that colours it: see _COLOURS.
-        lag: how far behind it is.
-        note: the reason why it runs, or does not.
+        name: the topic, or a table that is the destination of no topic.
+        kind: the class that gives its colour; see _COLOURS.
+        lag: how far it is behind.
+        note: the reason why it runs, or why it does not.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Node:
 
     @property
     def second(self) -> str:
-        """What stands below the name."""
+        """The text below the name."""
         told = [f"lag {as_text(self.lag)}"] if self.lag is not None else []
         return "  ".join([*told, *([str(short(self.note))] if self.note else [])])
 
 
-# What each kind looks like: fill and border, on a light ground and on a dark one.
+# For each kind, the colours of fill and border on a light ground, then on a dark one.
 _COLOURS = {
     "source": ("#f1f3f5", "#868e96", "#2b3035", "#868e96"),
     "missing": ("#fff5f5", "#e03131", "#3b1d1d", "#ff8787"),
@@ -73,13 +73,13 @@ def _after(edges: Iterable[Edge]) -> dict[str, list[str]]:
 
 
 def as_tree(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """Each source with what is made of it; what has been told already is told once."""
+    """Return each source with the topics made of it; the branch of a topic is shown once."""
     by_name = {node.name: node for node in nodes}
     after = _after(edges)
     fed = {target for _, target in edges}
     told: set[str] = set()
     lines: list[str] = []
-    # A stack, not recursion: a chain of topics may be longer than Python likes.
+    # A stack replaces recursion: a chain of topics may be longer than Python's recursion limit.
     for root in [n.name for n in nodes if n.name not in fed] + [n.name for n in nodes]:
         if root in told:
             continue
@@ -105,7 +105,7 @@ def as_tree(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
 
 
 def as_dot(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """For Graphviz."""
+    """Return the graph for Graphviz."""
 
     def quoted(text: str) -> str:
         return text.replace("\\", "\\\\").replace('"', '\\"')
@@ -127,9 +127,9 @@ def as_dot(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
 
 
 def as_mermaid(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """For Mermaid, as in Markdown."""
+    """Return the graph for Mermaid, which Markdown may include."""
 
-    def quoted(text: str) -> str:  # anything that could mean something is told by its number
+    def quoted(text: str) -> str:  # a character that could have a meaning is written as its number
         return "".join(c if c.isalnum() or c in " ._-:" else f"#{ord(c)};" for c in text)
 
     number = {node.name: f"n{i}" for i, node in enumerate(nodes)}
@@ -153,13 +153,13 @@ _LETTER = 7.2
 
 
 def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """A picture: sources at the left, each topic right of all that it depends on."""
+    """Return a picture: sources are at the left, a topic is right of all that it depends on."""
     by_name = {node.name: node for node in nodes}
     layers = _layers(by_name, edges)
     columns = _columns(layers, edges)
 
     def tall(place: Place) -> float:
-        return _HEIGHT if place in by_name else 0  # an edge that passes by needs no more than a gap
+        return _HEIGHT if place in by_name else 0  # an edge that passes by needs only a gap
 
     heights = [sum(tall(place) + _GAP for place in column) - _GAP for column in columns]
     height = max(heights, default=0) + 2 * _EDGE
@@ -196,7 +196,10 @@ def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
 
 
 def _layers(names: Iterable[str], edges: Sequence[Edge]) -> dict[str, int]:
-    """How many steps each topic is from its furthest source; a source is next to its first user."""
+    """Return the column of each topic: its distance from its furthest source.
+
+    A source itself stands directly before the first topic that depends on it.
+    """
     after = _after(edges)
     waits = dict.fromkeys(names, 0)
     for _, target in edges:
@@ -217,7 +220,7 @@ def _layers(names: Iterable[str], edges: Sequence[Edge]) -> dict[str, int]:
 
 
 def _way(edge: Edge, layers: dict[str, int]) -> list[tuple[Place, int]]:
-    """Where an edge goes through, with the columns: both ends, and a place in each in between."""
+    """Return the places of an edge with their columns: both ends, and one in each between."""
     source, target = edge
     between = range(layers[source] + 1, layers[target])
     return [
@@ -228,7 +231,7 @@ def _way(edge: Edge, layers: dict[str, int]) -> list[tuple[Place, int]]:
 
 
 def _columns(layers: dict[str, int], edges: Sequence[Edge]) -> list[list[Place]]:
-    """What stands in each column, near to what it is connected with in the columns beside."""
+    """Return the places of each column, each as near as possible to those it is connected with."""
     columns: list[list[Place]] = [[] for _ in range(max(layers.values(), default=-1) + 1)]
     for name, layer in layers.items():
         columns[layer].append(name)
@@ -244,7 +247,7 @@ def _columns(layers: dict[str, int], edges: Sequence[Edge]) -> list[list[Place]]
     row: dict[Place, float] = {}
 
     def settle(column: list[Place], beside: dict[Place, list[Place]]) -> None:
-        """Sort a column by where the neighbours of its places are."""
+        """Sort a column by the position of the neighbours of its places."""
 
         def middle(place: Place) -> float:
             found = [row[other] for other in beside[place] if other in row]
@@ -268,7 +271,7 @@ def _box(node: Node, left: float, top: float, width: float) -> str:
         more = _escape(_cut(node.second))
         text.append(f'<text class="more" x="{x:.1f}" y="{top + 35:.1f}">{more}</text>')
     if node.lag is not None and node.lag > timedelta(0):
-        # How late it is, from a second to a week, as a bar along the bottom.
+        # A bar along the bottom shows the lag, from a second to a week.
         late = min(math.log1p(node.lag.total_seconds()) / math.log1p(7 * 86400), 1)
         text.append(
             f'<rect class="lag" x="{left + 6:.1f}" y="{top + _HEIGHT - 5:.1f}"'
@@ -282,7 +285,7 @@ def _box(node: Node, left: float, top: float, width: float) -> str:
 
 
 def _curve(way: Sequence[tuple[float, float, float]]) -> str:
-    """An edge through the columns: from side to side, straight where it passes one."""
+    """Return an edge as a path: curved between columns, straight where it passes one."""
     (_, x, y), *others = way
     path = f"M{x:.1f},{y:.1f}"
     for number, (start, end, level) in enumerate(others, 1):

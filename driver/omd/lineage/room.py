@@ -1,8 +1,8 @@
-"""Lineage as Python sees it: the routines as methods, and a step whatever its engine.
+"""Lineage as Python sees it: the routines as methods, and a step on any engine.
 
-`Lineage` hands a call to the database and its answer back as a typed object; `StepRun` is a step
-on Spark as a block. Which topic is ready, which block is next and what a retry takes is the
-database's answer (docs/explanation/lineage.md).
+`Lineage` passes a call to the database and returns its answer as a typed object; `StepRun` is a
+step on Spark as a block. The database decides which topic is ready, which block is next and which
+block a retry takes (docs/explanation/lineage.md).
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ class Lineage(LineageCalls):
     def ready_list(
         self, topic: str | None = None, *, only_ready: bool = False
     ) -> list[ReadyListRow]:
-        """Every topic with a processor, greatest lag first (docs/explanation/lineage.md, rule L5).
+        """Return every topic with a processor, with the greatest lag first (rule L5).
 
         Args:
-            topic: only this one.
-            only_ready: only those that may run now.
+            topic: only this topic.
+            only_ready: only topics that may run now.
         """
         return self.report(ReadyListRow, topic=topic, is_ready=True if only_ready else None)
 
     def listen(self) -> Listener:
-        """A connection that hears when an offset moves: the topics whose offset did."""
+        """Return a connection that is notified of each topic whose offset moves."""
         return Listener(self.control.new_link(name="-listen"), "omd_lineage")
 
     def step(  # type: ignore[override] # the routine, and the same on Spark
@@ -78,17 +78,18 @@ class Lineage(LineageCalls):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> StepOutcome:
-        """Run one step of a topic, whatever its engine (rule L8); waits for its end.
+        """Run one step of a topic on its engine (rule L8), and wait for its end.
 
         Args:
             topic: the topic.
-            spark: for one on Spark: the session; default: the control's, else the active one.
-            session: makes one where there is none; called when the step has begun.
-            lease: of a step on Spark, other than the control's.
-            context: added to its execution context.
+            spark: the session of a step on Spark; by default that of the control, or the active
+                one.
+            session: makes a session where there is none; it is called when the step has begun.
+            lease: the lease of a step on Spark, if it is not that of the control.
+            context: values to add to the execution context of the step.
 
         Returns:
-            How it went. What a job on Spark raised is recorded, and its `error`.
+            The outcome. An exception of a job on Spark is recorded, and returned as `error`.
 
         Raises:
             UnknownTopic: no topic has this name.
@@ -103,7 +104,7 @@ class Lineage(LineageCalls):
                 engines.engine("SPARK").transform(run)
         except StepNotStarted:
             begun = run.begun
-            assert begun is not None  # noqa: S101 - what else has told that it is not started
+            assert begun is not None  # noqa: S101 - only begin_step raises this
             return StepOutcome(
                 topic, begun.outcome, begun.module_instance_id, detail=begun.detail or begun.reason
             )
@@ -112,13 +113,13 @@ class Lineage(LineageCalls):
         except Exception as error:
             if not run._began:
                 raise
-            return _failed(run, error)  # it is recorded, and told as data
+            return _failed(run, error)  # the failure is recorded, and returned as data
         return StepOutcome(
             topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
         )
 
     def _step_in_database(self, topic: str) -> StepOutcome:
-        """A step takes long: on a connection of its own. SIGTERM and Ctrl-C cancel it."""
+        """Run a step on its own connection, because it takes long; SIGTERM and Ctrl-C cancel it."""
         link = self.control.new_link()
         signals.enter(lambda: None)
         try:
@@ -143,7 +144,7 @@ def _failed(run: StepRun, error: Exception) -> StepOutcome:
 
 
 def _recorded(error: psycopg.Error) -> int | None:
-    """The step that was cancelled, and whose failure is recorded."""
+    """Return the instance of a step that was cancelled and whose failure is recorded."""
     try:
         instance = json.loads(error.diag.message_detail or "{}").get("module_instance_id")
     except (ValueError, AttributeError):

@@ -38,9 +38,9 @@ class BeginStepAnswer:
     instance_array: list[int] | None
     reason: str | None
     plan_number: int | None
-    start_pos: datetime
+    start_pos: datetime | None
     start_id: int | None
-    end_pos: datetime
+    end_pos: datetime | None
     end_id: int | None
     detail: str | None
 
@@ -51,9 +51,9 @@ class PlanRow:
 
     topic: str
     is_planned: bool
-    start_pos: datetime
+    start_pos: datetime | None
     start_id: int | None
-    end_pos: datetime
+    end_pos: datetime | None
     end_id: int | None
     row_count: int | None
     is_full: bool | None
@@ -95,7 +95,7 @@ class BaseTableRow:
 
     Attributes:
         topic_id: The topic.
-        table_code: Its base table; of a source, the source itself.
+        table_code: Its base table. The base table of a source is the source itself.
         pos_column: The time column.
         id_column: The id column.
     """
@@ -114,8 +114,9 @@ class DependencyOffsetsRow:
 
     Attributes:
         topic_id: The topic that depends.
-        ordinal: Place in depends_on; 1: base table.
-        pos: The pos of its offset; NULL: it has none, and blocks.
+        ordinal: The place of the dependency in depends_on; 1 is the base table.
+        pos: The pos of the offset of the dependency; NULL when it has none, and then the topic
+            waits.
     """
 
     view: ClassVar[str] = "omd_lineage.dependency_offsets"
@@ -132,10 +133,10 @@ class ErrorLogRow:
     Attributes:
         event_id: The event in omd.event_log.
         topic: The topic.
-        ts: When.
-        module_instance_id: The Module Instance of the step; NULL: it could not begin.
-        error_code: SQLSTATE, or type of the exception; NULL: it has none.
-        error: The full text; NULL: there is none.
+        ts: When the step failed.
+        module_instance_id: The Module Instance of the step; NULL when the step could not begin.
+        error_code: The SQLSTATE, or the type of the exception; NULL when there is none.
+        error: The full text of the error; NULL when there is none.
     """
 
     view: ClassVar[str] = "omd_lineage.error_log"
@@ -150,19 +151,19 @@ class ErrorLogRow:
 
 @dataclass(frozen=True, slots=True)
 class LineageErrorsRow:
-    """Failed steps, with their block.
+    """Failed steps, each with the error and the block.
 
     Attributes:
         event_id: The event in the event log.
         topic: The topic.
-        ts: When.
-        module_instance_id: The step; NULL: it could not begin.
-        error_code: SQLSTATE, or type of the exception; NULL: it has none.
-        error: The full text; NULL: there is none.
-        start_pos: Start of the block, exclusive: pos; NULL: none was planned.
-        start_id: Start of the block, exclusive: id; NULL: none was planned.
-        end_pos: End of the block, inclusive: pos; NULL: none was planned.
-        end_id: End of the block, inclusive: id; NULL: none was planned.
+        ts: When the step failed.
+        module_instance_id: The Module Instance of the step; NULL when the step could not begin.
+        error_code: The SQLSTATE, or the type of the exception; NULL when there is none.
+        error: The full text of the error; NULL when there is none.
+        start_pos: The start of the block, exclusive: its pos; NULL when no block was planned.
+        start_id: The start of the block, exclusive: its id; NULL when no block was planned.
+        end_pos: The end of the block, inclusive: its pos; NULL when no block was planned.
+        end_id: The end of the block, inclusive: its id; NULL when no block was planned.
     """
 
     view: ClassVar[str] = "omd_report.lineage_errors"
@@ -181,16 +182,16 @@ class LineageErrorsRow:
 
 @dataclass(frozen=True, slots=True)
 class LineageGapsRow:
-    """Blocks of topics that do not start where the one before them has ended.
+    """Blocks of topics that do not start where the block before them ended.
 
     Attributes:
         topic: The topic.
-        module_instance_id: The step after the gap.
-        previous_end_pos: The end before: pos; NULL: none.
-        previous_end_id: The end before: id; NULL: none.
-        start_pos: This one starts here: pos; NULL: none.
-        start_id: This one starts here: id; NULL: none.
-        kind: GAP: rows in between were never read. OVERLAP: rows were read twice.
+        module_instance_id: The Module Instance of the step that reads the later block.
+        previous_end_pos: The end of the block before: its pos; NULL when it has none.
+        previous_end_id: The end of the block before: its id; NULL when it has none.
+        start_pos: The start of this block: its pos; NULL when it has none.
+        start_id: The start of this block: its id; NULL when it has none.
+        kind: GAP: the rows in between were never read. OVERLAP: rows were read twice.
     """
 
     view: ClassVar[str] = "omd_report.lineage_gaps"
@@ -206,16 +207,17 @@ class LineageGapsRow:
 
 @dataclass(frozen=True, slots=True)
 class LineageGraphRow:
-    """Topics and what they depend on.
+    """Topics and what they depend on, with one row per dependency.
 
     Attributes:
         topic: The topic.
         table_code: Its table.
-        processor: How it is made; NULL: a source.
+        processor: How the topic is made; NULL when it is a source.
         engine: POSTGRES or SPARK.
-        ordinal: Place of the dependency; 1: base table; NULL: it depends on nothing.
-        depends_on: The dependency, as registered; NULL: on nothing.
-        source_topic: A topic that makes it; NULL: none does.
+        ordinal: The place of the dependency, where 1 is the base table; NULL when the topic
+            depends on nothing.
+        depends_on: The dependency as it was registered; NULL when the topic depends on nothing.
+        source_topic: A topic that makes the dependency; NULL when none does.
     """
 
     view: ClassVar[str] = "omd_report.lineage_graph"
@@ -231,20 +233,23 @@ class LineageGraphRow:
 
 @dataclass(frozen=True, slots=True)
 class LineageLagRow:
-    """Topics by lag, greatest first, with their blocker.
+    """Topics by lag with their blocker; the greatest lag comes first.
 
     Attributes:
         topic: The topic.
-        lag: How far it is behind its base table; NULL: not begun, or not known.
-        blocker: The dependency that holds it; NULL: none does.
-        is_ready: It may take a step now.
-        reason: Why it may, or why not.
-        last_pos: It is complete up to here: pos; NULL: not begun.
-        last_id: It is complete up to here: id; NULL: not begun.
-        upto: The instant before which it may read; NULL: not known.
-        attempts: Attempts at the planned block.
-        hostid: The holder; '': none.
-        state: How its last step ended.
+        lag: How far the topic is behind its base table; NULL when it has not begun, or when
+            that is not known.
+        blocker: The dependency that the topic waits for; NULL when there is none.
+        is_ready: TRUE when the topic may take a step now.
+        reason: Why the topic may take a step, or why it may not.
+        last_pos: The topic is complete up to this position: its pos; NULL when the topic has
+            not begun.
+        last_id: The topic is complete up to this position: its id; NULL when the topic has not
+            begun.
+        upto: The instant before which the topic may read; NULL when that is not known.
+        attempts: How many attempts at the planned block were made.
+        hostid: The holder of the topic; empty when there is none.
+        state: How the last step of the topic ended.
     """
 
     view: ClassVar[str] = "omd_report.lineage_lag"
@@ -264,15 +269,15 @@ class LineageLagRow:
 
 @dataclass(frozen=True, slots=True)
 class LineageThroughputRow:
-    """Steps that ended well and rows that they wrote, per topic and hour.
+    """Succeeded steps and the rows that they wrote, per topic and hour.
 
     Attributes:
         topic: The topic.
-        hour: The hour in which they ended.
-        steps: Steps.
-        rows: Rows written.
-        max_lag: The longest that a row had waited; NULL: not known.
-        impatient_steps: Steps that went without a dependency, since max_wait was over.
+        hour: The hour in which the steps ended.
+        steps: The number of steps.
+        rows: The number of rows written.
+        max_lag: The longest time that a row had waited; NULL when that is not known.
+        impatient_steps: How many steps did not wait for a dependency, since max_wait was over.
     """
 
     view: ClassVar[str] = "omd_report.lineage_throughput"
@@ -287,26 +292,28 @@ class LineageThroughputRow:
 
 @dataclass(frozen=True, slots=True)
 class ReadyListRow:
-    """Every topic with steps: may it take one now, and what holds it. Greatest lag first. See
-    docs/explanation/lineage.md.
+    """Every topic with steps: whether it may take a step now, and what it waits for. The greatest
+    lag comes first. See docs/explanation/lineage.md.
 
     Attributes:
         topic: The topic.
-        is_ready: It may take a step now.
-        reason: Ready: RETRY (a planned block waits), ROLLBACK (an administrator wants a step
-            undone), FULL (the last block was full), MAX_WAIT (it has waited long enough), DUE.
-            Not: INACTIVE, HELD, FAILED (too many attempts), RUN_WINDOW, BACK_OFF, NO_OFFSET,
-            DEPENDENCY (none has moved), REPEAT.
-        upto: The instant before which it may read; NULL: not known.
-        blocker: The dependency that holds upto; "no offset: …" where it has none; NULL: none
-            holds it.
-        lag: How far its offset is behind its base table, in the time of the rows; NULL: not
-            begun, or not known.
-        processor: STEP, RELOAD or a procedure.
+        is_ready: TRUE when the topic may take a step now.
+        reason: The topic is ready with RETRY (a planned block waits), ROLLBACK (an
+            administrator wants a step to be undone), FULL (the last block was full), MAX_WAIT
+            (it has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another
+            step holds it), FAILED (too many attempts failed), RUN_WINDOW (it is outside its
+            hours), BACK_OFF (it waits after a failure), NO_OFFSET (a dependency has no offset),
+            DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too recent).
+        upto: The instant before which the topic may read; NULL when that is not known.
+        blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
+            NULL when the topic has no dependency.
+        lag: How far the offset is behind the base table, in the time of the rows; NULL when the
+            topic has not begun, or when that is not known.
+        processor: How the topic is made: STEP, RELOAD or a procedure.
         engine: POSTGRES or SPARK.
-        state: How its last step ended.
-        hostid: The holder; '': none.
-        attempts: Attempts at the planned block.
+        state: How the last step of the topic ended.
+        hostid: The holder of the topic; empty when there is none.
+        attempts: How many attempts at the planned block were made.
     """
 
     view: ClassVar[str] = "omd_lineage.ready_list"

@@ -1,7 +1,7 @@
-"""``omd lineage run``: starts a process for each topic that the database calls ready.
+"""``omd lineage run`` starts a process for each topic that the database reports as ready.
 
-Which topic may run, and what becomes of its step, is the database's answer, so that several
-schedulers may work side by side. This one only counts its workers and its processes.
+The database decides which topic may run and how its step ends, so that several schedulers may work
+side by side. A scheduler only counts its workers and its processes.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 __all__ = ["Scheduler"]
 
 _LONGEST_PAUSE = 30.0
-_REST = 4  # a look at the ready list is followed by so many times its length without one
+_REST = 4  # after a read of the ready list, the next one waits this many times as long as it took
 
 
 @dataclass
 class Scheduler:
-    """Runs steps until it is told to stop.
+    """Runs steps until it is stopped.
 
     Attributes:
-        dsn: the database; empty where libpq's settings tell it.
-        workers: most processes at once.
-        poll: seconds between two looks at the sources.
-        topics: patterns; empty: all topics.
-        master: of Spark.
-        once: run what is ready now, and stop.
-        until_quiet: stop when nothing is ready and nothing runs.
-        grace: seconds that running steps get to end after SIGTERM.
+        dsn: the database; empty where libpq's own settings name it.
+        workers: how many processes may run at once.
+        poll: seconds between two polls of the sources.
+        topics: patterns of the topics to run; without any, all topics are run.
+        master: Spark's master URL.
+        once: run the topics that are ready now, and stop.
+        until_quiet: stop when no topic is ready and no step runs.
+        grace: seconds that running steps have to end after SIGTERM.
     """
 
     dsn: str
@@ -60,17 +60,17 @@ class Scheduler:
     until_quiet: bool = False
     grace: float = 20
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    # Topics whose step here was not DONE wait for the next poll: what is said to be ready and does
-    # not run must not be tried without pause.
+    # Topics whose step here was not DONE wait for the next poll: a topic that is reported as ready
+    # and does not run must not be tried without a pause.
     _passed: set[str] = field(default_factory=set)
     _moved: bool = False
-    _crowded: bool = False  # somebody else was faster since the last poll
+    _crowded: bool = False  # another scheduler was faster since the last poll
     _failed: bool = False
     _connected: bool = False
-    _stop: int = 0  # how often it was told to
+    _stop: int = 0  # how many signals have asked it to stop
 
     def run(self) -> ExitCode:
-        """Run until all is done that was asked for, or a signal comes.
+        """Run until everything that was requested is done, or a signal arrives.
 
         Raises:
             ConnectionFailed: the first connection can't be made.
@@ -90,17 +90,17 @@ class Scheduler:
             try:
                 with open_control(self.dsn) as control, control.lineage.listen() as news:
                     if self._connected:
-                        _tell("connected again")
+                        _tell("the connection is back")
                     elif not (self.once or self.until_quiet):
-                        _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops")
+                        _tell(f"polling every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
                     self._connected, pause = True, 0.5
                     self._serve(control.lineage, news)
                     return
             except ConnectionFailed as error:
                 if not self._connected:
                     raise
-                wait = pause * (0.5 + random.random())  # noqa: S311 - not all at the same moment
-                _tell(f"no connection, trying again in {wait:.1f} s: {error.message}")
+                wait = pause * (0.5 + random.random())  # noqa: S311 - no secret
+                _tell(f"there is no connection, trying again in {wait:.1f} s: {error.message}")
                 until = time.monotonic() + wait
                 while not self._stop and (left := until - time.monotonic()) > 0:
                     self._wait(left)
@@ -140,7 +140,7 @@ class Scheduler:
             if not self._running and not queue and (self.once or (self.until_quiet and not woken)):
                 if self.once or not (self._moved and self._passed):
                     return
-                self._moved, woken = False, True  # what was passed over may go now
+                self._moved, woken = False, True  # topics that had to wait may run now
                 self._passed.clear()
                 continue
             soon = rest_until if woken and self._free and not self.once else next_poll
@@ -157,7 +157,7 @@ class Scheduler:
             and is_chosen(row.topic, self.topics)
         ]
         if self._crowded:
-            # Others look at the same list, and would try the same first topics at the same moment.
+            # Other schedulers read the same list, and would try the same first topics.
             head, found = found[: 8 * self._free], found[8 * self._free :]
             random.shuffle(head)
             found = head + found
@@ -176,13 +176,13 @@ class Scheduler:
         self._running[topic] = subprocess.Popen(  # noqa: S603 - our own program
             [*arguments, "--", topic],
             stdin=subprocess.DEVNULL,
-            stdout=sys.stderr.fileno(),  # what a job prints is no data of ours
+            stdout=sys.stderr.fileno(),  # the output of a job is no data of this command
             env={**os.environ, **({"OMD_DSN": self.dsn} if self.dsn else {})},
-            start_new_session=True,  # Ctrl-C is for this process, which lets them end
+            start_new_session=True,  # Ctrl-C reaches only this process, which lets the steps end
         )
 
     def _reap(self) -> bool:
-        """Take note of the processes that have ended; tell what they could not tell themselves."""
+        """Remove the processes that have ended; report what they could not report themselves."""
         ended = {t: p.returncode for t, p in self._running.items() if p.poll() is not None}
         for topic, code in ended.items():
             del self._running[topic]
@@ -194,21 +194,21 @@ class Scheduler:
             if code in (ExitCode.SKIPPED, ExitCode.ABORTED):
                 continue
             self._failed = True
-            if code < 0 or code > 128:  # 128 and more: it has taken note of the signal itself
+            if code < 0 or code > 128:  # above 128 the process has handled the signal itself
                 _tell(f"{topic}: its process was killed by {_signal_name(abs(code) % 128)}")
             elif code != ExitCode.FAILURE:
                 _tell(f"{topic}: its process ended with exit code {code}")
         return bool(ended)
 
     def _let_end(self) -> None:
-        """Let running steps end; after the grace, or a second signal, end them."""
+        """Let running steps end; after the grace period or a second signal, stop them."""
         if not self._running:
             return
         _tell(f"waiting for {', '.join(sorted(self._running))}")
         self._wait_for_all(self.grace, 1)
         for number, stop in ((signal.SIGTERM, 2), (signal.SIGKILL, 3)):
             for topic, process in self._running.items():
-                _tell(f"{topic}: ends with {number.name}, its step did not end in time")
+                _tell(f"{topic}: its step did not end in time, its process gets {number.name}")
                 process.send_signal(number)
             self._wait_for_all(max(self.grace, 10), stop)
 
@@ -222,7 +222,7 @@ class Scheduler:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """SIGTERM and Ctrl-C are counted; with the end of a process they end a wait."""
+        """Count SIGTERM and Ctrl-C; they, and the end of a process, end a wait."""
 
         def count(_signal: int, _frame: object) -> None:
             self._stop += 1
@@ -249,7 +249,7 @@ class Scheduler:
             writer.close()
 
     def _wait(self, seconds: float, news: Listener | None = None) -> bool:
-        """Wait for a signal or for news; whether there is news."""
+        """Wait for a signal or a notification; returns whether there is a notification."""
         poll = select.poll()
         poll.register(self._woken, select.POLLIN)
         if news is not None:
@@ -267,5 +267,5 @@ def _tell(line: str) -> None:
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
-    except ValueError:  # a real-time signal
+    except ValueError:  # it is a real-time signal
         return f"signal {number}"

@@ -1,4 +1,4 @@
-"""A step on Spark as a block, and how a step ended (docs/explanation/lineage.md, rule L8)."""
+"""A step on Spark as a block, and the outcome of a step (docs/explanation/lineage.md, rule L8)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ __all__ = ["StepOutcome", "StepRun", "hostid"]
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """How a step ended (docs/explanation/lineage.md, rule L8).
+    """The outcome of a step (docs/explanation/lineage.md, rule L8).
 
     Attributes:
-        topic: whose step it was.
-        outcome: DONE, or why not.
-        module_instance_id: its instance; None where there was none.
-        rows: rows written; None where nothing was.
-        detail: what the database says, or what the job raised, in one line.
-        error: what the job on Spark raised.
+        topic: the topic of the step.
+        outcome: DONE, or the reason why it was not done.
+        module_instance_id: its Module Instance; None where there was none.
+        rows: how many rows were written; None where no write took place.
+        detail: the explanation of the database, or the exception of the job, in one line.
+        error: the exception of the job on Spark.
     """
 
     topic: str
@@ -55,13 +55,13 @@ class StepOutcome:
 class StepRun(ModuleRun):
     """A step on Spark as a block: its success moves the offset, its failure keeps the block.
 
-    What `ModuleRun` does is done here too: lease, signals, rollback, rows and their stamps.
+    Like `ModuleRun`, it has a lease, handles signals, rolls back, and counts and stamps rows.
 
     Attributes:
-        topic: whose step it is.
-        definition: what is to be run.
-        begun: the database's answer; None before.
-        nulls: for each column written, how many rows had none.
+        topic: the topic of the step.
+        definition: the registered definition of the topic.
+        begun: the answer of the database to the begin; None before.
+        nulls: for each column written, how many rows had a NULL.
     """
 
     _kind = "step"
@@ -112,13 +112,14 @@ class StepRun(ModuleRun):
         )
 
     def _prepare(self) -> None:
-        # Only now: starting Spark takes seconds, and most who ask find somebody else at work.
+        # Spark is started only after the begin: its start takes seconds, and most begins find that
+        # another process holds the topic.
         if self.spark is None and self._session is not None:
             self.spark = self._session()
         super()._prepare()
 
     def _succeed(self) -> None:
-        assert self.begun is not None  # noqa: S101 - it was open
+        assert self.begun is not None  # noqa: S101 - an open step has begun
         self._lineage.commit_step(
             self.module_instance_id,
             self.begun.plan_number or 0,
@@ -133,5 +134,5 @@ class StepRun(ModuleRun):
 
 
 def hostid() -> str:
-    """Who holds the topics of this process."""
+    """Return the name under which this process holds topics."""
     return f"{socket.gethostname()}:{os.getpid()}"

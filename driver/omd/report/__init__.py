@@ -1,1 +1,1 @@
-"""What is read over all rooms: status, logs, the trace of a row, the page (schema omd_report)."""
+"""Reports over all rooms: status, logs, the trace of a row, the page (schema omd_report)."""

@@ -1,4 +1,4 @@
-"""What runs, what happened, what needs a look (docs/explanation/process-control.md, rule P17)."""
+"""Commands that report what runs, what happened and what needs attention (rule P17)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["commands"]
     default="24h",
     show_default=True,
     metavar="SPAN",
-    help="How far back the timeline goes: 90m, 24h, 7d, 2026-01-31.",
+    help="Start of the timeline: 90m, 24h, 7d, 2026-01-31.",
 )
 @click.option(
     "--out",
@@ -39,13 +39,14 @@ __all__ = ["commands"]
 def report(dsn: str, start: datetime, out: Path) -> None:
     """Write one HTML page: what runs, a timeline, what failed, what waits, throughput.
 
-    The page needs nothing else, no network and no script: send it or keep it. Prints its path.
+    The page needs no other file, no network and no script, so it can be sent or kept. The command
+    prints its path.
 
     \b
     Examples:
-      omd report                            the last 24 hours, in omd-report.html
+      omd report                            shows the last 24 hours, in omd-report.html
       omd report --since 7d --out week.html
-      omd report --out - | mail …           to stdout
+      omd report --out - | mail …           writes to stdout
     """
     from omd.report import page
 

@@ -1,4 +1,4 @@
-"""``omd log``: what happened, the newest last."""
+"""``omd log`` shows what happened, with the newest last."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["log", "since"]
 
 
 def since(value: str) -> datetime:
-    """Return the instant meant by a span back from now, or by an instant, local if unzoned."""
+    """Return the instant of a span back from now, or of an instant; without a zone it is local."""
     units = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
     with contextlib.suppress(ValueError, OverflowError):
         if span := re.fullmatch(r"(\d+)([mhdw])", value):
@@ -54,7 +54,7 @@ _FILTERS_LACKING = {
 
 
 class _Kind(click.Choice[str]):
-    """In the singular too: ``omd log module`` is ``omd log modules``."""
+    """A kind of log, which may be named in the singular: ``omd log module`` is ``log modules``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         plural = {"module": "modules", "batch": "batches", "event": "events"}
@@ -72,25 +72,29 @@ class _Kind(click.Choice[str]):
     "batch_instance_id",
     type=int,
     metavar="ID",
-    help="Only this one and its Modules.",
+    help="Only this Batch Instance and its Modules.",
 )
 @click.option(
-    "--module-instance", "module_instance_id", type=int, metavar="ID", help="Only this one."
+    "--module-instance",
+    "module_instance_id",
+    type=int,
+    metavar="ID",
+    help="Only this Module Instance.",
 )
-@click.option("--status", "execution_status_code", type=_STATUSES, help="Only with this status.")
+@click.option("--status", "execution_status_code", type=_STATUSES, help="Only runs of this status.")
 @click.option(
     "--since",
     "after",
     type=since,
     metavar="SPAN",
-    help="Only from then on: 90m, 24h, 7d, 2026-01-31.",
+    help="Only entries since then: 90m, 24h, 7d, 2026-01-31.",
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), help="The newest so many.  [default: 20; --since: all]"
+    "--limit", type=click.IntRange(min=1), help="How many.  [default: 20, with --since all]"
 )
-@click.option("--follow", is_flag=True, help="Go on, a line for each begin, end and event.")
+@click.option("--follow", is_flag=True, help="Print a line for each begin, end and event to come.")
 @click.option(
-    "--interval", type=float, default=1.0, show_default=True, help="Of --follow, seconds."
+    "--interval", type=float, default=1.0, show_default=True, help="Seconds, for --follow."
 )
 def log(
     what: str,
@@ -102,19 +106,19 @@ def log(
     interval: float,
     **filters: Any,
 ) -> None:
-    """Show the log of Module Instances, Batch Instances or events, the newest last.
+    """Show the log of Module Instances, Batch Instances or events, with the newest last.
 
     \b
     Examples:
-      omd log                               the last Module Instances
-      omd log --status F --since 24h        what failed since yesterday
-      omd log events --limit 3              the last three events
-      omd log batches --follow              what begins and ends, until Ctrl-C
+      omd log                               shows the last Module Instances
+      omd log --status F --since 24h        shows what failed since yesterday
+      omd log events --limit 3              shows the last three events
+      omd log batches --follow              shows what begins and ends, until Ctrl-C
     """
     conditions = {name: value for name, value in filters.items() if value is not None}
     for name in _FILTERS_LACKING[what]:
         if name in conditions:
-            raise click.UsageError(f"the log of {what} has no {name}")
+            raise click.UsageError(f"The log of {what} has no {name}.")
     if after is not None:
         date = "event_datetime" if what == "events" else "start_datetime"
         conditions["after"] = {date: after}
@@ -146,7 +150,7 @@ def _follow(
     limit: int,
     interval: float,
 ) -> None:
-    """Print rows that are new or have changed their status, one line each, as they come."""
+    """Print each row that is new or has another status, on one line, as it appears."""
     key = next(iter(columns.values()))
     seen: dict[int, Any] = {}
     first = True
@@ -175,7 +179,7 @@ def _line(row: Any, columns: Mapping[str, str], output: str, *, header: bool) ->
             writer.writerow(values)
         writer.writerow([as_text(value) for value in values.values()])
     else:
-        # The lines to come are not known yet, so the widths are fixed.
+        # The later lines are not known yet, so the widths are fixed.
         widths = [{"started": 19, "at": 19, "module": 20, "batch": 20}.get(t, 8) for t in columns]
         lines = [list(columns)] if header else []
         lines.append([as_text(short(values[name])) for name in columns.values()])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from omd.control.codes import ExecutionStatus
     from omd.control.room import Control
 
-MOST_RUNS = 3000  # a page that a browser opens at once
+MOST_RUNS = 3000  # with more, a browser would not open the page at once
 MOST_ROWS = 200
 DAYS = 30
 
@@ -47,14 +47,17 @@ class Html(str):
 
 
 def text(value: object) -> str:
-    """A value as escaped text; what HTML can't hold is replaced."""
+    """Return a value as escaped text; characters that HTML can't hold are replaced."""
     told = as_text(value) if not isinstance(value, str) else value
     kept = "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in told)
     return html.escape(kept)
 
 
 def el(tag: str, /, *children: object, **attributes: object) -> Html:
-    """An element; texts and attributes are escaped. ``cls`` is class, ``_`` in a name is ``-``."""
+    """Return an element; its texts and attributes are escaped.
+
+    The argument ``cls`` becomes ``class``; ``_`` in the name of an attribute becomes ``-``.
+    """
     inside = "".join(c if isinstance(c, Html) else text(c) for c in children if c is not None)
     told = "".join(
         f' {"class" if key == "cls" else key.rstrip("_").replace("_", "-")}="{text(value)}"'
@@ -66,32 +69,32 @@ def el(tag: str, /, *children: object, **attributes: object) -> Html:
 
 
 def join(parts: Iterable[Html]) -> Html:
-    """Markup, one after the other."""
+    """Return pieces of markup, one after the other."""
     return Html("".join(parts))
 
 
 def name(code: object) -> Html:
-    """A code that users chose, kept from turning the text around it (Arabic, Hebrew, tricks)."""
+    """Return a code of the user's, isolated so that it can't turn the direction of the text."""
     return el("bdi", code)
 
 
 def moment(value: datetime | None) -> Html:
-    """An instant, in the local time of the machine that made the page."""
+    """Return an instant, in the local time of the machine that made the page."""
     if value is None:
         return Html("")
-    if value.year == 1:  # the driver's -infinity
+    if value.year == 1:  # the driver reads -infinity so
         return Html("-&infin;")
     local = value.astimezone()
     return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
 
 
 def badge(status: ExecutionStatus | None) -> Html:
-    """A status in words and colour."""
+    """Return a status in words and colour."""
     return Html("") if status is None else el("span", _STATUS[status.value], cls=f"badge {status}")
 
 
 def message(value: str | None) -> Html:
-    """A long text: its first line, and the rest on request."""
+    """Return a long text, of which only the first line is shown until it is opened."""
     lines = (value or "").strip().splitlines()
     if len(lines) <= 1 and len(value or "") <= 300:
         return el("span", *lines, cls="message")
@@ -99,12 +102,12 @@ def message(value: str | None) -> Html:
 
 
 def number(value: float | None) -> str:
-    """A number with its thousands apart."""
+    """Return a number with separated thousands."""
     return "" if value is None else f"{value:,}"
 
 
 def compact(value: int) -> str:
-    """A number as short as a tile wants it: 9,999, 12.3 k, 4.5 M."""
+    """Return a number shortened for a tile: 9,999, 12.3 k, 4.5 M."""
     if value < 10_000:
         return f"{value:,}"
     unit, size = next((u, s) for u, s in _UNITS if value >= s)
@@ -115,7 +118,7 @@ _UNITS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
 
 
 def table(rows: Sequence[Any], columns: dict[str, Callable[[Any], object]]) -> Html:
-    """A table; a column whose title ends in # holds numbers."""
+    """Return a table; a column whose title ends in # holds numbers."""
     if not rows:
         return el("p", "None.", cls="none")
     kinds = {title: "num" if title.endswith("#") else None for title in columns}
@@ -135,7 +138,7 @@ def table(rows: Sequence[Any], columns: dict[str, Callable[[Any], object]]) -> H
 
 
 def section(id_: str, title: str, *children: object) -> Html:
-    """A part of the page with its heading."""
+    """Return a part of the page with its heading."""
     return el("section", el("h2", title), *children, id=id_)
 
 
@@ -178,7 +181,7 @@ def _bar(run: Any, kind: str, instance: int, code: str, now: datetime) -> Bar:
 
 
 def lanes(batches: Sequence[Any], modules: Sequence[Any], now: datetime) -> list[Lane]:
-    """Batches in order of their first start, children under their parents, Modules beneath."""
+    """Return the Batches by their first start, with child Batches and Modules below them."""
     batch_of = {run.batch_instance_id: run.batch_code for run in batches}
     bars: dict[str | None, list[Bar]] = defaultdict(list)
     beneath: dict[str | None, dict[str, list[Bar]]] = defaultdict(dict)
@@ -220,7 +223,7 @@ _STEPS = [
 
 
 def ticks(start: datetime, end: datetime) -> list[datetime]:
-    """At most ten instants between two others, round in local time."""
+    """Return at most ten instants between two others, which are round in local time."""
     step = next((s for s in _STEPS if (end - start) / s <= 10), _STEPS[-1])
     local = start.astimezone()
     first = local.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -232,9 +235,9 @@ AXIS, BATCH, MODULE, GAP = 24, 24, 18, 6
 
 
 def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
-    """The lanes as a chart: names in a column, bars in an SVG as wide as the window lets it.
+    """Return the lanes as a chart: names in a column, bars in an SVG as wide as the window allows.
 
-    Where nothing ran for the first half of the span, it begins with the first run.
+    If nothing ran in the first half of the span, the chart begins with the first run.
     """
     first = min(bar.start for lane in found for bar in lane.bars)
     if first - start > end - first:
@@ -266,7 +269,7 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
             el("rect", cls="lane batch" if lane.is_batch else "lane", x=0, y=y, width="100%",
                height=height)
         )  # fmt: skip
-        # What never ran is a ring, drawn last so that a run doesn't hide it.
+        # A run that was skipped or aborted is a ring; it is drawn last, so that no bar hides it.
         for bar in sorted(lane.bars, key=lambda b: b.status in "AC"):
             left, right = x(bar.start), x(bar.end)
             if bar.status in "AC":
@@ -296,7 +299,7 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
         lines.append(el("line", cls="tick", x1=at, x2=at, y1=0, y2=y))
         axis.append(el("text", label, cls="odd" if index % 2 else None, x=at, y=AXIS - 9))
     now = el("line", cls="now", x1="100%", x2="100%", y1=0, y2=y)
-    told = "Timeline of Batch and Module Instances; the same as a table below."
+    told = "Timeline of Batch and Module Instances; the table below has the same data."
     plot = el(
         "svg", *backs, *lines, *shapes, now, width="100%", height=y, role="img", aria_label=told
     )
@@ -324,7 +327,7 @@ def columns_chart(
     days: Sequence[date], stacks: Sequence[Sequence[tuple[str, int]]], titles: Sequence[str],
     caption: str,
 ) -> Html:  # fmt: skip
-    """A column per day, of parts in the colours of their classes."""
+    """Return a chart with a column per day; its parts have the colours of their classes."""
     height, foot = 120, 20
     most = max((sum(value for _, value in stack) for stack in stacks), default=0)
     width = 100 / len(days)
@@ -340,7 +343,7 @@ def columns_chart(
                 el("rect", cls=f"bar {status}", x=f"{index * width + width * 0.12:.3f}%",
                    y=f"{top:.1f}", width=f"{width * 0.76:.3f}%", height=f"{tall:.1f}")
             ) if value else None  # fmt: skip
-        # The whole column answers to the pointer.
+        # The whole column reacts to the pointer.
         shapes.append(
             el("rect", el("title", title), cls="touch", x=f"{index * width:.3f}%", y=0,
                width=f"{width:.3f}%", height=height)
@@ -361,7 +364,7 @@ def _count(column: str) -> Callable[[Any], str]:
 
 
 def throughput(rows: Sequence[t.ThroughputPerDayRow], today: date) -> Html:
-    """Instances and rows of the last days, as two charts and a table."""
+    """Return the instances and rows of the last days, as two charts and a table."""
     if not rows:
         return el("p", "None.", cls="none")
     by_day = {row.day: row for row in rows}
@@ -412,7 +415,7 @@ def throughput(rows: Sequence[t.ThroughputPerDayRow], today: date) -> Html:
 
 
 def make(control: Control, start: datetime) -> str:
-    """Read the reports and write the page; the timeline begins at ``start``."""
+    """Read the reports and return the page; its timeline begins at ``start``."""
     now = datetime.now(timezone.utc)
     start = min(start, now - timedelta(minutes=1))
     today = now.astimezone().date()
@@ -574,7 +577,7 @@ def make(control: Control, start: datetime) -> str:
     head = [
         el("meta", charset="utf-8"),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        # Nothing is loaded and nothing is executed, whatever a name may hold.
+        # The browser loads nothing and executes nothing, whatever a name holds.
         el("meta", http_equiv="Content-Security-Policy",
            content="default-src 'none'; style-src 'unsafe-inline'"),
         el("title", f"OMD · {database} · {now.astimezone():%Y-%m-%d %H:%M}"),
@@ -585,7 +588,7 @@ def make(control: Control, start: datetime) -> str:
 
 
 def _runs(control: Control, row: type[Any], key: str, after: dict[str, Any]) -> list[Any]:
-    """What started in the span, and before them what executes since earlier, in ID order."""
+    """Return the runs that started in the span and those that still execute, ordered by ID."""
     found = control.report(row, order_by=[key], descending=True, limit=MOST_RUNS, after=after)
     known = {getattr(run, key) for run in found}
     executing = control.report(row, order_by=[key], execution_status_code="E", limit=MOST_RUNS)
@@ -683,7 +686,7 @@ svg { display: block; overflow: visible; }
 svg text { fill: var(--soft); font-size: 11px; text-anchor: middle; }
 .lane { fill: transparent; } .lane.batch { fill: var(--lane); }
 .tick { stroke: var(--line); } .now { stroke: var(--e); stroke-dasharray: 3 3; }
-/* The outline lies under the bar: it parts a run from the one before, and takes nothing off. */
+/* The outline lies under the bar: it separates two runs, and does not make the bar smaller. */
 .bar { stroke: var(--card); stroke-width: 2; paint-order: stroke; }
 .bar.S { fill: var(--s); } .bar.F { fill: var(--f); } .bar.E { fill: var(--e); }
 .bar.rows { fill: var(--rows); }

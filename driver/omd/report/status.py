@@ -1,4 +1,4 @@
-"""``omd status``: what runs, what ran last, what needs attention."""
+"""``omd status`` shows what runs, what ran last, and what needs attention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ __all__ = ["status"]
 @click.command()
 @dsn_option
 @document_option
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Runs.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many runs."
+)
 def status(dsn: str, output: str, limit: int) -> None:
     """Show what runs, what ran last, and what needs attention."""
     from omd.control import rows as t

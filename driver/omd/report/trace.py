@@ -1,4 +1,4 @@
-"""``omd trace``: all that is known of the run whose ID a row carries."""
+"""``omd trace`` shows all that is known about the run whose ID a row carries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["trace"]
 @dsn_option
 @document_option
 def trace(instance: int, dsn: str, output: str) -> None:
-    """Show all that is known of the Module Instance whose ID a row of a target carries."""
+    """Show all that is known about the Module Instance whose ID a row of a target carries."""
     from omd.control.rows import TraceRow
     from omd.errors import UnknownModuleInstance
 
@@ -56,7 +56,7 @@ def trace(instance: int, dsn: str, output: str) -> None:
 
 
 def short_line(line: str) -> str:
-    """A line of a text as the terminal may have it: indented as it is, nothing unprintable."""
+    """Return a line that is safe for a terminal: it keeps its indent, but nothing unprintable."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line.expandtabs())
 
 
@@ -70,7 +70,7 @@ _WORDS = {
 
 
 def _told(row: TraceRow) -> list[tuple[str, str]]:
-    """A trace in lines of a name and a text."""
+    """Return a trace as lines of a name and a text."""
     kinds = ", ".join(filter(None, [row.area_code, row.table_type_code]))
     status = str(row.execution_status_code)
     reason = f" ({row.reason_code})" if row.reason_code else ""
@@ -117,7 +117,7 @@ def _window(row: TraceRow) -> str:
         )
         if end is not None
     ]
-    return "; ".join(values) + (" (taken back)" if row.window_is_taken_back else "")
+    return "; ".join(values) + (" (withdrawn)" if row.window_is_taken_back else "")
 
 
 def _bound(start: object) -> object:

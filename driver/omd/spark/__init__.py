@@ -1,6 +1,6 @@
 """The data path: Spark jobs that read and write PostgreSQL under the control of OMD.
 
-Needs the extra ``spark``.
+It needs the extra ``spark``.
 
 Examples:
     spark = omd.spark.session()
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from omd.spark.source import OmdDataSource as OmdDataSource
     from omd.spark.types import UnsupportedType as UnsupportedType
 
-# What is run on Spark's side of things imports only what it needs.
+# The names are imported on first use, so that a Spark worker imports only what it needs.
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {

@@ -1,7 +1,7 @@
-"""The engine SPARK: what a run asks of Spark (`omd._core.engines.Engine`), and read, write, stamp.
+"""The engine SPARK: the methods of `omd._core.engines.Engine`, and read, write, stamp.
 
-Nothing of Spark is imported before it is needed: a run with a session of its own, and rows that it
-moves itself, needs no more than that session.
+Nothing of Spark is imported before it is needed: a run that has its own session and moves its rows
+itself needs only that session.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _log = logging.getLogger("omd.spark")
 
 
 class SparkEngine:
-    """Runs on Spark; a session is a Spark session, of Spark Connect too."""
+    """The engine on Spark; a session is a Spark session, which may be one of Spark Connect."""
 
     def active(self) -> SparkSession | None:
-        """The active session of this thread."""
+        """Return the active session of this thread."""
         from pyspark.sql import SparkSession
 
         return SparkSession.getActiveSession()
 
     def context(self, session: SparkSession) -> dict[str, Any]:
-        """Version and application."""
+        """Return the version and the application of a session."""
         context = {"platform": "spark", "spark": session.version}
         spark_context = _context(session)
         if spark_context is not None:
@@ -42,7 +42,7 @@ class SparkEngine:
         return context
 
     def attach(self, session: SparkSession, tag: str) -> None:
-        """Tag the jobs that this thread starts; the context's tag covers RDD jobs too."""
+        """Tag the jobs that this thread starts; a tag of the Spark context covers RDD jobs too."""
         context = _context(session)
         if context is not None:
             context.addJobTag(tag)
@@ -58,7 +58,7 @@ class SparkEngine:
             session.interruptTag(tag)
 
     def release(self, session: SparkSession, tag: str) -> None:
-        """Tag no more jobs."""
+        """Stop tagging the jobs of this thread."""
         try:
             context = _context(session)
             if context is not None:
@@ -66,15 +66,16 @@ class SparkEngine:
             else:
                 session.removeTag(tag)
         except Exception as error:  # noqa: BLE001 - the session may be gone
-            _log.debug("tag %s not removed: %s", tag, error)
+            _log.debug("the tag %s was not removed: %s", tag, error)
 
     def interrupted(self, session: SparkSession) -> None:
         """Close this thread's connection to the JVM; the next call opens another.
 
-        A signal may have come while the thread waited for an answer on it. That answer is still to
-        come, and would be taken for the next call's.
+        A signal may have arrived while the thread waited for an answer. That answer arrives later,
+        and would be taken for the answer of the next call.
         """
-        with suppress(Exception):  # Connect has none; without pinned threads none is the thread's
+        # Spark Connect has no such connection, and without pinned threads a thread owns none.
+        with suppress(Exception):
             _context(session)._gateway._gateway_client.get_thread_connection().close()
 
     def roll_back(self, session: SparkSession, statement: str) -> None:
@@ -125,7 +126,7 @@ class SparkEngine:
 
 
 def _context(session: SparkSession) -> Any:
-    """The Spark context; a session of Spark Connect has none."""
+    """Return the Spark context; a session of Spark Connect has none."""
     return getattr(session, "sparkContext", None)
 
 

@@ -1,7 +1,7 @@
-"""What went wrong in a task, told once: on the executor as text, on the driver as an error of OMD.
+"""The failure of a task: a text on the executor, which the driver turns into an error of OMD.
 
-Of an exception in a Python worker Spark hands only the printed traceback on. `TaskFailed` prints
-so that `failure_in` can read it back.
+Spark passes only the printed traceback of an exception in a Python worker on. The text of
+`TaskFailed` has a form that `failure_in` can read back.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ _ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote
 _WAYS_OUT = {
     "22001": "Shorten the text, or widen the column.",
     "22003": "Filter such rows out, or widen the column.",
-    "22021": "Take such characters out before: translate(…, '\\u0000', '').",
-    "22P05": "Take such characters out before: translate(…, '\\u0000', '').",
+    "22021": "Remove such characters first: translate(…, '\\u0000', '').",
+    "22P05": "Remove such characters first: translate(…, '\\u0000', '').",
     "23502": "Fill it, for example with coalesce(), or filter such rows out.",
     "23503": "Load the rows that are referred to first, or filter such rows out.",
-    "23505": "Drop the duplicates, and the rows whose key is in the table already.",
+    "23505": "Remove the duplicates, and the rows whose key is in the table already.",
     "23514": "Filter such rows out, or change the constraint.",
     "42501": "Grant the role INSERT on the table; to overwrite it, TRUNCATE too.",
     "42703": "The table was changed meanwhile. Start the Module again.",
     "42P01": "The table was dropped meanwhile. Create it, and start the Module again.",
-    "55P03": "Who reads the table holds it. If it is this write that reads what it overwrites,"
+    "55P03": "Another session uses the table. If this job reads the table that it overwrites,"
     " persist() the DataFrame first.",
     "57014": "Raise statement_timeout for the role that writes.",
 }
 _GONE = frozenset({"57P01", "57P02", "57P03"})
-_TELLING = frozenset({"22003", "23503", "23505"})  # the others' detail shows whole rows
+_TELLING = frozenset({"22003", "23503", "23505"})  # the detail of the others shows whole rows
 _PRINTED = re.compile(r"TaskFailed: (.+)\nHINT: (.*)\nSQLSTATE: (\w+)$", re.MULTILINE)
 
 
 class TaskFailed(Exception):  # noqa: N818 - named like the errors of OMD
-    """Why a task gave up; its text is for people, and for `failure_in`."""
+    """The reason why a task failed; its text is for people, and for `failure_in`."""
 
     def __init__(self, message: str, hint: str | None = None, sqlstate: str | None = None) -> None:
         told = (" ".join(text.split()) for text in (message, hint or "none", sqlstate or "none"))
@@ -50,10 +50,10 @@ class TaskFailed(Exception):  # noqa: N818 - named like the errors of OMD
 
 
 def server_failure(error: Exception, table: str, given: Collection[str]) -> TaskFailed:
-    """What the server, or the way to it, has said about a write.
+    """Return the failure of a write that the server or the connection has reported.
 
     Args:
-        error: of psycopg or of the ADBC driver.
+        error: the exception of psycopg or of the ADBC driver.
         table: the target.
         given: the columns that the write fills.
     """
@@ -61,7 +61,7 @@ def server_failure(error: Exception, table: str, given: Collection[str]) -> Task
     sqlstate = said.get("SQLSTATE")
     message = said.get("MESSAGE_PRIMARY") or str(error)
     if _is_connection_lost(error, sqlstate):
-        return TaskFailed(f"{table}: the server is gone: {message}", _ROLLED_BACK, sqlstate)
+        return TaskFailed(f"{table}: the connection was lost: {message}", _ROLLED_BACK, sqlstate)
     if sqlstate is None:
         return TaskFailed(f"{table}: {message}", _ROLLED_BACK)
     if sqlstate.startswith("OM"):
@@ -79,7 +79,7 @@ def server_failure(error: Exception, table: str, given: Collection[str]) -> Task
 
 
 def failure_in(error: BaseException) -> OmdError | None:
-    """The error of OMD in what Spark has raised; None where a job failed by itself."""
+    """Return the error of OMD inside an exception of Spark; None where the job itself failed."""
     printed = _PRINTED.search(str(error))
     if printed is None:
         return None
@@ -99,7 +99,7 @@ def _is_connection_lost(error: Exception, sqlstate: str | None) -> bool:
 
 
 def _diagnostics(error: Exception) -> dict[str, str]:
-    """The fields of the server's answer, under libpq's names without PG_DIAG_."""
+    """Return the fields of the server's answer, under libpq's names without PG_DIAG_."""
     if isinstance(error, psycopg.Error):
         names = ("sqlstate", "message_primary", "message_detail", "message_hint", "column_name")
         said = {name.upper(): getattr(error.diag, name) for name in (*names, "context")}

@@ -1,4 +1,4 @@
-"""What a job does with its run: read, stamp, write (docs/explanation/jobs.md, rule J7)."""
+"""The functions of a job: read, stamp, write (docs/explanation/jobs.md, rule J7)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ END_OF_TIME = date(9999, 12, 31)
 
 @dataclass(frozen=True)
 class WriteResult:
-    """What a write did: the rows of all its partitions, as committed."""
+    """The result of a write: the committed rows of all its partitions."""
 
     rows: int
 
@@ -51,28 +51,30 @@ def read(
     predicates: Sequence[str] | None = None,
     **options: object,
 ) -> DataFrame:
-    """A table, or a query, of the run's database as a DataFrame.
+    """Return a table, or a query, of the run's database as a DataFrame.
 
-    Whatever a run reads from one database, in however many partitions, attempts and DataFrames, is
-    of one moment: that of its first read, or of the first one after its last write with
-    `ModuleRun.write`. What the job has changed otherwise shows after ``run.snapshot(renew=True)``.
-    The DataFrame can be used until the run ends.
+    All that a run reads from one database, in all partitions, attempts and DataFrames, is of one
+    moment: that of its first read, or of the first read after its last write with
+    `ModuleRun.write`. Changes that the job makes in another way are visible after
+    ``run.snapshot(renew=True)``. The DataFrame can be used until the run ends.
 
     Args:
         run: the run that reads.
         spark: the session.
         table: ``schema.table``.
         query: a SELECT instead of a table.
-        columns: only these. Spark does not tell a Python data source which ones a job uses, so
-            without it all of them are read.
-        window: only the rows in the load window of the run, by these columns: a time, or the pair
-            of a time and an id; `ModuleRun.window` comes before.
-        predicates: SQL conditions, a partition each; together they must cover each row once.
-        options: of the data source ``omd``, such as ``partitionColumn`` and ``numPartitions``.
+        columns: read only these columns. Without it all columns are read, because Spark does not
+            tell a Python data source which columns a job uses.
+        window: read only the rows in the load window of the run, by these columns: a time, or the
+            pair of a time and an id. Call `ModuleRun.window` before.
+        predicates: SQL conditions, each of which is a partition; together they must cover each row
+            once.
+        options: options of the data source ``omd``, such as ``partitionColumn`` and
+            ``numPartitions``.
 
     Raises:
-        OmdError: there is no such table or column, or Spark can't take it.
-        SnapshotGone: not from here, but from Spark, when the DataFrame is used after the run.
+        OmdError: there is no such table or column, or Spark has no type for it.
+        SnapshotGone: Spark raises it, not this call, when the DataFrame is used after the run.
     """
     url = str(options.get("url") or run.dsn)
     given = {
@@ -86,7 +88,7 @@ def read(
     told = {name: str(value) for name, value in given.items() if value is not None}
     if "snapshot" not in told:
         told["snapshot"] = run.snapshot(url)
-    # Made here too, to complain before Spark starts and wraps the complaint.
+    # It is made here too, so that its errors are raised before Spark starts and wraps them.
     source = OmdDataSource(told)
     relation = source.relation()
     if columns is not None:
@@ -96,12 +98,12 @@ def read(
 
 
 def _window(run: ModuleRun, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
-    """The options that tell the load window of the run."""
+    """Return the options that hold the load window of the run."""
     window = run.load_window
     if window is None:
         raise CallerError(
             f"module {run} has no load window yet",
-            hint="Call run.window(end_value=…, end_id=…) before.",
+            hint="Call run.window(end_value=…, end_id=…) first.",
         )
     time_column, id_column = (columns, None) if isinstance(columns, str) else columns
     return {
@@ -122,18 +124,19 @@ def stamp(
     event_datetime: Column | datetime | None = None,
     effective_date: Column | date | datetime | None = None,
 ) -> DataFrame:
-    """The DataFrame with the audit columns of this run.
+    """Return the DataFrame with the audit columns of this run.
 
-    Instance id and insert datetime are always this run's; a record source that the rows bring along
-    stays.
+    The instance id and the insert datetime are always those of this run; a record source that the
+    rows have already is kept.
 
     Args:
         run: the run that writes the rows.
         df: the rows.
-        record_source: where they come from; default: what they bring along, else the Module's code.
-        event_datetime: when what a row tells happened, where known.
-        effective_date: for a target with history: the start of the validity. Adds the open end and
-            the current indicator.
+        record_source: where the rows come from; by default the record source that they have
+            already, or the code of the Module.
+        event_datetime: when the event of a row happened, if it is known.
+        effective_date: the start of the validity, for a target with history. It also adds the open
+            end and the current indicator.
     """
     module = run.module
     columns = {
@@ -166,22 +169,22 @@ def write(
 ) -> WriteResult:
     """Stamp the rows, write them, and add their number to the run's inserted rows.
 
-    In PostgreSQL each partition is there once or not at all, however often Spark tries it. A target
-    on Spark is written by the session: plain Parquet into a partition of the run (the table is
-    created if it is not there), other formats as the session knows them.
+    In PostgreSQL each partition is written once or not at all, however often Spark tries it. A
+    target on Spark is written by the session: plain Parquet into a partition of the run (the table
+    is created if it does not exist), other formats as the session supports them.
 
     Args:
         run: the run that writes.
         df: the rows, under the column names of the table. Columns that it lacks get their default;
-            a table without omd_insert_datetime or omd_record_source is written without.
-        table: the target; default: the Module's.
+            a table may lack omd_insert_datetime and omd_record_source.
+        table: the target; by default that of the Module.
         mode: ``overwrite`` truncates and loads as one visible change, through one partition. In
-            plain Parquet the partitions of other runs go when the new one is there.
+            plain Parquet the partitions of other runs are dropped after the new one is written.
 
     Raises:
         OmdError: the rows do not fit the table, or the server refused them (`WriteFailed`), or the
-            run may not write any more; names table, column and the way out. What is written
-            already is rolled back by the next begin.
+            run may not write any more. The error names table, column and a solution. The next
+            begin rolls back what was written already.
     """
     stamped = stamp(run, df)
     target = table or run.module.table_code
@@ -196,11 +199,11 @@ def write(
 def _write_table(
     run: ModuleRun, stamped: DataFrame, table: str, mode: Literal["append", "overwrite"]
 ) -> int:
-    """Write stamped rows to PostgreSQL, and answer how many there are."""
+    """Write stamped rows to PostgreSQL, and return how many there are."""
     register(stamped.sparkSession, run.dsn)
     relation = Relation.describe(run.dsn, table, None)
     ledger = Ledger(run.module_instance_id, run.control.next_write_number(), str(relation))
-    # Made here too, to complain before Spark starts and wraps the complaint.
+    # It is made here too, so that its errors are raised before Spark starts and wraps them.
     Writer(run.dsn, relation, stamped.schema, mode == "overwrite", ledger)
     if mode == "overwrite":
         stamped = stamped.coalesce(1)
@@ -216,7 +219,7 @@ def _write_table(
     except PySparkException as error:
         failure = failure_in(error)
         if failure is None:
-            raise  # the job's own
+            raise  # the job itself failed
         raise failure from error
     written = run.control.report(
         WriteLogRow,

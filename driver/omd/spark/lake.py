@@ -1,7 +1,8 @@
-"""Targets that Spark itself writes: plain Parquet, or a table format that the session knows.
+"""Targets that Spark itself writes: plain Parquet, or a table format that the session supports.
 
-Plain Parquet is partitioned by the insert instance column, so that a run is a partition, and its
-rollback drops it. No ledger and no fence stand here: files that Spark commits are there.
+Plain Parquet is partitioned by the insert instance column, so that each run is a partition, and its
+rollback drops that partition. There is no ledger and no fence: files that Spark commits are visible
+at once.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _PART = re.compile(r"PARTITION \((?P<column>`(?:[^`]|``)+`) = (?P<instance>\d+)\
 
 
 def write(run: ModuleRun, stamped: DataFrame, table: str, overwrite: bool) -> int:
-    """Write stamped rows with their own session, and answer how many there were."""
+    """Write stamped rows with their own session, and return how many there were."""
     name = _quoted(table)
     counted = Observation()
     observed = stamped.observe(counted, F.count(F.lit(1)).alias("rows"))
@@ -51,9 +52,9 @@ def write(run: ModuleRun, stamped: DataFrame, table: str, overwrite: bool) -> in
 def execute_rollback(spark: SparkSession, statement: str) -> None:
     """Execute a statement of a rollback.
 
-    Dropping a partition removes the files of a managed table, and only those that the catalogue
-    knows. What a killed job has left, and the files of an external table, would stay and come back
-    with the next repair of the table. So each partition is emptied before.
+    Dropping a partition removes the files of a managed table only, and of these only the files that
+    the catalogue knows. The files that a killed job has left, and those of an external table, would
+    stay, and the next repair of the table would add them again. So each partition is emptied first.
     """
     drop = _DROP.fullmatch(statement.strip())
     if drop is not None:
@@ -88,7 +89,7 @@ def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: boo
         )
     values = ", ".join(quote(c) if c in stamped.columns else "NULL" for c in names)
     part = f"PARTITION ({key} = {run.module_instance_id})"
-    # Known to the catalogue before its first file: a rollback by other hands finds it.
+    # The catalogue gets the partition before its first file, so that any rollback finds it.
     spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {part}")
     kind = "OVERWRITE" if overwrite else "INTO"
     insert = f"INSERT {kind} {name} {part} SELECT {values} FROM {{rows}}"  # noqa: S608 - quoted
@@ -98,7 +99,7 @@ def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: boo
 
 
 def _drop_others(spark: SparkSession, name: str, key: str, kept: int) -> None:
-    """What an overwrite replaces goes when the new rows are there."""
+    """Drop the partitions that an overwrite replaces, after the new rows are written."""
     told = (row[0].rpartition("=")[2] for row in spark.sql(f"SHOW PARTITIONS {name}").collect())
     others = [(key, int(value)) for value in told if value.isdigit() and int(value) != kept]
     if others:
@@ -116,5 +117,5 @@ def _empty(spark: SparkSession, name: str, parts: Iterable[tuple[str, int]]) -> 
 
 
 def _quoted(table: str) -> str:
-    """The name as Spark quotes it: registered is schema.table as PostgreSQL does."""
+    """Return the name as Spark quotes it; it is registered as PostgreSQL quotes it."""
     return ".".join(map(quote, parts(table)))

@@ -1,6 +1,6 @@
 """The transforms of a topic on Spark (docs/explanation/lineage.md, rule L8).
 
-Which block is read and what becomes of it is decided elsewhere; here rows only pass through.
+The database decides which block is read and how the step ends; this module only moves rows.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ BLOCK = "block"
 
 _FUNCTION = re.compile(r"(?P<module>[^\W\d][\w.]*):(?P<function>[^\W\d][\w.]*)")
 
-# The views of a step are names of its session: two steps in one session would read one another's.
+# A view is a name in the session, so two steps of one session would read each other's views.
 _one_at_a_time = threading.Lock()
 
 
 def transform(run: StepRun) -> None:
-    """Run the transforms of a step and write what they give to its destination.
+    """Run the transforms of a step and write their rows to its destination.
 
     A transform is a Spark SQL text, or ``module:function``, which is called as
-    ``function(run, spark)`` and answers a DataFrame. It finds the block of the base table in the
-    view ``block``, also named ``<schema>_<table>``, and the other tables that the topic depends on,
-    whole, as ``<schema>_<table>``; all of one moment. A RELOAD finds the base table whole.
+    ``function(run, spark)`` and returns a DataFrame. It finds the block of the base table in the
+    view ``block``, which is also named ``<schema>_<table>``, and the other tables that the topic
+    depends on, as a whole, in views ``<schema>_<table>``. All of them are of one moment. A RELOAD
+    finds the whole base table.
 
     Args:
         run: the open step.
 
     Raises:
-        TransformUnfit: a transform that can't be found, or gives no rows.
+        TransformUnfit: a transform can't be found, or returns no DataFrame.
     """
     spark = run.spark
     if spark is None:
@@ -71,7 +72,7 @@ def transform(run: StepRun) -> None:
 
 
 def view_name(table: str) -> str:
-    """The name under which a transform finds a table: ``stg.ticket`` is ``stg_ticket``."""
+    """Return the name under which a transform finds a table: ``stg.ticket`` is ``stg_ticket``."""
     return "_".join(parts(table))
 
 
@@ -113,16 +114,17 @@ def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
             hint="Install it where the step runs, or put its folder into PYTHONPATH.",
         ) from error
     rows = function(run, spark)
-    if not hasattr(rows, "sparkSession"):  # on Spark Connect it is another class
+    if not hasattr(rows, "sparkSession"):  # a DataFrame of Spark Connect is of another class
         raise TransformUnfit(
-            f"the transform {text} of topic {run.topic} gave a {type(rows).__name__}, no DataFrame"
+            f"the transform {text} of topic {run.topic} returned a {type(rows).__name__},"
+            " not a DataFrame"
         )
     found: DataFrame = rows
     return found
 
 
 def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
-    """Write rows, and count the NULLs of each column on their way."""
+    """Write rows, and count the NULLs of each column while they are written."""
     counted = Observation()
     counts = [
         F.count_if(F.col(quote(name)).isNull()).alias(f"n{i}")
@@ -130,7 +132,7 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
     ]
     written = run.write(rows.observe(counted, *counts), **options)
     if not written.rows:
-        return  # Spark may have seen that before, and have counted nothing
+        return  # Spark may know before that there are no rows, and then it counts nothing
     told = counted.get
     for i, name in enumerate(rows.columns):
         nulls = int(told.get(f"n{i}") or 0)

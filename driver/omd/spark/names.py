@@ -1,4 +1,4 @@
-"""Names as Spark SQL quotes them."""
+"""Names, quoted as Spark SQL requires."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 
 def parts(table: str) -> list[str]:
-    """The parts of a table code, which is quoted as in PostgreSQL: schema and table."""
+    """Return the parts (schema and table) of a table code, which is quoted as in PostgreSQL."""
     return [quoted.replace('""', '"') if quoted else bare for quoted, bare in _PART.findall(table)]
 
 
 def quote(name: str) -> str:
-    """One part of a name, quoted."""
+    """Return one part of a name, quoted."""
     return f"`{name.replace('`', '``')}`"

@@ -1,4 +1,4 @@
-"""PostgreSQL to Spark: partitions of a table or query as Arrow batches."""
+"""The way from PostgreSQL to Spark: partitions of a table or query as Arrow batches."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Reader", "Split"]
 
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
-_MAX_PARTITIONS = 8  # without numPartitions; a connection each
+_MAX_PARTITIONS = 8  # without numPartitions; each partition needs a connection
 _BATCH_BYTES = 4 * 1024 * 1024
 
 _COMPARISONS: dict[type[Filter], str] = {
@@ -75,12 +75,13 @@ _SPLITS = (ShortType, IntegerType, LongType, DateType, TimestampType, TimestampN
 
 @dataclass(frozen=True)
 class Split:
-    """How a read is cut into partitions.
+    """The way in which a read is cut into partitions.
 
     Attributes:
-        column: into ranges of this column.
-        number: into how many parts; None: as many as suit.
-        predicates: into these conditions, which must cover the rows once; nothing else then.
+        column: cut it into ranges of this column.
+        number: the number of parts; None for a number that suits the size.
+        predicates: cut it by these conditions, which must cover each row once; the other two
+            attributes are not used then.
     """
 
     column: str | None = None
@@ -90,12 +91,12 @@ class Split:
     def __post_init__(self) -> None:
         if self.predicates and (self.column is not None or self.number is not None):
             raise CallerError(
-                "predicates are the partitions: leave partitionColumn and numPartitions away"
+                "predicates are the partitions: omit partitionColumn and numPartitions"
             )
 
 
 class Reader(DataSourceReader):
-    """Reads one table or query, or the slice of it that a load window tells."""
+    """Reads one table or query, or the slice of it that a load window defines."""
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class Reader(DataSourceReader):
         self.where: list[sql.Composable] = [] if window is None else [window.condition(relation)]
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Take over the filters that mean the same in PostgreSQL; hand back the others."""
+        """Take over the filters that mean the same in PostgreSQL; return the others."""
         for filter_ in filters:
             condition = self._condition(filter_)
             if condition is None:
@@ -122,7 +123,7 @@ class Reader(DataSourceReader):
                 self.where.append(condition)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """As given, or ranges of a column, or of the table's blocks."""
+        """Return the partitions: as given, or ranges of a column, or of the table's blocks."""
         if self.split.predicates:
             return [Part(sql.SQL(f"(\n{given}\n)")) for given in self.split.predicates]
         if self.split.column is not None:
@@ -138,7 +139,7 @@ class Reader(DataSourceReader):
         )
 
     def query(self, partition: InputPartition) -> str:
-        """The SELECT that reads a partition."""
+        """Return the SELECT that reads a partition."""
         assert isinstance(partition, Part)  # noqa: S101
         columns = self.relation.read_columns
         query = sql.SQL("SELECT {} FROM {} AS q WHERE {}").format(
@@ -149,7 +150,7 @@ class Reader(DataSourceReader):
         return query.as_string(None)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """One partition, on an executor."""
+        """Read one partition, on an executor."""
         schema = to_arrow_schema(self.relation.schema(), timezone="UTC")
         connection = mover(self.url, self.snapshot)
         try:
@@ -180,12 +181,12 @@ class Reader(DataSourceReader):
             except (pa.ArrowInvalid, ValueError) as error:
                 raise CallerError(
                     f'column "{field.name}" of {self.relation} does not fit into Spark: {error}',
-                    hint="Read a query that casts it, rounds it, or leaves such rows out.",
+                    hint="Read a query that casts it, rounds it, or omits such rows.",
                 ) from error
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _require_kept(self, connection: Any) -> None:
-        """Refuse rows of a table that lost its old ones between the snapshot and this read."""
+        """Refuse rows of a table that was rewritten between the snapshot and this read."""
         check = self.relation.rewritten if self.snapshot is not None else None
         if check is None:
             return
@@ -215,7 +216,7 @@ class Reader(DataSourceReader):
             values = sql.SQL(", ").join(map(sql.Literal, filter_.value))
             return sql.SQL("{} IN ({})").format(name, values)
         operator = _COMPARISONS.get(type(filter_))
-        # Texts are ordered by the database's collation there and by their bytes here.
+        # The database orders texts by its collation, Spark orders them by their bytes.
         if operator is None or (operator != "=" and isinstance(column.spark, StringType)):
             return None
         if not _is_literal(filter_.value):
@@ -223,9 +224,9 @@ class Reader(DataSourceReader):
         return _compare(name, operator, sql.Literal(filter_.value))
 
     def _by_window(self, window: Window, number: int) -> Sequence[InputPartition]:
-        """Ranges of the window's time; of its ids when all of it is of one time.
+        """Return ranges of the window's time, or of its ids when all rows are of one time.
 
-        Rows of the same time are in the same range, so no tie is lost or doubled.
+        Rows of the same time are in the same range, so none of them is lost or read twice.
         """
         columns = [name for name in (window.time_column, window.id_column) if name is not None]
         for name in columns if number > 1 else ():
@@ -248,7 +249,7 @@ class Reader(DataSourceReader):
         with catalogue(self.url, self.snapshot) as connection:
             try:
                 low, high = connection.execute(bounds).fetchone() or (None, None)
-            except psycopg.DataError as error:  # what Python has no value for
+            except psycopg.DataError as error:  # Python has no such value
                 raise CallerError(f'column "{name}" of {self.relation}: {error}') from error
         if low is None or high is None:
             return [Part(_ALL)]
@@ -267,7 +268,7 @@ def _ranges(
     number: int,
     literal: Callable[[int], sql.Composable],
 ) -> list[InputPartition]:
-    """Conditions that split [low, high] and lose nothing: open at both ends, NULLs first."""
+    """Return conditions that split [low, high]; both ends are open, NULLs are in the first."""
     width = high - low + 1
     number = min(number, width)
     if number <= 1:

@@ -1,4 +1,4 @@
-"""What the server says about a table or a query, and the two kinds of connection to it."""
+"""The description of a table or a query by the server, and the two kinds of connection to it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ __all__ = ["Relation", "Rewritten", "catalogue", "mover"]
 
 
 class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """A table's rows as of a snapshot are gone: what rewrites a table keeps no old versions."""
+    """A table was rewritten after a snapshot, and its rows as of that snapshot are lost."""
 
 
 @contextmanager
 def catalogue(url: str, snapshot: str | None = None) -> Iterator[psycopg.Connection[Any]]:
-    """A connection for questions about tables, as of the snapshot; never moves data."""
+    """Open a connection for queries about tables, as of the snapshot; it never moves data."""
     with psycopg.connect(resolve_conninfo(url), application_name="omd spark") as connection:
         if snapshot is not None:
             _take_over(connection, snapshot)
@@ -42,7 +42,7 @@ def catalogue(url: str, snapshot: str | None = None) -> Iterator[psycopg.Connect
 
 
 def mover(url: str, snapshot: str | None = None) -> Any:
-    """A connection that moves Arrow batches, in a transaction from its first statement."""
+    """Open a connection that moves Arrow batches, in a transaction from its first statement."""
     database = _database(resolve_conninfo(url) or "postgresql://")
     connection: Any = adbc.Connection(_Kept(), adbc_driver_manager.AdbcConnection(database))
     if snapshot is not None:
@@ -57,16 +57,16 @@ def mover(url: str, snapshot: str | None = None) -> Any:
 
 @lru_cache(maxsize=8)
 def _database(url: str) -> adbc_driver_manager.AdbcDatabase:
-    """Kept by the process: it reads the catalogue of types, which takes longer than a small write.
+    """Return a database, which is cached: it reads all types, which is slower than a small write.
 
-    It holds no connection. The types that we move are built in, so they stay what they are.
+    It holds no connection. The types that we move are built in, so they can't change meanwhile.
     """
     database: adbc_driver_manager.AdbcDatabase = adbc_driver_postgresql.connect(url)
     return database
 
 
 class _Kept:
-    """Stands for the database where a connection would close it with itself."""
+    """Stands in for the database, because a connection that is closed would close it too."""
 
     def close(self) -> None:
         pass
@@ -85,13 +85,13 @@ class Relation:
     """A table or a query with its columns.
 
     Attributes:
-        source: as SQL: a quoted table name, or a query in brackets.
-        schema_name: of a table.
-        table_name: of a table; None for a query.
-        blocks: size of a table in blocks; 0 where blocks can't be read one by one.
-        columns: its columns by name, in order.
-        described: the same as the server has described them.
-        selected: those of them that a read gives; None: all.
+        source: the SQL text: a quoted table name, or a query in brackets.
+        schema_name: the schema of a table; None for a query.
+        table_name: the name of a table; None for a query.
+        blocks: the size of a table in blocks; 0 where blocks can't be read one by one.
+        columns: the columns by name, in order.
+        described: the columns as the server has described them.
+        selected: the columns that a read returns; None for all.
     """
 
     source: sql.Composable
@@ -109,13 +109,13 @@ class Relation:
     def describe(
         cls, url: str, table: str | None, query: str | None, snapshot: str | None = None
     ) -> Relation:
-        """Ask the server.
+        """Ask the server for the description.
 
         Raises:
             TargetNotFound: there is no such table.
-            SnapshotGone: nobody holds the snapshot any more.
-            Rewritten: the table's rows of then are gone.
-            UnsupportedType: a column has a type that Spark can't take.
+            SnapshotGone: the snapshot is not held any more.
+            Rewritten: the table's rows as of the snapshot are lost.
+            UnsupportedType: a column has a type that Spark does not support.
         """
         with catalogue(url, snapshot) as connection:
             source: sql.Composable
@@ -126,7 +126,7 @@ class Relation:
                 schema_name, table_name, blocks = None, None, 0
                 source = sql.Composed([sql.SQL("(\n"), _text(query), sql.SQL("\n)")])
             else:
-                raise CallerError("neither a table nor a query")
+                raise CallerError("neither a table nor a query is given")
             result = connection.execute(sql.SQL("SELECT * FROM {} AS q LIMIT 0").format(source))
             described = tuple(
                 Described(
@@ -146,12 +146,12 @@ class Relation:
         return relation
 
     def plan(self) -> str:
-        """What a write has to know of a table, for those who can't ask; see `planned`."""
+        """Return what a write must know about a table, so that a task need not query it."""
         return json.dumps([self.schema_name, self.table_name, self.described])
 
     @classmethod
     def planned(cls, plan: str) -> Relation:
-        """The table of a `plan`, without a question to the server."""
+        """Return the table of a `plan`, without a query to the server."""
         schema_name, table_name, described = json.loads(plan)
         columns = [Described(*column) for column in described]
         return cls(
@@ -164,10 +164,11 @@ class Relation:
 
     @property
     def rewritten(self) -> sql.Composed | None:
-        """Asks whether a table was rewritten since the snapshot of the transaction; None: a query.
+        """The query whether a table was rewritten since the snapshot of the transaction.
 
-        To be asked when the transaction has read from it, so that it can't be rewritten any more.
-        pg_class tells the files of then, pg_relation_filenode those of now.
+        It is None for a query. Execute it after the transaction has read from the table, which then
+        can't be rewritten any more. pg_class has the files as of the snapshot, pg_relation_filenode
+        those of now.
         """
         if self.table_name is None:
             return None
@@ -178,15 +179,15 @@ class Relation:
         ).format(sql.Literal(self.source.as_string(None)))
 
     def rewritten_error(self) -> Rewritten:
-        """The error when it was."""
+        """Return the error for a table that was rewritten."""
         return Rewritten(
             f"{self} was emptied or rewritten (TRUNCATE, VACUUM FULL, CLUSTER, ALTER TABLE) after"
-            " the snapshot of this read was taken: its rows of then are gone",
+            " the snapshot of this read was taken: its rows of that moment are lost",
             hint="Start the run again.",
         )
 
     def only(self, schema: StructType) -> Relation:
-        """The same for a read with a schema of its own, which may leave columns out."""
+        """Return the relation for a read with its own schema, which may omit columns."""
         only = self.selecting(schema.names)
         for field in schema:
             known = self.columns[field.name].spark
@@ -199,7 +200,7 @@ class Relation:
         return only
 
     def selecting(self, names: Iterable[str]) -> Relation:
-        """The same, but a read gives just these columns."""
+        """Return the relation for a read of just these columns."""
         selected = tuple(names)
         for name in selected:
             if name not in self.columns:
@@ -210,14 +211,14 @@ class Relation:
         return replace(self, selected=selected)
 
     def schema(self) -> StructType:
-        """The columns as Spark types; any may be NULL, since a query's columns tell nothing."""
+        """Return the columns as Spark types; any may be NULL, as a query does not tell."""
         return StructType(
             [StructField(name, type_.spark) for name, type_ in self.read_columns.items()]
         )
 
     @property
     def read_columns(self) -> dict[str, ColumnType]:
-        """The columns that a read gives."""
+        """The columns that a read returns."""
         names = self.columns if self.selected is None else self.selected
         return {name: self.columns[name] for name in names}
 
@@ -227,7 +228,7 @@ def _text(query: str) -> sql.SQL:
 
 
 def _type_name(connection: psycopg.Connection[Any], column: Column) -> tuple[str, bool]:
-    """A column's type as pg_type names it, with [] for an array; and whether it is an enum."""
+    """Return a column's type as in pg_type, with [] for an array, and whether it is an enum."""
     info = connection.adapters.types.get(column.type_code)
     if info is not None:
         return (f"{info.name}[]" if column.type_code == info.array_oid else info.name), False
@@ -241,7 +242,7 @@ def _type_name(connection: psycopg.Connection[Any], column: Column) -> tuple[str
 def _loosely_equal(
     connection: psycopg.Connection[Any], described: psycopg.Cursor[Any]
 ) -> list[str]:
-    """The columns whose collation takes different texts for equal, which Spark does not."""
+    """Return the columns whose collation treats different texts as equal; Spark does not."""
     result = described.pgresult
     assert result is not None  # noqa: S101 - a query has one
     names = [column.name for column in described.description or ()]
@@ -272,6 +273,6 @@ def _find(connection: psycopg.Connection[Any], table: str) -> tuple[str, str, in
     ).fetchone()
     if row is None:
         raise TargetNotFound(
-            f"there is no table {table}", hint="Create it, or name it schema.table."
+            f"there is no table {table}", hint="Create it, or name it as schema.table."
         )
     return row[0], row[1], int(row[2])

@@ -1,4 +1,4 @@
-"""A Spark session that suits OMD, and the data source made known to any session."""
+"""A Spark session that suits OMD, and the registration of the data source in any session."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "2g",
     "spark.log.level": "ERROR",
-    # The default of 200 is for a cluster.
+    # Spark's default of 200 suits a cluster.
     "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -46,26 +46,26 @@ _LOCAL = {
 
 
 class _Unfiltered(OmdDataSource):
-    """The data source for a session that forbids to hand filters over."""
+    """The data source for a session that does not allow to push filters down."""
 
     def reader(self, schema: StructType) -> Reader:
         reader = super().reader(schema)
-        # Spark looks whether the method is its own; if not, it refuses the read.
+        # Spark refuses the read if this method is not its own one.
         vars(reader)["pushFilters"] = MethodType(DataSourceReader.pushFilters, reader)
         return reader
 
 
 def session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """A Spark session with the data source ``omd``; for those who have none.
+    """Return a Spark session with the data source ``omd``; it is created if there is none.
 
-    UTC and Arrow on; on a local master also quiet, without the web page, 2 GB for the driver, as
-    many shuffle partitions as processors. What spark-submit was told goes before these defaults. A
-    session that exists is taken as it is, with ``settings`` as far as they may change while it
-    runs.
+    A new session uses UTC and Arrow. With a local master it also logs only errors, has no web page,
+    2 GB for the driver, and as many shuffle partitions as processors. Settings of spark-submit
+    override these defaults. A session that exists is used as it is; ``settings`` are applied as far
+    as they may change while it runs.
 
     Args:
-        master: master URL; default: spark-submit's, else ``local[*]``.
-        settings: Spark settings that go before all others.
+        master: the master URL; by default that of spark-submit, or ``local[*]``.
+        settings: Spark settings that override all others.
     """
     builder = SparkSession.builder
     wanted = dict(settings or {})
@@ -76,7 +76,7 @@ def session(master: str | None = None, settings: Mapping[str, str] | None = None
         defaults = _DEFAULTS
         if master.startswith("local"):
             defaults = _DEFAULTS | _LOCAL
-            # Else the workers are some `python3` on the path; spark.pyspark.python comes too late.
+            # Without it the workers run a `python3` of the path; spark.pyspark.python is too late.
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         wanted = {name: value for name, value in defaults.items() if name not in told} | wanted
     for name, value in wanted.items():
@@ -86,14 +86,14 @@ def session(master: str | None = None, settings: Mapping[str, str] | None = None
 
 def _exists() -> bool:
     try:
-        SparkSession.active()  # of this thread, or made by another one
+        SparkSession.active()  # the session of this thread, or of another one
     except PySparkRuntimeError:
         return False
     return True
 
 
 def _told_to_submit() -> dict[str, str]:
-    """What spark-submit was told, spark-defaults.conf included; empty when it did not start us."""
+    """Return the settings of spark-submit and spark-defaults.conf; {} without spark-submit."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return {}
     SparkContext._ensure_initialized()
@@ -101,18 +101,18 @@ def _told_to_submit() -> dict[str, str]:
 
 
 def register(spark: SparkSession, url: str = "") -> SparkSession:
-    """Make the data source ``omd`` known to a session, and hand it back. May be repeated.
+    """Register the data source ``omd`` in a session, and return the session. It may be repeated.
 
-    Changes one setting, and only where nobody has set it: without
-    ``spark.sql.python.filterPushdown.enabled`` Spark refuses sources that take over filters. Where
-    it was set to false, filters stay with Spark.
+    It changes one setting, and only if that is not set: without
+    ``spark.sql.python.filterPushdown.enabled`` Spark refuses sources that take over filters. If it
+    is set to false, Spark applies all filters itself.
 
     Args:
         spark: the session.
-        url: the connection string that it is going to get.
+        url: the connection string that the session will get.
 
     Raises:
-        CallerError: the session would show a password in it.
+        CallerError: the session would show the password of the connection string.
     """
     is_connect = getattr(spark, "sparkContext", None) is None
     if is_connect and conninfo_to_dict(url).get("password"):
@@ -133,7 +133,7 @@ def register(spark: SparkSession, url: str = "") -> SparkSession:
     except AnalysisException as error:
         if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
             raise
-        # Not here: Spark has looked into the active session, which is another one.
+        # Spark has looked into the active session, which is another one than this.
         with _active(spark):
             spark.dataSource.register(source)
     spark.conf.set(_REGISTERED, "true")

@@ -1,4 +1,4 @@
-"""One moment for many connections: a snapshot that is exported, held, and taken over by tasks."""
+"""One moment for many connections: a snapshot that is exported, held, and imported by tasks."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldSnapshot", "SnapshotGone", "snapshot", "taking_over"]
 
-# What the server says of a snapshot whose holder has gone: no such snapshot (before and since
-# PostgreSQL 16), no such process.
+# The SQLSTATEs for a snapshot whose holder has ended: there is no such snapshot (before and since
+# PostgreSQL 16), or no such process.
 _GONE = frozenset({"22023", "42704", "55000"})
 
 
 class SnapshotGone(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """The snapshot that a DataFrame is to be read from is not held any more."""
+    """The snapshot from which a DataFrame is to be read is not held any more."""
 
 
 class HeldSnapshot:
     """An exported snapshot, held by a connection of its own until `close`.
 
-    While it is held, the server keeps what was deleted since: VACUUM can't remove it.
+    While it is held, the server keeps rows that were deleted since: VACUUM can't remove them.
     """
 
     def __init__(self, url: str) -> None:
@@ -36,7 +36,7 @@ class HeldSnapshot:
             resolve_conninfo(url), application_name="omd spark snapshot", autocommit=True
         )
         try:
-            # A server's timeout for idle transactions is not meant for this one.
+            # This transaction is idle on purpose, so the timeouts of the server must not end it.
             self._connection.execute(
                 "SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN"
                 " ('idle_in_transaction_session_timeout', 'transaction_timeout')"
@@ -46,11 +46,11 @@ class HeldSnapshot:
         except BaseException:
             self._connection.close()
             raise
-        assert row is not None  # noqa: S101 - a function answers
+        assert row is not None  # noqa: S101 - a function returns a row
         self.id: str = row[0]
 
     def is_held(self) -> bool:
-        """Whether the connection still stands."""
+        """Return whether the connection still works."""
         try:
             self._connection.execute("SELECT")
         except psycopg.Error:
@@ -58,16 +58,16 @@ class HeldSnapshot:
         return True
 
     def close(self) -> None:
-        """Let it go; what is read from it afterwards fails with `SnapshotGone`."""
+        """Release the snapshot; a later read from it fails with `SnapshotGone`."""
         self._connection.close()
 
 
 @contextmanager
 def snapshot(url: str = "") -> Iterator[str]:
-    """Hold one moment of a database for reads without a run; gives the id for ``snapshot``.
+    """Hold one moment of a database for reads without a run; yields the id for ``snapshot``.
 
     Args:
-        url: libpq connection string; default as for the data source.
+        url: libpq connection string; the default is that of the data source.
 
     Examples:
         with omd.spark.snapshot(dsn) as id:
@@ -83,17 +83,17 @@ def snapshot(url: str = "") -> Iterator[str]:
 
 
 def taking_over(snapshot_id: str) -> tuple[str, str]:
-    """The statements with which a transaction begins that looks at a held snapshot."""
+    """Return the first statements of a transaction that reads from a held snapshot."""
     take = sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot_id))
     return "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", take.as_string(None)
 
 
 def snapshot_error(error: Any) -> Any:
-    """The error of a statement of `taking_over`, in our words where we know it."""
+    """Return the error of a statement of `taking_over`; `SnapshotGone` where that is the cause."""
     if getattr(error, "sqlstate", None) not in _GONE:
         return error
     return SnapshotGone(
-        "the snapshot of this DataFrame is gone: the run that read it has ended, or the connection"
-        " that held it has broken",
-        hint="Read again inside of a run, and write there what is to outlive it.",
+        "the snapshot of this DataFrame is not held any more: the run that read it has ended, or"
+        " the connection that held it was lost",
+        hint="Read again inside a run, and write there what must outlive it.",
     )

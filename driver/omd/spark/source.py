@@ -1,28 +1,31 @@
-"""The data source ``omd``: tables of PostgreSQL for Spark, both ways, without a JVM jar.
+"""The data source ``omd``: Spark reads and writes tables of PostgreSQL, without a JVM jar.
 
 Examples:
     spark.read.format("omd").option("table", "stg.flights").load()
     df.write.format("omd").option("table", "stg.flights").mode("append").save()
 
-Options (case does not matter):
-    url: libpq connection string; default: OMD_DSN, DATABASE_URL, libpq's own settings. Spark hides
-        what an option of this name holds in plans and logs; that is why it is not called dsn.
+Options (the case of their names does not matter):
+    url: libpq connection string; by default OMD_DSN, DATABASE_URL, or libpq's own settings. Spark
+        hides the value of an option of this name in plans and logs; so it is not called dsn.
     table: schema.table, quoted where an identifier needs it.
-    query: read: a SELECT instead of a table.
-    partitionColumn: read: split by ranges of this integer, date or timestamp column.
-    numPartitions: read: how many parts; default: one per 16 MB of a table, 8 at most.
-    predicates: read: a JSON list of SQL conditions, a partition each, that cover each row once.
-    snapshot: read: look at this exported snapshot; without it each partition sees its own moment.
-    windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId: read: only
-        the rows of this load window, start exclusive and end inclusive: (time, id) > (start, start
-        id) AND (time, id) <= (end, end id). Instants have a zone; a window is one partition unless
-        numPartitions says otherwise, or partitionColumn.
-    moduleInstance: write: the run that writes. A partition is committed once, and only while the
+    query: (read) a SELECT instead of a table.
+    partitionColumn: (read) split by ranges of this integer, date or timestamp column.
+    numPartitions: (read) the number of parts; by default one per 16 MB of a table, 8 at most.
+    predicates: (read) a JSON list of SQL conditions, each of which is a partition; together they
+        must cover each row once.
+    snapshot: (read) read from this exported snapshot; without it each partition sees its own
+        moment.
+    windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId: (read)
+        read only the rows of this load window, whose start is exclusive and whose end is inclusive:
+        (time, id) > (start, start id) AND (time, id) <= (end, end id). Instants have a zone. A
+        window is one partition unless numPartitions or partitionColumn is given.
+    moduleInstance: (write) the run that writes. A partition is committed once, and only while the
         run executes. Without it a write is a plain append: a partition that Spark tries again may
-        be there twice.
-    writeNumber: write: tells the writes of a run apart; default: a new one. Who names the one of a
-        write before goes on with it, and must cut the rows into the same partitions.
-    writePlan: write: what `ModuleRun.write` has found out about the table; nobody asks twice.
+        be written twice.
+    writeNumber: (write) distinguishes the writes of a run; by default it is a new number. With the
+        number of an earlier write, that write is continued: the rows must then be cut into the
+        same partitions.
+    writePlan: (write) what `ModuleRun.write` has read about the table; it is not read again.
 """
 
 from __future__ import annotations
@@ -123,7 +126,7 @@ class Options:
         if ("table" in values) == ("query" in values):
             raise CallerError("the data source omd needs a table or a query", hint=_HINT)
         if "write_number" in values and "module_instance" not in values:
-            raise CallerError("writeNumber says nothing without moduleInstance", hint=_HINT)
+            raise CallerError("writeNumber needs moduleInstance", hint=_HINT)
         return cls(**values)
 
     @property
@@ -158,22 +161,22 @@ class OmdDataSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Its name: ``format("omd")``."""
+        """Return its name, as in ``format("omd")``."""
         return "omd"
 
     def schema(self) -> StructType:
-        """The columns of the table or query, as Spark types."""
+        """Return the columns of the table or query, as Spark types."""
         return self.relation().schema()
 
     def reader(self, schema: StructType) -> Reader:
-        """A reader of the table or query, or of those of its columns that the schema names."""
+        """Return a reader of the columns of the table or query that the schema names."""
         given = self._options
         split = Split(given.partition_column, given.partitions, given.predicates)
         relation = self.relation().only(schema)
         return Reader(given.url, relation, split, given.window, given.snapshot)
 
     def writer(self, schema: StructType, overwrite: bool) -> Writer:
-        """A writer to the table; on the driver, once per write."""
+        """Return a writer to the table; Spark calls it on the driver, once per write."""
         given = self._options
         planned = given.write_plan
         target = self.relation() if planned is None else Relation.planned(planned)
@@ -184,14 +187,14 @@ class OmdDataSource(DataSource):
         return Writer(given.url, target, schema, overwrite, ledger)
 
     def relation(self) -> Relation:
-        """The table or query as the server describes it."""
+        """Return the table or query as the server describes it."""
         given = self._options
         return Relation.describe(given.url, given.table, given.query, given.snapshot)
 
 
 def next_write_number(url: str) -> int:
-    """A number that no other write has."""
+    """Return a number that no other write has."""
     with catalogue(url) as connection:
         row = connection.execute("SELECT omd.next_write_number()").fetchone()
-    assert row is not None  # noqa: S101 - a function answers
+    assert row is not None  # noqa: S101 - a function returns a row
     return int(row[0])

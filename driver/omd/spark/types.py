@@ -1,9 +1,9 @@
-"""How columns cross the border between PostgreSQL and Spark: the type table of the data source.
+"""The type table of the data source: how columns pass between PostgreSQL and Spark.
 
-Data moves as binary COPY, which converts nothing: what arrives in a column must have exactly the
+Data moves as binary COPY, which converts nothing: the values of a column must have exactly the
 layout that its type expects. So each PostgreSQL type names the Arrow type that is sent, the Spark
-type it is read as, and the Spark types that may be written to it. A type that is not here is
-refused before a row moves.
+type as which it is read, and the Spark types that may be written to it. A type that is not in the
+table is refused before a row moves.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 
 _MAX_PRECISION = 38
 _ROOMY_PRECISION = 76
-_FIRST_DAY = -2440588  # of PostgreSQL, November 24, 4714 BC, from 1970
+_FIRST_DAY = -2440588  # the first day of PostgreSQL, November 24, 4714 BC, counted from 1970
 _DAY_MICROSECONDS = 86_400_000_000
 SEVERAL_DIMENSIONS = "an array has several dimensions"
 _INTEGERS = (ByteType, ShortType, IntegerType, LongType)
@@ -76,14 +76,16 @@ class ColumnType:
     """One PostgreSQL type as the data source sees it.
 
     Attributes:
-        name: as the server has it.
-        spark: the type it is read as.
+        name: the name in pg_type.
+        spark: the Spark type as which it is read.
         arrow: the layout that COPY takes for it.
         writable: the Spark types that may be written to it.
-        as_text: read through a cast to text, because its binary form has no Arrow type.
-        filterable: comparing means the same there and in Spark, so filters may be pushed down.
-        encode: makes that layout, where a cast does not.
-        element: of an array: its elements.
+        as_text: whether it is read through a cast to text, because its binary form has no Arrow
+            type.
+        filterable: whether comparisons mean the same in PostgreSQL and in Spark, so that filters
+            may be pushed down.
+        encode: converts values to that layout, where a cast does not.
+        element: the type of the elements of an array.
     """
 
     name: str
@@ -96,17 +98,17 @@ class ColumnType:
     element: ColumnType | None = None
 
     def accepts(self, given: DataType) -> bool:
-        """Whether values of this Spark type may be written to the column."""
+        """Return whether values of this Spark type may be written to the column."""
         if self.element is not None:
             return isinstance(given, ArrayType) and self.element.accepts(given.elementType)
         return isinstance(given, self.writable)
 
     def expression(self, name: str) -> sql.Composable:
-        """What a read selects for a column of this name."""
+        """Return the expression that a read selects for a column of this name."""
         column = sql.Identifier(name)
         if self.element is None:
             return sql.SQL("{0}::text AS {0}" if self.as_text else "{0}").format(column)
-        # The transfer loses dimensions and knows no lower bound but 1; a slice has that.
+        # The transfer loses dimensions, and its lower bound is always 1, as that of a slice is.
         complaint = sql.Literal(f'{SEVERAL_DIMENSIONS}, column "{name}", ')
         return sql.SQL(
             "CASE WHEN array_ndims({0}) > 1 THEN ({1} || array_dims({0}))::int::text::{2}"
@@ -120,7 +122,7 @@ class ColumnType:
 
 
 def _uuid(texts: pa.Array) -> pa.Array:
-    """The 16 bytes of each UUID, without a Python object per row."""
+    """Return the 16 bytes of each UUID, without a Python object per row."""
     present = texts.is_valid()
     digits = pc.replace_substring(texts.filter(present), "-", "")
     if not pc.all(pc.equal(pc.binary_length(digits), 32), min_count=0).as_py():
@@ -135,7 +137,7 @@ def _uuid(texts: pa.Array) -> pa.Array:
 
 
 def _jsonb(texts: pa.Array) -> pa.Array:
-    """The binary form of jsonb is its text behind a version byte."""
+    """Return the binary form of jsonb, which is its text after a version byte."""
     return pc.binary_join_element_wise(b"\x01", texts.cast(pa.binary()), b"")
 
 
@@ -150,7 +152,7 @@ def _plain(
 
 
 def _texts(name: str, encode: Callable[[pa.Array], pa.Array] | None = None) -> ColumnType:
-    """A type that Spark only knows as text."""
+    """Return a type that is a text in Spark."""
     return ColumnType(name, StringType(), pa.string(), (StringType,), as_text=True, encode=encode)
 
 
@@ -178,7 +180,7 @@ _TYPES: dict[str, ColumnType] = {
 
 
 def _numeric(precision: int | None, scale: int | None) -> ColumnType:
-    # A numeric without precision may hold anything; 18 of Spark's digits go behind the point.
+    # A numeric without precision may hold any number; 18 of Spark's 38 digits are decimal places.
     digits, places = (precision, scale or 0) if precision else (_MAX_PRECISION, 18)
     if digits > _MAX_PRECISION or not 0 <= places <= digits:
         raise UnsupportedType(
@@ -207,14 +209,14 @@ def _array(element: ColumnType) -> ColumnType:
 
 
 class Described(NamedTuple):
-    """A column of a result as the server describes it, which tells a domain as the type below it.
+    """A column of a result as the server describes it; a domain appears as its base type.
 
     Attributes:
-        name: of the column.
-        type_name: name of its type in pg_type, with [] for an array.
-        is_enum: whether that is an enum.
-        precision: of a numeric.
-        scale: of a numeric.
+        name: the name of the column.
+        type_name: the name of its type in pg_type, with [] for an array.
+        is_enum: whether the type is an enum.
+        precision: the precision of a numeric.
+        scale: the scale of a numeric.
     """
 
     name: str
@@ -225,7 +227,7 @@ class Described(NamedTuple):
 
 
 def column_type(column: Described) -> ColumnType:
-    """The table's entry for a column of a result.
+    """Return the entry of the type table for a column of a result.
 
     Raises:
         UnsupportedType: there is none; the message names column and type.
@@ -240,14 +242,14 @@ def column_type(column: Described) -> ColumnType:
         raise UnsupportedType(f'column "{column.name}": {error}', hint=error.hint) from None
     if known is None:
         raise UnsupportedType(
-            f'column "{column.name}" has the type {type_name}, which Spark can\'t take',
+            f'column "{column.name}" has the type {type_name}, which Spark does not have',
             hint="Read a query that casts it, for example to text.",
         )
     return known if of == type_name else _array(known)
 
 
 def read_array(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """What PostgreSQL sent, as Spark expects it; fails where a value does not fit."""
+    """Return values of PostgreSQL as Spark expects them; fails where a value does not fit."""
     if pa.types.is_list(target):
         return _with_values(array, read_array(array.values, target.value_type))
     _check_range(array, "infinity, or before 4714 BC or after the year 294246")
@@ -257,7 +259,7 @@ def read_array(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def write_array(array: pa.Array, column: ColumnType) -> pa.Array:
-    """What Spark sent, in the layout that COPY takes; fails where a value does not fit."""
+    """Return values of Spark in the layout that COPY takes; fails where a value does not fit."""
     if column.element is not None:
         return _with_values(array, write_array(array.values, column.element))
     if column.encode is not None:
@@ -270,7 +272,7 @@ def write_array(array: pa.Array, column: ColumnType) -> pa.Array:
 
 
 def _with_values(array: pa.ListArray, values: pa.Array) -> pa.ListArray:
-    """The same lists of other values."""
+    """Return the same lists with other values."""
     return pa.ListArray.from_buffers(
         pa.list_(values.type),
         len(array),
@@ -282,7 +284,7 @@ def _with_values(array: pa.ListArray, values: pa.Array) -> pa.ListArray:
 
 
 def _decimals(texts: pa.Array, target: pa.Decimal128Type) -> pa.Array:
-    """Numbers of their texts. Arrow overlooks an overflow, so there must be room for all digits."""
+    """Return texts as numbers. Arrow ignores an overflow, so all digits must have room first."""
     length = pc.binary_length(texts)
     if (pc.max(length).as_py() or 0) + target.scale > _MAX_PRECISION:
         point = pc.find_substring(texts, ".")
@@ -296,8 +298,8 @@ def _decimals(texts: pa.Array, target: pa.Decimal128Type) -> pa.Array:
 def _check_range(array: pa.Array, problem: str) -> None:
     """Refuse times that only one side has.
 
-    The transfer moves the epoch by 30 years without a look at the range: what overflows, infinity
-    among it, comes out before the first day of PostgreSQL, in 4714 BC.
+    The transfer moves the epoch by 30 years and does not check the range: a value that overflows,
+    such as infinity, becomes one before the first day of PostgreSQL, in 4714 BC.
     """
     least = _FIRST_DAY if pa.types.is_date32(array.type) else _FIRST_DAY * _DAY_MICROSECONDS
     if pa.types.is_date32(array.type):
@@ -311,7 +313,7 @@ def _check_range(array: pa.Array, problem: str) -> None:
 
 
 def type_table() -> str:
-    """The table of types in Markdown, for the documentation."""
+    """Return the table of types in Markdown, for the documentation."""
     lines = ["| PostgreSQL | read as | written from |", "|---|---|---|"]
     for type_ in [*_TYPES.values(), _numeric(12, 2), _numeric(None, None), _array(_TYPES["int4"])]:
         name, read_as = _DISPLAYED.get(type_.name, type_.name), type_.spark.simpleString()

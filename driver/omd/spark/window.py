@@ -1,4 +1,4 @@
-"""The slice of a source that one run reads, as SQL: rows after its start, up to its end."""
+"""The slice of a source that one run reads, as SQL: the rows after its start and up to its end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Window", "as_option"]
 
 _NO_START = "-infinity"
-_BEFORE_ALL = datetime.min.replace(tzinfo=timezone.utc)  # what the driver makes of it
+_BEFORE_ALL = datetime.min.replace(tzinfo=timezone.utc)  # the driver reads -infinity so
 _TIMES = (TimestampType, TimestampNTZType, DateType)
 _INTEGERS = (ShortType, IntegerType, LongType)
 
@@ -33,8 +33,8 @@ _INTEGERS = (ShortType, IntegerType, LongType)
 class Window:
     """A load window over a time column, an integer column, or the pair of both.
 
-    Start exclusive, end inclusive; a bound is an instant with its zone in ISO form, or -infinity.
-    A row with a NULL in one of the columns is in no window.
+    The start is exclusive, the end is inclusive. A bound is an instant with its zone in ISO form,
+    or -infinity. A row with a NULL in one of the columns is in no window.
     """
 
     time_column: str | None
@@ -50,7 +50,7 @@ class Window:
                 raise CallerError(
                     f"the load window ends at ({self.end}, {self.end_id}), which does not fit the"
                     f" columns ({self.time_column}, {self.id_column})",
-                    hint="Name a time column where it ends at a time, an id column where it ends"
+                    hint="Name a time column if it ends at a time, and an id column if it ends"
                     " at an id.",
                 )
         if self.time_column is None and self.id_column is None:
@@ -58,20 +58,20 @@ class Window:
         if self.time_column is None and self.start_id is None:
             raise CallerError(
                 f"the load window starts at the time {self.start} and ends at the id {self.end_id}",
-                hint="Go on with times, or start the windows of the Module afresh.",
+                hint="Continue with times, or start the windows of the Module again.",
             )
         for bound in (self.start, self.end):
             if bound not in (None, _NO_START):
                 _check_instant(bound)
 
     def condition(self, relation: Relation) -> sql.Composed:
-        """``(time, id) > (…) AND (time, id) <= (…)``, which an index on the pair serves."""
+        """Return ``(time, id) > (…) AND (time, id) <= (…)``, which an index on the pair serves."""
         conditions = [
             self._compare(relation, ">", self.start, self.start_id),
             self._compare(relation, "<=", self.end, self.end_id),
         ]
         if self.id_column is not None and self.time_column is not None and self.start is not None:
-            # Follows from the above; but only here the planner sees a range, and how small it is.
+            # These follow from the two above, but only from these the planner can estimate a range.
             conditions.append(self._compare(relation, ">=", self.start, None))
             conditions.append(self._compare(relation, "<=", self.end, None))
         return sql.SQL(" AND ").join(conditions)
@@ -95,7 +95,7 @@ class Window:
 
 
 def as_option(bound: datetime | None) -> str:
-    """A bound of a load window as text; None is the start of the first one."""
+    """Return a bound of a load window as text; None is the start of the first window."""
     if bound is None:
         return _NO_START
     if bound.tzinfo is None:
@@ -113,12 +113,12 @@ def _check_instant(bound: str | None) -> None:
         known = False
     if not known:
         raise CallerError(
-            f"{bound} is not an instant", hint="Write it with its zone: 2013-07-01T00:00:00+00:00."
+            f"{bound} is no instant with a zone", hint="Write it like 2013-07-01T00:00:00+00:00."
         )
 
 
 def _instant(relation: Relation, column: str, bound: str) -> sql.Composed:
-    """A bound as the column stores time: without a zone, it is taken to tell UTC."""
+    """Return a bound in the type of the column; a column without a zone is taken to be in UTC."""
     _require(relation, column, _TIMES, "a time column")
     instant = sql.SQL("{}::timestamptz").format(sql.Literal(bound))
     if isinstance(relation.columns[column].spark, TimestampType):

@@ -1,4 +1,4 @@
-"""Spark to PostgreSQL: Arrow batches into binary COPY, one transaction per partition."""
+"""The way from Spark to PostgreSQL: Arrow batches by binary COPY, a transaction per partition."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ __all__ = ["INSERT_DATETIME", "RECORD_SOURCE", "Ledger", "Writer", "Written"]
 INSERT_DATETIME = "omd_insert_datetime"
 RECORD_SOURCE = "omd_record_source"
 
-# Audit columns that a run stamps and a target need not have: only the instance id is a must.
+# A run stamps these audit columns, but a target may lack them: only the instance id is required.
 MAY_LACK = frozenset({INSERT_DATETIME, RECORD_SOURCE})
 
 
 class InputIncomplete(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """The rows of a partition stopped coming before their end: its task failed or was killed."""
+    """The rows of a partition ended too early: its task failed or was killed."""
 
 
 @dataclass(frozen=True)
 class Ledger:
     """Lets a partition be committed once, and only while the run may write.
 
-    Spark writes a partition again when it has not heard of its end, and twice at a time when it
-    speculates; and it does not wait for the other tasks of a job that failed.
+    Spark writes a partition again when it was not told of its end, and twice at the same time when
+    it speculates. It does not wait for the other tasks of a job that has failed.
     """
 
     module_instance_id: int
@@ -51,14 +51,14 @@ class Ledger:
     table: str
 
     def record(self, partition: int, rows: int) -> sql.Composed:
-        """The last statement of a partition's transaction; answers is_first and the rows."""
+        """Return the last statement of a partition's transaction; it returns is_first and rows."""
         return sql.SQL(
             "CALL omd.record_write(p_module_instance_id => {}, p_write_number => {},"
             " p_partition_number => {}, p_table_code => {}, p_row_count => {})"
         ).format(self.module_instance_id, self.write_number, partition, self.table, rows)
 
     def recorded(self, partition: int) -> sql.Composed:
-        """How many rows an attempt before has committed; NULL when none has."""
+        """Return the query for the rows that an earlier attempt has committed; NULL if none has."""
         return sql.SQL(
             "SELECT omd.recorded_write(p_module_instance_id => {}, p_write_number => {},"
             " p_partition_number => {}, p_table_code => {})"
@@ -67,7 +67,7 @@ class Ledger:
 
 @dataclass
 class Written(WriterCommitMessage):
-    """What a task tells the driver when its transaction is committed."""
+    """The message of a task to the driver that its transaction is committed."""
 
     partition: int
     rows: int
@@ -76,8 +76,8 @@ class Written(WriterCommitMessage):
 class Writer(DataSourceArrowWriter):
     """Writes one DataFrame to one table.
 
-    A partition is there as a whole or not at all; with a ledger, once. Partitions that were
-    committed before the job failed stay: they carry the Module Instance ID, and the next begin
+    A partition is written as a whole or not at all, and with a ledger once. Partitions that were
+    committed before the job failed remain: they carry the Module Instance ID, and the next begin
     rolls them back.
     """
 
@@ -96,7 +96,7 @@ class Writer(DataSourceArrowWriter):
         self.ledger = ledger
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """One partition, on an executor: COPY, ledger, commit.
+        """Write one partition, on an executor: COPY, ledger, commit.
 
         Raises:
             TaskFailed: the server refused the rows, or they do not fit.
@@ -112,15 +112,15 @@ class Writer(DataSourceArrowWriter):
             return Written(partition, self._copy(partition, iterator))
         except (psycopg.Error, adbc_driver_manager.Error) as error:
             if isinstance(error, OmdError) and error.sqlstate is None:
-                raise  # our own, not the server's
+                raise  # the error is our own, not the server's
             raise server_failure(error, str(self.target), self.columns) from None
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """On the driver, when every partition is committed.
+        """Record the partitions without rows; Spark calls it when every partition is committed.
 
-        A partition without rows enters the ledger here, which spares its task a connection. Where
-        upstream is not deterministic another attempt of it may have rows: in the ledger already, or
-        still on their way, and then refused.
+        They enter the ledger here, on the driver, which saves their tasks a connection. If the job
+        is not deterministic, another attempt of such a partition may have rows: either the ledger
+        has these already, or they come later and are refused.
         """
         ledger = self.ledger
         empty = [
@@ -138,10 +138,10 @@ class Writer(DataSourceArrowWriter):
             raise server_failure(error, str(self.target), self.columns) from None
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Nothing to do: the next begin rolls back what was committed."""
+        """Do nothing: the next begin rolls back what was committed."""
 
     def _copy(self, partition: int, iterator: Iterator[pa.RecordBatch]) -> int:
-        """The rows that count, of this attempt or of one before."""
+        """Copy the rows; returns how many this attempt, or an earlier one, has committed."""
         counted = 0
         failure: Exception | None = None
 
@@ -152,10 +152,10 @@ class Writer(DataSourceArrowWriter):
                     counted += batch.num_rows
                     yield self._converted(batch)
             except Exception as error:
-                failure = error  # the ADBC driver would hand on its text only
+                failure = error  # the ADBC driver would pass only its text on
                 raise
 
-        # The first batch tells the layout; without one there is nothing to connect for.
+        # The first batch gives the layout; without a batch no connection is needed.
         stream = batches()
         first = next(stream, None)
         if first is None and not (self.overwrite and partition == 0):
@@ -186,7 +186,7 @@ class Writer(DataSourceArrowWriter):
                 raise failure from None
             raise
         finally:
-            connection.close()  # what is not committed is gone
+            connection.close()  # this rolls back what is not committed
         return counted
 
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -202,13 +202,14 @@ class Writer(DataSourceArrowWriter):
         return pa.RecordBatch.from_arrays(arrays, list(self.columns))
 
     def _truncate(self, connection: Any, partition: int) -> None:
-        # The old rows go and the new ones come in one transaction, so there can only be one.
+        # One transaction removes the old rows and adds the new ones, so there is one partition.
         if partition != 0:
             raise TaskFailed(
                 f"{self.target}: overwrite takes one partition",
                 "Write df.coalesce(1), or use run.write, which does.",
             )
-        # Who overwrites what the same job reads would wait for himself; the user's own limit stays.
+        # A job that reads the table it overwrites would wait for itself for ever, so the wait is
+        # limited. A limit of the user's own is kept.
         _answer(
             connection,
             sql.SQL(
@@ -222,7 +223,7 @@ class Writer(DataSourceArrowWriter):
 
 
 def _fitting(target: Relation, schema: StructType, may_lack: frozenset[str]) -> dict[str, Any]:
-    """The place of each column that is written, and its type; complains of what does not fit."""
+    """Return the place and the type of each column to write; raises if one does not fit."""
     if target.table_name is None:
         raise CallerError("a query can't be written to", hint="Name a table.")
     twice = [name for name, count in Counter(schema.names).items() if count > 1]
@@ -251,7 +252,7 @@ def _fitting(target: Relation, schema: StructType, may_lack: frozenset[str]) -> 
 
 
 def _answer(connection: Any, query: sql.Composable) -> Any:
-    """The row that a CALL or a SELECT answers, over a connection for Arrow."""
+    """Return the row of a CALL or a SELECT, over a connection for Arrow."""
     with connection.cursor() as cursor:
         cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
         cursor.execute(query.as_string(None))
@@ -259,12 +260,12 @@ def _answer(connection: Any, query: sql.Composable) -> Any:
 
 
 def _require_whole_input() -> None:
-    """Refuse to commit when the rows stopped coming because the task failed or was killed.
+    """Refuse to commit when the rows ended because the task failed or was killed.
 
-    Spark closes the stream to the Python worker then, and pyarrow takes a closed stream for a
-    finished one: half a partition would look like a whole one. Behind a finished stream Spark sends
-    a mark, which waits in the buffer of the worker's input. There is no interface to that input, so
-    it is looked up in the frames of the worker.
+    Spark then closes the stream to the Python worker, and pyarrow takes a closed stream for a
+    complete one: half a partition would look like a whole one. After a complete stream Spark sends
+    a mark, which is in the buffer of the worker's input. There is no interface to that input, so it
+    is searched in the frames of the worker.
     """
     frame = sys._getframe()
     while frame is not None:
@@ -274,4 +275,4 @@ def _require_whole_input() -> None:
                 return
             raise InputIncomplete("the rows of this partition ended early; nothing is committed")
         frame = frame.f_back  # type: ignore[assignment]
-    raise InputIncomplete("this version of Spark does not let the end of the rows be checked")
+    raise InputIncomplete("with this version of Spark the end of the rows can't be checked")

@@ -8,16 +8,13 @@ SELECT
     mi.execution_status_code,
     mi.next_run_indicator,
     mi.start_datetime,
-    (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-    AND mi.rolled_back_by_module_instance_id IS NULL
-    AND mi.execution_status_code <> 'E' AS is_rollback_pending
+    omd._awaits_rollback(
+        mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
+    ) AS is_rollback_pending
 FROM omd.module_instance AS mi
 WHERE
-    mi.execution_status_code = 'E'
-    OR mi.next_run_indicator = 'C'
-    OR (
-        (mi.execution_status_code = 'F' OR mi.next_run_indicator = 'R')
-        AND mi.rolled_back_by_module_instance_id IS NULL
+    omd._is_open(
+        mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
     );
 
 COMMENT ON VIEW omd.open_instance IS

@@ -26,13 +26,13 @@ _PARTS = 4
 
 @dataclass(frozen=True)
 class Month:
-    """What the jobs of one run share.
+    """The values that the jobs of one run share.
 
     Attributes:
         spark: the session.
         source: the supplier's deliveries.
         number: the month, 1 to 12.
-        breaks: the HSTG Module is to fail half-way through its write.
+        breaks: whether the HSTG Module fails half-way through its write.
     """
 
     spark: SparkSession
@@ -50,7 +50,7 @@ Job = Callable[["ModuleRun", Month], object]
 
 
 def _stage(table: str) -> Job:
-    """STG: empty the table and load the month's delivery, as one visible change."""
+    """Return the job of an STG Module: it replaces the rows by the month's delivery."""
 
     def job(run: ModuleRun, month: Month) -> None:
         df = month.spark.read.parquet(month.source.delivery(table, month.number))
@@ -60,7 +60,7 @@ def _stage(table: str) -> Job:
 
 
 def _keep(table: str) -> Job:
-    """HSTG: add what was staged. Each partition is a transaction of its own."""
+    """Return the job of an HSTG Module: it adds the staged rows, a transaction per partition."""
 
     def job(run: ModuleRun, month: Month) -> None:
         df = run.read(month.spark, f"stg.{table}", numPartitions=_PARTS)
@@ -70,14 +70,14 @@ def _keep(table: str) -> Job:
 
 
 def _broken(df: DataFrame) -> DataFrame:
-    """The same rows, but row 1000 of the third partition can't be computed."""
+    """Return the same rows, but row 1000 of the third partition can't be computed."""
     here = F.monotonically_increasing_id() == (2 << 33) + 1000
     failure = F.raise_error(F.lit("demo: the connection to the source is gone")).cast("string")
     return df.withColumn("origin", F.when(here, failure).otherwise(F.col("origin")))
 
 
 def _hub(column: str, *sources: str) -> Job:
-    """INT HUB: the business keys that are new."""
+    """Return the job of a HUB Module of INT: it adds the business keys that are new."""
 
     def job(run: ModuleRun, month: Month) -> None:
         staged = run.read(month.spark, "stg.flights", columns=[*sources, "omd_record_source"])
@@ -90,7 +90,7 @@ def _hub(column: str, *sources: str) -> Job:
 
 
 def _link(run: ModuleRun, month: Month) -> None:
-    """INT LINK: the flights that are new in the history. That they come once is OMD's part."""
+    """Load the LINK of INT: the flights that are new in the history, each of them once."""
     run.window(end_value=datetime.now(timezone.utc))
     new = run.read(month.spark, "hstg.flights", window="omd_insert_datetime", numPartitions=_PARTS)
     run.write(
@@ -112,10 +112,10 @@ def _link(run: ModuleRun, month: Month) -> None:
 
 
 def _satellite(run: ModuleRun, month: Month) -> None:
-    """INT SAT: who flies an aircraft and from where most often, where that has changed."""
+    """Load the SAT of INT: the usual carrier and airport of an aircraft that have changed."""
     spark, names = month.spark, ["carrier_code", "base_airport_code"]
     flown = run.read(spark, "stg.flights").where("tailnum IS NOT NULL").groupBy("tailnum")
-    # The most frequent value, the first in the alphabet of equally frequent ones.
+    # mode() takes the most frequent value, and of equally frequent ones the first alphabetically.
     seen = flown.agg(
         F.mode("carrier", True).alias("carrier_code"),
         F.mode("origin", True).alias("base_airport_code"),
@@ -141,7 +141,7 @@ def _satellite(run: ModuleRun, month: Month) -> None:
 
 
 def _presentation(run: ModuleRun, month: Month) -> None:
-    """PRES: delays by carrier."""
+    """Load the table of PRES: the delays by carrier."""
     flights = run.read(
         month.spark,
         query=f"SELECT * FROM int.link_flight WHERE flight_date >= '{month.first_day}'"  # noqa: S608

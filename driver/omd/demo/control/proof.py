@@ -1,7 +1,7 @@
-"""The proof of the demo: what the source files say must be in the targets, against what is there.
+"""The proof of the demo: it compares the targets with what the source files require.
 
-One side reads the CSV files with Python's csv and knows neither Spark nor OMD. The other side is
-one SQL statement over the targets, ``proof.sql``, which a DBA can run.
+One side reads the CSV files with Python's csv module and uses neither Spark nor OMD. The other side
+is one SQL statement over the targets, ``proof.sql``, which a DBA can run.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ if TYPE_CHECKING:
 __all__ = ["Check", "Contents", "expected", "found", "prove", "table_line"]
 
 _SQL = Path(__file__).with_name("proof.sql")
-# Columns that hold any number, not only whole ones.
+# The columns that may hold numbers with decimals.
 _DOUBLES = {"airports": (2, 3), "weather": (5, 6, 7, 9, 10, 11, 12, 13)}
 _OPEN_END = date(9999, 12, 31)
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in a target, in numbers that do not depend on the order of its rows.
+    """The contents of a target, in numbers that do not depend on the order of its rows.
 
     Attributes:
         table_code: the target.
-        rows: its rows.
-        keys: its distinct business keys.
-        strangers: rows that carry no Module Instance ID of a succeeded run of its Module.
+        rows: the number of its rows.
+        keys: the number of its distinct business keys.
+        strangers: the number of rows that carry no Module Instance ID of a succeeded run of its
+            Module.
         checksum: the sum of the hashes of all rows.
     """
 
@@ -52,24 +53,24 @@ class Contents:
 
 @dataclass(frozen=True)
 class Check:
-    """A target beside what the source says."""
+    """A target beside what the source requires."""
 
     expected: Contents
     found: Contents
 
     @property
     def holds(self) -> bool:
-        """Whether every row is there exactly once, unchanged, and of a succeeded run."""
+        """Whether every row is there exactly once, unchanged, and from a succeeded run."""
         return self.expected == self.found
 
     @property
     def problem(self) -> str | None:
-        """What is wrong, in words; None when nothing is."""
+        """The problem in words; None if there is none."""
         want, got = self.expected, self.found
         if self.holds:
             return None
         if got.strangers:
-            return f"{got.strangers} rows of no succeeded run"
+            return f"{got.strangers} rows are of no succeeded run"
         if got.rows != got.keys:
             return f"{got.rows - got.keys} rows are there twice"
         if got.rows != want.rows:
@@ -82,14 +83,14 @@ class Check:
 def prove(
     connection: psycopg.Connection[Any], source: Source, months: Collection[int]
 ) -> list[Check]:
-    """Compare every target with the source files, after the months given were loaded."""
+    """Compare every target with the source files, after these months were loaded."""
     there = found(connection)
     nothing = Contents("", 0, 0, 0, 0)
     return [Check(want, there.get(want.table_code, nothing)) for want in expected(source, months)]
 
 
 def table_line(check: Check) -> dict[str, Any]:
-    """A check as one line of the table that the demo shows."""
+    """Return a check as one line of the table that the demo shows."""
     return {
         "table": check.expected.table_code,
         "rows in source": check.expected.rows,
@@ -101,7 +102,7 @@ def table_line(check: Check) -> dict[str, Any]:
 
 
 def found(connection: psycopg.Connection[Any]) -> dict[str, Contents]:
-    """What is in the targets, by table code."""
+    """Return the contents of the targets, by table code."""
     with connection.cursor(row_factory=tuple_row) as cursor:
         cursor.execute(_SQL.read_bytes())
         return {
@@ -111,7 +112,7 @@ def found(connection: psycopg.Connection[Any]) -> dict[str, Contents]:
 
 
 def expected(source: Source, months: Collection[int]) -> Iterator[Contents]:
-    """What must be in the targets, by the source files alone."""
+    """Yield the contents that the targets must have, by the source files alone."""
     for table in ("airlines", "airports", "planes"):
         yield _contents(f"stg.{table}", _numbers(source.rows(table), _DOUBLES.get(table, ())))
     # A flight is a list in the order of the columns of flights.csv.
@@ -136,7 +137,7 @@ def _contents(table_code: str, rows: Iterable[Iterable[str]]) -> Contents:
 
 
 def _numbers(rows: Iterable[list[str]], doubles: Collection[int]) -> Iterator[list[str]]:
-    """The rows with some columns in the shortest form of their number: 1e3 is 1000."""
+    """Yield the rows with some columns in the shortest form of their number: 1e3 is 1000."""
     for row in rows:
         yield [_shortest(text) if i in doubles else text for i, text in enumerate(row)]
 

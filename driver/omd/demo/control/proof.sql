@@ -1,7 +1,7 @@
--- What is in the demo's targets: rows, distinct business keys, rows that do not carry a succeeded
--- run of the Module that loads the table, and a checksum. The checksum is the sum of a hash of each
--- row's values: their order does not matter, and a row that is missing, there twice or changed
--- changes it. `omd demo` computes the same from the source files.
+-- Returns what is in the demo's targets: rows, distinct business keys, rows that do not carry a
+-- succeeded run of the Module that loads the table, and a checksum. The checksum is the sum of a
+-- hash of each row's values: their order does not matter, and a row that is missing, doubled or
+-- changed changes it. `omd demo` computes the same from the source files.
 
 WITH succeeded AS MATERIALIZED (
     SELECT

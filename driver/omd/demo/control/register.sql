@@ -1,8 +1,8 @@
--- What OMD has to know of the demo. It may be repeated: all is inserted or updated by its code.
+-- Registers the demo with OMD. It may be repeated: a code that is registered already is updated.
 
 CALL omd.register_batch('b_flights', 'Adhoc', 'The flights from New York, one month a run');
 
--- Module, area, target, type of the target, platform of the target.
+-- The arguments are: Module, area, target, type of the target, platform of the target.
 CALL omd.register_module('m_stg_flights', 'STG', 'stg.flights', 'STG', 'POSTGRES');
 CALL omd.register_module('m_stg_airlines', 'STG', 'stg.airlines', 'STG', 'POSTGRES');
 CALL omd.register_module('m_stg_airports', 'STG', 'stg.airports', 'STG', 'POSTGRES');
@@ -20,7 +20,7 @@ CALL omd.register_module(
 );
 CALL omd.register_module('m_pres_carrier_month', 'PRES', 'pres.carrier_month', 'FACT', 'POSTGRES');
 
--- The order within the Batch.
+-- The Modules run in this order within the Batch.
 CALL omd.add_module_to_batch('b_flights', 'm_stg_flights', 10);
 CALL omd.add_module_to_batch('b_flights', 'm_stg_airlines', 20);
 CALL omd.add_module_to_batch('b_flights', 'm_stg_airports', 30);
@@ -35,5 +35,5 @@ CALL omd.add_module_to_batch('b_flights', 'm_int_link_flight', 110);
 CALL omd.add_module_to_batch('b_flights', 'm_int_sat_aircraft', 120);
 CALL omd.add_module_to_batch('b_flights', 'm_pres_carrier_month', 130);
 
--- How to undo what has no standard way: a presentation table, by its instance id.
+-- A presentation table has no standard rollback; this one deletes the rows by their instance id.
 CALL omd.register_rollback('m_pres_carrier_month');

@@ -1,6 +1,6 @@
--- The demo's target tables, made anew: stg, hstg, int and pres. Only schemas that the demo created
--- itself are touched, and in them only its own tables; where something of yours depends on one of
--- these, PostgreSQL refuses and nothing happens.
+-- Creates the demo's target tables again, in stg, hstg, int and pres. It changes only schemas that
+-- the demo itself has created, and in them only its own tables. If an object of yours depends on
+-- one of these, PostgreSQL refuses, and nothing happens.
 
 DO $demo$
 DECLARE
@@ -28,8 +28,8 @@ DROP TABLE IF EXISTS int.hub_carrier, int.hub_airport, int.hub_aircraft;
 DROP TABLE IF EXISTS int.link_flight, int.sat_aircraft;
 DROP TABLE IF EXISTS pres.carrier_month;
 
--- Staging: what the source delivers. NULL is the source's NA: a flight that never left has no
--- departure time.
+-- Staging holds what the source delivers. NULL stands for NA in the source: a flight that never
+-- left has no departure time.
 
 CREATE TABLE stg.flights (
     year integer NOT NULL,
@@ -119,8 +119,8 @@ CREATE TABLE stg.weather (
 );
 COMMENT ON TABLE stg.weather IS 'The month''s hourly weather at the three airports of departure.';
 
--- History staging: every delivery, insert only. No key on purpose: that each row is there once is
--- shown, not enforced.
+-- History staging holds every delivery, by inserts only. It has no key on purpose: the demo shows
+-- that each row is there once, and does not enforce it.
 
 CREATE TABLE hstg.flights (LIKE stg.flights);
 CREATE INDEX ix_flights_instance ON hstg.flights (omd_insert_module_instance_id);
@@ -130,7 +130,7 @@ CREATE TABLE hstg.weather (LIKE stg.weather);
 CREATE INDEX ix_weather_instance ON hstg.weather (omd_insert_module_instance_id);
 COMMENT ON TABLE hstg.weather IS 'All weather delivered so far.';
 
--- Integration: hubs, a link, and a satellite with history.
+-- Integration has hubs, a link, and a satellite with history.
 
 CREATE TABLE int.hub_carrier (
     carrier_code text NOT NULL,
@@ -201,7 +201,7 @@ CREATE TABLE int.sat_aircraft (
 COMMENT ON TABLE int.sat_aircraft IS
 'Who flies an aircraft, and from where most often, month by month; its maker where known.';
 
--- Ends the validity of records that this Module Instance's records follow. Answers how many.
+-- Ends the validity of the records that this Module Instance's records follow; returns how many.
 CREATE OR REPLACE PROCEDURE int.end_date_sat_aircraft(
     p_module_instance_id bigint,
     INOUT p_rows_updated bigint DEFAULT NULL

@@ -1,4 +1,4 @@
-"""What the demo does: loads month after month, and lets happen what OMD is for."""
+"""The story of the demo: it loads month after month, and shows the cases that OMD is made for."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 SECOND_START, SKIP, BREAK = 1, 2, 3  # the months in which something happens
 
-# The JVM's second compiler does not pay before the demo is over.
+# The second compiler of the JVM would cost more time than it saves in the demo.
 _FOR_A_SHORT_LIFE = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
@@ -46,26 +46,26 @@ _HERE = Path(__file__).parent
 
 
 class Screen(Protocol):
-    """Where the story is told."""
+    """The place where the story is told."""
 
     def title(self, text: str) -> None:
         """Begin a chapter."""
 
     def say(self, text: str) -> None:
-        """Tell something."""
+        """Show a text."""
 
     def step(self, text: str) -> AbstractContextManager[Step]:
-        """Show that something is being done, and how it went."""
+        """Show that something is being done, and how it ended."""
 
     def table(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Show rows, under the keys of the first one."""
 
 
 class Step(Protocol):
-    """Something being done."""
+    """Something that is being done."""
 
     def done(self, text: str, mark: str = "✓") -> None:
-        """Tell how it went."""
+        """Tell how it ended."""
 
 
 def play(
@@ -74,11 +74,11 @@ def play(
     """Play the demo in a database.
 
     Args:
-        dsn: the database; OMD is installed where it is missing.
+        dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the source files and Spark's log. Executors read it.
-        screen: where to tell.
-        months: what to load.
-        master: Spark's master URL; default: as `omd.spark.session` has it.
+        screen: the place where the story is told.
+        months: the months to load.
+        master: Spark's master URL; the default is that of `omd.spark.session`.
 
     Returns:
         Whether the proof holds.
@@ -121,13 +121,13 @@ _ABOUT = {
 
 
 def _settle(control: omd.Control, screen: Screen) -> None:
-    """Deal with what an interrupted demo has left, as an administrator would."""
+    """Clean up what an interrupted demo has left, as an administrator would."""
     control.reap_expired_instances()
     running = control.report(CurrentProcessingRow, instance_type="BATCH", code=BATCH)
     if running:
         raise omd.OmdError(
             f"Batch Instance {running[0].instance_id} of {BATCH} is running.",
-            hint="Wait for it; if nobody is there any more, its lease ends within a minute.",
+            hint="Wait for it; if its process has died, its lease expires within a minute.",
         )
     for left in control.report(DirectivesRow):
         if left.code == BATCH or left.code in MODULES:
@@ -149,7 +149,7 @@ def _settle(control: omd.Control, screen: Screen) -> None:
 
 
 def _session(log: Path, master: str | None) -> SparkSession:
-    """A session whose JVM writes to a log file what it would write to the terminal."""
+    """Return a session whose JVM writes its messages to a log file, not to the terminal."""
     from omd.spark import session
 
     with log.open("w") as file:
@@ -172,7 +172,7 @@ class _Story:
     screen: Screen
 
     def month(self, number: int) -> None:
-        """Load a month, with what happens in it."""
+        """Load a month, with the incident that belongs to it."""
         self.screen.title(f"{YEAR}-{number:02}")
         if number == SKIP:
             self._skip_once(number)
@@ -181,7 +181,7 @@ class _Story:
         self._load(Month(self.spark, self.source, number))
 
     def _load(self, month: Month) -> None:
-        """One run of the Batch. This is all that a job needs of OMD."""
+        """Run the Batch once. This is all that a job needs of OMD."""
         with self.control.batch(BATCH, context={"month": f"{YEAR}-{month.number:02}"}) as batch:
             for code, job in MODULES.items():
                 with self.screen.step(code) as step:
@@ -208,7 +208,7 @@ class _Story:
         return self.control.report(ModuleExecutionLogRow, module_instance_id=module_instance_id)[0]
 
     def _start_a_second_time(self) -> None:
-        """Somebody else starts the same Batch, on another connection, while it runs."""
+        """Start the same Batch on another connection while it runs."""
         try:
             with omd.connect(self.control.dsn) as other, other.batch(BATCH):
                 raise AssertionError("two instances of a Batch run at once")
@@ -219,7 +219,7 @@ class _Story:
             )
 
     def _skip_once(self, number: int) -> None:
-        """An administrator lets the next run be skipped."""
+        """Let the next run be skipped, as an administrator would."""
         last = _last_batch_instance(self.control, ExecutionStatus.SUCCEEDED)
         update = (
             "UPDATE omd.batch_instance SET next_run_indicator = 'C' WHERE batch_instance_id = %s"
@@ -237,7 +237,7 @@ class _Story:
             )
 
     def _break(self, number: int) -> None:
-        """A Module fails half-way through its write."""
+        """Let a Module fail half-way through its write."""
         with contextlib.suppress(_Broken):
             try:
                 self._load(Month(self.spark, self.source, number, breaks=True))
@@ -259,7 +259,7 @@ class _Story:
         )
 
     def _half_written(self, module_instance_id: int) -> tuple[int, int]:
-        """How many rows were to be written, and how many were."""
+        """Return how many rows were to be written, and how many were."""
         written, staged = self.connection.execute(
             "SELECT count(*), (SELECT count(*) FROM stg.flights) FROM hstg.flights"
             " WHERE omd_insert_module_instance_id = %s",
@@ -269,7 +269,7 @@ class _Story:
 
 
 class _Broken(Exception):  # noqa: N818
-    """The failure of the demo's own making."""
+    """Return the failure that the demo has caused."""
 
 
 def _last_batch_instance(control: omd.Control, status: ExecutionStatus | None = None) -> int:
@@ -306,7 +306,7 @@ def _tell_instances(control: omd.Control, before: int, screen: Screen) -> None:
     screen.title("Module Instances of the failed run and of its rerun")
     screen.table([_module_line(row) for row in modules if row.batch_instance_id in told])
     rest = sum(row.batch_instance_id not in told for row in modules)
-    screen.say(f"The other {rest} are all S P P: status, processing indicator, next run indicator.")
+    screen.say(f"The other {rest} are all S P P: status, Processing Indicator, Next Run Indicator.")
 
 
 def _batch_line(

@@ -1,4 +1,4 @@
-"""The lag of each topic over time, as text: what a monitor would draw of omd_report.lineage_lag."""
+"""The lag of each topic over time, drawn as text, as a monitor would draw lineage_lag."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EVERY = 0.2
 
 @dataclass
 class LagSampler:
-    """Looks at the lag view five times a second, on a connection and a thread of its own."""
+    """Reads the lag view five times a second, on a connection and a thread of its own."""
 
     dsn: str
     samples: list[tuple[float, dict[str, timedelta]]] = field(default_factory=list)
@@ -40,7 +40,7 @@ class LagSampler:
         self._thread.join()
 
     def mark(self, name: str) -> None:
-        """Something begins here, and the axis shall tell it."""
+        """Mark the begin of an act on the axis."""
         self.marks.append((time.monotonic(), name))
 
     def _sample(self) -> None:
@@ -57,14 +57,14 @@ class LagSampler:
 
 
 def chart(sampler: LagSampler, topics: Sequence[str], width: int = 11, height: int = 3) -> str:
-    """The lag of topics, one below the other.
+    """Return the lag of topics, one below the other.
 
-    Between two marks time is even, but each mark gets the same width: a step of Spark takes longer
-    than all others together.
+    Time is linear between two marks, but each mark gets the same width, because a step on Spark
+    takes longer than all other steps together.
 
     Args:
-        sampler: what was seen.
-        topics: which, from the top; each on a scale of its own.
+        sampler: the samples.
+        topics: the topics from the top; each has a scale of its own.
         width: columns per mark.
         height: lines per topic.
     """
@@ -74,7 +74,7 @@ def chart(sampler: LagSampler, topics: Sequence[str], width: int = 11, height: i
 def _lines(sampler: LagSampler, topics: Sequence[str], width: int, height: int) -> Iterator[str]:
     samples, marks = sampler.samples, sampler.marks
     if not samples or not marks:
-        yield "  (nothing was seen)"
+        yield "  (there are no samples)"
         return
     starts = [instant for instant, _ in marks]
     ends = [*starts[1:], max(samples[-1][0], starts[-1] + _EVERY)]
@@ -87,7 +87,7 @@ def _lines(sampler: LagSampler, topics: Sequence[str], width: int, height: int) 
     name_width = max(map(len, topics))
     for topic in topics:
         most = max((lags[topic] for _, lags in samples if topic in lags), default=timedelta(0))
-        # The greatest lag of a column; nothing seen in it: as before.
+        # A column shows its greatest lag; without a sample it shows that of the column before.
         seen: list[timedelta | None] = [None] * (width * len(marks))
         for instant, lags in samples:
             if topic in lags:
@@ -97,7 +97,8 @@ def _lines(sampler: LagSampler, topics: Sequence[str], width: int, height: int) 
         for lag in seen:
             if lag is not None:
                 share = lag / (most or timedelta(1))
-                level = max(round(share * height * 8), int(lag > timedelta(0)))  # some: seen
+                # A small lag is visible too.
+                level = max(round(share * height * 8), int(lag > timedelta(0)))
             levels.append(level)
         for line in reversed(range(height)):
             name = topic if line == height - 1 else ""

@@ -1,6 +1,6 @@
-"""The proof of the demo of lineage: the source files beside the tables, as in `proof`.
+"""The proof of the demo of lineage: it compares the tables with the source files.
 
-One side joins and sums the CSV files in Python and knows neither topics nor blocks. The other side
+One side joins and sums the CSV files in Python and uses neither topics nor blocks. The other side
 is one SQL statement, ``proof.sql``, which a DBA can run.
 """
 
@@ -30,14 +30,14 @@ MONTH = 1
 _UNKNOWN = "not known"
 
 Flight = tuple[str, str, str, str, str, str, str, str]
-"""pos, day, carrier, flight, origin, dest, sched_dep_time, dep_delay: the lines of feed.flights."""
+"""A line of feed.flights: pos, day, carrier, flight, origin, dest, sched_dep_time, dep_delay."""
 
 Weather = tuple[str, str, str, str]
-"""pos, origin, visib, precip: the lines of feed.weather."""
+"""A line of feed.weather: pos, origin, visib, precip."""
 
 
 def flights(source: Source) -> list[Flight]:
-    """The flights of the month, in the order of their positions."""
+    """Return the flights of the month, in the order of their positions."""
     rows = (row for row in source.rows("flights") if int(row[1]) == MONTH)
     return sorted(
         (
@@ -58,7 +58,7 @@ def flights(source: Source) -> list[Flight]:
 
 
 def weather(source: Source) -> list[Weather]:
-    """The weather of the month, in the order of its positions."""
+    """Return the weather of the month, in the order of its positions."""
     rows = (row for row in source.rows("weather") if int(row[2]) == MONTH)
     return sorted((row[14], row[0], _shortest(row[13]), _shortest(row[11])) for row in rows)
 

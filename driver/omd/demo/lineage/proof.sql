@@ -1,7 +1,7 @@
--- What is in the tables of the demo of lineage: rows, distinct keys, rows that do not carry a
--- succeeded run of the Module that loads the table, and a checksum, as in proof.sql. The dashboard
--- is summed by its key first: each block has added its part. `omd demo lineage` computes the same
--- from the source files.
+-- Returns what is in the tables of the demo of lineage: rows, distinct keys, rows that do not carry
+-- a succeeded run of the Module that loads the table, and a checksum, as in the proof of the other
+-- demo. The dashboard is summed by its key first, because each block has added its part.
+-- `omd demo lineage` computes the same from the source files.
 
 WITH succeeded AS MATERIALIZED (
     SELECT

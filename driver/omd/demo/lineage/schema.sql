@@ -1,6 +1,6 @@
--- The demo of lineage: its tables and topics, made anew in the schemas feed, etl, fact and dash.
--- Only schemas that the demo created itself are touched, and in them only its own tables; where
--- something of yours depends on one of these, PostgreSQL refuses and nothing happens.
+-- Creates the tables and topics of the demo of lineage again, in feed, etl, fact and dash. It
+-- changes only schemas that the demo itself has created, and in them only its own tables. If an
+-- object of yours depends on one of these, PostgreSQL refuses, and nothing happens.
 
 DO $demo$
 DECLARE
@@ -22,7 +22,7 @@ BEGIN
 END
 $demo$;
 
--- What an earlier demo has left, also one that was interrupted.
+-- Removes what an earlier demo has left, even one that was interrupted.
 DO $demo$
 DECLARE
     v_left record;
@@ -50,8 +50,8 @@ $demo$;
 DROP VIEW IF EXISTS dash.sky, etl.departure;
 DROP TABLE IF EXISTS feed.flights, feed.weather, fact.departure, fact.progress, dash.sky_day;
 
--- The sources. The position of a row is the hour that it tells of, not the time of its arrival: two
--- tables can wait for each other only on a clock that they share.
+-- These are the sources. The position of a row is the hour that it describes, not the time of its
+-- arrival: two tables can wait for each other only by a clock that they share.
 CREATE TABLE feed.flights (
     pos timestamptz NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
@@ -77,7 +77,8 @@ CREATE INDEX ix_weather_position ON feed.weather (pos, id);
 CREATE INDEX ix_weather_origin ON feed.weather (origin, pos);
 COMMENT ON TABLE feed.weather IS 'The hourly weather at the three airports; pos: the hour.';
 
--- The fact. No unique key on purpose: that each row is there once is shown, not enforced.
+-- The fact has no unique key on purpose: the demo shows that each row is there once, and does not
+-- enforce it.
 CREATE TABLE fact.departure (
     pos timestamptz NOT NULL,
     id bigint NOT NULL,
@@ -120,8 +121,7 @@ FROM dash.sky_day AS d
 GROUP BY d.sky;
 COMMENT ON VIEW dash.sky IS 'How the sky delays flights.';
 
--- A transform is a view. in_block is the condition that lets it read the block of the step, and
--- nothing else.
+-- A transform is a view. By the condition in_block it reads the block of the step and nothing else.
 CREATE VIEW etl.departure AS
 SELECT
     f.pos,
@@ -142,7 +142,7 @@ FROM feed.flights AS f
 LEFT JOIN feed.weather AS w ON f.origin = w.origin AND f.pos = w.pos
 WHERE omd_lineage.in_block(f.pos, f.id);
 
--- The topics: two sources, a fact that waits for both, a table that Spark makes of the fact.
+-- The topics are two sources, a fact that waits for both, and a table that Spark makes of the fact.
 CALL omd_lineage.register_topic('feed.flights');
 CALL omd_lineage.register_topic('feed.weather');
 CALL omd_lineage.register_topic(

@@ -1,8 +1,8 @@
 """The demo of lineage: a month of flights and weather that arrive in pieces and out of step.
 
-``schema.sql`` is what a DBA sets up: four tables, a view, four topics. Here deliveries
-arrive, schedulers run, and things go wrong. ``proof.sql`` and ``proof.py`` show
-that nothing was lost or doubled, ``lineage_chart.py`` draws how far each topic was behind.
+``schema.sql`` holds what a DBA sets up: four tables, a view, four topics. In this module deliveries
+arrive, schedulers run, and things go wrong. ``proof.sql`` and ``proof.py`` show that no row was
+lost or doubled; ``chart.py`` draws how far each topic was behind.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FACT, DASH = "fact.departure", "dash.sky_day"
 _HERE = Path(__file__).parent
 _ZONE = "America/New_York"
 _PATIENCE = 180.0
-# The JVM's second compiler does not pay before a step is over.
+# The second compiler of the JVM would cost more time than it saves in a step.
 _FOR_A_SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
 _TABLES = {
     "feed.flights": "pos, day, carrier, flight, origin, dest, sched_dep_time, dep_delay",
@@ -53,10 +53,10 @@ def play(dsn: str, folder: Path, screen: Screen, *, master: str | None = None) -
     """Play the demo of lineage in a database.
 
     Args:
-        dsn: the database; OMD is installed where it is missing.
+        dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the source files.
-        screen: where to tell.
-        master: Spark's master URL; default: as `omd.spark.session` has it.
+        screen: the place where the story is told.
+        master: Spark's master URL; the default is that of `omd.spark.session`.
 
     Returns:
         Whether the proof holds.
@@ -106,7 +106,7 @@ class _Story:
     master: str | None
 
     def acts(self) -> list[Callable[[], None]]:
-        """What happens, in its order."""
+        """The acts, in their order."""
         return [
             self.flights_without_weather,
             self.out_of_step,
@@ -119,7 +119,7 @@ class _Story:
     # The acts -----------------------------------------------------------------------------------
 
     def flights_without_weather(self) -> None:
-        """A dependency without an offset blocks."""
+        """Show that a dependency without an offset blocks."""
         self._title(1, "Flights arrive, the weather does not")
         self._deliver("feed.flights", 1, 7)
         self._sql("CALL omd_lineage.probe_sources()", "What a scheduler does at each poll:")
@@ -130,7 +130,7 @@ class _Story:
         )
 
     def out_of_step(self) -> None:
-        """The fact goes as far as its slowest dependency."""
+        """Show that the fact goes as far as its slowest dependency."""
         self._title(2, "The weather comes, three days behind")
         self._deliver("feed.weather", 1, 4)
         self._schedule("fact.*")
@@ -147,7 +147,7 @@ class _Story:
         self._schedule("fact.*")
 
     def slow_writer(self) -> None:
-        """Rows that are visible late, and lie before others, are not lost."""
+        """Show that rows are not lost when they become visible late and have earlier positions."""
         self._title(3, "A slow writer")
         self._deliver("feed.weather", 8, 14)
         slow = [f for f in self._days(self.flights, 8, 9) if f[2] == "UA"]
@@ -181,7 +181,7 @@ class _Story:
         )
 
     def killed_step(self) -> None:
-        """The retry takes the same block."""
+        """Show that a retry takes the same block."""
         self._title(4, "A step is killed in the middle")
         self._deliver("feed.weather", 15, 21)
         self._deliver("feed.flights", 15, 17)
@@ -217,7 +217,7 @@ class _Story:
         self._schedule("fact.*")
 
     def end_of_month(self) -> None:
-        """Sources that are complete."""
+        """Show how a source is declared complete."""
         self._title(5, "The end of the month")
         self._deliver("feed.flights", 22, 31)
         self._deliver("feed.weather", 22, 31)
@@ -232,7 +232,7 @@ class _Story:
         self._tell_fact()
 
     def killed_spark(self) -> None:
-        """Half of a Spark step is in the table when its process dies; two schedulers mend it."""
+        """Kill a step on Spark when half of its rows are written; two schedulers repair it."""
         self._title(6, "A Spark step is killed half-way, and two schedulers")
         self._say(
             "Spark makes the dashboard of the fact. It writes in parallel, a transaction per",
@@ -301,7 +301,7 @@ class _Story:
         self.screen.say("\n".join(lines))
 
     def _sql(self, query: str, why: str = "") -> None:
-        """Tell a statement, run it, and tell what comes back."""
+        """Show a statement, run it, and show its result."""
         shown = " ".join(query.split())
         if why:
             self.screen.say(why)
@@ -323,7 +323,7 @@ class _Story:
         )
 
     def _days(self, lines: Sequence[Any], first: int, last: int) -> list[Any]:
-        """The lines of some days; a day is New York's, five hours behind the files in January."""
+        """Return the lines of some days of New York, five hours behind the files in January."""
         start, end = (f"{date(2013, 1, 1) + timedelta(n)}T05:00:00Z" for n in (first - 1, last))
         return [line for line in lines if start <= line[0] < end]
 
@@ -344,7 +344,7 @@ class _Story:
     def _await(
         self, what: str | None, query: str, arguments: list[Any], patience: float = _PATIENCE
     ) -> dict[str, Any]:
-        """The row that a query answers, as soon as it does; what: an error if it never does."""
+        """Wait until a query returns a row, and return it; ``what`` is for the error message."""
         until = time.monotonic() + patience
         while time.monotonic() < until:
             row = self.connection.execute(query.encode(), arguments).fetchone()
@@ -358,12 +358,12 @@ class _Story:
     # Processes ----------------------------------------------------------------------------------
 
     def _step(self, topic: str) -> _Process:
-        """One step in a process of its own, as a scheduler starts it."""
+        """Start one step in a process of its own, as a scheduler does."""
         self.screen.say(f"  $ omd lineage step {topic} &")
         return self._start("step", "--one-line", topic)
 
     def _schedule(self, topics: str = "*", schedulers: int = 1) -> None:
-        """Run schedulers until nothing is ready any more, and tell what they tell."""
+        """Run schedulers until no topic is ready any more, and show what they print."""
         command = ["run", "--until-quiet"]
         if topics != "*":
             command += ["--topic", topics]
@@ -401,7 +401,7 @@ class _Story:
 
 
 class _Process(subprocess.Popen[str]):
-    """A process that ends with its block, and with it all that it has started."""
+    """Start a process that is ended with its block, together with all that it has started."""
 
     def __exit__(self, *error: Any) -> None:
         if self.poll() is None:

