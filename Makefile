@@ -45,8 +45,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 generate: $(VENV)/.dev
-	@dsn="$$($(BIN)/omd embedded start)" && export OMD_DSN="$$dsn" && $(BIN)/omd install && \
-	    $(BIN)/python tools/generate.py
+	$(BIN)/python tools/generate.py --embedded
 
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(VENV)/.dev

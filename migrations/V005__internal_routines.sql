@@ -1,5 +1,17 @@
--- V005: the internal routines of process control begin with an underscore. A database that has them
--- under their former names renames them, so that what depends on them stays. Applied once.
+-- V005: the internal routines of process control begin with an underscore. Applied once. Those
+-- under their former names stay for a while: a call that began before the upgrade goes on with its
+-- former text, which calls them. This comment marks them for sql/cleanup/drop_retired.sql, which
+-- drops them when no such call is left.
+
+-- Who ends a step locks its offset first and then its instance; so does the upgrade. What only
+-- reads goes on.
+DO $do$
+BEGIN
+    IF to_regclass('omd_lineage.offsets') IS NOT NULL THEN
+        LOCK TABLE omd_lineage.offsets IN EXCLUSIVE MODE;
+    END IF;
+END
+$do$;
 
 DO $do$
 DECLARE
@@ -57,11 +69,17 @@ DECLARE
 BEGIN
     FOREACH v_routine IN ARRAY v_internal LOOP
         IF to_regproc('omd.' || v_routine) IS NOT NULL THEN
-            EXECUTE format('ALTER ROUTINE omd.%I RENAME TO %I', v_routine, '_' || v_routine);
+            EXECUTE format('COMMENT ON ROUTINE omd.%I IS %L', v_routine, 'Retired.');
         END IF;
+    END LOOP;
+
+    -- Each routine's own file grants it again, where it is for a role.
+    FOR v_routine IN
+        SELECT p.oid::regprocedure FROM pg_proc AS p
+        WHERE p.pronamespace = 'omd'::regnamespace
+            AND obj_description(p.oid, 'pg_proc') IS DISTINCT FROM 'Retired.'
+    LOOP
+        EXECUTE format('REVOKE ALL ON ROUTINE %s FROM omd_reader, omd_runner, omd_admin', v_routine);
     END LOOP;
 END
 $do$;
-
--- Each routine's own file grants it again, where it is for a role.
-REVOKE ALL ON ALL ROUTINES IN SCHEMA omd FROM omd_reader, omd_runner, omd_admin;

@@ -1,5 +1,6 @@
--- V006: the internal routines of lineage begin with an underscore, as those of process control do.
--- Applied once.
+-- V006: the internal routines of lineage begin with an underscore, as those of process control do;
+-- those under their former names stay as long as a call from before the upgrade executes. Applied
+-- once.
 
 DO $do$
 DECLARE
@@ -44,11 +45,17 @@ DECLARE
 BEGIN
     FOREACH v_routine IN ARRAY v_internal LOOP
         IF to_regproc('omd_lineage.' || v_routine) IS NOT NULL THEN
-            EXECUTE format('ALTER ROUTINE omd_lineage.%I RENAME TO %I', v_routine, '_' || v_routine);
+            EXECUTE format('COMMENT ON ROUTINE omd_lineage.%I IS %L', v_routine, 'Retired.');
         END IF;
+    END LOOP;
+
+    -- Each routine's own file grants it again, where it is for a role.
+    FOR v_routine IN
+        SELECT p.oid::regprocedure FROM pg_proc AS p
+        WHERE p.pronamespace = 'omd_lineage'::regnamespace
+            AND obj_description(p.oid, 'pg_proc') IS DISTINCT FROM 'Retired.'
+    LOOP
+        EXECUTE format('REVOKE ALL ON ROUTINE %s FROM omd_reader, omd_runner, omd_admin', v_routine);
     END LOOP;
 END
 $do$;
-
--- Each routine's own file grants it again, where it is for a role.
-REVOKE ALL ON ALL ROUTINES IN SCHEMA omd_lineage FROM omd_reader, omd_runner, omd_admin;

@@ -1,88 +1,24 @@
 -- V007: which statement of which backend executes an in-database run, who began a run, how early a
 -- start may be. Applied once.
 
--- Their parameters change: their files create them again. An in-database run that executes at this
--- moment (it holds an advisory lock) ends as it began: what it executes stays, under another name,
--- and what it still calls by a former name is there for it. A later migration may drop all five.
+-- Their parameters change: their files create them again. A call that executes one of them goes on,
+-- under another name, until sql/cleanup/drop_retired.sql drops it.
 DO $do$
 DECLARE
     v_routine text;
-    v_is_executing boolean := EXISTS (
-        SELECT FROM pg_locks AS l
-        WHERE l.locktype = 'advisory'
-            AND l.objsubid = 1
-            AND l.database = (
-                SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()
-            )
-            AND (l.classid::bigint * 4294967296 + l.objid::bigint) / 1099511627776
-            IN (7302501, 7302502)
-    );
 BEGIN
     FOREACH v_routine IN ARRAY ARRAY[
-        'run_batch(text, bigint, bigint, text)',
-        '_execute_batch(text, bigint, bigint, text, boolean)',
-        'execute_module(bigint, text, text, boolean)'
+        'batch_abort', 'batch_skip', 'execute_module', 'module_abort', 'module_skip', 'run_batch'
     ] LOOP
-        IF NOT v_is_executing THEN
-            EXECUTE 'DROP PROCEDURE IF EXISTS omd.' || v_routine;
-        ELSIF to_regprocedure('omd.' || v_routine) IS NOT NULL THEN
+        IF to_regproc('omd.' || v_routine) IS NOT NULL THEN
             EXECUTE format(
-                'REVOKE ALL ON PROCEDURE omd.%1$s FROM omd_runner; '
-                'ALTER PROCEDURE omd.%1$s RENAME TO %2$I',
-                v_routine, '_former_' || ltrim(split_part(v_routine, '(', 1), '_')
+                'COMMENT ON ROUTINE omd.%1$I IS %3$L; ALTER ROUTINE omd.%1$I RENAME TO %2$I',
+                v_routine, '_former_' || v_routine, 'Retired.'
             );
         END IF;
     END LOOP;
-
-    IF v_is_executing THEN
-        CREATE PROCEDURE omd.execute_batch(
-            p_batch_code text,
-            p_parent_batch_instance_id bigint,
-            INOUT p_batch_instance_id bigint DEFAULT NULL,
-            INOUT p_execution_status_code text DEFAULT NULL,
-            INOUT p_is_cancelled boolean DEFAULT NULL
-        )
-        LANGUAGE plpgsql
-        SECURITY INVOKER
-        AS $execute_batch$
-        BEGIN
-            CALL omd._execute_batch(
-                p_batch_code, p_parent_batch_instance_id, FALSE, p_batch_instance_id,
-                p_execution_status_code, p_is_cancelled
-            );
-        END
-        $execute_batch$;
-
-        CREATE FUNCTION omd.release_session(
-            p_instance_type text,
-            p_instance_id bigint
-        )
-        RETURNS void
-        LANGUAGE sql
-        VOLATILE
-        PARALLEL UNSAFE
-        SET search_path = pg_catalog, pg_temp
-        AS $release_session$
-            SELECT pg_advisory_unlock(
-                CASE p_instance_type WHEN 'BATCH' THEN 7302502 ELSE 7302501 END * 1099511627776
-                + p_instance_id % 1099511627776
-            )
-        $release_session$;
-
-        COMMENT ON PROCEDURE omd.execute_batch IS 'For runs that executed during an upgrade.';
-        COMMENT ON FUNCTION omd.release_session IS 'For runs that executed during an upgrade.';
-        REVOKE ALL ON PROCEDURE omd.execute_batch FROM PUBLIC;
-        REVOKE ALL ON FUNCTION omd.release_session FROM PUBLIC;
-        GRANT EXECUTE ON PROCEDURE omd.execute_batch TO omd_runner;
-        GRANT EXECUTE ON FUNCTION omd.release_session TO omd_runner;
-    END IF;
 END
 $do$;
-
-DROP PROCEDURE IF EXISTS omd.batch_abort(bigint);
-DROP PROCEDURE IF EXISTS omd.batch_skip(bigint);
-DROP PROCEDURE IF EXISTS omd.module_abort(bigint);
-DROP PROCEDURE IF EXISTS omd.module_skip(bigint);
 
 ALTER TABLE omd.batch_instance
 ADD COLUMN statement_start timestamptz,
@@ -157,8 +93,35 @@ COMMENT ON COLUMN omd.frequency.frequency_tolerance IS
 COMMENT ON TABLE omd.reason IS
 'Why an evaluation aborted or skipped an instance: every reason code an instance can carry.';
 
--- No run holds an advisory lock any more.
-DROP FUNCTION IF EXISTS omd.session_lives(text, bigint);
-DROP FUNCTION IF EXISTS omd._bind_session(text, bigint);
-DROP FUNCTION IF EXISTS omd._release_session(text, bigint);
-DROP FUNCTION IF EXISTS omd._session_lock_key(text, bigint);
+-- A run of the former version holds an advisory lock. One that begins by a call from before the
+-- upgrade records what tells now that it lives, too.
+DO $do$
+BEGIN
+    IF to_regproc('omd.bind_session') IS NOT NULL THEN
+        CREATE OR REPLACE FUNCTION omd.bind_session(
+            p_instance_type text,
+            p_instance_id bigint
+        )
+        RETURNS void
+        LANGUAGE plpgsql
+        VOLATILE
+        PARALLEL UNSAFE
+        SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp
+        AS $bind_session$
+        BEGIN
+            PERFORM pg_advisory_lock(omd.session_lock_key(p_instance_type, p_instance_id));
+            IF p_instance_type = 'BATCH' THEN
+                UPDATE omd.batch_instance AS bi SET
+                    backend_pid = pg_backend_pid(), statement_start = statement_timestamp()
+                WHERE bi.batch_instance_id = p_instance_id;
+            ELSE
+                UPDATE omd.module_instance AS mi SET
+                    backend_pid = pg_backend_pid(), statement_start = statement_timestamp()
+                WHERE mi.module_instance_id = p_instance_id;
+            END IF;
+        END
+        $bind_session$;
+    END IF;
+END
+$do$;

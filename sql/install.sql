@@ -1,10 +1,15 @@
 -- This is the one list of what is installed, in order: psql -f sql/install.sql, omd install, the
 -- tests and the wheel use it. Each room has a list of its own. A migration is applied once, and the
 -- checksum before it is the SHA-256 of the released file; any other file is applied whenever it
--- changes. All runs in one transaction. Run it as a superuser, or as a role with CREATEROLE that
--- may create schemas.
+-- changes. The installation is one transaction. The transaction before it and the one after it
+-- serve calls that execute during an upgrade. Run it as a superuser, or as a role with CREATEROLE
+-- that may create schemas.
 
 \set ON_ERROR_STOP on
+BEGIN;
+\ir prepare/lineage_positions.sql
+COMMIT;
+
 BEGIN;
 \ir setup/lock.sql
 \ir roles.sql
@@ -15,4 +20,8 @@ BEGIN;
 \ir install/omd_lineage.sql
 
 \ir setup/finish.psql
+COMMIT;
+
+BEGIN;
+\ir cleanup/drop_retired.sql
 COMMIT;

@@ -2,7 +2,7 @@
 
 Pages link to files outside docs/ (README, CONTRIBUTING, the code of the demo) by relative paths. In
 the site each of those files is a page of its own, and the links lead there. The menu has the how-to
-pages in the order of their index.
+pages in the order and the sections of their index.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
 NO_REFERENCE = re.compile(r"<autoref[^>]*identifier=\"(:[^\"]*)\"[^>]*>(.*?)</autoref>")
+NO_DEFAULT = "<code>Sentinel.UNSET</code>"
+# A heading of the index of the how-to pages, and the text under it.
+SECTION = re.compile(r"^## (.+)\n((?:(?!## ).*\n?)*)", re.MULTILINE)
 # The text after the language of a block is for tests/docs, or it is the name of a file.
 FENCE = re.compile(r"^```(\w+) +(?:([\w.]+\.py)|.*)$", re.MULTILINE)
 # The documents at the root, and their names in the site.
@@ -34,13 +37,19 @@ DOCUMENTS = {
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """List the how-to pages in the menu."""
-    found = LINK.findall((ROOT / "docs/how-to/index.md").read_text(encoding="utf-8"))
-    pages = dict.fromkeys(f"how-to/{link}" for link in found)
+    known: set[str] = set()
+    sections: list[Any] = []
+    index = (ROOT / "docs/how-to/index.md").read_text(encoding="utf-8")
+    for title, text in SECTION.findall(index):
+        pages = [f"how-to/{link}" for link in dict.fromkeys(LINK.findall(text))]
+        if new := [page for page in pages if page.endswith(".md") and page not in known]:
+            known.update(new)
+            sections.append({title: new})
     nav: list[Any] = config.nav or []
     for entry in nav:
         for title, target in entry.items():
             if target == "how-to/":
-                entry[title] = ["how-to/index.md", *pages]
+                entry[title] = ["how-to/index.md", *sections]
     return config
 
 
@@ -76,8 +85,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Show ``[#tag][:shard]`` as it is written, because it is not a reference."""
-    return NO_REFERENCE.sub(r"[\2][\1]", html)
+    """Show ``[#tag][:shard]`` as it is written, because it is not a reference.
+
+    click's own word for "no default" is shown as "none".
+    """
+    return NO_REFERENCE.sub(r"[\2][\1]", html).replace(NO_DEFAULT, "none")
 
 
 def _fence(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ It writes the calls and rows of each room in Python (``driver/omd/<room>/calls.p
 ``rows.py``), the doors to the rooms and all their errors (``driver/omd/_doors.py`` and
 ``errors.py``), and the reference (``docs/reference``). The texts are the COMMENTs of the database
 objects: to change a file, change the SQL. The database is --dsn, or OMD_DSN, or that of libpq's own
-settings. The files are the same for every version of PostgreSQL.
+settings; --embedded makes a new one. The files are the same for every version of PostgreSQL.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
 if TYPE_CHECKING:
@@ -35,13 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--dsn", default=os.environ.get("OMD_DSN", ""), help="the database")
     parser.add_argument(
+        "--embedded", action="store_true", help="use a new database on the embedded server"
+    )
+    parser.add_argument(
         "--check", action="store_true", help="compare the files, and change nothing"
     )
     options = parser.parse_args(arguments)
     sys.path.insert(0, str(ROOT / "driver"))  # import the rooms of this checkout
     import rooms
 
-    with psycopg.connect(options.dsn, row_factory=dict_row) as connection:
+    dsn = _new_database() if options.embedded else options.dsn
+    with psycopg.connect(dsn, row_factory=dict_row) as connection:
         # With an empty search path PostgreSQL writes every name with its schema.
         connection.execute("SET search_path = ''")
         found = {name: _formatted(text) for name, text in rooms.files(connection).items()}
@@ -56,6 +61,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _check(found)
     _write(found)
     return 0
+
+
+def _new_database() -> str:
+    # Not through the command omd: it reads the commands of all rooms, and those of a new room need
+    # what is written here. A new database, because a migration in the making changes.
+    from omd import embedded, install
+
+    embedded.start()
+    server = embedded.dsn()
+    dsn = make_conninfo(server, dbname="omd_generate")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS omd_generate WITH (FORCE)")
+        connection.execute("CREATE DATABASE omd_generate")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        install.install(connection)
+    return dsn
 
 
 def _formatted(text: str) -> str:

@@ -168,7 +168,7 @@ def _routines(connection: Connection) -> Iterator[str]:
     yield "# Routines\n"
     yield (
         "Call them with named arguments: `CALL omd.begin_module(p_module_code => 'm_x');`. A"
-        " procedure answers one row with its INOUT parameters, which you leave out of the call.\n"
+        " procedure returns one row with its INOUT parameters, which you leave out of the call.\n"
     )
     for title, members in _grouped(public):
         yield f"\n**{title}**\n"
@@ -221,9 +221,9 @@ def _routine(row: Row, parameters: Sequence[Row]) -> Iterator[str]:
     )
     if outputs:
         answers = ", ".join(f"`{p['name']}` {p['type']}" for p in outputs)
-        yield f"\nAnswers {'rows of ' if row['is_set'] else ''}{answers}.\n"
+        yield f"\nReturns {'rows of ' if row['is_set'] else ''}{answers}.\n"
     elif row["kind"] == "f":
-        yield f"\nAnswers {row['result']}.\n"
+        yield f"\nReturns {row['result']}.\n"
     yield f"\nMay be called by {_roles(row)}.\n"
 
 

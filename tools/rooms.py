@@ -294,7 +294,7 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
         f'    """The routines of the schema {schema_of(room)}, as methods."""',
     ]
     for routine in routines:
-        body += ["", textwrap.indent(_method(routine, errors), "    ")]
+        body += ["", textwrap.indent(_method(room, routine, errors), "    ")]
     body += ["", ""]
     for routine in routines:
         body.append(_constant(routine))
@@ -309,9 +309,14 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
             "from typing import TYPE_CHECKING",
             "",
             f"from omd._core.calls import {_used('Calls', 'Repeat', 'Routine', text=text)}",
-            *([f"from omd.{room}.rows import {', '.join(rows)}"] if rows else []),
             "",
-            *_guarded(_imports(text)),
+            *_guarded(
+                [
+                    *_imports(text),
+                    # Each method imports its row: the command line reads the signatures only.
+                    *([f"\n    from omd.{room}.rows import {', '.join(rows)}"] if rows else []),
+                ]
+            ),
             f'__all__ = ["{_camel(room)}Calls"]',
             "",
             "",
@@ -320,7 +325,7 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
     )
 
 
-def _method(routine: Routine, errors: dict[str, str]) -> str:
+def _method(room: str, routine: Routine, errors: dict[str, str]) -> str:
     required = [f"{v.short}: {_given(v)}" for v in routine.inputs if v.is_required]
     optional = [
         f"{v.short}: {_given(v)} | None = None" for v in routine.inputs if not v.is_required
@@ -337,7 +342,8 @@ def _method(routine: Routine, errors: dict[str, str]) -> str:
             call = ("_answer", row)
         name, answer = call
         told = values.split(", ", 1)
-        body = f"return self.{name}({', '.join([told[0], row, *told[1:]])})"
+        body = f"from omd.{room}.rows import {row}\n\n"
+        body += f"    return self.{name}({', '.join([told[0], row, *told[1:]])})"
     else:
         answer = _single(routine)
         body = f"self._do({values})"

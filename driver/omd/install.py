@@ -4,6 +4,7 @@
 this module reads it and does the same in one transaction, but only what is needed: it applies a
 migration once, a repeatable file (routine, view, trigger, reference rows) whenever it has changed,
 and the grants whenever any file has changed.
+A transaction before it and one after it are there for the calls that execute meanwhile.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
 _ROOMS = "sql/install/"  # it holds one list per room
+_PREPARE = "sql/prepare/"  # it is applied in a transaction before the others
+_CLEANUP = "sql/cleanup/"  # it is applied in a transaction after the others
 
 _NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
 
@@ -46,6 +49,8 @@ class Kind(str, Enum):
     SETUP = "setup"
     MIGRATION = "migration"
     REPEATABLE = "repeatable"
+    PREPARE = "prepare"
+    CLEANUP = "cleanup"
 
 
 class Action(str, Enum):
@@ -142,6 +147,10 @@ def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
     kind = Kind.REPEATABLE
     if path.startswith("sql/setup/") or path == ROLES:
         kind = Kind.SETUP
+    elif path.startswith(_PREPARE):
+        kind = Kind.PREPARE
+    elif path.startswith(_CLEANUP):
+        kind = Kind.CLEANUP
     elif path.startswith("migrations/"):
         kind = Kind.MIGRATION
         released = variables.pop("checksum", None)
@@ -201,7 +210,7 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
     for entry in entries:
         known = recorded.get(entry.path)
         action, reason = Action.KEEP, "unchanged"
-        if entry.kind is Kind.SETUP:
+        if entry.kind in (Kind.PREPARE, Kind.SETUP, Kind.CLEANUP):
             action, reason = Action.RUN, "always"
         elif known is None:
             action, reason = Action.APPLY, "new"
@@ -235,6 +244,9 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
 def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Step]:
     """Bring this database to the present version, in one transaction; returns what was done.
 
+    Runs that execute meanwhile go on. What only they still need is dropped in a transaction of its
+    own, now or by a later call.
+
     It may be repeated, and several may start at once: the others wait and find nothing to do.
 
     Raises:
@@ -245,14 +257,23 @@ def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Ste
     _require_idle(conn)
     entries = read_manifest(root)
     with conn.transaction():
-        return _apply(conn, entries)
+        _run(conn, entries, Kind.PREPARE)
+    with conn.transaction():
+        steps = _apply(conn, entries)
+    with conn.transaction():
+        _run(conn, entries, Kind.CLEANUP)
+    return steps
+
+
+def _run(conn: psycopg.Connection[Any], entries: list[Entry], kind: Kind) -> None:
+    for entry in entries:
+        if entry.kind is kind:
+            _execute(conn, entry.path, entry.text)
 
 
 def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
     # The setup comes first and takes the lock; what is recorded is read only after that.
-    for entry in entries:
-        if entry.kind is Kind.SETUP:
-            _execute(conn, entry.path, entry.text)
+    _run(conn, entries, Kind.SETUP)
     steps = list(_plan(_recorded(conn), entries))
     with conn.cursor() as cur:
         for step in steps:

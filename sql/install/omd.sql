@@ -21,14 +21,14 @@
 \ir ../../migrations/V003__write_ledger.sql
 \endif
 
-\set checksum '088594fb1f1459fb14345244a8016dbeacb2281d32e4cac3acb8fbce9b999bd0'
+\set checksum '2a45f27ff6413f757cf07833c331b1b426d600fd3705ed58517fda8d630df8f9'
 \set migration 'V005__internal_routines'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
-\set checksum 'd967d514193c885bfed80458ce40216ea1d959250b4bece575f9c841bdcc628d'
+\set checksum 'e7ef87db91f1043007af8a75489c18bb54c57af1fac7ddfaed2e8e56424120b6'
 \set migration 'V007__runs'
 \ir ../setup/claim.psql
 \if :pending

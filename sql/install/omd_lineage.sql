@@ -7,14 +7,14 @@
 \ir ../../migrations/V004__lineage.sql
 \endif
 
-\set checksum 'b23ba529dc0bd16d7639745655402e27136b226befabce780cd797ffb7db5906'
+\set checksum '40fdda2555fd9af010a647ad894c440e3ae358ad3d6cc33be3264590fcc421eb'
 \set migration 'V006__internal_lineage_routines'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V006__internal_lineage_routines.sql
 \endif
 
-\set checksum 'b16091a3e9c437805e303363879b9f62281af0c643954383583f0cfaa36a3fea'
+\set checksum '2315d4f3b4598a5a871a15a67f1aaff4f7b5d3c570961f385f4d0a4bd289abfb'
 \set migration 'V010__lineage_names'
 \ir ../setup/claim.psql
 \if :pending

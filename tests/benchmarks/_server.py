@@ -1,4 +1,4 @@
-"""A durable server for a benchmark: the given one, or an embedded one in a temporary folder."""
+"""A durable server for a benchmark: a given one, or an embedded one in a temporary folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from omd.install import install
 
 @contextmanager
 def durable_server(dsn: str | None) -> Iterator[str]:
-    """A connection string of the server to measure on; an embedded one is removed afterwards."""
+    """Yield a connection string of the server to measure; an embedded one is removed afterwards."""
     if dsn:
         yield dsn
         return
@@ -32,7 +32,7 @@ def durable_server(dsn: str | None) -> Iterator[str]:
 
 
 def new_database(dsn: str, name: str) -> str:
-    """Create the database ``name`` afresh with OMD in it and answer its connection string."""
+    """Create the database ``name`` again, with OMD in it, and return its connection string."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         for statement in ("DROP DATABASE IF EXISTS {} WITH (FORCE)", "CREATE DATABASE {}"):
             conn.execute(sql.SQL(statement).format(sql.Identifier(name)))

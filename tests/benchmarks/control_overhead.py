@@ -1,6 +1,6 @@
-"""Rule P19: what begin + success of one Module costs.
+"""Rule P19: the cost of begin + success of one Module.
 
-Two ratios, each of two things measured side by side in one run, on one connection per side:
+It measures two ratios. Both sides of a ratio run side by side, each on one connection:
 
 * ``overhead``: begin + success against two minimal durable writes (two one-row inserts, each
   committed) on the same server. Bound: 1.5.
@@ -25,7 +25,7 @@ MODULE = "m_bench"
 
 
 def prepare(dsn: str, history: int) -> None:
-    """Write ``history`` ended instances of 1,000 Modules, a tenth of them skips."""
+    """Write ``history`` ended instances of 1,000 Modules; a tenth of them were skipped."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE TABLE public.minimal (id bigint PRIMARY KEY, note text)")
         conn.execute("CREATE TABLE public.target (omd_insert_module_instance_id bigint)")
@@ -53,7 +53,7 @@ def prepare(dsn: str, history: int) -> None:
 
 
 def control(conn: psycopg.Connection) -> Callable[[int], None]:
-    """One begin and one success: two round trips, two transactions."""
+    """Do one begin and one success: two round trips, two transactions."""
 
     def run(_: int) -> None:
         row = conn.execute("CALL omd.begin_module(%s)", (MODULE,)).fetchone()
@@ -64,7 +64,7 @@ def control(conn: psycopg.Connection) -> Callable[[int], None]:
 
 
 def minimal(conn: psycopg.Connection) -> Callable[[int], None]:
-    """Two one-row inserts, each committed durably."""
+    """Do two one-row inserts, each committed durably."""
 
     def run(n: int) -> None:
         conn.execute("INSERT INTO public.minimal VALUES (%s, 'a')", (2 * n,))
@@ -76,7 +76,7 @@ def minimal(conn: psycopg.Connection) -> Callable[[int], None]:
 def compare(
     left: Callable[[int], None], right: Callable[[int], None], rounds: int, per_round: int
 ) -> tuple[float, float, float]:
-    """Median time of each side in seconds per call, and the median of the ratios round by round."""
+    """Return each side's median time in seconds per call, and the median ratio of all rounds."""
     for n in range(per_round):
         left(-1 - n), right(-1 - n)
     lefts: list[float] = []

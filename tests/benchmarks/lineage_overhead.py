@@ -1,9 +1,9 @@
-"""Rule L16: what the ready list and an empty step cost.
+"""Rule L16: the cost of the ready list and of an empty step.
 
-* ``ready list``: of ``--topics`` topics with five dependencies each, in milliseconds (bound: 100
-  for 10,000 topics), and three ratios: twice the topics (at most 2.5: linear), a million instances
-  of history against none (at most 1.1), one topic of it against the whole.
-* ``step``: a step over one row with a transform that gives none, claim to commit, against a bare
+* ``ready list``: the time for ``--topics`` topics with five dependencies each, in milliseconds
+  (bound: 100 for 10,000 topics), and three ratios: twice the topics (at most 2.5, that is linear),
+  a million instances of history against none (at most 1.1), one topic of it against all.
+* ``step``: a step over one row whose transform returns no row, from claim to commit, against a mere
   begin + success of a Module, side by side on one connection each. Bound: 3.
 
 Run: ``python tests/benchmarks/lineage_overhead.py [--dsn …] [--topics 10000]``. Without a DSN it
@@ -50,7 +50,7 @@ TOPICS = """
 
 
 def register(conn: psycopg.Connection[Any], topics: int) -> None:
-    """Topics as their owner writes them: ten thousand calls would take longer than they tell."""
+    """Insert topics as their owner; ten thousand calls would take too long."""
     with conn.transaction():
         conn.execute("SET LOCAL ROLE omd_owner")
         conn.execute("DELETE FROM omd_lineage.dependency")
@@ -76,7 +76,7 @@ def register(conn: psycopg.Connection[Any], topics: int) -> None:
 
 
 def ready_list(conn: psycopg.Connection[Any], where: str = "", rounds: int = 15) -> float:
-    """Median milliseconds to read it, all columns."""
+    """Return the median milliseconds to read all its columns."""
     times = []
     for n in range(rounds + 3):
         start = time.perf_counter()

@@ -1,9 +1,9 @@
-"""Rule P19: what a begin with a pending rollback costs beside the bare DELETE.
+"""Rule P19: the cost of a begin with a pending rollback, compared with a mere DELETE.
 
-Two equal tables of ``--rows`` rows, indexed by the insert instance id. In each round a run writes
-``--failed`` more rows to both and fails; then the begin of the next run, which rolls them back, is
-timed against a DELETE of the same rows by the same index. Ratio: the median over the rounds, in
-which the two take turns to be first. Bound: 1.3.
+There are two equal tables of ``--rows`` rows, indexed by the insert instance id. In each round a
+run writes ``--failed`` more rows to both and fails. Then the begin of the next run, which rolls
+them back, is timed against a DELETE of the same rows by the same index. The ratio is the median
+over the rounds, in which the two take turns to be first. Bound: 1.3.
 
 Run: ``python tests/benchmarks/rollback_overhead.py [--dsn …]``. Without a DSN it starts an
 embedded, durable server of its own in a temporary folder and removes it.
@@ -23,7 +23,7 @@ COLUMNS = "n bigint, v text, loaded timestamptz, omd_insert_module_instance_id b
 
 
 def prepare(conn: psycopg.Connection, rows: int) -> None:
-    """Two tables with the rows of a hundred runs that stand, and the Module of the first."""
+    """Create two tables with the rows of a hundred succeeded runs, and the Module of the first."""
     for table in ("ours", "bare"):
         conn.execute(f"CREATE TABLE public.{table} ({COLUMNS})".encode())
         conn.execute(
@@ -36,7 +36,7 @@ def prepare(conn: psycopg.Connection, rows: int) -> None:
 
 
 def fail(conn: psycopg.Connection, rows: int) -> int:
-    """A run that writes to both tables and fails."""
+    """Let a run write to both tables and fail."""
     begun = conn.execute("CALL omd.begin_module('m')").fetchone()
     assert begun is not None and begun[1] == "P"
     for table in ("ours", "bare"):
@@ -52,7 +52,7 @@ def fail(conn: psycopg.Connection, rows: int) -> int:
 
 
 def begin(conn: psycopg.Connection, failed: int) -> float:
-    """Seconds of a begin that rolls the failed run back; the run then succeeds."""
+    """Return the seconds of a begin that rolls the failed run back; the run then succeeds."""
     start = time.perf_counter()
     row = conn.execute("CALL omd.begin_module('m')").fetchone()
     taken = time.perf_counter() - start
@@ -62,7 +62,7 @@ def begin(conn: psycopg.Connection, failed: int) -> float:
 
 
 def delete(conn: psycopg.Connection, failed: int) -> float:
-    """Seconds of a DELETE of the failed run's rows."""
+    """Return the seconds of a DELETE of the failed run's rows."""
     start = time.perf_counter()
     conn.execute("DELETE FROM public.bare WHERE omd_insert_module_instance_id = %s", (failed,))
     return time.perf_counter() - start

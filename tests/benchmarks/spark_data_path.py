@@ -1,7 +1,8 @@
-"""Rule J9: our writer and reader beside Spark's own JDBC and the server's COPY.
+"""Rule J9: our writer and reader, compared with Spark's own JDBC and the server's COPY.
 
-``--rows`` rows of seven mixed columns, cached in Spark, four partitions, ``local[2]``. In each
-round every side loads (or reads) the same rows, in turns; ratios are medians over the rounds.
+The data are ``--rows`` rows of seven mixed columns, cached in Spark in four partitions with
+``local[2]``. In each round every side writes (or reads) the same rows, in turns; the ratios are
+medians over the rounds.
 
 * write: with ledger and fence, against JDBC plain (bound: at least 3 times its speed), JDBC with
   reWriteBatchedInserts (at least 1.5 times), each with its default batch size and with 10,000 (the
@@ -9,10 +10,10 @@ round every side loads (or reads) the same rows, in turns; ratios are medians ov
   times its time).
 * read: against JDBC with the same partitioning and a fetch size of 10,000 (no slower).
 
-Both connect over TCP, since JDBC knows no sockets; a further side shows ours over the socket.
-Beside the seconds on the clock stand the CPU seconds of each side (Spark, its workers and the
-server), and the share of the machine that others used meanwhile, so that a busy machine can be told
-from a slow path.
+Both connect over TCP, because JDBC has no Unix sockets; a further side shows ours over the socket.
+Beside the elapsed seconds it prints the CPU seconds of each side (Spark, its workers and the
+server), and the share of the machine that other processes used meanwhile, so that a busy machine
+can be distinguished from a slow path.
 
 Run: ``python tests/benchmarks/spark_data_path.py [--jar …]``. It needs the JDBC driver (Debian:
 libpostgresql-jdbc-java), starts an embedded, durable server of its own on port 5432 and removes it.
@@ -55,7 +56,7 @@ QUERY = """
 
 
 class Meter:
-    """Seconds on the clock, CPU seconds of this side, and how busy others kept the machine."""
+    """The elapsed seconds, the CPU seconds of this side, and the load by other processes."""
 
     def __init__(self, server: psutil.Process) -> None:
         self._roots = (psutil.Process(), server)
@@ -68,7 +69,7 @@ class Meter:
         return taken, cpu, others
 
     def _cpu(self) -> float:
-        """Of both trees; the time of a process that has ended is in its parent's."""
+        """Return the CPU time of both process trees; a parent includes its ended children."""
         total = 0.0
         for root in self._roots:
             for process in (root, *root.children(recursive=True)):
@@ -88,7 +89,7 @@ Times = dict[str, list[tuple[float, float, float]]]
 def rounds(
     meter: Meter, sides: dict[str, Callable[[], object]], before: Callable[[], None], number: int
 ) -> Times:
-    """What each side took in each round; a first round warms up and does not count."""
+    """Return the times of each side in each round; a first round warms up and does not count."""
     times: Times = {name: [] for name in sides}
     for n in range(number + 1):
         names = list(sides)
@@ -101,7 +102,7 @@ def rounds(
 
 
 def ratio(times: Times, left: str, *right: str) -> float:
-    """Time of one side by the time of the fastest of the others."""
+    """Return the time of one side divided by that of the fastest of the others."""
     return max(
         statistics.median(a[0] / b[0] for a, b in zip(times[left], times[name], strict=True))
         for name in right
@@ -120,7 +121,7 @@ def main() -> None:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
     home = Path(tempfile.mkdtemp(prefix="omd-bench-"))
-    # JDBC knows no sockets.
+    # JDBC has no Unix sockets.
     embedded.start(home, settings={"listen_addresses": "'127.0.0.1'", "max_wal_size": "'8GB'"})
     socket_dsn = new_database(embedded.dsn(home, "postgres"), "bench_spark")
     spark = omd.spark.session(

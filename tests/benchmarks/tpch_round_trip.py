@@ -1,8 +1,8 @@
-"""TPC-H through the data source: eight tables written and read back, identical; memory flat.
+"""TPC-H through the data source: eight tables are written and read back, in constant memory.
 
 Each table goes from Parquet to PostgreSQL with `run.write` and back with `run.read`. Three sums
-over hashes of its rows, in no order, must agree: Spark's of the Parquet file, the server's of the
-table, and Spark's of what was read. The memory is the highest that one Python worker had.
+over the hashes of its rows, in any order, must agree: Spark's sum of the Parquet file, the server's
+sum of the table, and Spark's sum of what was read. The memory is the highest of one Python worker.
 
 Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/tpch_round_trip.py [--scale 1]``. It
 starts an embedded server of its own and removes it.
@@ -55,7 +55,7 @@ def generate(folder: Path, scale: float) -> None:
 
 
 def in_spark(df: DataFrame) -> tuple[int, int]:
-    """Number of rows and sum of their hashes."""
+    """Return the number of rows and the sum of their hashes."""
     row = f"concat_ws('|', {', '.join(df.columns)})"
     hashed = f"cast(conv(substr(md5({row}), 1, 15), 16, 10) AS decimal(20))"
     rows, total = df.selectExpr("count(*)", f"sum({hashed})").collect()[0]
@@ -63,7 +63,7 @@ def in_spark(df: DataFrame) -> tuple[int, int]:
 
 
 def in_postgresql(conn: psycopg.Connection[Any], table: str, columns: list[str]) -> tuple[int, int]:
-    """The same of a table."""
+    """Return the same for a table."""
     row = f"concat_ws('|', {', '.join(columns)})"
     hashed = f"('x' || substr(md5({row}), 1, 15))::bit(60)::bigint"
     with conn.cursor(row_factory=tuple_row) as cursor:
@@ -76,10 +76,10 @@ def in_postgresql(conn: psycopg.Connection[Any], table: str, columns: list[str])
 def round_trip(
     spark: SparkSession, control: omd.Control, conn: psycopg.Connection[Any], file: Path
 ) -> tuple[int, float, float]:
-    """Write a table and read it back; the rows, and the seconds of either way.
+    """Write a table and read it back; returns the number of rows, and the seconds of both.
 
     Raises:
-        AssertionError: it is not the same.
+        AssertionError: the contents differ.
     """
     table = f"tpch.{file.stem}"
     df = spark.read.parquet(str(file))
@@ -102,7 +102,7 @@ def round_trip(
 
 
 class WorkerMemory:
-    """Watches the Python workers below this process: the highest resident set of one of them."""
+    """Watches the Python workers below this process, and keeps the largest resident set of one."""
 
     def __init__(self) -> None:
         self.peak = 0
@@ -142,7 +142,7 @@ def main() -> None:
         embedded.start(home)
         dsn = new_database(embedded.dsn(home, "postgres"), "tpch")
         spark = omd.spark.session(
-            # A worker per task, so that its memory is that of its partition.
+            # Each task has a worker of its own, so that its memory is that of its partition.
             "local[2]",
             {"spark.python.worker.reuse": "false", "spark.log.level": "ERROR"},
         )

@@ -1,4 +1,4 @@
-"""All tests here share a database."""
+"""All tests of this folder share a database."""
 
 from support.emptied import conn, dsn
 

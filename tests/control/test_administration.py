@@ -1,4 +1,4 @@
-"""What administrators do through procedures: end, remove, rename, retire, add codes (section 9)."""
+"""The procedures of administrators: they end, remove, rename, retire, and add codes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scene(flow: Flow) -> Iterator[None]:
 
 @pytest.fixture
 def anna(flow: Flow, another: Another) -> Iterator[Flow]:
-    """A person's own session, with a login that is a member of omd_admin and nothing else."""
+    """The session of a person, whose login is a member of omd_admin and of nothing else."""
     flow.conn.execute(f"DROP ROLE IF EXISTS {ANNA}".encode())
     flow.conn.execute(f"CREATE ROLE {ANNA} LOGIN IN ROLE omd_admin".encode())
     session = another(user=ANNA)
@@ -58,7 +58,7 @@ def members(flow: Flow, batch: str) -> list[str]:
     return [row["member_code"] for row in flow.rows("SELECT * FROM omd.batch_members(%s)", batch)]
 
 
-# Ending what hangs ------------------------------------------------------------------------------
+# Ending runs that hang ----------------------------------------------------------------------------
 
 
 def test_a_hung_module_is_ended_and_its_rows_are_rolled_back(flow: Flow, anna: Flow) -> None:
@@ -130,7 +130,7 @@ def test_only_what_exists_is_ended(flow: Flow) -> None:
     flow.refused("OM005", "end_module_instance", module_instance_id=None)
 
 
-# Taking out -------------------------------------------------------------------------------------
+# Removing places ----------------------------------------------------------------------------------
 
 
 def test_a_module_is_taken_out_of_a_batch(flow: Flow, anna: Flow) -> None:
@@ -171,7 +171,7 @@ def test_only_what_is_registered_is_taken_out(flow: Flow) -> None:
         flow.refused(sqlstate, routine, batch_code=batch, **other)
 
 
-# Renaming ---------------------------------------------------------------------------------------
+# Renaming -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["batch", "module"])
@@ -210,7 +210,7 @@ def test_a_code_that_is_taken_or_makes_no_sense_is_refused(
     assert trail(flow) == []
 
 
-# Retiring ---------------------------------------------------------------------------------------
+# Retiring -----------------------------------------------------------------------------------------
 
 
 def test_a_module_retires_and_stays_known(flow: Flow, anna: Flow) -> None:
@@ -270,7 +270,7 @@ def test_a_begin_that_is_under_way_is_waited_for(
     assert flow.codes(module=1) == "E P P"
 
 
-# Codes of one's own -----------------------------------------------------------------------------
+# Adding codes -------------------------------------------------------------------------------------
 
 
 def test_an_area_is_added_and_changed(flow: Flow, anna: Flow) -> None:
@@ -329,7 +329,7 @@ def test_a_frequency_is_added_and_tuned(flow: Flow, anna: Flow) -> None:
     assert len([line for line in trail(flow) if "frequency Quarterly" in line]) == 2
 
 
-# Who --------------------------------------------------------------------------------------------
+# Who ----------------------------------------------------------------------------------------------
 
 ROUTINES = {
     "end_module_instance": {"module_instance_id": 1},

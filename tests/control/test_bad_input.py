@@ -1,4 +1,4 @@
-"""Bad input: a clear error or a defined no-op, never a silent success (rule P18)."""
+"""Bad input leads to a clear error or a defined no-op, never to a silent success (rule P18)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batch evaluation: the lines of rule P4, each, and their order."""
+"""Batch evaluation: each line of rule P4, and their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In-database runs that are broken off: each is over at once, and the next begin gives it up."""
+"""In-database runs that are cancelled: each ends at once, or the next begin declares it dead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXECUTING = """
 
 @pytest.fixture(autouse=True)
 def scene(flow: Flow) -> None:
-    """b: m, then its child c: n."""
+    """b contains m, and its child c contains n."""
     flow.batch("b")
     flow.batch("c")
     flow.call("add_batch_to_parent_batch", batch_code="c", parent_batch_code="b")
@@ -43,7 +43,7 @@ def register(flow: Flow, code: str, executable: str) -> None:
 
 
 def one_event_each(flow: Flow) -> None:
-    """Nothing executes, and each instance that failed has exactly one event."""
+    """Check that nothing executes, and that each failed instance has exactly one event."""
     assert flow.one(EXECUTING) == 0
     wrong = flow.rows(
         """
@@ -69,7 +69,7 @@ def one_event_each(flow: Flow) -> None:
 
 
 def stop_before_its_end(flow: Flow, table: str = "module_instance") -> None:
-    """An end of an instance now fails, also the failure event: what a second Ctrl-C does."""
+    """Let each end of an instance fail, even the failure event, as a second Ctrl-C does."""
     flow.owner(
         f"CREATE FUNCTION dwh.broken_off() RETURNS trigger LANGUAGE plpgsql AS"
         f" $$ BEGIN RAISE query_canceled; END $$;"
@@ -81,7 +81,7 @@ def stop_before_its_end(flow: Flow, table: str = "module_instance") -> None:
 
 @pytest.fixture
 def broken_off(flow: Flow, another: Another) -> Flow:
-    """A session that is still there; its run of b was broken off in c, while it ran n."""
+    """A session that still lives; its run of b was cancelled in c, while n ran."""
     runner = another()
     flow.conn.execute("GRANT ALL ON SCHEMA dwh TO omd_owner")
     stop_before_its_end(flow)
@@ -159,7 +159,7 @@ def test_a_run_that_executes_lives(
 def test_an_older_look_at_the_activity_declares_no_run_dead(
     flow: Flow, another: Another, background: Background, until_settled: UntilSettled
 ) -> None:
-    """pg_stat_activity stays as a transaction has first seen it."""
+    """A transaction sees pg_stat_activity as it was at the first read."""
     register(flow, "n", WAIT)
     flow.conn.execute("SELECT pg_advisory_lock(42)")
     runner, reaper = another(), another()
@@ -219,7 +219,7 @@ def test_a_run_cancelled_at_any_moment_is_over_at_once(
     cancelled = 0
     for _ in range(150):
         running = background(runner.call, "run_batch", batch_code="b")
-        time.sleep(rng.uniform(0, whole))  # which moment is the point of the test
+        time.sleep(rng.uniform(0, whole))  # the test cancels at any moment
         runner.conn.cancel()
         try:
             running.result(timeout=20)

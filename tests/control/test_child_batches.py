@@ -20,7 +20,7 @@ def scene(flow: Flow) -> None:
 
 
 def child(flow: Flow, code: str, parent: int, status: str = "S") -> Begun:
-    """A whole run of a child Batch with its Module, if it may run."""
+    """Run a child Batch with its Module as a whole, if it may run."""
     begun = flow.begin_batch(code, parent_batch_instance_id=parent)
     if begun.pi == "P":
         module = flow.begin_module({"c": "m", "d": "n"}[code], begun.id)
@@ -31,7 +31,7 @@ def child(flow: Flow, code: str, parent: int, status: str = "S") -> Begun:
 
 
 def failed_parent(flow: Flow, c: str = "S", d: str = "F") -> tuple[int, int]:
-    """A run of p that failed, and the run of c in it."""
+    """Let a run of p fail; returns it and the run of c in it."""
     parent = flow.begin_batch("p").id
     ran = child(flow, "c", parent, c).id
     child(flow, "d", parent, d)

@@ -1,4 +1,4 @@
-"""omd rollback and omd purge, run as a person runs them."""
+"""omd preview-rollback and omd purge, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def failed(dsn: str) -> int:
-    """A Module m whose run has failed after it wrote three rows; one ran before it, long ago."""
+    """A Module m whose run has failed after it wrote three rows; an earlier run is long ago."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE SCHEMA IF NOT EXISTS dwh")
         conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
@@ -53,7 +53,7 @@ def test_rollback_says_when_nothing_waits(omd_command: Command, dsn: str, failed
         conn.execute("CALL omd.begin_module('m')")
     shown = omd_command("preview-rollback", "m", "--dsn", dsn)
     assert (shown.returncode, shown.stdout) == (0, "")
-    assert "Nothing of m waits" in shown.stderr
+    assert "No run of m waits" in shown.stderr
     assert omd_command("preview-rollback", "nope", "--dsn", dsn).returncode == 1
 
 

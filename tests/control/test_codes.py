@@ -1,4 +1,4 @@
-"""The three codes: what each event sets, and which transitions are refused (rules P2 and P3)."""
+"""The three codes: the values that each event sets, and refused transitions (rules P2 and P3)."""
 
 from __future__ import annotations
 

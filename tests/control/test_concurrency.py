@@ -1,6 +1,6 @@
-"""One winner: parallel sessions, and interleavings held still by an open transaction (rule P10).
+"""Parallel begins have one winner, also when an open transaction stops one of them (rule P10).
 
-OMD_ROUNDS   how often the 64 sessions begin together (3; 1000 for the full run).
+OMD_ROUNDS is how often the 64 sessions begin together (3; 1000 for the full run).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def test_of_64_parallel_begins_exactly_one_proceeds(
 def test_an_instance_created_but_not_committed_is_not_overtaken(
     another: Another, background: Background, until_settled: UntilSettled, kind: str
 ) -> None:
-    """Lowest id wins, also when the second can't see the first yet."""
+    """The lowest id wins, even when the second session can't see the first one yet."""
     one, two = another(), another()
 
     def begin(session: Flow) -> Begun:
@@ -308,7 +308,7 @@ def test_an_administrators_edit_and_an_evaluation_never_both_lose(
     begun = background(two.begin_module)
     until_settled(two, begun)
     one.conn.execute("COMMIT")
-    if begun.result(timeout=20).answer == ("P", None):  # it did not see the edit: the next does
+    if begun.result(timeout=20).answer == ("P", None):  # the next run sees the edit
         two.end_module(begun.result().id, "S")
         assert flow.begin_module().answer == ("C", "DIRECTIVE")
     else:
@@ -351,7 +351,7 @@ def test_batches_that_share_modules_in_opposite_orders_never_deadlock(
 def test_opposite_orders_inside_two_transactions_do_not_deadlock_while_ending(
     flow: Flow, another: Another
 ) -> None:
-    """Ends lock their own rows only."""
+    """The end of an instance locks only its own rows."""
     flow.batch("b", "m", "n")
     batch = flow.begin_batch().id
     ids = [flow.begin_module(code, batch).id for code in ("m", "n")]

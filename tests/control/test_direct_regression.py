@@ -1,4 +1,4 @@
-"""The classic cases of the public DIRECT framework, by its own names for them."""
+"""The classic cases of the public DIRECT framework, under the names that it gives them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def scene(flow: Flow) -> None:
-    """One Batch of a staging, a history staging and a hub Module."""
+    """Register one Batch with a staging, a history staging and a hub Module."""
     flow.batch("b_dummy")
     for sequence, (code, area, table_type) in enumerate(
         [("m_stg", "STG", "STG"), ("m_hstg", "HSTG", "HSTG"), ("m_hub", "INT", "HUB")]

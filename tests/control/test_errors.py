@@ -1,4 +1,4 @@
-"""The catalogue of errors: each is raised, in the same shape, as the class of the same name."""
+"""The error catalogue: each error is raised in the same form, by the class of the same name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an executable leaves behind: no settings, no role, and a count of what it wrote."""
+"""An executable leaves no setting and no role behind, and the rows that it wrote are counted."""
 
 from __future__ import annotations
 

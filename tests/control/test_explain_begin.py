@@ -1,4 +1,4 @@
-"""What a begin would answer now, and by which rule: asked without changing anything."""
+"""omd.explain_begin returns what a begin would return and by which rule, and changes nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def explain(flow: Flow, **arguments: Any) -> dict[str, Any]:
 
 
 def state(flow: Flow) -> Any:
-    """Everything that a begin could change, the ids too."""
+    """Return everything that a begin could change, the ids included."""
     tables = ["batch_instance", "module_instance", "event_log", "source_control", "batch", "module"]
     rows = [
         flow.rows(f"SELECT to_jsonb(t)::text AS row FROM omd.{table} AS t ORDER BY 1")
@@ -49,7 +49,7 @@ def state(flow: Flow) -> Any:
 
 
 def same(flow: Flow, **arguments: Any) -> dict[str, Any]:
-    """The explanation, after it was compared with what a begin answers then."""
+    """Return the explanation, after a comparison with what a begin then returns."""
     before = state(flow)
     told = explain(flow, **arguments)
     assert state(flow) == before
@@ -210,7 +210,7 @@ def test_a_reader_may_ask_and_nobody_is_told_or_held_up(flow: Flow, another: Ano
     with reader.conn.transaction():
         assert explain(reader, module_code="m")["processing_indicator"] == "P"
         assert explain(reader, batch_code="b")["processing_indicator"] == "P"
-        # The locks are given back already.
+        # The locks are released already.
         flow.conn.execute("SET lock_timeout = '5s'")
         assert flow.begin_module().pi == "P"
         assert explain(reader, module_code="m")["reason"] == "RUNNING"

@@ -1,4 +1,4 @@
-"""The tolerance of a frequency, what administrators have tuned, force (section 4, rule 4)."""
+"""Frequencies: their tolerance, intervals tuned by administrators, and force (rule P4)."""
 
 from __future__ import annotations
 

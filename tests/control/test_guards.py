@@ -1,4 +1,4 @@
-"""What people change by hand: what is let through, what is refused, what is logged (rule P16)."""
+"""Changes by hand: which are allowed, which are refused, which are logged (rule P16)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANNA = "omd_test_anna"
 
 @pytest.fixture
 def anna(flow: Flow, another: Another) -> Iterator[Flow]:
-    """A person's own session, with a login that is a member of omd_admin and nothing else."""
+    """The session of a person, whose login is a member of omd_admin and of nothing else."""
     flow.conn.execute(f"DROP ROLE IF EXISTS {ANNA}".encode())
     flow.conn.execute(f"CREATE ROLE {ANNA} LOGIN IN ROLE omd_admin".encode())
     session = another(user=ANNA)
@@ -33,7 +33,7 @@ def anna(flow: Flow, another: Another) -> Iterator[Flow]:
 
 @pytest.fixture
 def definitions(flow: Flow) -> None:
-    """One row in every table that an administrator may write."""
+    """Write one row in every table that an administrator may write."""
     flow.batch("b", "m")
     flow.batch("child")
     flow.call("add_batch_to_parent_batch", batch_code="child", parent_batch_code="b")
@@ -47,7 +47,7 @@ def definitions(flow: Flow) -> None:
 
 
 def log(flow: Flow) -> list[tuple[str, str]]:
-    """The code and the text of every edit, in order."""
+    """Return the code and the text of every edit, in order."""
     return [
         (row["event_return_code_details"], row["event_detail"])
         for row in flow.rows("SELECT * FROM omd.event_log WHERE event_type_code = 4 ORDER BY 1")
@@ -289,7 +289,7 @@ def test_an_indicator_is_p_r_or_c(flow: Flow, anna: Flow, kind: str, value: str)
 def test_a_superuser_edits_no_column_of_an_instance_but_the_indicator(
     flow: Flow, kind: str
 ) -> None:
-    """Generated from the catalogue: a new column is read only from its first day."""
+    """The cases come from the catalog, so that a new column is read-only from its first day."""
     flow.batch("b", "m")
     run = flow.run_batch("b", m="S")
     columns = flow.rows(
@@ -322,7 +322,7 @@ def test_a_superuser_edits_no_column_of_an_instance_but_the_indicator(
 @pytest.mark.parametrize("kind", ["batch", "module"])
 @pytest.mark.parametrize("indicator", ["P", "R", "C"])
 def test_the_placeholder_is_fixed(flow: Flow, anna: Flow, kind: str, indicator: str) -> None:
-    if indicator == "P":  # no change, so nothing to refuse but the row
+    if indicator == "P":  # it is no change, so only the row can be refused
         update = "next_run_indicator = 'P'"
     else:
         update = f"next_run_indicator = '{indicator}'"
@@ -369,7 +369,7 @@ def test_a_refused_row_takes_the_whole_statement_with_it(flow: Flow, anna: Flow)
 
 
 def test_an_executing_run_is_marked_for_its_next_run(flow: Flow, anna: Flow) -> None:
-    """It goes on, succeeds, and the mark is still there."""
+    """The run continues and succeeds, and the mark is still there."""
     flow.module()
     id = flow.begin_module().id
     flow.write(id)

@@ -1,4 +1,4 @@
-"""Leases: a driver that has died is declared dead, and can't come back (rules P11 and P12)."""
+"""Leases: a run whose driver has died is declared dead and can't return (rules P11 and P12)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from support.flow import Flow
 
-PASSED = timedelta(microseconds=1)  # it has passed when the next call arrives
+PASSED = timedelta(microseconds=1)  # it has expired when the next call arrives
 LONG = timedelta(hours=1)
 
 
@@ -172,7 +172,7 @@ def test_the_event_says_why_a_run_was_given_up(flow: Flow) -> None:
 
 
 def test_what_runs_in_a_dead_batch_ends_with_it(flow: Flow) -> None:
-    """Else it could succeed after the next run of the Batch has decided to do it again."""
+    """Otherwise it could succeed after the next run of the Batch has decided to repeat it."""
     flow.batch("child", "n")
     flow.call("add_batch_to_parent_batch", batch_code="child", parent_batch_code="b")
     dead = flow.begin_batch(lease=PASSED).id
@@ -226,7 +226,7 @@ def test_a_heartbeat_and_the_end_of_its_batch_wait_for_each_other(
         flow.rows(
             "SELECT FROM omd.module_instance WHERE module_instance_id = %s FOR UPDATE", module
         )
-        # Both want the two rows, and the Module's is taken.
+        # Both need the two rows, and the row of the Module is locked.
         beat = background(beating.call, "heartbeat", module_instance_id=module, lease="1 hour")
         until_settled(beating, beat)
         end = background(ending.end_batch, batch, "F")

@@ -22,7 +22,7 @@ def run(flow: Flow) -> int:
 
 
 def record(flow: Flow, run: int, write: int = 1, part: int = 0, rows: int = 2, **more: Any) -> Any:
-    """Whether the attempt is the first, and the rows that count."""
+    """Return whether the attempt is the first, and the rows that count."""
     given = {
         "module_instance_id": run,
         "write_number": write,
@@ -36,7 +36,7 @@ def record(flow: Flow, run: int, write: int = 1, part: int = 0, rows: int = 2, *
 
 
 def attempt(flow: Flow, run: int, **arguments: Any) -> Any:
-    """A task as a writer must be: rows, ledger, then commit or roll back."""
+    """Do what the task of a writer must do: rows, ledger, then commit or rollback."""
     answer = None
     with flow.conn.transaction() as transaction:
         flow.write(run, rows=arguments.get("rows", 2))

@@ -1,4 +1,4 @@
-"""Load windows: each starts where the newest one that counts has ended."""
+"""Load windows: each starts at the end of the newest one that is not withdrawn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def loaded(flow: Flow, status: str = "S", **end: Any) -> int:
 
 
 def start(flow: Flow, **end: Any) -> Any:
-    """The start of the next window, which is left open."""
+    """Return the start of the next window, whose run stays open."""
     return window(flow, flow.begin_module().id, **end)
 
 
@@ -221,7 +221,7 @@ def test_a_kind_counts_where_a_purge_took_the_first_windows(flow: Flow) -> None:
 
 
 def test_a_window_from_before_has_an_open_start_too(flow: Flow) -> None:
-    """Former versions, and lineage, write an open start as -infinity."""
+    """Earlier versions, and lineage, write an open start as -infinity."""
     id = flow.begin_module().id
     window(flow, id, end_value="2013-01-31", end_id=3)
     flow.owner("UPDATE omd.source_control SET start_value = '-infinity'")

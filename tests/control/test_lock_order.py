@@ -22,7 +22,7 @@ HOUR = timedelta(hours=1)
 
 
 class Rollback:
-    """begin_module gives up an instance of its own Batch, and rolls it back for a long time."""
+    """begin_module declares an instance of its Batch dead, and rolls it back for a long time."""
 
     def __init__(
         self, flow: Flow, another: Another, background: Background, until_settled: UntilSettled
@@ -95,7 +95,7 @@ def test_a_batch_that_is_given_up_and_a_begin_in_it_do_not_deadlock(
     with pytest.raises(psycopg.Error) as caught:
         rollback.goes_on()
     assert caught.value.sqlstate == "OM101"
-    # What was left alone, because the begin held it, is dead: its Batch has ended.
+    # The instance that was skipped, because the begin held it, is dead: its Batch has ended.
     assert flow.codes(module=rollback.dead) == "E P P"
     assert flow.begin_module().array == [rollback.dead]
     assert flow.failures(module=rollback.dead) == 1

@@ -1,4 +1,4 @@
-"""Module evaluation: the lines of rule P5, each, and their order."""
+"""Module evaluation: each line of rule P5, and their order."""
 
 from __future__ import annotations
 

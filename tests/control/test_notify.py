@@ -1,4 +1,4 @@
-"""LISTEN omd_event: each change of state of an instance, as JSON, in a session of its own."""
+"""LISTEN omd_event: another session receives each change of state of an instance, as JSON."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ KEYS = [
 
 @pytest.fixture
 def heard(flow: Flow, connect: Callable[..., Connection]) -> Heard:
-    """A function that answers what another session was told since the last call, in order."""
+    """A function that returns what another session has received since the last call, in order."""
     listener = connect()
     listener.execute("LISTEN omd_event")
 
     def heard() -> list[dict[str, Any]]:
-        # The server sends what was committed before it answers this; the mark ends the wait.
+        # The server sends earlier notifications before it answers this; the mark ends the wait.
         flow.conn.execute("NOTIFY omd_event, 'mark'")
         found = []
         for notify in listener.notifies(timeout=30):
@@ -52,7 +52,7 @@ def heard(flow: Flow, connect: Callable[..., Connection]) -> Heard:
 
 
 def states(events: list[dict[str, Any]]) -> list[str]:
-    """Each event as in 'Module m 1: E P P'."""
+    """Return each event, as in 'Module m 1: E P P'."""
     return [
         f"{e['instance_type'].split()[0]} {e['code']} {e['instance_id']}:"
         f" {e['execution_status_code']} {e['processing_indicator']} {e['next_run_indicator']}"

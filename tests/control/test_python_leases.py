@@ -1,5 +1,5 @@
-"""Leases: kept while the job runs, lost when the database says so or can't be reached."""
-# ruff: noqa: PT012, SIM117 - what happens in a block, and in which, is what is tested
+"""Leases are renewed while the job runs, and lost if they are refused or can't be renewed."""
+# ruff: noqa: PT012, SIM117 - the tests are about what happens in which block
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_run_that_can_not_reach_the_database_stops_before_its_lease_ends(
             wait_until(lambda: run.lost)
             assert time.monotonic() - before < lease.total_seconds()
             wire.refusing = False
-    # Known to be lost, it is recorded as failed at once, not when somebody reaps it.
+    # The loss is known, so the failure is recorded at once, not when somebody calls reap.
     assert module_row(run.module_instance_id)["execution_status_code"] == "F"
 
 
@@ -116,7 +116,7 @@ def test_a_short_interruption_does_not_cost_the_lease(control: omd.Control, wire
         with cut.module("m_alone") as run:
             wait_until(lambda: wire.connections >= 2)
             wire.refusing = True
-            time.sleep(1.0)  # a real outage has a length
+            time.sleep(1.0)  # a real outage takes some time
             wire.refusing = False
             seen = wire.connections
             wait_until(lambda: wire.connections > seen)

@@ -1,5 +1,5 @@
 """The blocks around a job: how an instance ends, whatever the job does."""
-# ruff: noqa: PT012, SIM117 - what happens in a block, and in which, is what is tested
+# ruff: noqa: PT012, SIM117 - the tests are about what happens in which block
 
 from __future__ import annotations
 

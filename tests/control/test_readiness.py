@@ -1,4 +1,4 @@
-"""What would show only after the first failure of a Module: readiness, and the warnings."""
+"""Readiness and warnings report what would otherwise show only after a Module's first failure."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_target_without_the_stamp_column(flow: Flow) -> None:
     flow.module("stg", area_code="STG", table_type_code=None)
     assert readiness(flow) == [
         ("ERROR", "STAMP_COLUMN_MISSING"),
-        ("WARNING", "STAMP_COLUMN_MISSING"),  # TRUNCATE does without it
+        ("WARNING", "STAMP_COLUMN_MISSING"),  # TRUNCATE does not need it
     ]
     for command in commands(flow):
         flow.conn.execute(command.encode())

@@ -1,4 +1,4 @@
-"""How a target without a standard way is undone: omd.register_rollback."""
+"""omd.register_rollback says how a target without a standard rollback is undone."""
 
 from __future__ import annotations
 

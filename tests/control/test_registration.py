@@ -1,4 +1,4 @@
-"""Registering Batches and Modules: by code, again and again, and never what makes no sense."""
+"""Registration of Batches and Modules: it goes by code, is repeatable, and refuses nonsense."""
 
 from __future__ import annotations
 

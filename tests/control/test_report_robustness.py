@@ -1,4 +1,4 @@
-"""One bad run breaks no report; and who set a directive, and what executes where (section 10)."""
+"""One bad run breaks no report; reports show who set a directive, and what executes where."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST = 2**63 - 1
 
 
 def look_everywhere(flow: Flow) -> None:
-    """Every view is read whole, by a client that makes Python values of all there is."""
+    """Read every view as a whole, with a client that turns all values into Python values."""
     views = flow.rows(
         "SELECT relname AS name FROM pg_class"
         " WHERE relnamespace = 'omd_report'::regnamespace AND relkind = 'v'"
@@ -188,14 +188,14 @@ def test_a_code_that_no_index_takes_is_refused(flow: Flow, call: str) -> None:
 
 
 def test_no_error_says_null_or_leaves_a_brace(flow: Flow) -> None:
-    """Every template of the catalogue, filled with nothing, and with empty lists."""
+    """Every template of the catalogue is filled with no values, and with empty lists."""
     for row in flow.rows("SELECT * FROM omd.error_catalogue"):
         text = row["message_template"] + row["hint_template"]
         keys = set(flow.rows(
             "SELECT array_agg(DISTINCT regexp_replace(m[1], '_literal$', '')) AS keys"
             " FROM regexp_matches(%s, '\\{([a-z_]+)\\}', 'g') AS m", text,
         )[0]["keys"] or [])  # fmt: skip
-        # What a hint shows of a template of its own stands for itself.
+        # A placeholder that a hint shows as an example stays as it is.
         keys -= {"table", "insert_instance_column", "instance_array"}
         for value in (None, []):
             with pytest.raises(psycopg.Error) as caught:

@@ -1,4 +1,4 @@
-"""The reporting views (rule P17): the right rows, and no others."""
+"""The reporting views have the right rows, and no others (rule P17)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VIEWS = """
 
 
 def look(flow: Flow, view: str, **equal: Any) -> list[dict[str, Any]]:
-    """The rows of a view, by column and value."""
+    """Return the rows of a view, by column and value."""
     condition = sql.SQL(" AND ").join(
         sql.SQL("{} = {}").format(sql.Identifier(k), sql.Placeholder(k)) for k in equal
     )
@@ -34,7 +34,7 @@ def look(flow: Flow, view: str, **equal: Any) -> list[dict[str, Any]]:
 
 
 def age(flow: Flow, by: str, *, module: int = -1, batch: int = -1) -> None:
-    """Let an instance have happened earlier."""
+    """Move an instance into the past."""
     for kind, id in (("module", module), ("batch", batch)):
         flow.owner(
             f"UPDATE omd.{kind}_instance SET start_datetime = start_datetime - %s::interval,"
@@ -102,7 +102,7 @@ def test_a_hostile_name_is_a_name(flow: Flow) -> None:
     ],
 )
 def test_a_look_is_served_by_an_index(flow: Flow, query: str, index: str) -> None:
-    """Whether one *can* serve it: a table this small is otherwise read whole."""
+    """Check whether an index *can* serve it: a table this small would be read as a whole."""
     flow.conn.execute("SET enable_seqscan = off")
     if "LIMIT" in query:
         flow.conn.execute("SET enable_sort = off")
@@ -182,7 +182,7 @@ def test_a_failed_last_run_is_an_exception_until_a_run_succeeds(flow: Flow) -> N
 
 def test_a_run_is_long_by_the_history_of_its_own(flow: Flow) -> None:
     flow.batch("b", "m")
-    for minutes in (2, 2, 30):  # the median counts: one slow run moves nothing
+    for minutes in (2, 2, 30):  # the median counts, so one slow run changes nothing
         run = flow.run_batch("b", m="S")
         longer = "start_datetime = start_datetime - make_interval(mins => %s)"
         flow.owner(

@@ -1,4 +1,4 @@
-"""A Batch after a failure: what is skipped and rolled back, and what administrators ask for."""
+"""A Batch after a failure: what it skips and rolls back, and what administrators request."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_c_on_a_module_skips_it_in_the_next_batch_once(flow: Flow) -> None:
 def test_a_directive_on_an_executing_instance_is_refused_or_kept(
     flow: Flow, kind: str, indicator: str
 ) -> None:
-    """Evaluation looks at ended instances only; the end must not lose the wish in silence."""
+    """Evaluation reads ended instances only, so the end must not drop the directive silently."""
     if kind == "batch":
         id = flow.begin_batch("x").id
         module = flow.run_module("m1", batch=id)

@@ -1,4 +1,4 @@
-"""The purge: what goes, what evaluation still needs, and that no run waits for it."""
+"""The purge: what it deletes, what it keeps for the evaluation, and that no run waits for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PURGE = "CALL omd.purge_history(interval '1 year', %s)"
 
 
 def age(flow: Flow) -> None:
-    """Everything so far happened two years ago."""
+    """Move everything so far two years into the past."""
     for table in ("batch_instance", "module_instance"):
         flow.owner(
             f"UPDATE omd.{table} SET start_datetime = start_datetime - interval '2 years',"
@@ -41,7 +41,7 @@ def left(flow: Flow, kind: str = "module") -> list[int]:
 
 
 def window(flow: Flow, end: int, status: str = "S") -> tuple[int, Any]:
-    """A run with a load window up to ``end``: its id, and where the window starts."""
+    """Run with a load window up to ``end``; returns its id and the start of the window."""
     id = flow.begin_module().id
     flow.conn.execute("CALL omd.create_load_window(%s, p_end_id => %s)", [id, end])
     flow.end_module(id, status)
@@ -101,7 +101,7 @@ def test_what_waits_stays_with_all_that_came_after(flow: Flow, mark: str) -> Non
             flow.set_next(mark, module=waiting)
     age(flow)
     purge(flow)
-    # Of a run that executes, the last real run is the one before it.
+    # While a run executes, the last real run is the one before it.
     assert left(flow) == ([before, waiting] if mark == "E" else [waiting])
     assert flow.one("SELECT count(*) FROM omd.event_log WHERE event_type_code = 2") == (mark == "F")
     if mark == "E":
@@ -125,7 +125,7 @@ def test_a_batch_that_waits_for_its_restart_keeps_what_it_would_skip(flow: Flow)
     flow.batch("b", "m1", "m2")
     flow.run_batch("b", m1="S", m2="S")
     failed = flow.run_batch("b", m1="S", m2="F")
-    # The Module runs on elsewhere, with success.
+    # The Module later runs elsewhere and succeeds.
     age(flow)
     flow.batch("other", "m1")
     flow.run_batch("other", m1="S")
@@ -161,7 +161,7 @@ def test_the_next_window_follows_on_from_one_that_was_purged(flow: Flow) -> None
     assert start == 20
     assert purge(flow)[0] == 2
     assert flow.one("SELECT count(*) FROM omd.source_control") == 1
-    # Even when the only one left is taken back.
+    # This holds even when the only one left is withdrawn.
     flow.set_next("R", module=third)
     assert window(flow, 40)[1] == 20
 

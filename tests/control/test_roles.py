@@ -1,4 +1,4 @@
-"""Roles: what each may do, that nobody may more, that no surroundings do harm (rule P15)."""
+"""Roles: each may do what the rules say and no more, and no surroundings do harm (rule P15)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def scene(flow: Flow) -> None:
 
 @pytest.fixture
 def runner(flow: Flow, another: Another) -> Flow:
-    """A session as omd_runner, with rights on the target and on nothing else."""
+    """A session of omd_runner, with rights on the target and on nothing else."""
     flow.conn.execute("GRANT USAGE ON SCHEMA dwh TO omd_runner")
     flow.conn.execute("GRANT SELECT, INSERT, DELETE, TRUNCATE ON dwh.m TO omd_runner")
     return another(role="omd_runner")

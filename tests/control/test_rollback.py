@@ -1,4 +1,4 @@
-"""Rolling back: what is undone by which statement, and where it is refused (rule R2)."""
+"""Rollback: which statement undoes which target, and when it is refused (rule R2)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_pending_rollback_without_a_template_stops_the_run(
     assert flow.codes(module=created) == "E A P"
     flow.end_module(created, "A")
 
-    # the command of the HINT mends it
+    # the command of the HINT repairs it
     with pytest.raises(psycopg.Error) as caught:
         flow.begin_module()
     assert caught.value.diag.message_hint
@@ -253,7 +253,7 @@ def test_ten_thousand_instances_are_undone_at_once(flow: Flow) -> None:
 
 
 def staging(flow: Flow, **attributes: Any) -> None:
-    """m_stg with its companion m_hstg, both in Batch b; m_sat fails."""
+    """Register m_stg with its companion m_hstg, both in Batch b, and let m_sat fail."""
     flow.module("m_hstg", area_code="HSTG", table_type_code="HSTG", **attributes)
     flow.module(
         "m_stg",
@@ -293,7 +293,7 @@ def test_staging_takes_the_history_rows_of_the_same_batch_instances_with_it(flow
     assert flow.stamps("dwh.m_stg") == {}
     assert flow.stamps("dwh.m_hstg") == {good: 2, alone: 2}
 
-    # It was undone, so it must run again, and has nothing left to roll back.
+    # It was undone, so it must run again, but it has nothing left to roll back.
     assert (
         flow.one(
             "SELECT rolled_back_by_module_instance_id FROM omd.module_instance"
@@ -307,7 +307,7 @@ def test_staging_takes_the_history_rows_of_the_same_batch_instances_with_it(flow
 
 
 def test_a_companion_that_ran_in_a_rerun_goes_with_what_it_read(flow: Flow) -> None:
-    """The rerun skipped staging, which had succeeded; its companion read what it had loaded."""
+    """The rerun skips staging, which has succeeded; its companion reads what staging has loaded."""
     staging(flow)
     first = flow.begin_batch().id
     stg = flow.run_module("m_stg", "S", first)
@@ -376,7 +376,7 @@ def test_a_companion_on_spark_is_rolled_back_by_the_same_caller(flow: Flow) -> N
     retry = flow.begin_batch()
     begun = flow.begin_module("m_stg", retry.id)
     assert begun.pi == "R"
-    # What fails from now on is not in the statements, so it is not marked either.
+    # A run that fails from now on is not in the statements, so it is not marked either.
     late = flow.run_module("m_hstg", "F", retry.id)
     statements = flow.rows("SELECT statement FROM omd.build_rollback_sql(%s)", begun.id)
     assert [row["statement"] for row in statements] == [

@@ -1,4 +1,4 @@
-"""A rollback that did not happen is not taken for one (section 6)."""
+"""A rollback that did not happen does not count as one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def failed_with_rows(flow: Flow, code: str = "m", batch: int = 0) -> int:
     return flow.end_module(id, "F")
 
 
-# Rows that a rule, a trigger or a policy keeps
+# A rule, a trigger or a policy keeps rows
 
 KEPT = {
     "rule": "CREATE RULE keep AS ON DELETE TO dwh.m DO INSTEAD NOTHING",
@@ -107,7 +107,7 @@ def test_a_staging_table_without_a_stamp_is_emptied(flow: Flow) -> None:
 
 
 def told(flow: Flow) -> tuple[int, int]:
-    """A failed run with rows, and one whose evaluation answered R without executing it."""
+    """Make a failed run with rows, and one whose evaluation returned R without a rollback."""
     failed = failed_with_rows(flow)
     id = flow.create_module()
     flow.rows("SELECT * FROM omd._answer_module(%s)", id)
@@ -333,7 +333,7 @@ PREDICATES = {
 def test_what_waits_is_found_by_the_index_of_what_is_open(
     another: Callable[..., Flow], flow: Flow, predicate: str, role: str
 ) -> None:
-    """The functions are inlined, and still say what the index says."""
+    """The functions are inlined, and have the same condition as the index."""
     flow.module()
     flow.owner(
         "INSERT INTO omd.module_instance (module_id, start_datetime, end_datetime,"

@@ -1,4 +1,4 @@
-"""Rolling back what foreign keys refer to: the referring Modules go first."""
+"""Rollback of targets that foreign keys refer to: the referring Modules are rolled back first."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_link_alone_leaves_the_hub_alone(flow: Flow) -> None:
 
 
 def test_what_goes_with_a_referring_module_goes_too(flow: Flow) -> None:
-    """A companion of the link, in the same Batch Instance, though it refers to nothing."""
+    """The Module is a companion of the link, in the same Batch Instance, but refers to nothing."""
     vault(flow)
     flow.module("copy", area_code="HSTG", table_type_code=None)
     flow.module("link", companion_module_codes=["copy"])
@@ -129,7 +129,7 @@ def test_what_goes_with_a_referring_module_goes_too(flow: Flow) -> None:
 
 
 def test_a_module_of_no_batch_with_a_window_goes_back_by_itself(flow: Flow) -> None:
-    """Whoever gives it windows, a topic of lineage for one, must put its position back."""
+    """A part that gives it load windows, such as a topic, must move its position back."""
     vault(flow)
     hub = load(flow, 0, 1, "hub")["hub"]
     flow.module("free", table_code="dwh.link")

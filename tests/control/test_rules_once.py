@@ -1,4 +1,4 @@
-"""The rules that stand in one function are planned as part of the query that asks."""
+"""A rule that is a function is inlined into the query that uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of a satellite after a rollback: as if the undone runs had never been (rule R3)."""
+"""After a rollback a satellite is as if the undone runs had never happened (rule R3)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 OPEN = "9999-12-31"
 ANSWER = tuple[Any, ...]
 
-# How a loader stamps the row that it closes: in the update column, not at all, or it has no such
-# column; the last kind also stamps it when it inserts.
+# A loader stamps the row that it closes in the update column, or not at all, or it has no such
+# column; the last kind also stamps the column when it inserts.
 STAMPS = ["stamped", "not stamped", "no column", "stamped at insert"]
 
 
@@ -66,7 +66,7 @@ class Satellite:
             )
 
     def close(self, id: int, k1: int, until: str) -> None:
-        """End a key without a successor: it was deleted in the source."""
+        """End a key without a successor, because it was deleted in the source."""
         stamp = f", omd_update_module_instance_id = {id}" if self.stamps == "stamped" else ""
         self.flow.conn.execute(
             "UPDATE dwh.sat SET omd_expiry_date = %s, omd_current_record_indicator = 'N'"
@@ -81,7 +81,7 @@ class Satellite:
         return self.flow.end_module(begun.id, status)
 
     def rows(self) -> list[ANSWER]:
-        """Everything but the update stamp."""
+        """Return everything except the update stamp."""
         found = self.flow.rows(
             "SELECT k1, v, omd_effective_date::text, omd_expiry_date::text,"
             " omd_current_record_indicator AS c, omd_insert_module_instance_id"
@@ -90,7 +90,7 @@ class Satellite:
         return [tuple(row.values()) for row in found]
 
     def undo(self) -> list[int] | None:
-        """Begin again, which rolls back, and leave no trace of that run."""
+        """Begin again, which rolls back, and remove all traces of that run."""
         begun = self.flow.begin_module()
         self.flow.end_module(begun.id, "S")
         return begun.array
@@ -116,7 +116,7 @@ def test_several_failed_runs_in_a_row_are_undone_together(flow: Flow, stamps: st
     sat = Satellite(flow, stamps)
     sat.run("S", (1, "a", "2026-01-01"), (2, "a", "2026-01-01"))
     before = sat.rows()
-    # On Spark nobody rolls back in between; then the target moves here.
+    # On Spark nothing is rolled back in between; then the target moves to PostgreSQL.
     flow.module("m", platform_code="SPARK", table_code="dwh.sat", table_type_code="SAT")
     ids = []
     for n, since in enumerate(("2026-02-01", "2026-03-01", "2026-04-01")):

@@ -1,4 +1,4 @@
-"""Spark jobs of a run: tagged, and cancelled when the run has to stop."""
+"""The Spark jobs of a run are tagged, and cancelled when the run has to stop."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_driver_that_is_cut_off_stops_its_jobs_before_its_lease_ends(
 def test_a_frozen_driver_stops_its_jobs_when_it_goes_on(
     control: omd.Control, dsn: str, events: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """The JVM works on while the driver is frozen; what it has written is fenced."""
+    """The JVM continues while the driver is frozen; the fence stops its writes."""
     works = tmp_path / "works"
     program = textwrap.dedent(f"""
         import omd, pathlib, time
@@ -192,7 +192,7 @@ def test_sigterm_stops_a_driver_that_waits_for_spark(
     )
     assert process.stdout is not None
     module = int(process.stdout.readline())
-    time.sleep(3)  # into the wait for Spark; too early is as good a moment for a SIGTERM
+    time.sleep(3)  # the wait for Spark has begun; an earlier SIGTERM would be as good
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 143, said

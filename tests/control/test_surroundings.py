@@ -1,4 +1,4 @@
-"""No name, no setting and no SQL of somebody else turns a routine against its caller or owner."""
+"""No foreign name, setting or SQL turns a routine against its caller or its owner."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def scene(flow: Flow) -> None:
 
 @pytest.fixture
 def runner(flow: Flow, another: Another) -> Flow:
-    """A session as omd_runner, with rights on the target and on nothing else."""
+    """A session of omd_runner, with rights on the target and on nothing else."""
     flow.conn.execute("GRANT USAGE ON SCHEMA dwh TO omd_runner")
     flow.conn.execute("GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON dwh.m TO omd_runner")
     return another(role="omd_runner")
 
 
-# Names that come before ours
+# Names that hide ours
 
 
 def whole_story(flow: Flow, runner: Flow) -> None:
-    """Everything a runner does."""
+    """Do everything that a runner does."""
     batch = runner.begin_batch().id
     failed = runner.begin_module("m", batch, lease="5 minutes").id
     runner.write(failed)
@@ -89,7 +89,7 @@ def test_names_in_front_of_ours_and_of_pg_catalog_s_do_no_harm(
     ],
 )
 def test_the_traps_close(runner: Flow, traps: str, query: str) -> None:
-    """The test above would not notice traps that nothing can fall into."""
+    """The test above would pass if its traps had no effect, so each trap is tried."""
     runner.conn.execute(f"SET search_path = {traps}, pg_catalog".encode())
     with pytest.raises(psycopg.Error) as caught:
         runner.conn.execute(query.encode())
@@ -97,7 +97,7 @@ def test_the_traps_close(runner: Flow, traps: str, query: str) -> None:
 
 
 def test_temporary_names_do_no_harm(flow: Flow, runner: Flow) -> None:
-    """Temporary tables and types come before every schema, whatever the search_path says."""
+    """Temporary tables and types are found before every schema of the search_path."""
     lay_temporary_names(runner)
     whole_story(flow, runner)
 
@@ -119,7 +119,7 @@ SPIES = [
 
 @pytest.fixture
 def login(flow: Flow, another: Another) -> Iterator[Flow]:
-    """A session of a person who may run; the owner of OMD may read what she may not."""
+    """A session that may run; the owner of OMD may read a table that it may not read."""
     flow.conn.execute("CREATE SCHEMA secret")
     flow.conn.execute("CREATE TABLE secret.t ()")
     flow.conn.execute("GRANT USAGE ON SCHEMA secret TO omd_owner")
@@ -140,7 +140,7 @@ def login(flow: Flow, another: Another) -> Iterator[Flow]:
 def test_a_template_runs_with_the_rights_of_who_begins(
     flow: Flow, login: Flow, way: str, spy: str
 ) -> None:
-    """An administrator wrote it, and a routine of omd_owner fills it in."""
+    """An administrator wrote the template, and a routine of omd_owner fills it."""
     flow.run_module("m", "F")
     flow.conn.execute(
         "INSERT INTO omd.rollback_template (module_id, step, statement_template) VALUES (1, 1, %s)",
@@ -214,7 +214,7 @@ def test_a_preview_counts_with_the_rights_of_who_looks(flow: Flow, login: Flow) 
 def test_code_on_a_target_runs_with_the_caller_s_rights(
     flow: Flow, runner: Flow, code: str
 ) -> None:
-    """Who owns a target can't reach OMD through the loads and rollbacks that run on it."""
+    """The owner of a target gets no rights in OMD from the loads and rollbacks that run on it."""
     flow.conn.execute("CREATE TABLE dwh.seen (who text)")
     flow.conn.execute("GRANT INSERT ON dwh.seen TO PUBLIC")
     flow.conn.execute("GRANT USAGE ON SCHEMA dwh TO PUBLIC")

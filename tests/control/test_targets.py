@@ -1,4 +1,4 @@
-"""Which target a Module may be given, and when (section 6)."""
+"""Targets: which one a Module may get, and when."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_no_other_target_while_a_rollback_waits(flow: Flow, other: dict[str, Any
     assert detail["module_instance_ids"] == [failed]
     assert registered(flow) == before
 
-    # the way out that the HINT names
+    # the solution that the HINT names
     flow.end_module(flow.begin_module().id, "S")
     assert flow.stamps() == {}
     flow.call("register_module", module_code="m", **other)

@@ -17,7 +17,7 @@ ANNA = "anna as omd_runner"
 
 @pytest.fixture
 def anna(flow: Flow, another: Callable[..., Flow]) -> Iterator[Flow]:
-    """A person who has logged in as herself and taken on omd_runner."""
+    """A session with a login of its own that has taken on the role omd_runner."""
     flow.conn.execute("CREATE ROLE anna LOGIN IN ROLE omd_runner")
     flow.batch("b", "m")
     session = another()

@@ -1,4 +1,4 @@
-"""The command ``omd`` as such, and install, uninstall and doctor."""
+"""The command ``omd`` itself, and install, uninstall and doctor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line says of itself, over the whole tree of commands."""
+"""The help of the command line, over the whole tree of commands."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_no_line_of_help_is_cut_off(path: tuple[str, ...]) -> None:
     done = CliRunner().invoke(cli, [*path, "--help"], terminal_width=80)
     assert done.exit_code == 0, done.output
     usage, _, rest = done.output.partition("\n\n")
-    assert usage.startswith("Usage: ")  # ARGS... means what it says there
+    assert usage.startswith("Usage: ")  # in the usage line ARGS... is correct
     for line in rest.splitlines():
         assert not line.endswith("..."), line
 
@@ -55,7 +55,7 @@ def test_every_option_has_a_word_of_help(path: tuple[str, ...]) -> None:
             assert parameter.help.endswith((".", "]", ")")), parameter.opts
 
 
-# What prints no rows: it changes something, or its output has a format of its own.
+# These print no rows: they change something, or their output has a format of its own.
 SILENT = {
     "", "uninstall", "demo", "demo lineage", "register", "register batch", "register module",
     "register batch-module", "register parent", "register rollback", "register area",

@@ -1,5 +1,5 @@
-"""The connection under the calls: lost, found broken, given up, told by the environment."""
-# ruff: noqa: PT012 - what happens in a block, and in which, is what is tested
+"""The connection of the calls: it is lost, found broken, or closed; the environment names it."""
+# ruff: noqa: PT012 - the tests are about what happens in which block
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_begin_whose_answer_is_lost_is_not_repeated(
     assert "begin_module" in str(error)
     assert error.hint is not None
     assert "0:03:00" in error.hint
-    # The control goes on with a new connection.
+    # The control continues with a new connection.
     assert control.begin_module("m_alone").processing_indicator.value == "P"
 
 

@@ -1,4 +1,4 @@
-"""The two halves of the error catalogue, and what an error tells."""
+"""The two halves of the error catalogue, and the attributes of an error."""
 
 from __future__ import annotations
 

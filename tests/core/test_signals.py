@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def start(dsn: str, body: str) -> subprocess.Popen[str]:
-    """A process that runs a driver program; it prints a line when it may be signalled."""
+    """A process that runs a driver program; it prints a line when a signal may be sent."""
     program = (
         "import omd, signal, sys, threading, time\n"
         f"with omd.connect({dsn!r}) as control:\n" + textwrap.indent(textwrap.dedent(body), "    ")

@@ -1,4 +1,4 @@
-"""The house: who may import whom, and that nothing is imported in a circle."""
+"""The structure: which package may import which, and that there is no import circle."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODULES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
 
 
 def imports(module: str) -> set[str]:
-    """What a module imports, in functions too; not what only a type checker sees."""
+    """Return what a module imports, in functions too, without the imports for type checkers."""
     tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
     return {target for node in executed(tree) for target in targets(node)}
 
@@ -88,7 +88,7 @@ def test_a_room_knows_only_the_rooms_below_it_and_no_engine(module):
         assert target.split(".")[0] not in SPARK, target
 
 
-# Not in the rooms: what installs the database, runs a server or checks it, and the demos.
+# These are not in the rooms: the installer, the embedded server, the doctor, and the demos.
 OUTSIDE = re.compile(r"omd\.(spark|demo|install|embedded|cli\.doctor)\b")
 STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CALL \w)")
 

@@ -1,4 +1,4 @@
-"""``omd demo``: what it shows is true, and its proof can fail."""
+"""``omd demo`` shows what is true, and its proof can fail."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MONTHS = (1, 2, 3)
 
 @pytest.fixture(scope="module")
 def played(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[tuple[str, str]]:
-    """A database where the demo was interrupted and then played, and what it told then."""
+    """A database in which the demo was interrupted and then played, and its second output."""
     with new_database() as dsn:
         interrupted = demo(dsn, until="m_int_link_flight")
         assert interrupted.returncode == 1, interrupted.stdout
@@ -37,7 +37,7 @@ def played(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[
 
 
 def demo(dsn: str, until: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Play the demo in a process of its own; Ctrl-C when it has told something."""
+    """Play the demo in a process of its own, and send Ctrl-C when it has printed something."""
     command = [
         str(Path(sys.executable).with_name("omd")),
         "demo",
@@ -90,7 +90,7 @@ def test_it_tells_what_happened(played: tuple[str, str]) -> None:
         "docs/tutorial/control.md",
     ):
         assert what in told
-    assert "\033" not in told  # not a terminal: plain lines
+    assert "\033" not in told  # it is no terminal, so the lines are plain
 
 
 def test_it_shows_a_half_written_load_and_its_rollback(

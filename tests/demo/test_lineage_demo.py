@@ -1,4 +1,4 @@
-"""``omd demo lineage``: what it shows is true, and its proof can fail."""
+"""``omd demo lineage`` shows what is true, and its proof can fail."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def played(
     new_database: Callable[[], AbstractContextManager[str]],
     omd_command: Callable[..., subprocess.CompletedProcess[str]],
 ) -> Iterator[tuple[str, subprocess.CompletedProcess[str]]]:
-    """A database where the demo was played, and what it said."""
+    """A database in which the demo was played, and its output."""
     with new_database() as dsn:
         yield dsn, omd_command("demo", "lineage", "--master", "local[2]", dsn=dsn)
 
@@ -73,7 +73,7 @@ class TestPlayed:
         killed, retry = re.findall(r"^ *(\d+) +([FS]) ", done.stdout, re.MULTILINE)[:2][::-1]
         assert (killed[1], retry[1]) == ("F", "S")
         assert re.search(rf"^ *{retry[0]} +S +{killed[0]} ", done.stdout, re.MULTILINE)
-        assert "\033" not in done.stdout  # not a terminal: plain lines
+        assert "\033" not in done.stdout  # it is no terminal, so the lines are plain
 
     def test_the_tables_hold_what_the_files_say(
         self, connection: psycopg.Connection[Any], source: files.Source

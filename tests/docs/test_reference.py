@@ -1,4 +1,4 @@
-"""What is generated is what the database says of itself: the reference, the calls, the rows."""
+"""The generated reference, calls and rows agree with the catalog of the database."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ def test_every_link_leads_somewhere():
 
 
 def anchors(file: Path) -> set[str]:
-    """The anchors that GitHub makes of headings."""
+    """Return the anchors that GitHub makes of headings."""
     headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

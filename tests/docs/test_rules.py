@@ -1,4 +1,4 @@
-"""Comments point to rules and files that exist, and to nothing outside of the repository."""
+"""Comments point to rules and files that exist, and to nothing outside the repository."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def sources() -> list[Path]:
 
 
 def rules() -> dict[str, str]:
-    """Each rule, and the page that states it."""
+    """Return each rule with the page that states it."""
     found: dict[str, str] = {}
     for page in sorted(EXPLANATION.glob("*.md")):
         for match in RULE.finditer(page.read_text(encoding="utf-8")):

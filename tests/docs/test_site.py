@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-# What a browser loads by itself; a link that somebody clicks is something else.
+# A browser loads these by itself; a link is loaded only when somebody clicks it.
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\bsrc=[\"']?((?:https?:)?//[^\"' >]+)"
     r"|<link\b(?![^>]*\brel=[\"']?canonical)[^>]*\bhref=[\"']?((?:https?:)?//[^\"' >]+)"
@@ -58,6 +58,7 @@ def test_every_block_is_shown_as_one(site: Path) -> None:
 def test_it_shows_the_commands_and_the_python_interface(site: Path) -> None:
     commands = (site / "api" / "commands.html").read_text(encoding="utf-8")
     assert "--batch-instance" in commands
+    assert "Sentinel" not in commands  # how click says that an option has no default
     python = (site / "api" / "python.html").read_text(encoding="utf-8")
     assert 'id="omd.Control' in python
     assert "begin_module" in python

@@ -1,4 +1,4 @@
-"""What must hold after a clean run, each as a query that answers the rows that break it."""
+"""The checks after a clean run, each as a query that returns the rows that break it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from faults.scenario import SOURCES, SUBJECTS, TABLES
 if TYPE_CHECKING:
     import psycopg
 
-# What a table holds too little and too much of, duplicates included.
+# The rows that a table lacks and those that it has too many of, duplicates included.
 _DIFFERENCE = """
     SELECT 'missing' AS problem, * FROM ({expected} EXCEPT ALL {found}) AS m
     UNION ALL SELECT 'too many', * FROM ({found} EXCEPT ALL {expected}) AS t"""
@@ -17,7 +17,7 @@ _EXPECTED = {
     "hstg": "SELECT change_id, customer, region, name, changed_at FROM {s}.source",
     "hub": "SELECT DISTINCT customer FROM {s}.source",
     "link": "SELECT DISTINCT customer, region FROM {s}.source",
-    # No gap, no overlap, one open row a key: the chain is the changes, one after the other.
+    # A satellite has no gap, no overlap and one open row per key: its chain is that of the changes.
     "sat": """
         SELECT customer, name, changed_at,
             lead(changed_at, 1, '9999-12-31') OVER following,
@@ -117,7 +117,7 @@ def _queries() -> dict[str, str]:
 
 
 QUERIES = _queries()
-# A load that is done again hides what its rollback has left, so this is asked in between.
+# A repeated load hides what the rollback has left, so this is checked between the two.
 CHAINS = {
     f"{s.name}.sat is a whole chain after a rollback": f"""
         SELECT * FROM (
@@ -133,7 +133,7 @@ CHAINS = {
 def violations(
     conn: psycopg.Connection[dict[str, Any]], queries: dict[str, str], limit: int = 8
 ) -> str:
-    """What is broken, with the offending rows; empty when all is well."""
+    """Return the checks that fail, with the offending rows; it is empty when all hold."""
     told = []
     for name, query in queries.items():
         rows = conn.execute(query).fetchall()
@@ -144,7 +144,7 @@ def violations(
 
 
 def history(conn: psycopg.Connection[dict[str, Any]], limit: int = 60) -> str:
-    """The last Module Instances, to tell a failure's story."""
+    """Return the last Module Instances, which help to explain a failure."""
     rows = conn.execute(
         """SELECT mi.module_instance_id AS id, m.module_code, mi.batch_instance_id AS batch,
             bi.execution_status_code AS batch_es, mi.execution_status_code AS es,

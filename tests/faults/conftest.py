@@ -1,4 +1,4 @@
-"""A server of the fault test's own, which it may kill, and a database for some rounds."""
+"""A server that only the fault test uses and may kill, and a database for some rounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETTINGS = {
 
 
 class Server:
-    """An embedded server that can be restarted as a crash does it."""
+    """An embedded server that can be restarted as after a crash."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -38,7 +38,7 @@ class Server:
         self._databases = 0
 
     def restart(self) -> None:
-        """`pg_ctl -m immediate restart`: no session ends in an orderly way."""
+        """Do `pg_ctl -m immediate restart`: no session ends in an orderly way."""
         pid = embedded.status(self.home).pid
         assert pid is not None
         os.kill(pid, signal.SIGQUIT)
@@ -61,4 +61,4 @@ def fault_server(new_home: Callable[[], Path]) -> Iterator[Server]:
     server = Server(new_home())
     yield server
     with contextlib.suppress(embedded.EmbeddedError):
-        embedded.start(server.home)  # so that it is stopped in order
+        embedded.start(server.home)  # the server is needed for an orderly stop

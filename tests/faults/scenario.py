@@ -1,15 +1,15 @@
-"""What the fault test loads: Subjects, their Modules, and the jobs that move the rows.
+"""The loads of the fault test: Subjects, their Modules, and the jobs that move the rows.
 
 A Subject is a schema. Its table ``source`` is a log of changes; rows arrive in the order of their
 ``change_id``. One Batch moves them: STG (emptied by each load) -> HSTG (appended to) -> HUB, LINK
 and a satellite with end-dating. There are three kinds:
 
-snapshot  STG is a full copy; HSTG takes its load window from it.
-delta     STG takes the load window; HSTG appends what STG holds, as its companion.
-sql       as snapshot, but the Modules are SQL and the Batch runs in the database.
+snapshot  has a full copy in STG, from which HSTG takes its load window.
+delta     takes the load window in STG; HSTG, its companion, appends what STG holds.
+sql       is like snapshot, but the Modules are SQL and the Batch runs in the database.
 
-All driver Batches share one Module more, ``m_region``. No target has a constraint: a row that is
-there twice must be found by the checks, not be refused by the table.
+All driver Batches also share one Module, ``m_region``. No target has a constraint: the checks must
+find a doubled row, the table must not refuse it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ CREATE INDEX ON {s}.hstg (change_id);
 CREATE INDEX ON {s}.sat (customer);
 """
 
-# Rows of the slice ({lo}, {hi}]. {s}: schema; {id}: the Module Instance.
+# They load the slice ({lo}, {hi}]. {s} is the schema, {id} the Module Instance.
 _SLICE = "change_id > {lo} AND change_id <= {hi}"
 STATEMENTS = {
     "stg": """
@@ -203,7 +203,7 @@ def _procedures(s: str) -> str:
 
 
 def arrive(conn: psycopg.Connection[Any], rng: random.Random, count: int) -> None:
-    """New changes arrive in every source, of known customers and, now and then, of new ones."""
+    """Add changes to every source, of known customers and sometimes of new ones."""
     for subject in SUBJECTS:
         copy = f"COPY {subject.name}.source (customer, region, name) FROM STDIN"
         with conn.cursor() as cursor, cursor.copy(copy) as rows:
@@ -214,7 +214,7 @@ def arrive(conn: psycopg.Connection[Any], rng: random.Random, count: int) -> Non
 
 
 class Load:
-    """One Module Instance at work, on a data connection of its own."""
+    """One Module Instance that executes, with a data connection of its own."""
 
     def __init__(self, subject: Subject, run: omd.ModuleRun, rng: random.Random, pace: float):
         self.subject, self.run, self.rng, self.pace = subject, run, rng, pace
@@ -223,7 +223,7 @@ class Load:
         )
 
     def window(self, end: int | None) -> tuple[int, int]:
-        """Take the window up to `end`; an empty one where a rollback upstream lies behind it."""
+        """Take the window up to `end`; it is empty if a rollback upstream has moved `end` back."""
         try:
             start = self.run.control.create_load_window(
                 self.run.module_instance_id, end_id=end or 0
@@ -237,12 +237,12 @@ class Load:
         return self.conn.execute(query).fetchone()[0]
 
     def slices(self, lo: int, hi: int) -> Iterator[tuple[int, int]]:
-        """Two to four parts, in order; each is a transaction."""
+        """Return two to four parts, in order; each is a transaction."""
         cuts = sorted(self.rng.randint(lo, hi) for _ in range(self.rng.randint(1, 3)))
         yield from zip([lo, *cuts], [*cuts, hi], strict=True)
 
     def write(self, *statements: str, lo: Any = 0, hi: Any = 0) -> None:
-        """Execute statements in a transaction that is fenced, as each writer's must be."""
+        """Execute statements in a transaction with a fence, which every writer needs."""
         time.sleep(self.rng.random() * self.pace)
         with self.conn.transaction():
             for statement in statements:
@@ -287,7 +287,7 @@ def load_link(load: Load) -> None:
 
 
 def load_sat(load: Load) -> None:
-    """Insert new versions and end-date old ones, in one of the ways that loaders do."""
+    """Insert new versions and end-date old ones, in one of the orders that loaders use."""
     ways = [
         [["insert versions"], ["close versions"]],  # between the two a key has two open rows
         [["close versions"], ["insert versions"]],  # ... or none
@@ -316,7 +316,7 @@ JOBS: dict[str, Job] = {
 def drive(
     dsn: str, subject: Subject, name: str, seed: str, pace: float, tell: Callable[[str], None]
 ) -> str:
-    """Run the Batch of a Subject once and answer its status: a driver's main program."""
+    """Run the Batch of a Subject once and return its status; it is a driver's main program."""
     rng = random.Random(seed)
     with omd.connect(
         dsn, lease=LEASE, application_name=name, patience=timedelta(seconds=5)
@@ -338,7 +338,7 @@ def drive(
                     one = Load(subject, run, random.Random(rng.random()), pace)
                     with contextlib.closing(one.conn):
                         JOBS[table](one)
-                        time.sleep(rng.random() * pace)  # all is written, and nobody told
+                        time.sleep(rng.random() * pace)  # all is written, but not reported
             except omd.ModuleSkipped as skipped:
                 tell(str(skipped))
             else:
@@ -351,7 +351,7 @@ def drive(
                 load("hstg")
                 with ThreadPoolExecutor(3) as pool:
                     list(pool.map(load, ("hub", "link", "sat")))
-                with contextlib.suppress(omd.ModuleAborted):  # the other driver is at it
+                with contextlib.suppress(omd.ModuleAborted):  # the other driver runs it
                     load("region")
         except omd.BatchSkipped:
             return "C"

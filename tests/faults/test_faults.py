@@ -1,16 +1,16 @@
-"""Fault test: drivers, sessions and the server die, and the next run makes good.
+"""Fault test: drivers, sessions and the server die, and the next run repairs the targets.
 
-Each round is real: PostgreSQL, operating system processes, kills. Nothing is imitated.
+Each round has a real PostgreSQL, real processes and real kills. Nothing is imitated.
 
 1. A driver process for each Batch (scenario.py) starts; the Modules move rows in several committed
    slices, so that a death leaves half a load. New source rows arrive meanwhile.
 2. At random moments one to four faults strike:
    kill      SIGKILL of a driver
-   freeze    SIGSTOP of a driver until its lease has passed and another has taken over, then
+   freeze    SIGSTOP of a driver until its lease has expired and another one has taken over, then
              SIGCONT: it must neither write nor report success
    rival     a second driver starts the same Batch
    cut       the server ends a driver's control, heartbeat or data connection, or an in-database run
-   hang      SIGSTOP of a driver's server process: its statements do not come back
+   hang      SIGSTOP of a driver's server process: its statements do not return
    crash     SIGKILL of a server process: PostgreSQL restarts itself
    restart   the server is stopped at once (as pg_ctl -m immediate) and started again
    edit      an administrator sets next_run_indicator of some instance to R, C or back to P
@@ -20,14 +20,14 @@ Each round is real: PostgreSQL, operating system processes, kills. Nothing is im
    gap, an overlap or two open rows; nothing executes; every failure has exactly one event; each row
    is stamped by a run that succeeded and was not rolled back; windows follow on from each other.
 
-A few rounds run in CI. By hand, with the seed that a failure has printed:
+A few rounds run in CI. To repeat a failure by hand, use the seed that it has printed:
 
     OMD_FAULT_ROUNDS=200 OMD_FAULT_SEED=1234 pytest tests/faults -s
 
-The seed decides what is done and when; the operating system decides who is faster, so the same seed
-tells the same story but not always with the same end. A failure prints what happened when, the
-last Module Instances, and the rows that are wrong. The database is used for 20 rounds, then a new
-one is made; OMD_FAULT_KEEP=1 stops before the server of a failed round is removed.
+The seed decides what is done and when; the operating system decides which process is faster. So the
+same seed causes the same faults, but not always the same result. A failure prints what happened
+when, the last Module Instances, and the wrong rows. A database is used for 20 rounds, then a new
+one is created; with OMD_FAULT_KEEP=1 the test stops before it removes the server of a failed round.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ ROUNDS = int(os.environ.get("OMD_FAULT_ROUNDS", "6"))
 SEED = os.environ.get("OMD_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
 ROUNDS_PER_DATABASE = 20
 PACE = 0.12  # seconds between the slices of a load, at most
-_fork = multiprocessing.get_context("fork")  # quicker by far than a new interpreter
+_fork = multiprocessing.get_context("fork")  # much faster than a new interpreter
 
 
 class Round:
@@ -82,7 +82,7 @@ class Round:
         self.log = Path(name)
 
     def tell(self, text: str) -> None:
-        """Add a line to the story; drivers tell it too, so it is a file."""
+        """Add a line to the report; drivers write to it too, so it is a file."""
         with self.log.open("a") as file:
             file.write(f"{time.monotonic() - self.began:7.3f} {text}\n")
 
@@ -92,7 +92,7 @@ class Round:
             try:
                 dsn = make_conninfo(self.dsn, user=user)
                 return psycopg.connect(dsn, autocommit=True, row_factory=dict_row)
-            except psycopg.OperationalError:  # it recovers from a crash
+            except psycopg.OperationalError:  # the server recovers from a crash
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
@@ -123,7 +123,7 @@ class Round:
     # Faults -------------------------------------------------------------------------------------
 
     def strike(self, fault: str) -> None:
-        """Do one fault; where it finds nobody to hit, nothing happens."""
+        """Cause one fault; if it has no target, nothing happens."""
         try:
             done = getattr(self, fault)()
         except psycopg.OperationalError:  # another fault hit us
@@ -142,7 +142,7 @@ class Round:
                 "SELECT pid, application_name AS name FROM pg_stat_activity"
                 " WHERE usename = 'fault_runner' AND datname = current_database() ORDER BY 2"
             ).fetchall()
-        # The heartbeats of a driver are many; its work is one connection.
+        # A driver has many heartbeat connections, but one connection for its work.
         names = sorted({row["name"] for row in found})
         if not names:
             return None
@@ -195,15 +195,15 @@ class Round:
         return backend[1]
 
     def restart(self) -> str:
-        self.proceed()  # a stopped process does not hear the server's signals
+        self.proceed()  # a stopped process does not receive the server's signals
         self.server.restart()
         return "the server"
 
     def edit(self) -> str | None:
-        """An administrator's UPDATE, where it makes sense.
+        """Do an administrator's UPDATE, if it makes sense.
 
         STG and HSTG of a delta belong together: to skip one of them loses or doubles a load, and
-        HSTG goes back with STG.
+        HSTG is rolled back with STG.
         """
         with self.connect("fault_admin") as conn:
             kind = self.rng.choice(["module", "module", "module", "batch"])
@@ -239,7 +239,7 @@ class Round:
                     [wanted, row["id"]],
                 )
             except psycopg.Error as refusal:
-                if refusal.sqlstate != "OM106":  # rolled back meanwhile
+                if refusal.sqlstate != "OM106":  # it was rolled back meanwhile
                     raise
                 return None
         return f"{row['code']} {row['id']} ({row['es']}): {row['nri']} -> {wanted}"
@@ -247,7 +247,7 @@ class Round:
     # The round ----------------------------------------------------------------------------------
 
     def proceed(self) -> None:
-        """Let go on what was stopped."""
+        """Continue the processes that were stopped."""
         while self.stopped:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.stopped.pop(), signal.SIGCONT)
@@ -262,7 +262,7 @@ class Round:
         return any(process.is_alive() for _, _, process in self.drivers)
 
     def play(self) -> None:
-        """Load, and let the faults strike."""
+        """Load, and cause the faults meanwhile."""
         faults = ["kill", "freeze", "cut", "edit", "edit"] * 3 + ["rival", "restart", "hang"] * 2
         faults += ["crash"]
         plan = [(0.0, "arrive")]
@@ -294,14 +294,14 @@ class Round:
         self.wait(lambda: not self.alive(), 30, "every driver ends")
 
     def roll_back(self) -> None:
-        """Begin each satellite on its own, and look at what the rollback leaves."""
+        """Begin each satellite on its own, and check what the rollback leaves."""
         dsn = make_conninfo(self.dsn, user="fault_runner")
         with self.connect() as conn, omd.connect(dsn) as control:
             for subject, (name, query) in zip(SUBJECTS, checks.CHAINS.items(), strict=True):
                 code = subject.module("sat")
                 indicator = "A"
                 over = time.monotonic() + 15
-                while indicator == "A":  # a dead run, until its lease has passed
+                while indicator == "A":  # a run is dead, but its lease has not expired
                     assert time.monotonic() < over, f"{code} begins within 15 s"
                     answer = control.begin_module(code)
                     time.sleep(0.01)
@@ -313,7 +313,7 @@ class Round:
                     assert not found, found
 
     def clean_run(self) -> None:
-        """Run all Batches until all of them succeed whole."""
+        """Run all Batches until all of them succeed as a whole."""
         self.tell("clean run")
         deadline = time.monotonic() + 15
         while True:
@@ -343,7 +343,7 @@ class Round:
             assert not found, found
 
     def failure(self) -> str:
-        """Everything that helps to understand it."""
+        """Return everything that helps to understand a failure."""
         told = [f"OMD_FAULT_SEED={SEED}, round {self.number}", self.log.read_text()]
         with contextlib.suppress(Exception), self.connect() as conn:
             told += ["Module Instances:", checks.history(conn)]

@@ -1,4 +1,4 @@
-"""What the database and the files say of every routine of every room: read once for all tests."""
+"""Every routine of every room, from the catalog and the files; it is read once for all tests."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ class Routine:
 
     @cached_property
     def text(self) -> str:
-        """The definition without its comments."""
+        """Return the definition without its comments."""
         return re.sub(
             r"('(?:[^']|'')*')|--[^\n]*", lambda found: found.group(1) or "", self.definition
         )
 
     @cached_property
     def raises(self) -> set[str]:
-        """The errors that its own body raises. OM9nn are ours to mend, not a caller's to expect."""
+        """The errors that its own body raises, without OM9nn, which no caller has to expect."""
         found = re.findall(r"(?:raise_error\s*\(|ERRCODE\s*=)\s*'(OM[0-8]\d\d)'", self.text)
         return set(found)
 
@@ -124,7 +124,7 @@ class Routine:
 
 
 class Catalog:
-    """All routines, and who calls whom."""
+    """All routines, and which routine calls which."""
 
     def __init__(self, conn: Connection) -> None:
         rows = conn.execute(ROUTINES, [list(ROLES)])
@@ -136,7 +136,7 @@ class Catalog:
         return iter(self.routines.values())
 
     def names(self, text: str) -> set[str]:
-        """The routines that a text calls; itself is one, where it names itself."""
+        """Return the routines that a text calls; a routine that names itself is one of them."""
         found = set(re.findall(r"\b(omd\w*\.\w+)\s*\(", text)) & self.routines.keys()
         head = re.match(r"CREATE OR REPLACE \w+ (omd\w*\.\w+)", text)
         return found - {head.group(1)} if head else found
@@ -153,7 +153,7 @@ class Catalog:
         }
 
     def raised(self, name: str) -> set[str]:
-        """The errors that may leave a routine: its own, and those of what it calls, uncaught."""
+        """Return the errors that may leave a routine: its own, and uncaught ones of its callees."""
         return self._raised()[name]
 
     def _raised(self) -> dict[str, set[str]]:
@@ -177,7 +177,7 @@ class Catalog:
 
 
 def sections(text: str) -> Any:
-    """The parts of a body, each with a function that says which errors it does not let out.
+    """Return the parts of a body, each with a function that tells which errors it catches.
 
     A part is what stands between two words that open or close a block.
     """
@@ -217,7 +217,7 @@ def sections(text: str) -> Any:
 
 
 def catches(handlers: str, code: str) -> bool:
-    """Whether handlers end an error, that is, do not raise it again."""
+    """Return whether handlers end an error, that is, do not raise it again."""
     for condition, action in re.findall(
         r"WHEN\s+(.*?)\s+THEN(.*?)(?=\bWHEN\s|$)",
         handlers,

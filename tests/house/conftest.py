@@ -1,4 +1,4 @@
-"""The catalog is read once; a test that changes the database has one of its own, as elsewhere."""
+"""The catalog is read once; a test that changes the database gets one of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def installed(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[Connection]:
-    """A database as it is installed, to look at."""
+    """A database as it is installed, which is only read."""
     with new_database() as dsn, psycopg.connect(dsn, row_factory=dict_row) as conn:
         conn.autocommit = True
         conn.execute("SET default_transaction_read_only = on")

@@ -1,9 +1,9 @@
-"""What a room may do against a rule of the house, each with the reason."""
+"""The exceptions of rooms from the rules of the house, each with its reason."""
 
 from __future__ import annotations
 
-# They end their own transactions, which PostgreSQL refuses to a routine with SET; or a SET would
-# hide the settings that they look at.
+# These have no SET: they end their own transactions, which PostgreSQL refuses to a routine with
+# SET, or a SET would hide the settings that they read.
 CONTROLS_TRANSACTIONS = {
     "omd.run_module",
     "omd.run_batch",
@@ -16,12 +16,13 @@ CONTROLS_TRANSACTIONS = {
     "omd_lineage.step",
 }
 
-# A trigger function is granted to nobody: who creates the trigger on a base table may execute it.
+# A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}
 
-# With every argument NULL they succeed.
+# These succeed with every argument NULL.
 NULL_IS_AN_ANSWER = {
     "omd.reap_expired_instances": "all its arguments are answers",
+    "omd.tell_row_counts": "a count that is not given is 0",
     "omd.recorded_write": "it reads; nothing is recorded under NULL",
     "omd_lineage.in_block": "a condition of views: a row without a position is in no block",
     "omd_lineage.probe_sources": "its only argument is an answer",
@@ -32,7 +33,7 @@ CHANGES_NOTHING = {
     "omd.explain_begin": "it asks what a begin asks, in a subtransaction that always rolls back"
 }
 
-# Errors of a callee that a caller can't bring about: errors, reason, caller > callee.
+# Errors of a callee that a caller can't cause: errors, reason, caller > callee.
 NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM102",
@@ -194,10 +195,10 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
 ]
 
-# What a room knows besides omd.
+# The schemas that a room may name besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}}
 
-# What omd_admin may do with tables, as sql/grants says: all rows, or an UPDATE of columns.
+# The rights of omd_admin on tables, as in sql/grants: on all rows, or UPDATE of columns.
 ADMIN_ROWS = {
     "omd.parameter",
     "omd.batch_parameter",

@@ -1,4 +1,4 @@
-"""Errors: the catalogue, the texts, the COMMENTs and the Python classes tell the same."""
+"""Errors: the catalogue, the texts, the COMMENTs and the Python classes agree."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_every_error_has_a_class_of_its_name_and_every_class_an_error(
 
 
 def said(catalog: Catalog, routine: Routine) -> set[str]:
-    """The errors in a COMMENT; `as begin_step` stands for those in the COMMENT of begin_step."""
+    """Return the errors in a COMMENT; `as begin_step` means those of the COMMENT of begin_step."""
     codes = set(CODE.findall(routine.comment))
     for other in re.findall(r"Errors: as (\w+)", routine.comment):
         codes |= said(catalog, catalog.routines[f"{routine.schema}.{other}"])
@@ -58,7 +58,7 @@ def said(catalog: Catalog, routine: Routine) -> set[str]:
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_a_comment_names_the_errors_that_are_raised(catalog: Catalog, file: Path) -> None:
-    """Its own, and those of what it calls; what is internal need not list them all."""
+    """A COMMENT lists a routine's own errors and its callees'; internal ones need not list all."""
     routine = catalog.routines[name_of(file)]
     raised = catalog.raised(routine.name)
     assert said(catalog, routine) - raised == set(), "named, and never raised"
@@ -77,7 +77,7 @@ def test_the_exceptions_are_needed(catalog: Catalog) -> None:
 
 
 def state(conn: Connection) -> dict[str, Any]:
-    """What is in every table."""
+    """Return the contents of every table."""
     tables = conn.execute(
         f"SELECT oid::regclass::text AS name FROM pg_class WHERE relnamespace IN ({SCHEMAS})"
         " AND relkind IN ('r', 'p') ORDER BY 1"
@@ -90,7 +90,7 @@ def state(conn: Connection) -> dict[str, Any]:
 
 
 def test_no_routine_takes_null_for_what_it_needs(conn: Connection, catalog: Catalog) -> None:
-    """Every public routine, with every argument NULL."""
+    """Every public routine is called with every argument NULL."""
     conn.execute("CALL omd.register_batch('b', 'Adhoc')")
     conn.execute("CALL omd.register_module('m', 'HSTG', 'public.t')")
     conn.execute("CALL omd.begin_module('m')")

@@ -1,4 +1,4 @@
-"""A routine is in the file of its name, with its comment and its grants, and nothing else is."""
+"""A routine is in the file of its name, with its comment and its grants and nothing else."""
 
 from __future__ import annotations
 

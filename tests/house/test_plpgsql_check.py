@@ -1,4 +1,4 @@
-"""plpgsql_check finds nothing, with all its warnings, in any routine of OMD."""
+"""plpgsql_check has no warning of any kind about any routine of OMD."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-# They are for executing SQL that an administrator registered, with the rights of the caller.
+# These execute SQL that an administrator has registered, with the rights of the caller.
 EXECUTE_REGISTERED_SQL = {
     "omd.confirm_rollback(bigint)",
     "omd.execute_module(bigint,text,text,boolean,boolean)",
@@ -15,7 +15,7 @@ EXECUTE_REGISTERED_SQL = {
     "omd_lineage._process_block(bigint,bigint)",
 }
 
-# They compose statements over tables that users name; each name goes through quote_table or %I.
+# These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
     "omd_lineage._insert_transform(text,text,text,bigint,text)",
     "omd_lineage._newest_row(text,text,text)",
@@ -23,13 +23,13 @@ COMPOSE_SQL = {
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
 }
 
-# A COMMIT that the server refuses is what they are for.
+# These exist to execute a COMMIT that the server may refuse.
 TRY_TO_COMMIT = {
     "omd._refused_commit()",
     "omd.require_no_transaction_block(text)",
 }
 
-# Base tables are the users': a trigger function for them has no table of ours.
+# Base tables belong to users, so a trigger function for them needs a table made here.
 BASE_TABLE = """
     CREATE TABLE public.base (pos timestamptz, id bigint);
     CREATE TRIGGER noted AFTER INSERT ON public.base REFERENCING NEW TABLE AS new_rows
@@ -53,7 +53,7 @@ CHECK = """
 
 @pytest.fixture
 def checker(conn):
-    # In a schema of its own, so that it is no part of what is checked.
+    # It is in a schema of its own, so that it is not checked itself.
     found = conn.execute("SELECT FROM pg_available_extensions WHERE name = 'plpgsql_check'")
     if not found.fetchall() and not os.environ.get("OMD_REQUIRE_PLPGSQL_CHECK"):
         pytest.skip("this server has no plpgsql_check (Debian: postgresql-15-plpgsql-check)")
@@ -71,7 +71,7 @@ def test_no_routine_has_a_warning(checker):
         for row in rows:
             if row["level"] == "security" and routine["name"] in EXECUTE_REGISTERED_SQL:
                 continue
-            # What composed SQL does to the volatility of a routine can't be seen either.
+            # The effect of composed SQL on the volatility of a routine is invisible too.
             if row["level"] in ("security", "performance") and routine["name"] in COMPOSE_SQL:
                 continue
             if routine["name"] in TRY_TO_COMMIT and (

@@ -1,4 +1,4 @@
-"""Who may do what with every table and routine: what the rules say, and nothing more."""
+"""Rights: every role may do with every table and routine what the rules say, and no more."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_nobody_has_a_write_but_the_administrator_s(installed: Connection, role:
 def test_a_runner_and_a_reader_touch_no_table(
     conn: Connection, connect: Callable[..., Connection], role: str
 ) -> None:
-    """Each table is tried, not only asked about."""
+    """Each table is really accessed; its grants are not only read."""
     tables = conn.execute(
         "SELECT c.relnamespace::regnamespace::text AS schema, c.relname AS name,"
         " (SELECT a.attname FROM pg_attribute AS a"
@@ -181,7 +181,7 @@ def person(conn: Connection) -> Iterator[str]:
 def test_what_is_not_granted_can_not_be_called(
     conn: Connection, catalog: Catalog, person: str, role: str
 ) -> None:
-    """Each routine is called, not only asked about."""
+    """Each routine is really called; its grants are not only read."""
     if role == "a stranger":
         role = person
         for schema in {routine.schema for routine in catalog}:
@@ -206,7 +206,7 @@ def test_what_is_not_granted_can_not_be_called(
 
 
 def used_by_views(conn: Connection, role: str) -> set[str]:
-    """The routines in the views that a role may read: they run with its rights."""
+    """Return the routines in the views that a role may read: they run with its rights."""
     return names(
         conn,
         "SELECT DISTINCT d.refobjid::regproc::text AS name FROM pg_rewrite AS w"
@@ -219,7 +219,7 @@ def used_by_views(conn: Connection, role: str) -> set[str]:
 
 
 def fired_by_edits(conn: Connection, role: str) -> set[str]:
-    """The trigger functions on what a role may edit: nobody asks who may execute those."""
+    """Return the trigger functions on tables that a role may edit; they need no EXECUTE."""
     return names(
         conn,
         "SELECT DISTINCT t.tgfoid::regproc::text AS name FROM pg_trigger AS t"
@@ -283,7 +283,7 @@ def test_every_routine_pins_its_search_path(catalog: Catalog) -> None:
 
 
 def test_no_routine_with_the_owner_s_rights_executes_text(catalog: Catalog) -> None:
-    """It would run, as omd_owner, what an administrator or the name of a table says."""
+    """It would run SQL of an administrator, or the name of a table, as omd_owner."""
     definers = [routine for routine in catalog if routine.definer]
     assert len(definers) > 40
     assert [routine.name for routine in definers if routine.executes_text] == []

@@ -1,4 +1,4 @@
-"""The rooms: no text names a room above its own, and none reads a table of another."""
+"""The rooms: no text names a room above its own, and no room reads a table of another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def above(schema: str, text: str) -> set[str]:
-    """The schemas in a text that the room does not know: all but omd, its own, and what it says."""
+    """Return the schemas in a text that are not omd, the room's own, or one that it may name."""
     found = set(re.findall(r"\b(omd(?:_[a-z]+)?)(?=\.)", text))
     return found - {"omd", schema} - KNOWS.get(schema, set())
 
@@ -45,7 +45,7 @@ def test_no_view_names_a_room_above_its_own(installed: Connection) -> None:
 
 
 def read(conn: Connection, catalog: Catalog, name: str) -> set[str]:
-    """The tables of other rooms that a body names."""
+    """Return the tables of other rooms that a body names."""
     rows = conn.execute(
         "SELECT relnamespace::regnamespace || '.' || relname AS name FROM pg_class"
         f" WHERE relnamespace IN ({SCHEMAS}) AND relkind IN ('r', 'p')"

@@ -1,4 +1,4 @@
-"""What the style asks of every object in the database, and of every SQL file."""
+"""The rules of style for every object in the database and for every SQL file."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_exception_has_an_sqlstate(entry):
 
 
 def test_no_view_calls_a_volatile_function(conn):
-    """A view that does is computed whole before a LIMIT or a condition reaches it."""
+    """Such a view is computed as a whole before a LIMIT or a condition applies."""
     query = """
         SELECT v.oid::regclass::text || ': ' || p.proname AS name
           FROM pg_class v

@@ -1,4 +1,4 @@
-"""A copy of the SQL that a test may change, and servers that have never seen OMD."""
+"""A copy of the SQL that a test may change, and servers that have never had OMD."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Tree:
-    """A copy of migrations, procedures and sql, as another release may have them."""
+    """A copy of migrations, procedures and sql, which a test changes into another release."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -33,7 +33,7 @@ class Tree:
             file.write(text)
 
     def add_repeatable(self, path: str, text: str) -> None:
-        """Add a file, last before the grants."""
+        """Add a file, as the last one before the grants."""
         (self.root / path).write_text(text, encoding="utf-8")
         before, grants, after = self.last_room.read_text().partition("\\ir ../grants/")
         assert grants
@@ -70,7 +70,7 @@ def tree(tmp_path: Path) -> Tree:
 
 @pytest.fixture(scope="module")
 def fresh_server(new_home: Callable[[], Path]) -> str:
-    """A server of its own, that has never seen OMD: roles belong to the whole server."""
+    """A new server without OMD, because roles belong to the whole server."""
     home = new_home()
     embedded.start(home, settings={"fsync": "off"})
     return embedded.dsn(home, "postgres")

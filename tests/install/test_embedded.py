@@ -1,4 +1,4 @@
-"""The embedded server: it starts once, stays, keeps what it was given, and lets nobody else in."""
+"""The embedded server: it starts once, keeps running, keeps its data, and admits nobody else."""
 
 from __future__ import annotations
 

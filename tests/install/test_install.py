@@ -1,4 +1,4 @@
-"""The installer: from nothing, from an older release, several at once, and back to nothing."""
+"""The installer: it installs, upgrades an older release, runs several times at once, uninstalls."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_everything_belongs_to_the_owner_role(installed):
 
 
 def test_ten_commands_at_once_install_once(empty, omd_command):
-    # Hold the installers' lock until all ten have arrived at it, so that they do meet.
+    # Hold the installers' lock until all ten wait for it, so that they run at the same time.
     empty.execute("SELECT pg_advisory_lock(7302500, 0)")
     with ThreadPoolExecutor(10) as pool:
         running = [pool.submit(omd_command, "install", dsn=empty.info.dsn) for _ in range(10)]
@@ -118,7 +118,7 @@ def test_an_older_release_is_upgraded_to_the_same_as_a_new_installation(empty, t
     assert line in tree.first_room.read_text()
     tree.first_room.write_text(tree.first_room.read_text().replace(line, ""))
     install.install(empty, tree.root)
-    # The manifest forgets files; dropping what was in them is a migration's work.
+    # The manifest only forgets files; a migration has to drop what was in them.
     empty.execute("DROP FUNCTION omd.added()")
 
     steps = changes(install.install(empty))
@@ -149,7 +149,7 @@ def test_a_changed_repeatable_is_applied_again_and_then_the_grants(installed, tr
 
     steps = changes(install.install(installed, tree.root))
 
-    # The file is of the last room: the grants of those before it can't miss anything.
+    # The file is of the last room, so the grants of earlier rooms do not need it.
     assert steps == dict.fromkeys((ADDED, GRANTS[-1]), Action.REAPPLY)
     assert installed.execute("SELECT omd.added()").fetchone() == (2,)
 
@@ -198,7 +198,7 @@ def test_a_manifest_with_an_unknown_line_is_refused(tree):
 
 def test_a_manifest_that_names_a_missing_file_is_refused(tree):
     (tree.root / REPEATABLE).unlink()
-    with pytest.raises(install.InstallError, match=r"line \d+: no file .*begin_module"):
+    with pytest.raises(install.InstallError, match=r"line \d+: there is no file .*begin_module"):
         install.read_manifest(tree.root)
 
 
@@ -251,7 +251,7 @@ def test_the_manifest_lists_every_file_once():
     root = install.sql_root()
     listed = [e.path for e in install.read_manifest() if e.kind is not Kind.SETUP]
     folders = ["migrations", "procedures", *(f"sql/{f}" for f in ("views", "triggers"))]
-    folders += ["sql/reference", "sql/grants"]
+    folders += ["sql/reference", "sql/grants", "sql/prepare", "sql/cleanup"]
     there = [p.relative_to(root).as_posix() for f in folders for p in (root / f).rglob("*.sql")]
     assert sorted(listed) == sorted(there)
 

@@ -29,6 +29,8 @@ COMMENT ON COLUMN omd_empty.thing.thing_code IS 'The thing.';
 """
 
 ROUTINE = """\
+-- A thing is known by its code: to add it again changes nothing.
+
 CREATE OR REPLACE PROCEDURE omd_empty.add_thing(
     p_thing_code text,
     p_is_known boolean DEFAULT NULL,
@@ -142,7 +144,7 @@ LINES = {
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """A copy of the house with a room more, nothing of it generated yet."""
+    """A copy of the repository with one more room, for which nothing is generated yet."""
     for name in ("driver", "migrations", "procedures", "sql", "tools"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

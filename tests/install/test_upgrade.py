@@ -21,7 +21,7 @@ RELEASED = sorted((Path(__file__).parent / "released").glob("V*.sql.gz"))
 
 @pytest.fixture
 def upgraded(empty_dsn: str, request: pytest.FixtureRequest, psql, tmp_path) -> str:
-    """A database as the release left it, with a Module whose run has failed."""
+    """A database as the release has installed it, with a Module whose run has failed."""
     dsn = empty_dsn
     dumped = tmp_path / "released.sql"
     roles = install.sql_root() / "sql" / "roles.sql"
@@ -57,7 +57,7 @@ def test_a_released_version_is_upgraded(
 
 
 def comparable(dumped: str) -> list[str]:
-    """Grants have no order, and the surrogate keys of the templates tell how old the rows are."""
+    """Grants have no order, and the surrogate keys of templates depend on the age of the rows."""
     rows = re.sub(r"(INSERT INTO omd.rollback_template .*?VALUES \()\d+", r"\1", dumped)
     return sorted(rows.splitlines())
 
@@ -104,3 +104,16 @@ def test_topics_and_their_statements_go_on_under_the_new_names(upgraded: str) ->
                             " ORDER BY told").fetchall() == [(2,), (3,)]  # fmt: skip
         seen = conn.execute("SELECT topic, last_ts = timestamptz '2020-01-03 UTC' FROM dwh.report")
         assert seen.fetchall() == [("dwh.f", True)]
+
+
+@pytest.mark.parametrize("upgraded", LINEAGE, indirect=True, ids=lambda file: file.name[:4])
+def test_psql_upgrades_too_and_drops_what_is_retired(upgraded: str, psql) -> None:
+    done = psql(upgraded, install.sql_root() / install.MANIFEST)
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(upgraded, autocommit=True) as conn:
+        left = conn.execute(
+            "SELECT p.oid::regprocedure::text FROM pg_proc AS p"
+            " WHERE obj_description(p.oid, 'pg_proc') LIKE 'Retired.%'"
+        )
+        assert left.fetchall() == []
+        assert conn.execute("CALL omd.begin_module('m')").fetchone()[:3] == (2, "P", [1])

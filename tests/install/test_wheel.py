@@ -1,4 +1,4 @@
-"""The wheel, in a clean environment: what a user gets, without the checkout."""
+"""The wheel in a clean environment, as a user gets it, without the checkout."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_installed_command_installs_the_database(environment, empty_dsn):
 @pytest.mark.spark
 @pytest.mark.skipif(not HAS_DEMO, reason="there is no demo yet")
 def test_the_demo_runs_from_the_wheel(environment, empty_dsn):
-    # Spark and the data are lent by this environment: they are large, and not what is tested.
+    # Spark and the data come from this environment: they are large, and the test is not about them.
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     lent = environment / "lib" / version / "site-packages" / "lent.pth"
     lent.write_text(sysconfig.get_path("purelib"))

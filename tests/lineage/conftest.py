@@ -1,4 +1,4 @@
-"""All tests here share a database, and play their scenes in it."""
+"""All tests of this folder share a database, and play their scenes in it."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ __all__ = ["conn", "dsn"]
 
 @pytest.fixture
 def another(connect: Callable[..., Connection]) -> Callable[..., Scene]:
-    """A function that gives the calls over a connection of their own, also as a role."""
+    """A function that returns the calls over a connection of their own, also as a role."""
     return lambda **arguments: Scene(connect(**arguments))

@@ -1,7 +1,7 @@
-"""A scheduler in a few lines, for test_faults.py to kill: python scheduler.py SEED < DSN.
+"""A small scheduler, which test_faults.py kills: python scheduler.py SEED < DSN.
 
 It runs one topic after the other in its own session, so that a hundred steps cost little. The real
-one, `omd lineage run`, works beside it.
+scheduler, `omd lineage run`, works beside it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def work(conn: psycopg.Connection, rng: random.Random) -> None:
         ready = conn.execute("SELECT topic FROM omd_lineage.ready_list WHERE is_ready").fetchall()
         if not ready:
             time.sleep(0.05)
-        # Not the whole list in its order, or all schedulers would run into one another.
+        # Only a part of the list is taken, or all schedulers would try the same topics.
         for (topic,) in rng.sample(ready, (len(ready) + 3) // 4):
             with contextlib.suppress(psycopg.errors.QueryCanceled):
                 conn.execute("CALL omd_lineage.step(%s, %s)", [topic, f"scheduler {sys.argv[1]}"])

@@ -1,4 +1,4 @@
-"""Blocks: which rows of the base table one step takes, and that none is lost or taken twice."""
+"""Blocks: which rows of the base table a step takes, and that none is lost or taken twice."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_start_without_id_takes_every_row_of_that_time(scene: Scene) -> None:
 
 
 def test_upto_is_exclusive(scene: Scene) -> None:
-    """More rows of the newest time may still come."""
+    """More rows of the newest time may still arrive."""
     scene.source("dwh.src", 1, (2, 1), (2, 2))
     scene.topic()
     assert scene.steps() == [1]
@@ -108,7 +108,7 @@ def test_ids_at_the_ends_of_their_range(scene: Scene) -> None:
     scene.source("dwh.src", (1, 2**63 - 1), (1, -(2**63)), (2, -(2**63)), 3)
     scene.topic(maxstep=1)
     scene.steps()
-    # The very first place of all, before the first block: nobody has a row there.
+    # This is the first possible position, before the first block, where no row can be.
     assert len(scene.ids()) == 3
 
 
@@ -123,7 +123,7 @@ def test_an_empty_table_gives_no_block_and_no_instance(scene: Scene) -> None:
 
 @pytest.mark.parametrize("where", ["source", "topic"])
 def test_other_names_of_the_columns(scene: Scene, where: str) -> None:
-    """Told of the source, or of the topic alone."""
+    """The columns are given for the source, or for the topic only."""
     scene.base("dwh.src", pos="Created; at", id="Key")
     scene.insert(1, 2, 3, 4)
     names = {"pos_column": "Created; at", "id_column": "Key"}
@@ -205,7 +205,7 @@ def test_the_quiet_advance_can_be_switched_off(scene: Scene) -> None:
 
 @pytest.mark.parametrize("id", [-7, 0, 7])
 def test_a_tie_that_comes_after_a_quiet_advance_is_not_lost(scene: Scene, id: int) -> None:
-    """The offset is (upto, 0) then; a row of that time may have a lesser id."""
+    """The offset is then (upto, 0); a row of that time may have a smaller id."""
     scene.source("dwh.src", 1, 3)
     scene.topic()
     assert scene.steps() == [1]
@@ -282,7 +282,7 @@ def test_the_block_is_recorded_before_a_row_is_transformed(
     assert step.result(timeout=20).outcome == "DONE"
 
 
-# Looking at it
+# Reading a plan
 
 
 def test_plan_changes_nothing(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""A step in the database that was broken off holds its topic no longer."""
+"""A step in the database that was cancelled does not hold its topic any more."""
 
 from __future__ import annotations
 

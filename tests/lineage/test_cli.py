@@ -1,4 +1,4 @@
-"""The commands of lineage and its scheduler, run as a person runs them."""
+"""The commands of lineage and its scheduler, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_owner;
 
 @pytest.fixture
 def room(dsn: str) -> Iterator[omd.Lineage]:
-    """stg.a with 41 rows (the last one waits) feeds fact.a in blocks of 10, and that fact.b."""
+    """stg.a with 41 rows (the last one waits) feeds fact.a in blocks of 10, which feeds fact.b."""
     with omd.connect(dsn) as control:
         control.execute_script(SCHEMA)
         lineage = omd.Lineage(control)
@@ -74,7 +74,7 @@ def omd_(omd_command: Command, dsn: str, room: omd.Lineage) -> Command:
 
 
 class Process:
-    """``omd lineage …`` in the background; what it tells is read line by line."""
+    """``omd lineage …`` in the background; what it prints is read line by line."""
 
     def __init__(self, dsn: str, *arguments: str) -> None:
         self.told = ""
@@ -99,7 +99,7 @@ class Process:
         self.process.send_signal(number)
 
     def wait(self) -> int:
-        """Read to the end and give the exit code."""
+        """Read to the end and return the exit code."""
         assert self.process.stderr is not None
         self.told += self.process.stderr.read()
         return self.process.wait(timeout=60)
@@ -132,7 +132,7 @@ def wait_until(condition: Callable[[], Any], seconds: float = 60) -> Any:
 
 @pytest.fixture
 def held(room: omd.Lineage, conn: Connection) -> Callable[[], int]:
-    """Steps of fact.a wait for the lock that ``conn`` holds; waits until one does; its backend."""
+    """Let steps of fact.a wait for a lock of ``conn``; returns the backend of the first one."""
     room.register_topic("fact.a", before_sql=[HOLD])
     conn.execute(f"SELECT pg_advisory_lock({LOCK})")
 
@@ -159,7 +159,7 @@ def ids(conn: Connection, table: str = "fact.a") -> list[int]:
 
 
 def step_process(topic: str) -> int:
-    """The process that runs a step of a topic."""
+    """Return the process that runs a step of a topic."""
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             with contextlib.suppress(OSError):
@@ -169,7 +169,7 @@ def step_process(topic: str) -> int:
     raise AssertionError(f"nobody runs {topic}")
 
 
-# Looking and telling ----------------------------------------------------------------------------
+# Commands that show and register ------------------------------------------------------------------
 
 
 def test_status_tells_lag_blocker_and_state(omd_: Command) -> None:
@@ -286,7 +286,7 @@ def test_the_graph_as_text_shows_what_is_fed(omd_: Command) -> None:
     assert "fact.b" not in near
 
 
-# The scheduler ----------------------------------------------------------------------------------
+# The scheduler ------------------------------------------------------------------------------------
 
 
 def test_it_runs_what_is_ready_down_the_chain(omd_: Command, conn: Connection) -> None:
@@ -404,7 +404,7 @@ def test_a_killed_step_is_told_and_its_rows_come_once(
     held()
     os.kill(step_process("fact.a"), signal.SIGKILL)
     scheduler.until(r"fact\.a: its process was killed by SIGKILL")
-    let_go(conn)  # the server may not have noticed: then the step goes on to its end
+    let_go(conn)  # if the server has not noticed the loss, the step continues to its end
     wait_until(lambda: ids(conn) == list(range(1, 41)))
     scheduler.signal(signal.SIGTERM)
     assert scheduler.wait() == 0

@@ -1,12 +1,13 @@
 """Every source row is in every destination exactly once, whatever dies in between.
 
-Ten sources, each the first of a chain of five topics, written to by sessions that commit late and
-out of order; four schedulers, one of them the real one. Sessions are ended and cancelled, processes
-are killed, topics are taken from their holders. At the end one quiet scheduler finishes.
+There are ten sources, each the first of a chain of five topics. Sessions that commit late and out
+of order write to them. Four schedulers run, one of which is the real one. Sessions are ended and
+cancelled, processes are killed, topics are released from their holders. At the end one undisturbed
+scheduler finishes.
 
-    OMD_LINEAGE_FAULT_SECONDS   how long (15)
-    OMD_LINEAGE_FAULT_SEED      what strikes when; a failure prints it
-    OMD_LINEAGE_FAULT_WITHOUT   guard or fence: what is taken out, to see the test fail
+    OMD_LINEAGE_FAULT_SECONDS   how long it takes (15)
+    OMD_LINEAGE_FAULT_SEED      the seed of the faults; a failure prints it
+    OMD_LINEAGE_FAULT_WITHOUT   guard or fence: the part to remove, to see the test fail
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ WITHOUT = os.environ.get("OMD_LINEAGE_FAULT_WITHOUT")
 CHAINS, LEVELS, WRITERS, SCHEDULERS = 10, 5, 5, 3
 SENTINEL = -1
 
-# Where rows get their place: half of the sources from the clock, half from a sequence, long ago.
+# Half of the sources take the position of a row from the clock, half from a sequence, long ago.
 PLACES = (
     "clock_timestamp()",
     "timestamptz '2020-01-01' + currval('dwh.numbers') * interval '1 second'",
@@ -58,7 +59,7 @@ def insert(conn: psycopg.Connection[Any], chain: int, id: int | None = None) -> 
 
 
 class Writers:
-    """Sessions that hold their rows back for a while before they commit or think better of it."""
+    """Sessions that wait with their rows for a while before they commit or roll back."""
 
     def __init__(self, dsn: str, rng: random.Random) -> None:
         self.stopped = threading.Event()
@@ -132,10 +133,10 @@ class Schedulers:
 
 
 def strike(scene: Scene, schedulers: Schedulers, rng: random.Random) -> str:
-    """One fault; answers which."""
+    """Cause one fault; returns its name."""
     fault = rng.choice(["end", "end", "cancel", "kill", "release", "release", "clear"])
     if fault == "kill":
-        if rng.random() < 0.7:  # a new one needs a moment to do anything
+        if rng.random() < 0.7:  # a new one needs some time to do anything
             return "none"
         schedulers.kill()
     elif fault in {"end", "cancel"}:
@@ -158,13 +159,13 @@ def strike(scene: Scene, schedulers: Schedulers, rng: random.Random) -> str:
             scene.conn.execute(
                 "UPDATE omd_lineage.offsets SET hostid = '' WHERE topic = %s", [topic]
             )
-        if rng.random() < 0.5:  # and at once takes a step of his own
+        if rng.random() < 0.5:  # and takes a step of its own at once
             scene.step(topic, hostid="administrator")
     return fault
 
 
 def finish(scene: Scene) -> None:
-    """One scheduler, undisturbed, until there is nothing to do."""
+    """Run one undisturbed scheduler until there is nothing to do."""
     scene.conn.execute(
         "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -191,7 +192,7 @@ def finish(scene: Scene) -> None:
 
 
 def wrong(scene: Scene) -> Iterator[str]:
-    """What is not as it must be."""
+    """Return what is wrong."""
     for chain in range(CHAINS):
         for level in range(1, LEVELS + 1):
             name = table(chain, level)
@@ -233,7 +234,7 @@ def take_out(replaced: Callable[[str, str, str], None]) -> None:
     if WITHOUT == "guard":
         replaced("omd_lineage._oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
     elif WITHOUT == "fence":
-        # Both bars: the number of the plan, and that a run that was ended can't succeed.
+        # Both fences: the number of the plan, and that a run that was ended can't succeed.
         replaced(
             "omd_lineage._advance_offset", "PERFORM omd_lineage._raise_fenced", "PERFORM concat"
         )
@@ -251,7 +252,7 @@ def test_every_row_once_whatever_dies(
         offset = {"source_offset": "CLOCK"} if chain % 4 == 0 else {}
         scene.source(table(chain, 0), **offset)
         for level in range(1, LEVELS + 1):
-            # Only one whose places are of the same time can be waited for: the next but one.
+            # A topic can wait only for one whose positions are of the same time: the next but one.
             neighbour = [table((chain + 2) % CHAINS, level - 1)] if chain % 3 == level % 3 else []
             scene.topic(
                 table(chain, level),

@@ -1,8 +1,8 @@
-"""A row that becomes visible late, behind rows that could be seen before, is not lost.
+"""A row that becomes visible late, at a position before rows already visible, is not lost.
 
-A row has its place before its commit. A plan that went to the end of what it sees would pass over
-the rows of a slower writer for good; each scene here is also played without the guard, to see that
-it is the guard that holds.
+A row gets its position before its commit. A plan up to the last visible row would skip the rows of
+a slower writer for ever. Each scene is also played without the guard, to show that it is the guard
+that prevents this.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SETTINGS_OF_OWN_SERVER = {
 
 
 def clock(second: float) -> datetime:
-    """Times as the server would stamp them."""
+    """Return times as the server would stamp them."""
     return datetime.now(timezone.utc) + timedelta(seconds=second - 60)
 
 
@@ -47,7 +47,7 @@ def clock(second: float) -> datetime:
 def test_a_slow_writer_s_row_is_not_passed_over(
     scene: Scene, another: Another, replaced: Replaced, clocks: str, guarded: bool
 ) -> None:
-    """Also when the times of the rows tell nothing of the time of their writing."""
+    """This also holds when the times of the rows are unrelated to the time of their writing."""
     if not guarded:
         replaced(*WITHOUT_WRITERS)
     slow = another()
@@ -106,7 +106,7 @@ def test_a_reader_holds_nothing_up(scene: Scene, another: Another) -> None:
     reader.conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     assert len(reader.ids("dwh.src")) == 3
     assert scene.steps() == [2]
-    # Nor does a writer to another table.
+    # A writer to another table does not hold the plan either.
     reader.conn.execute("COMMIT")
     scene.base("dwh.other")
     reader.conn.execute("BEGIN")
@@ -138,7 +138,7 @@ def test_every_way_of_writing_is_seen(scene: Scene, another: Another, way: str) 
     scene.source("dwh.src", *([(-1000, -1)] if way == "update" else []))
     scene.topic(maxstep=1000, **({"start_pos": at(-1)} if way == "update" else {}))
     writer.conn.execute("BEGIN")
-    if way in {"lock", "truncate"}:  # nobody writes beside it, but the plan must not wait either
+    if way in {"lock", "truncate"}:  # nobody else can write, but the plan must not wait either
         scene.insert(1)
     before = len(scene.ids("dwh.src"))
     if way == "copy":
@@ -218,7 +218,7 @@ def test_a_writer_to_a_partition_is_seen(
 
 
 def test_a_writer_to_a_child_table_is_seen(scene: Scene, another: Another) -> None:
-    """Inheritance without partitions."""
+    """A table may inherit without being a partition."""
     writer = another()
     scene.base()
     scene.conn.execute("CREATE TABLE dwh.child () INHERITS (dwh.src)")
@@ -239,7 +239,7 @@ def test_a_writer_to_a_child_table_is_seen(scene: Scene, another: Another) -> No
 def test_a_view_whose_writers_nobody_sees_is_no_base_table(
     scene: Scene, another: Another, kind: str
 ) -> None:
-    """Refused, or at least no row is lost."""
+    """The step is refused, or at least no row is lost."""
     writer = another()
     scene.base("dwh.real")
     scene.insert(0, into="dwh.real")
@@ -271,7 +271,7 @@ def test_a_view_whose_writers_nobody_sees_is_no_base_table(
 def test_a_writer_who_waits_for_the_lock_of_another_is_not_passed_over(
     scene: Scene, another: Another, background: Any, until_settled: Any
 ) -> None:
-    """He has taken his time already, and gets to write only when the lock is free."""
+    """The writer has its time already, and can write only when the lock is released."""
     holder, writer = another(), another()
     scene.source()
     scene.topic()
@@ -288,7 +288,7 @@ def test_a_writer_who_waits_for_the_lock_of_another_is_not_passed_over(
     assert scene.ids() == [1, 2, 3]
 
 
-# A prepared transaction needs a setting that the server of the other tests has not.
+# A prepared transaction needs a setting that the server of the other tests does not have.
 
 
 @pytest.fixture(scope="session")
@@ -305,7 +305,7 @@ def two_phase_dsn(new_home: Callable[[], Path]) -> Iterator[str]:
 
 @guard
 def test_a_prepared_transaction_is_not_passed_over(two_phase_dsn: str, guarded: bool) -> None:
-    """It has no session, so nobody knows when it began: nothing moves until it ends."""
+    """It has no session, so its start is unknown: the offset does not move until it ends."""
     with (
         psycopg.connect(two_phase_dsn, autocommit=True, row_factory=dict_row) as conn,
         psycopg.connect(two_phase_dsn, autocommit=True) as writer,
@@ -338,7 +338,7 @@ def test_a_prepared_transaction_is_not_passed_over(two_phase_dsn: str, guarded: 
         assert scene.ids() == ([1, 2, 3] if guarded else [1, 3])
 
 
-# Base tables that our own Modules load
+# Base tables that Modules of OMD load
 
 
 def loader(scene: Scene, code: str = "load") -> str:
@@ -348,7 +348,7 @@ def loader(scene: Scene, code: str = "load") -> str:
 
 
 def load(scene: Scene, id: int, *minutes: float) -> None:
-    """Rows of a run, committed slice by slice as Spark does it."""
+    """Write rows of a run, committed slice by slice, as Spark does."""
     scene.conn.cursor().executemany(
         b"INSERT INTO dwh.src VALUES (%s, %s, 1, %s)", [(at(m), int(m), id) for m in minutes]
     )
@@ -367,7 +367,7 @@ def loaded(scene: Scene) -> Scene:
 def test_rows_of_a_run_that_has_not_succeeded_do_not_count(
     loaded: Scene, replaced: Replaced, status: str, guarded: bool
 ) -> None:
-    """What it has committed is taken back and loaded again: it must not be read before."""
+    """Its committed rows are rolled back and loaded again, so they must not be read before."""
     if not guarded:
         replaced(*WITHOUT_RUNS)
     done = loaded.begin_module("load").id
@@ -386,7 +386,7 @@ def test_rows_of_a_run_that_has_not_succeeded_do_not_count(
     assert loaded.ids() in ([1], [1, 2])
     assert step.outcome == "NOJOBS"
     assert str(run) in (step.detail or "")
-    if status == "F":  # the next run takes them back
+    if status == "F":  # the next run rolls them back
         run = loaded.begin_module("load").id
         assert loaded.ids("dwh.src") == [1, 2]
     load(loaded, run, 5, 6)
@@ -480,7 +480,7 @@ def test_rows_without_a_run_count(loaded: Scene) -> None:
 def test_a_slow_writer_to_another_dependency_is_waited_for(
     scene: Scene, another: Another, replaced: Replaced, guarded: bool
 ) -> None:
-    """A join with rows that are not there yet would be wrong for good."""
+    """A join that misses rows of a later commit would stay wrong for ever."""
     if not guarded:
         replaced(*WITHOUT_WRITERS)
     slow = another()
@@ -501,7 +501,7 @@ def test_a_slow_writer_to_another_dependency_is_waited_for(
 
 @pytest.mark.parametrize("default", ["now()", "CURRENT_TIMESTAMP", "clock_timestamp()"])
 def test_a_time_that_is_older_than_the_first_lock_is_warned_of(scene: Scene, default: str) -> None:
-    """now() is the start of the transaction, when nobody sees yet that it will write."""
+    """now() is the start of the transaction, when it is not yet visible that it will write."""
     told: list[str] = []
     scene.conn.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
     scene.base("dwh.src")
@@ -515,7 +515,7 @@ def test_a_time_that_is_older_than_the_first_lock_is_warned_of(scene: Scene, def
 def test_what_was_seen_before_a_table_was_emptied_counts_no_more(
     scene: Scene, another: Another, renewal: str
 ) -> None:
-    """It says how far the old rows went; the new ones start again."""
+    """The offset belongs to the old rows; the new rows start again."""
     slow = another()
     scene.source("dwh.src", *range(50, 60))
     scene.probe()

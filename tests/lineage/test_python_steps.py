@@ -1,4 +1,4 @@
-"""Lineage through the driver: typed answers, outcomes as data, what survives a lost connection."""
+"""Lineage in the driver: typed answers, outcomes as data, and calls after a lost connection."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_owner;
 
 @pytest.fixture
 def lineage(dsn: str) -> Iterator[omd.Lineage]:
-    """stg.a holds 10 rows, a minute apart from noon; fact.a is made of blocks of at most 4."""
+    """stg.a holds 10 rows, one per minute from noon; fact.a is made in blocks of at most 4 rows."""
     with omd.connect(dsn) as control:
         control.execute_script(SCHEMA)
         insert(control, *((i, 1) for i in range(1, 11)))
@@ -59,7 +59,7 @@ def lineage(dsn: str) -> Iterator[omd.Lineage]:
 
 @pytest.fixture
 def on_spark(lineage: omd.Lineage) -> omd.Lineage:
-    """The same, but fact.a is made on Spark: begin and end are the driver's."""
+    """The same, but fact.a is made on Spark, where the driver begins and ends the step."""
     lineage.register_topic("fact.a", engine="SPARK", transforms=["SELECT id, v FROM block"])
     return lineage
 
@@ -132,7 +132,7 @@ def test_an_error_of_a_transform_is_an_outcome_and_recorded(
     plan = lineage.plan("fact.a")
     assert plan is not None
     assert (plan.is_planned, plan.end_id) == (True, 4)
-    insert(lineage.control, (11, 1))  # there is more now: the block stays what it was
+    insert(lineage.control, (11, 1))  # there are more rows now, but the block stays the same
     conn.execute("UPDATE stg.a SET v = 1")
     assert lineage.step("fact.a").succeeded
     assert written(conn) == [1, 2, 3, 4]
@@ -282,7 +282,7 @@ def test_a_step_whose_answer_was_lost_is_not_sent_twice(
     lineage: omd.Lineage, wire: Any, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     with omd.connect(wire.dsn, patience=timedelta(seconds=20)) as control:
-        wire.swallow_answer_to = b"omd_lineage"  # first the definition, then the step
+        wire.swallow_answer_to = b"omd_lineage"  # the second call is the step
         definition = omd.Lineage(control).topic_definition("fact.a")
         assert (definition.base_table, definition.pos_column) == ("stg.a", "pos")
         wire.swallow_answer_to = b'"step"'

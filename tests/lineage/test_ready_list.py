@@ -1,4 +1,4 @@
-"""The ready list: which topics may run, which may not and why, and in which order."""
+"""The ready list: which topics may run, which may not run and why, and in which order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def hand(scene: Scene, name: str, minute: float | None = None) -> None:
-    """A source whose offset is told by hand."""
+    """Register a source whose offset is set by hand."""
     scene.register(name, source_offset="HAND")
     if minute is not None:
         scene.call("omd_lineage.set_offset", topic=name, pos=at(minute))
@@ -200,7 +200,7 @@ def test_after_max_wait_a_topic_goes_without_the_one_that_lags_and_says_so(scene
         "%dwh.slow%",
     )
     assert scene.one("SELECT sum(impatient_steps) FROM omd_report.lineage_throughput") == 1
-    # It waits as long again, and does not go back.
+    # It waits for the same time again, and the offset does not move back.
     assert scene.reason() == (False, "DEPENDENCY")
 
 
@@ -286,7 +286,7 @@ def test_errors_before_there_is_a_run_count_and_back_off_too(scene: Scene) -> No
 
 @pytest.fixture
 def runner(scene: Scene, another: Any) -> Scene:
-    """Takes steps of dwh.f, which is not full, with the rights of a plain role."""
+    """Take steps of dwh.f, which is not full, with the rights of a plain role."""
     scene.source("dwh.src", 1, 2)
     scene.topic(repeat=5 * MINUTE)
     scene.conn.execute(
@@ -440,7 +440,7 @@ def test_an_inactive_topic_is_not_ready(scene: Scene, what: str) -> None:
 
 
 def test_the_list_is_in_the_order_of_lag(scene: Scene) -> None:
-    """Those that have not begun are the furthest behind."""
+    """Topics that have not begun are the furthest behind."""
     scene.source("dwh.src", *range(1, 11))
     for name, minute in (("b", 9), ("c", 2), ("d", 5), ("new", None)):
         scene.topic(f"dwh.{name}", advance_when_quiet=False)

@@ -1,4 +1,4 @@
-"""Registering topics: names, dependencies, what is kept, what is refused, who may."""
+"""Registration of topics: names, dependencies, kept values, refusals and rights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def topic(scene: Scene, name: str) -> dict[str, Any]:
 
 
 def sources(scene: Scene, name: str) -> list[tuple[str, str | None]]:
-    """What a topic depends on, and who makes it."""
+    """Return what a topic depends on, and the topic that makes each."""
     found = scene.rows(
         "SELECT depends_on, source_topic FROM omd_report.lineage_graph"
         " WHERE topic = %s ORDER BY ordinal, source_topic",
@@ -311,13 +311,13 @@ def test_a_cycle_through_a_tag_is_refused(scene: Scene) -> None:
     scene.source()
     scene.topic("dwh.f#a")
     scene.topic("dwh.g", "dwh.f#a")
-    scene.topic("dwh.f#b", "dwh.g")  # another topic of the table: no cycle
+    scene.topic("dwh.f#b", "dwh.g")  # this is another topic of the table, so there is no cycle
     refused_cycle(scene, "dwh.f#a", "dwh.src", "dwh.f#b")
     refused_cycle(scene, "dwh.g", "dwh.f")
 
 
 def test_a_cycle_closed_by_a_new_topic_is_refused(scene: Scene) -> None:
-    """What is registered first depends on a name that nobody makes yet."""
+    """The topic that is registered first depends on a name that no topic makes yet."""
     scene.register("dwh.a", depends_on=["dwh.b"], source_offset="HAND")
     scene.register("dwh.b#x", depends_on=["dwh.c"], source_offset="HAND")
     refused_cycle(scene, "dwh.c", "dwh.a")
@@ -434,7 +434,7 @@ def test_a_removed_topic_leaves_its_module_history_and_log(scene: Scene) -> None
     assert not scene.rows("SELECT * FROM omd_lineage.offsets WHERE topic = 'dwh.f'")
     assert scene.one("SELECT count(*) FROM omd.module WHERE module_code = 'dwh.f'") == 1
     assert scene.one("SELECT count(*) FROM omd_lineage.log WHERE topic = 'dwh.f'") == 1
-    # It may come back, with the Module that it had.
+    # It may be registered again, with the Module that it had.
     scene.topic()
     assert scene.last() == (FIRST, LEAST_ID)
 
@@ -499,7 +499,7 @@ def test_a_role_may_do_its_own_and_no_more(scene: Scene, another: Any, role: str
     session = another(role=role)
     assert session.rows("SELECT * FROM omd_lineage.ready_list")
     plan = "SELECT * FROM omd_lineage.plan('dwh.f')"
-    if role == "omd_reader":  # it looks at the base table, as one who takes steps does
+    if role == "omd_reader":  # it reads the base table, as a role that takes steps does
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             session.rows(plan)
     else:

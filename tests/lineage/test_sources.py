@@ -1,4 +1,4 @@
-"""How far a source has come: PROBE, CLOCK, TRIGGER and HAND, and who is told."""
+"""The offset of a source: PROBE, CLOCK, TRIGGER and HAND, and the notifications."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRIGGER = """
 
 
 def told(scene: Scene) -> list[str]:
-    """The payloads that have come on the channel."""
+    """Return the payloads that have arrived on the channel."""
     scene.conn.execute("SELECT 1")
     return [n.payload for n in scene.conn.notifies(timeout=0)]
 
@@ -230,7 +230,7 @@ def test_a_broken_source_is_told_and_stops_nobody(scene: Scene) -> None:
     assert (scene.last("dwh.a"), scene.last("dwh.z")) == ((at(2), 2), (at(2), 2))
     assert "dwh.gone" in scene.offset("dwh.gone")["state"]
     assert scene.offset("dwh.bent")["state"]
-    # Mended, its state is clean again.
+    # After the repair its state is clean again.
     scene.base("dwh.gone")
     scene.insert(1, into="dwh.gone")
     assert scene.probe() == 1
@@ -276,7 +276,7 @@ def test_a_source_that_others_hold_is_not_counted_as_moved(scene: Scene, another
     assert (scene.probe(), scene.last("dwh.src")) == (0, (at(1), 1))
 
 
-# Who is told
+# Notifications
 
 
 def test_each_move_is_told_on_the_channel(scene: Scene) -> None:
@@ -316,7 +316,7 @@ def test_a_trigger_tells_at_the_commit(triggered: Scene, another: Another) -> No
 
 
 def test_a_source_that_is_told_to_be_complete_lets_its_readers_move_on(scene: Scene) -> None:
-    """Its newest row is behind that; who reads the topic must not wait for another one."""
+    """Its newest row is before that; a topic that reads it must not wait for another row."""
     scene.source("dwh.src", 1, 2)
     scene.topic()
     scene.topic("dwh.g", "dwh.f")

@@ -49,7 +49,7 @@ GRANT ALL ON ALL TABLES IN SCHEMA stg, fact TO omd_owner;
 """
 JOIN = "SELECT b.id, n.name FROM block AS b LEFT JOIN `stg_the names` AS n ON n.id = b.v"
 
-# What a test puts in the way of a step: called by the transform `steps_of_tests:job`.
+# A test puts its obstacles for a step here; the transform `steps_of_tests:job` calls them.
 job: Callable[[omd.StepRun, Any], Any]
 
 
@@ -169,7 +169,7 @@ def test_an_error_is_recorded_and_the_same_block_comes_again(
         assert outcome.outcome is StepResult.ERROR
         assert isinstance(outcome.error, ZeroDivisionError)
         assert outcome.detail == "ZeroDivisionError: on purpose"
-        assert rows(conn) == FIRST  # of the first transform; the next begin takes them back
+        assert rows(conn) == FIRST  # of the first transform; the next begin rolls back
         conn.execute("INSERT INTO stg.a VALUES ('2020-01-01 12:04:30+00', 5, 1)")
     assert room.step("fact.a", spark=spark).succeeded
     assert len(set(blocks)) == 1
@@ -298,7 +298,7 @@ def test_a_session_that_does_not_start_is_an_error_of_the_step(room: omd.Lineage
     with omd.connect(room.control.dsn) as control:
         control.spark = None
         outcome = omd.Lineage(control).step("fact.a", session=broken)
-    if outcome.error is not None:  # else another test's session was active, and taken
+    if outcome.error is not None:  # otherwise the active session of another test was used
         assert isinstance(outcome.error, OSError)
         [row] = room.ready_list("fact.a")
         assert (row.attempts, row.hostid) == (1, "")

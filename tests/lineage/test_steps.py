@@ -1,4 +1,4 @@
-"""Steps: what each ends with, that it is all or nothing, and that a row comes exactly once."""
+"""Steps: their outcomes, that each is all or nothing, and that each row is loaded exactly once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOUR = timedelta(hours=1)
 
 
 def codes(scene: Scene) -> list[str]:
-    """The Module Instances, in order, as in 'S P P'."""
+    """Return the Module Instances, in order, as in 'S P P'."""
     return [
         scene.codes(module=row["module_instance_id"])
         for row in scene.rows(
@@ -42,7 +42,7 @@ def gaps(scene: Scene) -> list[tuple[str, str]]:
 
 
 class Held:
-    """A step of dwh.f that stands still, in the midst of its transaction, until it is let go."""
+    """A step of dwh.f that waits in the middle of its transaction until it may continue."""
 
     def __init__(self, scene: Scene, session: Scene, background: Any, until_settled: Any) -> None:
         self.scene, self.session = scene, session
@@ -128,7 +128,7 @@ def test_skipped_and_aborted_are_what_the_module_answers(scene: Scene, another: 
     scene.source("dwh.src", 1, 2, 3, 4, 5)
     scene.topic(maxstep=2)
     scene.step()
-    # A run of the Module outside of lineage: the Module is busy.
+    # The Module runs outside lineage, so it is busy.
     busy = another()
     begun = busy.begin_module("dwh.f")
     step = scene.step()
@@ -136,7 +136,7 @@ def test_skipped_and_aborted_are_what_the_module_answers(scene: Scene, another: 
     assert scene.offset()["state"].startswith("ABORTED")
     assert (scene.offset()["next"], scene.offset()["hostid"]) == (None, "")
     busy.end_module(begun.id, "S")
-    # A Next Run Indicator C: the next run is skipped, once.
+    # With Next Run Indicator C the next run is skipped, once.
     scene.set_next("C", module=begun.id)
     step = scene.step()
     assert step.outcome == "SKIPPED"
@@ -172,7 +172,7 @@ def test_error_is_recorded_everywhere_and_the_block_stays(scene: Scene) -> None:
 
 
 def traced(scene: Scene) -> None:
-    """A topic whose every part leaves a trace in dwh.trace."""
+    """A topic of which every part leaves a trace in dwh.trace."""
     scene.source("dwh.src", 1, 2, 3)
     scene.conn.execute(b"CREATE TABLE dwh.trace (what text, at bigint)")
     scene.view("dwh.v1", "dwh.src", select="t.pos, t.id, 1 AS v")
@@ -235,7 +235,7 @@ def test_an_error_in_any_part_undoes_all(scene: Scene, broken: str) -> None:
     before = scene.last()
     assert scene.step().outcome == "ERROR"
     assert (scene.ids(), trace(scene), scene.last()) == ([], [], before)
-    # Mended, it all comes once.
+    # After the repair every row is loaded once.
     if broken == "deferred":
         scene.conn.execute(b"ALTER TABLE dwh.f DROP CONSTRAINT k")
     for name, text in good.items():
@@ -281,7 +281,7 @@ def test_a_destination_that_is_gone_is_told(scene: Scene) -> None:
     step = scene.step()
     assert step.outcome == "ERROR"
     assert "dwh.f" in (step.detail or "")
-    # The retry would undo what the first one wrote, and does not know where.
+    # The retry would have to undo what the first step wrote, but can't find the table.
     retry = scene.step()
     assert (retry.outcome, retry.id) == ("ERROR", None)
     assert "dwh.f" in (retry.detail or "")
@@ -344,7 +344,7 @@ def test_nulls_are_counted_by_column(scene: Scene) -> None:
     scene.view("dwh.w", "dwh.src", select="NULL::timestamptz AS pos, t.id + 100 AS id")
     scene.topic(transforms=["dwh.v", "dwh.w"])
     assert scene.step().rows == 18
-    # Only of the columns that the views give.
+    # Only the columns that the views return are counted.
     assert scene.one("SELECT nulls FROM omd_lineage.log") == {"v": 3, "pos": 9}
 
 
@@ -499,7 +499,7 @@ HANGS = {
 
 @pytest.mark.parametrize("hangs", HANGS)
 def test_nothing_that_hangs_on_the_table_is_lost_by_a_swap(scene: Scene, hangs: str) -> None:
-    """Where there is something, the content is exchanged in the table that is there."""
+    """If the table has anything that must stay, its rows are replaced, not the table."""
     reloaded(scene, "SWAP")
     scene.conn.execute(HANGS[hangs].encode())
 
@@ -527,7 +527,7 @@ def test_nothing_that_hangs_on_the_table_is_lost_by_a_swap(scene: Scene, hangs: 
     if hangs == "foreign key":
         scene.register("dwh.f", before_sql=["SELECT 1"])
     step = scene.step()
-    if step.outcome == "ERROR":  # refused by PostgreSQL: the old content stays
+    if step.outcome == "ERROR":  # PostgreSQL refuses it, and the old rows stay
         assert hangs == "foreign key", step
         assert scene.ids() == []
         return
@@ -783,7 +783,7 @@ def test_set_offset_takes_a_topic_back_or_forward(scene: Scene) -> None:
 
 
 def test_a_start_that_is_given_while_a_block_is_planned_is_not_passed_over(scene: Scene) -> None:
-    """Refused, as set_offset is; or kept. But no row before it is taken, and none behind lost."""
+    """It is refused, as set_offset is, or kept; no row before it is taken, none after is lost."""
     scene.source("dwh.src", *range(1, 10))
     scene.topic(maxstep=3)
     scene.fails()
@@ -930,7 +930,7 @@ def test_rows_taken_back_upstream_come_once_downstream(scene: Scene, behind: boo
 
 
 def test_tags_load_one_table_side_by_side(scene: Scene, held: Any) -> None:
-    """What one rolls back is not the other's."""
+    """A rollback of one topic does not touch the rows of the other."""
     scene.source("dwh.src", *range(1, 6))
     scene.source("dwh.other", 101, 102, 103)
     scene.topic("dwh.f#a", "dwh.src")
@@ -941,7 +941,7 @@ def test_tags_load_one_table_side_by_side(scene: Scene, held: Any) -> None:
     assert scene.ids() == [1, 2, 3, 4, 101, 102]
 
 
-# The driver's part
+# Steps of a driver
 
 
 def begin(scene: Scene, **arguments: Any) -> dict[str, Any]:
@@ -1001,7 +1001,7 @@ def test_the_end_of_a_step_that_names_none_is_refused(scene: Scene) -> None:
 
 
 def test_offset_and_success_of_a_driver_are_one(scene: Scene) -> None:
-    """An instance that was ended by somebody else: the offset stays."""
+    """Somebody else has ended the instance, so the offset stays."""
     scene.source("dwh.src", 1, 2, 3)
     scene.topic(engine="SPARK", transforms=["SELECT 1"])
     run = begin(scene)

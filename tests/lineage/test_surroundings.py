@@ -1,4 +1,4 @@
-"""No name of somebody else turns a step, planned here or by a driver, against its caller."""
+"""No foreign name turns a step, in the database or in a driver, against its caller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def runner(scene: Scene, another: Another) -> Scene:
-    """A session as omd_runner, with rights on the tables and on nothing else."""
+    """A session of omd_runner, with rights on the tables and on nothing else."""
     scene.source("dwh.src", 1, 2, 3, 4)
     scene.topic("dwh.f")
     scene.topic("dwh.g")
@@ -28,7 +28,7 @@ def runner(scene: Scene, another: Another) -> Scene:
 
 
 def whole_story(scene: Scene, runner: Scene) -> None:
-    """Everything a runner does with a topic."""
+    """Do everything that a runner does with a topic."""
     assert runner.probe() >= 0
     step = runner.step("dwh.f")
     assert (step.outcome, step.rows) == ("DONE", 3), step

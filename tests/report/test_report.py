@@ -1,4 +1,4 @@
-"""omd report, trace, status and log: what a person reads."""
+"""omd report, trace, status and log, as a user reads them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VOID = {"meta"}
 
 @pytest.fixture
 def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
-    """The command ``omd`` on a database with a history: failures, a skip, what runs and waits."""
+    """The command ``omd`` on a database with failures, a skip, and runs that execute and wait."""
     with psycopg.connect(dsn) as conn:
         conn.execute("CREATE SCHEMA dwh; CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
     with omd.connect(dsn, lease=None) as control:
@@ -61,7 +61,7 @@ def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
 
 
 class Page(HTMLParser):
-    """Reads a page as strictly as HTML lets one, and notes what it holds."""
+    """Reads a page as strictly as HTML allows, and collects what it holds."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -130,8 +130,8 @@ def test_a_hostile_name_is_text_in_the_page(page: Page) -> None:
 
 def test_the_timeline_has_a_bar_for_each_instance(page: Page) -> None:
     bars = [a["class"] for tag, a in page.elements if (a.get("class") or "").startswith("bar ")]
-    # 3 Batch and 4 Module Instances, and today's column in the charts: of 2 failed, 1 succeeded
-    # and 1 executing, and of rows.
+    # There are 3 Batch and 4 Module Instances, and today's column in the charts: 2 failed, 1
+    # succeeded and 1 executing, and the rows.
     assert sorted(filter(None, bars)) == sorted(
         ["bar F"] * 4 + ["bar E"] * 2 + ["bar S"] + ["bar F", "bar S", "bar E", "bar rows"]
     )

@@ -1,4 +1,4 @@
-"""For spark-submit, with a database, a libpq service, and "demo" to play a month of the demo."""
+"""A job for spark-submit. Arguments: database, libpq service, "demo" to play a month of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# The wheel is for executors. The driver has omd installed: it installs from files of the package.
+# The wheel is for executors. The driver has omd installed, because it needs the package's files.
 sys.path[:] = [path for path in sys.path if not path.endswith("omd.zip")]
 
 import omd  # noqa: E402
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Screen:
-    """Tells on stdout what the demo does."""
+    """Prints to stdout what the demo does."""
 
     def title(self, text: str) -> None:
         print(text)
@@ -49,7 +49,7 @@ def home(_: int) -> Iterator[str]:
 dsn, service, *demo = sys.argv[1:]
 if demo:
     with tempfile.TemporaryDirectory() as folder:
-        # March: a Module fails in the middle of its write, and is rolled back.
+        # In March a Module fails in the middle of its write, and is rolled back.
         holds = story.play(dsn, Path(folder), Screen(), months=range(3, 4))
     print("the proof holds:", holds)
 

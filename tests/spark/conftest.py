@@ -1,4 +1,4 @@
-"""One Spark session for all tests here; a Module with a target table per test."""
+"""One Spark session for all tests of this folder; a Module with a target table per test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AUDIT = (
 
 @pytest.fixture(scope="session")
 def event_log(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The folder where Spark writes what its user interface and history show."""
+    """The folder of the event log that Spark's user interface and history show."""
     return tmp_path_factory.mktemp("events")
 
 
@@ -48,7 +48,7 @@ def spark(event_log: Any) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def control(dsn: str) -> Iterator[omd.Control]:
-    # The test server trusts everybody, so a password can be there to be looked for.
+    # The test server needs no password, so this one only serves to be searched for.
     with omd.connect(make_conninfo(dsn, password=SECRET)) as control:
         yield control
 

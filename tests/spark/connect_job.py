@@ -1,4 +1,4 @@
-"""A job over Spark Connect, with a server of its own. Arguments: dsn, libpq service, event log."""
+"""A job over Spark Connect, with its own server. Arguments: dsn, libpq service, event log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job of the fault test: for each database it is told, one write of ROWS rows."""
+"""The job of the fault test: it writes ROWS rows for each database that it reads from stdin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SETTINGS = {
     "spark.deploy.maxExecutorRetries": "-1",
     "spark.log.level": "OFF",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
-    # Whatever is not done at once is tried on the other machine as well, if there is one.
+    # A task that is not done at once is tried on the other machine as well, if there is one.
     "spark.speculation": "true",
     "spark.speculation.interval": "50ms",
     "spark.speculation.minTaskRuntime": "0ms",

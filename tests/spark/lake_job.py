@@ -1,4 +1,4 @@
-"""The job of the lake's kill test: writes to a Parquet table that a Hive metastore remembers."""
+"""The job of the kill test of the lake: it writes to a Parquet table of a Hive metastore."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS = 1000
 
 
 def held(batches):  # type: ignore[no-untyped-def]
-    """The second partition waits for somebody to kill the job."""
+    """The second partition waits until the job is killed."""
     from pyspark import TaskContext
 
     yield from batches

@@ -1,6 +1,6 @@
-"""Where there is more than one machine: a standalone cluster on loopback, and local-cluster.
+"""Clusters: a standalone cluster on loopback, and local-cluster.
 
-The executors' Python has what the how-to asks for, and not omd: that comes with the job.
+The executors' Python has the packages that the how-to requires, but not omd: the job brings that.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ CHECKOUT = Path(__file__).parents[2]
 SPARK_HOME = Path(pyspark.__file__).parent
 JOB = Path(__file__).with_name("cluster_job.py")
 SHORT_LIFE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-# Nothing that helps to find omd or the database.
+# The environment has nothing that helps to find omd or the database.
 ENVIRONMENT = {
     name: value
     for name, value in os.environ.items()
     if name != "PYTHONPATH" and not name.startswith(("PG", "OMD_"))
 }
-# With what they bring along: docs/how-to/spark/run-on-a-cluster.md asks for these three and pandas.
+# docs/how-to/spark/run-on-a-cluster.md requires three of these and pandas; they need the others.
 EXECUTOR_PACKAGES = (
     *("adbc_driver_manager", "adbc_driver_postgresql", "psycopg", "psycopg_binary", "pyarrow"),
     *("dateutil", "numpy", "pandas", "pytz", "six", "typing_extensions", "tzdata"),
@@ -74,7 +74,7 @@ def executor_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The URL of a standalone cluster of one master and two workers, and where they log."""
+    """The URL of a standalone cluster of one master and two workers, and their log folder."""
     folder = tmp_path_factory.mktemp("cluster")
     environment = {
         **ENVIRONMENT,
@@ -135,7 +135,7 @@ def submit(
     target: Callable[..., str],
     tmp_path: Path,
 ) -> Callable[..., str]:
-    """A function that runs the job on a master, and answers what was printed and logged."""
+    """A function that runs the job on a master, and returns what was printed and logged."""
     target("id integer")
 
     def run(master: str, *arguments: str) -> str:
@@ -165,7 +165,7 @@ def submit(
                 "SPARK_HOME": str(SPARK_HOME),
                 "PYSPARK_DRIVER_PYTHON": sys.executable,
                 "PYSPARK_PYTHON": str(executor_python),
-                # Of the driver's machine: Spark plans reads and writes there in a process.
+                # This is on the driver's machine: Spark plans reads and writes there in a process.
                 "PGSERVICEFILE": str(service_file),
             },
             stdout=subprocess.PIPE,
@@ -175,7 +175,7 @@ def submit(
         )
         assert done.returncode == 0, done.stdout[-10_000:]
         assert f"master: {master}" in done.stdout
-        # What spark-submit was told goes before what omd.spark.session() likes.
+        # Settings of spark-submit override the defaults of omd.spark.session().
         assert "time zone: Europe/Amsterdam" in done.stdout
         assert f"workers: {{'./omd.zip/omd/__init__.py {executor_python}'}}" in done.stdout
         assert "through the service file: 1000 1000" in done.stdout

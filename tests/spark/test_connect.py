@@ -1,4 +1,4 @@
-"""Spark Connect: what works, and the one error where it does not."""
+"""Spark Connect: what works, and the one error for what does not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_connect_session_reads_and_writes_and_gets_no_password(
     given = conninfo_to_dict(dsn) | {"password": SECRET}
     service_file.write_text("[omd_test]\n" + "".join(f"{k}={v}\n" for k, v in given.items()))
 
-    # A process of its own: one can't have both kinds of session.
+    # It needs a process of its own, because a process can't have both kinds of session.
     with_password = make_conninfo(dsn, password=SECRET)
     done = subprocess.run(
         [sys.executable, JOB, with_password, "service=omd_test", events.as_uri()],

@@ -1,4 +1,4 @@
-"""The data source ``omd``: rows there and back, exactly, or not at all."""
+"""The data source ``omd``: rows are written and read exactly, or not at all."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_every_type_survives_the_way_to_spark_and_back(
     names = ", ".join(f"{name}::text" for name in TYPES)
     there = conn.execute(f"SELECT {names} FROM t.target ORDER BY i4").fetchall()
     source = conn.execute(f"SELECT {names} FROM t.source ORDER BY i4").fetchall()
-    # Spark's decimal has a fixed scale, so a numeric without one may change its trailing zeros.
+    # Spark's decimal has a fixed scale, so a numeric without a scale may change its trailing zeros.
     for row in (*there, *source):
         row["n_any"] = row["n_any"] and Decimal(row["n_any"])
     assert there == source
@@ -210,7 +210,7 @@ def test_a_task_that_outlives_its_run_commits_nothing(
 
 
 def ending(dsn: str, run: omd.ModuleRun) -> Any:
-    """A job that goes on after its run was ended by somebody else."""
+    """The job continues after somebody else has ended its run."""
     instance = run.module_instance_id
 
     def job(batches: Any) -> Any:

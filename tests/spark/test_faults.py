@@ -1,9 +1,10 @@
-"""Executors and whole jobs killed during writes: a finished write holds each row exactly once, a
-failed one is gone after the next begin.
+"""Executors and whole jobs are killed during writes: a finished write has each row exactly once.
 
-OMD_FAULT_ROUNDS  writes during which an executor is killed, and again as many during which the
-                  whole job is; default 3 and 1.
-OMD_FAULT_SEED    repeats the choice of victims and moments.
+The next begin removes the rows of a failed write.
+
+OMD_FAULT_ROUNDS  the number of writes during which an executor is killed, and of writes during
+                  which the whole job is killed; by default 3 and 1.
+OMD_FAULT_SEED    the seed that repeats the choice of victims and moments.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ SPARK_HOME = Path(pyspark.__file__).parent
 JOB = Path(__file__).with_name("faulty_job.py")
 PATIENCE = 180  # seconds
 
-# A commit takes its time, and ends whether or not its client lives to hear of it.
+# A commit takes some time, and ends even if its client has died.
 SLOW_COMMIT = """
 CREATE FUNCTION t.commit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN {} RETURN NULL; END $$;
@@ -65,7 +66,7 @@ END $$;
 
 
 class Job:
-    """A driver process of its own with its executors, which writes when it is told to."""
+    """A driver process with its executors, which writes on command."""
 
     def __init__(self, master: str) -> None:
         self.master = master
@@ -92,11 +93,11 @@ class Job:
         self.process.stdin.write(f"{dsn}\n")
 
     def answer(self, seconds: float = PATIENCE) -> str:
-        """How the write has ended: S, F, or killed. Raises queue.Empty when it has not."""
+        """Return how the write has ended: S, F, or killed. Raises queue.Empty if it has not."""
         return self._answers.get(timeout=seconds)
 
     def executors(self) -> list[psutil.Process]:
-        """The executors, and the Python processes that they have started."""
+        """Return the executors, and the Python processes that they have started."""
         jvms = [
             process
             for process in psutil.Process(self.process.pid).children(recursive=True)
@@ -105,7 +106,7 @@ class Job:
         return jvms + [child for jvm in jvms for child in children(jvm)]
 
     def kill(self) -> None:
-        """The driver with all that it has started, at once."""
+        """Kill the driver with all that it has started, at once."""
         everybody = children(psutil.Process(self.process.pid))
         self.process.kill()
         for process in everybody:
@@ -136,7 +137,7 @@ def kill(process: psutil.Process) -> None:
 
 @pytest.fixture(scope="module")
 def jobs() -> Iterator[Callable[[], Job]]:
-    """A function that answers the running job, or a new one."""
+    """A function that returns the running job, or a new one."""
     running: list[Job] = []
 
     def job() -> Job:
@@ -151,7 +152,7 @@ def jobs() -> Iterator[Callable[[], Job]]:
 
 @pytest.fixture
 def two_machines() -> Iterator[str]:
-    """The URL of a cluster with two hosts: Spark tries nothing twice on one host at a time."""
+    """The URL of a cluster with two hosts: Spark does not speculate twice on the same host."""
     with contextlib.ExitStack() as stack:
 
         def start(kind: str, host: str, *arguments: str, log: int = subprocess.DEVNULL) -> Any:
@@ -181,7 +182,7 @@ def two_machines() -> Iterator[str]:
         told = start("master.Master", "127.0.0.1", log=subprocess.PIPE)
         found = (re.search(r"Starting Spark master at (spark://\S+)", line) for line in told)
         url = next(match[1] for match in found if match)
-        threading.Thread(target=told.read, daemon=True).start()  # or the pipe fills up
+        threading.Thread(target=told.read, daemon=True).start()  # otherwise the pipe fills up
         for host in ("127.0.0.1", "127.0.0.2"):
             start("worker.Worker", host, "--cores", "1", "--memory", "1g", url)
         yield url
@@ -199,9 +200,10 @@ def until(conn: Any, question: str) -> None:
 
 
 def settle(conn: Any, module: str) -> list[int]:
-    """Let the lease of a killed job pass, begin and end the Module; what was rolled back."""
+    """Let the lease of a killed job expire, begin and end the Module; returns the undone runs."""
     with conn.transaction():
-        conn.execute("SET LOCAL session_replication_role = replica")  # no guard, no waiting
+        # Without its guard the row can be changed, and the test need not wait.
+        conn.execute("SET LOCAL session_replication_role = replica")
         conn.execute(
             "UPDATE omd.module_instance SET lease_expires_at = now() - interval '1 second'"
             " WHERE execution_status_code = 'E'"
@@ -213,7 +215,7 @@ def settle(conn: Any, module: str) -> list[int]:
 
 
 def assert_each_row_once(conn: Any) -> None:
-    """Every finished write is there, once and as a whole, and nothing else."""
+    """Check that every finished write is there once and as a whole, and nothing else is."""
     conn.execute(
         "CREATE TEMP TABLE IF NOT EXISTS due AS SELECT id, md5(id::text) AS note"
         " FROM generate_series(0::bigint, %s) AS id",
@@ -282,7 +284,7 @@ def test_a_partition_that_is_tried_twice_at_a_time(
     try:
         conn.execute("SELECT pg_advisory_lock(42)")
         job.write(dsn)
-        # One attempt waits to be let go, the other one for its end; or both to be let go.
+        # One attempt waits for a lock and the other one for its end, or both wait for the lock.
         until(conn, "SELECT count(DISTINCT pid) = 2 AS yes FROM pg_locks WHERE NOT granted")
         conn.execute("SELECT pg_advisory_unlock(42)")
         assert job.answer() == "S"

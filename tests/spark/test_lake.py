@@ -1,4 +1,4 @@
-"""Targets that Spark writes: plain Parquet, a partition for each run."""
+"""Targets that Spark writes: plain Parquet, with a partition for each run."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def module(control: omd.Control) -> Callable[..., str]:
 
 
 def rows(spark: SparkSession) -> dict[int, int]:
-    """Rows of each run, as the catalogue has them."""
+    """Return the number of rows of each run, as the catalogue has them."""
     return dict(map(tuple, spark.table("lake.t").groupBy(COLUMN).count().collect()))  # type: ignore[arg-type]
 
 
 def files(table: Path) -> set[int]:
-    """The runs of which there are files."""
+    """Return the runs that have files."""
     return {int(file.parent.name.split("=")[1]) for file in table.rglob("*=*/*.parquet")}
 
 
@@ -114,7 +114,7 @@ def test_a_failed_run_is_gone_after_the_next_begin_files_and_all(
         good.write(notes(spark, 10))
     with failing(control, code, spark) as bad:
         bad.write(notes(spark, 10))
-    # What a job leaves that is killed before it has told the catalogue.
+    # A job that is killed before it has informed the catalogue leaves this.
     with failing(control, code, spark) as orphan:
         notes(spark, 5).write.parquet(f"{table}/{COLUMN}={orphan.module_instance_id}")
     assert files(table) == {good.module_instance_id, orphan.module_instance_id}
@@ -205,10 +205,11 @@ def test_a_job_that_is_killed_leaves_nothing_behind(
     for process in everybody:
         process.kill()
     victim.wait()
-    while any(map(runs, everybody)):  # the metastore has room for one
+    while any(map(runs, everybody)):  # the metastore allows one process
         pass
     with conn.transaction():
-        conn.execute("SET LOCAL session_replication_role = replica")  # no guard, no waiting
+        # Without its guard the row can be changed, and the test need not wait.
+        conn.execute("SET LOCAL session_replication_role = replica")
         conn.execute("UPDATE omd.module_instance SET lease_expires_at = now() - interval '1 s'")
 
     told = start("end", stdout=subprocess.PIPE).communicate()[0]

@@ -1,4 +1,4 @@
-"""Reading: one moment for all partitions, load windows, partitions, filters and columns."""
+"""Reads: one moment for all partitions, load windows, partitions, filters and columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROWS = 3000
 
 @pytest.fixture
 def source(conn: Any) -> str:
-    """A table of 3000 rows in some 30 blocks, their value 0, two of each time."""
+    """A table of 3000 rows in some 30 blocks; all values are 0, and each time has two rows."""
     conn.execute(
         """
         CREATE SCHEMA IF NOT EXISTS t;
@@ -54,23 +54,23 @@ def module(target: Callable[..., str]) -> str:
 
 
 def rewrite(conn: Any) -> None:
-    """Every row gets another version, in another block; half of them another row."""
+    """Write a new version of every row to another block, and replace half of the rows."""
     conn.execute("UPDATE t.source SET value = 1")
     conn.execute(
         "WITH gone AS (DELETE FROM t.source WHERE id % 2 = 0 RETURNING *)"
         " INSERT INTO t.source SELECT id + 10000, 2, pad, changed_at FROM gone"
     )
-    conn.execute("VACUUM t.source")  # which must leave what a snapshot still sees
+    conn.execute("VACUUM t.source")  # it must leave the rows that a snapshot still sees
 
 
 def reader(dsn: str, **options: Any) -> Reader:
-    """The reader as Spark would make it, without Spark."""
+    """Return the reader as Spark would make it, without Spark."""
     source = OmdDataSource({"url": dsn, **{name: str(value) for name, value in options.items()}})
     return source.reader(source.schema())
 
 
 def parts(reader: Reader, column: str = "id") -> list[list[Any]]:
-    """The values of a column, by partition, as tasks read them one after another."""
+    """Return the values of a column by partition, as tasks read them one after another."""
     tables = (pa.Table.from_batches(reader.read(part)) for part in _filled(reader))
     return [table.column(column).to_pylist() for table in tables]
 
@@ -218,7 +218,7 @@ def test_reads_without_a_run_share_a_snapshot_that_is_given(
         rewrite(conn)
         df = reader.load(source)
         assert df.agg(F.sum("id"), F.sum("value")).collect()[0] == (sum(range(ROWS)), 0)
-    with pytest.raises(PySparkException, match="is gone"):
+    with pytest.raises(PySparkException, match="is not held any more"):
         df.count()
 
 
@@ -227,7 +227,7 @@ def test_a_server_that_ends_idle_transactions_leaves_the_snapshot(
 ) -> None:
     impatient = make_conninfo(dsn, options="-c idle_in_transaction_session_timeout=50")
     with omd.spark.snapshot(impatient) as snapshot:
-        conn.execute("SELECT pg_sleep(0.2)")  # the server's patience, four times over
+        conn.execute("SELECT pg_sleep(0.2)")  # four times the timeout of the server
         assert sum(map(len, parts(reader(dsn, table=source, snapshot=snapshot)))) == ROWS
 
 
@@ -318,7 +318,7 @@ BOTH = window(
             ),
             range(122, 241),
         ),
-        # All of one time: cut by id.
+        # All rows are of one time, so they are split by id.
         (
             window(
                 ("changed_at", "id"),

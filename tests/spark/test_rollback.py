@@ -1,4 +1,4 @@
-"""Rolling back targets that only Spark can write (rule R2)."""
+"""Rollback of targets that only Spark can write (rule R2)."""
 
 from __future__ import annotations
 

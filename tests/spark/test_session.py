@@ -1,4 +1,4 @@
-"""Whose session it is: `register` and `session` leave alone what its owner has set."""
+"""Sessions: `register` and `session` do not change what the owner of a session has set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 @pytest.fixture
 def own(spark: SparkSession) -> SparkSession:
-    """A session that somebody brings: OMD has not seen it."""
+    """A session of the user's own, which OMD has not used before."""
     session = spark.newSession()
     session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     session.conf.set("spark.sql.shuffle.partitions", "7")

@@ -1,4 +1,4 @@
-"""TPC-H in small: eight tables there and back, identical. The large one is a benchmark."""
+"""A small TPC-H: eight tables are written and read back. The large one is a benchmark."""
 
 from __future__ import annotations
 

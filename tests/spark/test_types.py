@@ -1,4 +1,4 @@
-"""The table of types: there and back, extremes and NULLs included, or refused."""
+"""The table of types: values are written and read back, extremes and NULLs too, or refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.spark
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "spark" / "types.md"
 
-# Type: what it is read as, and values as PostgreSQL prints them.
+# For each type, the Spark type as which it is read, and values as PostgreSQL prints them.
 SCALARS: dict[str, tuple[str, list[str]]] = {
     "boolean": ("boolean", ["true", "false"]),
     "smallint": ("smallint", ["-32768", "32767", "0"]),
@@ -86,7 +86,7 @@ SCALARS: dict[str, tuple[str, list[str]]] = {
 
 
 def arrays() -> dict[str, tuple[str, list[Any]]]:
-    """For each type an array of its values with a NULL, an empty one, one of nothing but NULL."""
+    """Return for each type an array of its values with a NULL, an empty one, and one of NULLs."""
     return {
         f"{type_}[]": (f"array<{read_as}>", [[*values, None], [], [None]])
         for type_, (read_as, values) in SCALARS.items()
@@ -94,7 +94,7 @@ def arrays() -> dict[str, tuple[str, list[Any]]]:
 
 
 def create(conn: Any, name: str, types: dict[str, tuple[str, list[Any]]]) -> list[str]:
-    """A table with a column per type, filled with its values; the names of the columns."""
+    """Fill a table with a column per type with its values; returns the names of the columns."""
     columns = [f"c{number}" for number in range(len(types))]
     typed = ", ".join(f"{c} {type_}" for c, type_ in zip(columns, types, strict=True))
     conn.execute(f"CREATE TABLE {name} (row int, {typed})")
@@ -127,7 +127,7 @@ def test_every_value_survives_the_way_to_spark_and_back(
             assert {type_: read_as[c] for c, type_ in zip(columns, types, strict=True)} == {
                 type_: told for type_, (told, _) in types.items()
             }
-            run.write(df.repartition(2))  # through Spark's own rows, not only its Arrow batches
+            run.write(df.repartition(2))  # this uses Spark's own rows, not only its Arrow batches
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
     conn.execute("SET TimeZone = 'UTC'")
@@ -155,7 +155,7 @@ def test_an_instant_is_shown_in_the_zone_of_the_spark_session(
 
 
 def read(dsn: str, query: str) -> pa.Table:
-    """What a query gives, through the reader and without Spark."""
+    """Return the rows of a query, through the reader and without Spark."""
     source = OmdDataSource({"url": dsn, "query": query})
     reader = source.reader(source.schema())
     (part,) = reader.partitions()

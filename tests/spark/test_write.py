@@ -1,4 +1,4 @@
-"""The ledger of the data source: what is written again counts once."""
+"""The ledger of the data source: rows that are written again count once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def module(target: Callable[..., str]) -> str:
 
 
 def save(run: omd.ModuleRun, df: DataFrame, mode: str = "append", **options: object) -> None:
-    """A write by the data source alone, under a number of the caller's."""
+    """Write by the data source alone, under a number of the caller's own."""
     told = {"url": run.dsn, "table": "t.target", "moduleInstance": run.module_instance_id}
     stamped = run.stamp(df).write.format("omd").mode(mode)
     stamped.options(**{name: str(value) for name, value in (told | options).items()}).save()
@@ -36,7 +36,7 @@ def there(conn: Any) -> list[int]:
 
 
 def counted(conn: Any) -> list[tuple[int, int]]:
-    """Partitions and rows of each write, as the ledger has them."""
+    """Return the partitions and rows of each write, as the ledger has them."""
     return [
         (row["partition_count"], row["row_count"])
         for row in conn.execute("SELECT * FROM omd_report.write_log ORDER BY write_number")
@@ -111,7 +111,7 @@ def test_a_write_looks_at_the_table_once(
         deadline = time.monotonic() + 10
         while backends(conn) > opened and time.monotonic() < deadline:
             time.sleep(0.02)  # the server counts a session when it has ended
-        # The look, and one of the partition; a worker's first opens another for the types.
+        # The check and the partition open one each; a worker's first write opens one for the types.
         assert established(conn) - sessions in (2, 3)
         assert there(conn) == [0, 1, 2, 3]
 
@@ -139,7 +139,7 @@ def test_a_write_without_a_run_is_a_plain_append(spark: SparkSession, conn: Any,
 def test_a_write_number_needs_a_run(spark: SparkSession, conn: Any, dsn: str) -> None:
     conn.execute("CREATE TABLE plain (id bigint)")
     writer = spark.range(1).write.format("omd").options(url=dsn, table="plain", writeNumber="1")
-    with pytest.raises(PySparkException, match="says nothing without moduleInstance"):
+    with pytest.raises(PySparkException, match="writeNumber needs moduleInstance"):
         writer.mode("append").save()
 
 

@@ -1,4 +1,4 @@
-"""What a write that fails says, and what it leaves behind."""
+"""Failed writes: their errors, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def module(conn: Any, target: Callable[..., str]) -> str:
 def refused(
     spark: SparkSession, control: omd.Control, module: str, *expressions: str, **options: Any
 ) -> omd.OmdError:
-    """The error of a write of four partitions, the last of which holds the row 33 alone."""
+    """Return the error of a write of four partitions, the last of which holds only the row 33."""
     df = spark.range(0, 40, 1, 4).where("id < 30 OR id = 33")
     with pytest.raises(omd.OmdError) as caught, control.module(module) as run:
         run.write(df.selectExpr(*expressions), **options)
@@ -104,7 +104,12 @@ BAD = "CASE WHEN id = 33 THEN {} ELSE {} END"
         (BAD.format(1000000, 1) + " AS amount", "22003", 'column "amount" of t.target', "widen"),
         (BAD.format("'no'", "NULL") + " AS key", None, 'column "key" of t.target', "convert"),
         (BAD.format("'{'", "'{}'") + " AS doc", "22P02", 'column "doc" of t.target', "Start"),
-        (BAD.format("'a\\u0000b'", "''") + " AS note", "22021", 'column "note" of t.target', "out"),
+        (
+            BAD.format("'a\\u0000b'", "''") + " AS note",
+            "22021",
+            'column "note" of t.target',
+            "Remove",
+        ),
         (BAD.format("'long'", "''") + " AS short", "22001", 'column "short" of t.target', "widen"),
         ("id AS made", "42P10", 'column "made" is a generated column', "Start"),
     ],
@@ -209,7 +214,7 @@ def test_a_connection_that_is_cut_while_rows_move(
 
     with pytest.raises(omd.errors.WriteFailed) as caught, control.module(module) as run:
         run.write(df.mapInArrow(copying(dsn, cut), "note string"))
-    assert caught.value.message.startswith("t.target: the server is gone")
+    assert caught.value.message.startswith("t.target: the connection was lost")
     assert "its begin rolls back" in (caught.value.hint or "")
     assert_clean_after_the_next_begin(conn, control, module)
 
@@ -240,6 +245,6 @@ def test_a_server_that_crashes_while_rows_move(
         )
         with pytest.raises(omd.errors.WriteFailed) as caught, control.module("m_t") as run:
             run.write(df.mapInArrow(copying(dsn, crash), "note string"))
-        assert caught.value.message.startswith("t.target: the server is gone")
+        assert caught.value.message.startswith("t.target: the connection was lost")
         with psycopg.connect(dsn, autocommit=True, row_factory=psycopg.rows.dict_row) as conn:
             assert_clean_after_the_next_begin(conn, control, "m_t")

@@ -1,7 +1,7 @@
-"""A database of its own for each test, by pytest-postgresql: a copy of one with OMD installed.
+"""A database for each test, by pytest-postgresql: a copy of a database with OMD installed.
 
 pytest-postgresql can't start a server as root, so `omd.embedded` starts it (support.server), and
-the plugin is told where it is.
+the plugin gets its address.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _number = itertools.count(1)
 
 
 class Server(NoopExecutor):
-    """Where the server is; its databases start empty."""
+    """The address of the server; its databases are empty at first."""
 
     template_dbname = "template0"
 
@@ -47,7 +47,7 @@ def install(**where: Any) -> None:
 
 @pytest.fixture(scope="session")
 def postgresql_server(server: str) -> Server:
-    """The server, as pytest-postgresql wants to be told."""
+    """The server, in the form that pytest-postgresql needs."""
     with psycopg.connect(server) as conn:
         return Server(
             conn.info.host,
@@ -104,10 +104,10 @@ def new_database(
 
 @pytest.fixture
 def connect(request: pytest.FixtureRequest) -> Iterator[Callable[..., Connection]]:
-    """A function that opens connections, closed after the test.
+    """A function that opens connections, which are closed after the test.
 
-    ``connect()`` is a superuser's to the database of ``dsn``; ``role=`` takes on a role,
-    ``dsn=`` names another database; other arguments go to psycopg.
+    ``connect()`` connects a superuser to the database of ``dsn``; ``role=`` sets a role, ``dsn=``
+    names another database; other arguments go to psycopg.
     """
     with contextlib.ExitStack() as stack:
 

@@ -1,4 +1,4 @@
-"""Batches and Modules registered through the driver, and what the database then has."""
+"""Batches and Modules that the driver registers, and readers of the database's rows about them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def control(dsn: str) -> Iterator[omd.Control]:
-    """A control without lease; there is a Batch b of two Modules, and a Module m_alone."""
+    """A control without a lease; there is a Batch b of two Modules, and a Module m_alone."""
     with omd.connect(dsn, lease=None) as control:
         setup(control)
         yield control

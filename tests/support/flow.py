@@ -1,6 +1,6 @@
-"""One database for many tests, emptied before each, and `Flow`: calls without logic.
+"""One database for many tests, emptied before each, and `Flow`, which has calls without logic.
 
-The folders that use it say so in their conftest.py, by the fixtures of support.emptied.
+A folder that uses it imports the fixtures of support.emptied in its conftest.py.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[dict[str, Any]]
 
-# A database per test would cost more than the tests themselves.
+# A database per test would take more time than the tests themselves.
 FORGET = (
     "RESET SESSION AUTHORIZATION",
     "RESET ROLE",
@@ -93,7 +93,7 @@ def control_dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iter
 
 @pytest.fixture(scope="session")
 def emptied(control_dsn: str) -> Iterator[Callable[[], Connection]]:
-    """A function that empties the database and gives the connection that did it.
+    """A function that empties the database and returns the connection that did it.
 
     A new session compiles every routine again, which takes longer than most tests.
     """
@@ -128,7 +128,7 @@ class Begun(NamedTuple):
 
 
 class BatchRun(NamedTuple):
-    """A whole run of a Batch, and what its Modules were answered."""
+    """A whole run of a Batch, and the answers to its Modules."""
 
     id: int
     modules: dict[str, Begun]
@@ -138,7 +138,7 @@ class BatchRun(NamedTuple):
 
 
 class Flow:
-    """The procedures over one connection, and short cuts to set the scene."""
+    """The procedures over one connection, and short cuts for test data."""
 
     def __init__(self, conn: Connection) -> None:
         self.conn = conn
@@ -146,7 +146,7 @@ class Flow:
     # Calls
 
     def call(self, routine: str, /, **arguments: Any) -> dict[str, Any]:
-        """CALL omd.routine, or schema.routine, with named arguments; p_ is put before each name."""
+        """CALL omd.routine, or schema.routine, with named arguments, each prefixed by p_."""
         values = {k: Jsonb(v) if isinstance(v, dict) else v for k, v in arguments.items()}
         schema, _, name = routine.rpartition(".")
         query = sql.SQL("CALL {}({})").format(
@@ -161,7 +161,7 @@ class Flow:
         return {k.removeprefix("p_"): v for k, v in (row or {}).items()}
 
     def refused(self, sqlstate: str, routine: str, /, **arguments: Any) -> dict[str, Any]:
-        """The call must fail so, with a JSON DETAIL, which is returned, and a HINT."""
+        """Check that a call fails with this error and a HINT; returns its JSON DETAIL."""
         with pytest.raises(psycopg.Error) as caught:
             self.call(routine, **arguments)
         return checked(caught.value, sqlstate)
@@ -175,7 +175,7 @@ class Flow:
         return value
 
     def owner(self, query: str, *parameters: Any) -> None:
-        """Change a table of OMD as its owner, whom no trigger stops: to set a scene."""
+        """Change a table of OMD as its owner, without triggers, for test data."""
         self.conn.execute("SET ROLE omd_owner")
         try:
             self.conn.execute(query.encode(), parameters)
@@ -187,7 +187,7 @@ class Flow:
     def module(
         self, code: str = "m", /, *, batches: tuple[str, ...] = (), **attributes: Any
     ) -> str:
-        """A Module, by default a HUB in dwh, with its target table."""
+        """Register a Module, by default a HUB in dwh, with its target table."""
         given = {
             "area_code": "INT",
             "table_code": f"dwh.{code}",
@@ -206,7 +206,7 @@ class Flow:
         return code
 
     def batch(self, code: str = "b", /, *modules: str, **attributes: Any) -> str:
-        """A Batch with these Modules, registered if they are not, in this order."""
+        """Register a Batch with these Modules in this order; they are registered too."""
         given = {"frequency_code": "Adhoc", **attributes}
         self.call("register_batch", batch_code=code, **given)
         for sequence, module in enumerate(modules, 1):
@@ -257,13 +257,13 @@ class Flow:
         return id
 
     def run_module(self, code: str = "m", status: str = "S", batch: int = 0) -> int:
-        """A whole run of a Module that may proceed."""
+        """Run a Module that may proceed, from begin to end."""
         begun = self.begin_module(code, batch)
         assert begun.pi == "P", begun
         return self.end_module(begun.id, status)
 
     def run_batch(self, code: str = "b", **modules: str) -> BatchRun:
-        """A whole run of a Batch that may proceed; a Module that may not has ended already."""
+        """Run a Batch that may proceed; a Module that may not proceed has ended already."""
         batch = self.begin_batch(code)
         assert batch.pi == "P", batch
         begun = {}
@@ -275,7 +275,7 @@ class Flow:
         return BatchRun(batch.id, begun)
 
     def set_next(self, code: str, *, batch: int | None = None, module: int | None = None) -> None:
-        """An administrator's UPDATE of the Next Run Indicator."""
+        """Update the Next Run Indicator, as an administrator does."""
         kind, id = ("batch", batch) if batch else ("module", module)
         self.conn.execute("SET ROLE omd_admin")
         try:
@@ -296,7 +296,7 @@ class Flow:
     # What there is
 
     def codes(self, *, batch: int | None = None, module: int | None = None) -> str:
-        """Execution Status Code, Processing Indicator and Next Run Indicator, as in 'E A P'."""
+        """Return Execution Status Code, Processing Indicator, Next Run Indicator, as in 'E A P'."""
         kind, id = ("batch", batch) if batch else ("module", module)
         return self.one(
             "SELECT concat_ws(' ', execution_status_code, processing_indicator, next_run_indicator)"
@@ -305,7 +305,7 @@ class Flow:
         )
 
     def failures(self, *, batch: int = 0, module: int = 0) -> int:
-        """How many process events the log has of this instance."""
+        """Return how many process events the log has for this instance."""
         return self.one(
             "SELECT count(*) FROM omd.event_log WHERE event_type_code = 2 AND ("
             " (%s > 0 AND module_instance_id = %s)"
@@ -317,7 +317,7 @@ class Flow:
         )
 
     def write(self, id: int, table: str = "dwh.m", rows: int = 2) -> None:
-        """Rows stamped with a Module Instance ID, as a load writes them."""
+        """Insert rows stamped with a Module Instance ID, as a load writes them."""
         self.conn.execute(
             f"INSERT INTO {table} (omd_insert_module_instance_id)"
             " SELECT %s FROM generate_series(1, %s)".encode(),
@@ -325,7 +325,7 @@ class Flow:
         )
 
     def stamps(self, table: str = "dwh.m") -> dict[int, int]:
-        """How many rows of the table carry which Module Instance ID."""
+        """Return how many rows of the table carry each Module Instance ID."""
         found = self.rows(
             f"SELECT omd_insert_module_instance_id AS id, count(*) AS n FROM {table} GROUP BY 1"
         )
@@ -348,7 +348,7 @@ def flow(conn: Connection) -> Flow:
 
 @pytest.fixture
 def another(connect: Callable[..., Connection]) -> Callable[..., Flow]:
-    """A function that gives the procedures over a connection of their own, also as a role."""
+    """A function that returns the procedures over a connection of their own, also as a role."""
     return lambda **arguments: Flow(connect(**arguments))
 
 

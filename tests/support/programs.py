@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-BIN = embedded.binaries()  # the clients of the newest version serve every older server
+BIN = embedded.binaries()  # the newest clients work with every older server
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +63,7 @@ def psql() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture(scope="session")
 def dump() -> Callable[[str], str]:
-    """A function that returns all that is in a database, grants and reference rows included."""
+    """A function that returns all contents of a database, with grants and reference rows."""
 
     def run(dsn: str) -> str:
         done = subprocess.run(
@@ -72,10 +72,10 @@ def dump() -> Callable[[str], str]:
             capture_output=True,
             text=True,
         )
-        # Comments carry versions, \restrict a new key each time; a conflict burns sequence values.
+        # Comments hold versions, \restrict has a new key each time, conflicts use sequence values.
         noise = ("--", "\\restrict", "\\unrestrict", "SELECT pg_catalog.setval(")
         lines = [line for line in done.stdout.splitlines() if line and not line.startswith(noise)]
-        # Rows have no order; a second upsert moves them.
+        # Rows have no order, and a second upsert moves them.
         rows = sorted(line for line in lines if line.startswith("INSERT"))
         return "\n".join([line for line in lines if not line.startswith("INSERT")] + rows)
 

@@ -1,7 +1,7 @@
-"""`Scene`: sources, topics and steps of lineage in a line each.
+"""`Scene` creates sources, topics and steps of lineage in one line each.
 
 Times are minutes after NOON, long ago, so that no delay matters unless a test gives one. The row of
-a source with the greatest time is never taken: more may come with the same time.
+a source with the greatest time is never taken, because more rows of that time may arrive.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAST_ID = -(2**63)
 
 
 class _Endless(TimestamptzLoader):
-    """Python has no infinite time, which an offset has before its first block."""
+    """Reads infinite times, which Python lacks; an offset has one before its first block."""
 
     def load(self, data: Any) -> datetime:
         return FIRST if bytes(data) == b"-infinity" else super().load(data)
@@ -62,7 +62,7 @@ class Scene(Flow):
     def base(
         self, table: str = "dwh.src", *, pos: str = "pos", id: str = "id", extra: str = ""
     ) -> str:
-        """A base table with its index; a destination can be one too."""
+        """Create a base table with its index; a destination can be one too."""
         self.conn.execute(
             f'CREATE TABLE {table} ("{pos}" timestamptz, "{id}" bigint, v int,'
             f" omd_insert_module_instance_id bigint{extra});"
@@ -71,14 +71,14 @@ class Scene(Flow):
         return table
 
     def insert(self, *rows: float | tuple[float, int], into: str = "dwh.src") -> None:
-        """Rows at these minutes; the id is the minute unless it is given."""
+        """Insert rows at these minutes; the id is the minute unless it is given."""
         self.conn.cursor().executemany(
             f"INSERT INTO {into} VALUES (%s, %s, 1)".encode(),
             [(at(m), i) for m, i in (r if isinstance(r, tuple) else (r, int(r)) for r in rows)],
         )
 
     def source(self, table: str = "dwh.src", *minutes: float, **attributes: Any) -> str:
-        """A registered base table with rows at these minutes."""
+        """Create and register a base table with rows at these minutes."""
         self.base(table)
         self.insert(*minutes, into=table)
         self.register(table, **attributes)
@@ -97,7 +97,7 @@ class Scene(Flow):
         return self.call("omd_lineage.register_topic", topic=topic, **attributes)["topic_id"]
 
     def topic(self, topic: str = "dwh.f", *depends_on: str, **attributes: Any) -> str:
-        """A topic that copies its base table (dwh.src) to a table of its own."""
+        """Register a topic that copies its base table (dwh.src) to a table of its own."""
         depends_on = depends_on or ("dwh.src",)
         table = topic.split("#", maxsplit=1)[0].split(":", maxsplit=1)[0]
         if not self.one("SELECT to_regclass(%s) IS NOT NULL", table):
@@ -118,7 +118,7 @@ class Scene(Flow):
         return Step(row["outcome"], row["module_instance_id"], row["rows"], row["detail"])
 
     def steps(self, topic: str = "dwh.f") -> list[int]:
-        """Steps until there is nothing to do; how many rows each has written."""
+        """Run steps until there is nothing to do; returns how many rows each has written."""
         written = []
         while (step := self.step(topic)).outcome == "DONE":
             written.append(step.rows or 0)
@@ -127,7 +127,7 @@ class Scene(Flow):
         return written
 
     def fails(self, topic: str = "dwh.f") -> Step:
-        """A step that divides by zero."""
+        """Run a step that divides by zero."""
         self.register(topic, after_sql=["SELECT 1 / 0"])
         step = self.step(topic)
         self.register(topic, after_sql=[])
@@ -162,7 +162,7 @@ class Scene(Flow):
         return [row["id"] for row in self.rows(f"SELECT id FROM {table} ORDER BY id, pos")]
 
     def long_ago(self, topic: str = "dwh.f", **past: timedelta) -> None:
-        """The topic was run, and moved on, so much earlier."""
+        """Move the last run of the topic, and its last progress, into the past."""
         for column, ago in past.items():
             self.owner(
                 f"UPDATE omd_lineage.offsets SET {column} = now() - %s WHERE topic = %s", ago, topic
@@ -172,13 +172,13 @@ class Scene(Flow):
 @pytest.fixture
 def scene(conn: Connection) -> Scene:
     """The calls over the connection of ``conn``, as a superuser."""
-    conn.execute("SET statement_timeout = '60s'")  # a step that should not wait, and does
+    conn.execute("SET statement_timeout = '60s'")  # it stops a step that waits by mistake
     return Scene(conn)
 
 
 @pytest.fixture
 def replaced(conn: Connection) -> Iterator[Callable[[str, str, str], None]]:
-    """A function that puts another text into a routine of OMD, to see what it is good for."""
+    """A function that replaces a text in a routine of OMD, to show what the text is for."""
     with contextlib.ExitStack() as stack:
 
         def replace(routine: str, old: str, new: str) -> None:

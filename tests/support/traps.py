@@ -1,4 +1,4 @@
-"""Names of somebody else, before ours and those of pg_catalog: whoever uses one gets EVIL0."""
+"""Foreign names that hide ours and those of pg_catalog: the use of one raises EVIL0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMAS = "(SELECT oid FROM pg_namespace WHERE nspname ~ '^omd(_|$)')"
 
 @pytest.fixture
 def traps(flow: Flow) -> Iterator[str]:
-    """A schema of somebody else: whoever uses what is in it gets the error EVIL0."""
+    """Create a foreign schema: the use of any object in it raises the error EVIL0."""
     flow.conn.execute("DROP ROLE IF EXISTS omd_test_mallory")
     flow.conn.execute("CREATE ROLE omd_test_mallory")
     flow.conn.execute("CREATE SCHEMA evil AUTHORIZATION omd_test_mallory")
@@ -40,7 +40,7 @@ def traps(flow: Flow) -> Iterator[str]:
 
 
 def lay_functions(flow: Flow) -> None:
-    """Functions of pg_catalog and of ours, wherever a body of ours has such a call."""
+    """Hide each function of pg_catalog or of ours that a body of ours calls."""
     for routine in flow.rows(
         f"""
         SELECT DISTINCT p.proname AS name, pg_get_function_identity_arguments(p.oid) AS arguments,
@@ -65,7 +65,7 @@ def lay_functions(flow: Flow) -> None:
 
 
 def lay_operators(flow: Flow) -> None:
-    """The operators on the types that our routines compare and join."""
+    """Hide the operators on the types that our routines compare and join."""
     for type_ in ("text", "bigint", "integer", "boolean", "timestamptz", "jsonb", "bigint[]"):
         for n, operator in enumerate(("=", "<>", "<", ">", "<=", ">=", "||")):
             name = f'evil."op_{n}_{type_}"'
@@ -92,7 +92,7 @@ def trap(flow: Flow, signature: str, result: str) -> None:
 
 
 def relations(flow: Flow) -> list[str]:
-    """The tables and views that our routines read."""
+    """Return the tables and views that our routines read."""
     return [
         row["name"]
         for row in flow.rows(
@@ -104,7 +104,7 @@ def relations(flow: Flow) -> list[str]:
 
 
 def lay_temporary_names(session: Flow) -> None:
-    """Temporary tables and types come before every schema, whatever the search_path says."""
+    """Create temporary tables and types, which are found before every schema of the search_path."""
     for relation in relations(session):
         session.conn.execute(
             sql.SQL("CREATE TEMP TABLE {} (x int)").format(sql.Identifier(relation))

@@ -114,7 +114,7 @@ class Wire:
 
 @pytest.fixture
 def wire(dsn: str) -> Iterator[Wire]:
-    """A cuttable connection to the database of ``dsn``."""
+    """A connection to the database of ``dsn`` that a test can cut."""
     with contextlib.closing(Wire(dsn)) as wire:
         yield wire
 

@@ -187,7 +187,7 @@ def _call_option(
     told = f"{text[:1].upper()}{text[1:]}"
     option = name.replace("_", "-")
     if name == "inactive_indicator":
-        about = "Whether it is inactive: then it is not run."
+        about = "Whether it is inactive, that is, not run."
         return click.option("--inactive/--active", name, default=None, help=about)
     if type_.startswith("bool"):
         no = negations.get(name, f"no-{option}")

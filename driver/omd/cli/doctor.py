@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -253,6 +252,8 @@ def _packages() -> Iterator[Finding]:
 
 
 def _java() -> Finding:
+    import subprocess  # slow to import, and no other command needs it
+
     mend = "Install Java 17 or newer (Debian: apt-get install default-jre-headless), or JAVA_HOME"
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home) / "bin/java") if home else shutil.which("java")

@@ -6,31 +6,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omd._core.calls import Calls, Repeat, Routine
-from omd.control.rows import (
-    AuditColumnValuesRow,
-    BatchMembersRow,
-    BeginBatchAnswer,
-    BeginModuleAnswer,
-    BuildRollbackSqlRow,
-    CreateLoadWindowAnswer,
-    EvaluateBatchAnswer,
-    EvaluateModuleAnswer,
-    ExplainBeginRow,
-    ModuleDefinitionRow,
-    PreviewRollbackRow,
-    PreviousBatchInstanceRow,
-    PreviousModuleInstanceRow,
-    PurgeHistoryAnswer,
-    ReapExpiredInstancesAnswer,
-    RecordWriteAnswer,
-    RunBatchAnswer,
-    RunModuleAnswer,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
     from typing import Any
+
+    from omd.control.rows import (
+        AuditColumnValuesRow,
+        BatchMembersRow,
+        BeginBatchAnswer,
+        BeginModuleAnswer,
+        BuildRollbackSqlRow,
+        CreateLoadWindowAnswer,
+        EvaluateBatchAnswer,
+        EvaluateModuleAnswer,
+        ExplainBeginRow,
+        ModuleDefinitionRow,
+        PreviewRollbackRow,
+        PreviousBatchInstanceRow,
+        PreviousModuleInstanceRow,
+        PurgeHistoryAnswer,
+        ReapExpiredInstancesAnswer,
+        RecordWriteAnswer,
+        RunBatchAnswer,
+        RunModuleAnswer,
+    )
 
 __all__ = ["ControlCalls"]
 
@@ -105,6 +106,8 @@ class ControlCalls(Calls):
             TargetNotFound: OM202.
             WrongPlatform: OM204.
         """
+        from omd.control.rows import AuditColumnValuesRow
+
         return self._rows(_AUDIT_COLUMN_VALUES, AuditColumnValuesRow, module_code)
 
     def batch_abort(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
@@ -166,6 +169,8 @@ class ControlCalls(Calls):
             UnknownBatch: OM001.
             MissingArgument: OM005.
         """
+        from omd.control.rows import BatchMembersRow
+
         return self._rows(_BATCH_MEMBERS, BatchMembersRow, batch_code)
 
     def batch_skip(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
@@ -229,6 +234,8 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
+        from omd.control.rows import BeginBatchAnswer
+
         return self._answer(
             _BEGIN_BATCH,
             BeginBatchAnswer,
@@ -273,6 +280,8 @@ class ControlCalls(Calls):
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
         """
+        from omd.control.rows import BeginModuleAnswer
+
         return self._answer(
             _BEGIN_MODULE,
             BeginModuleAnswer,
@@ -298,6 +307,8 @@ class ControlCalls(Calls):
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
         """
+        from omd.control.rows import BuildRollbackSqlRow
+
         return self._rows(_BUILD_ROLLBACK_SQL, BuildRollbackSqlRow, module_instance_id)
 
     def confirm_rollback(self, module_instance_id: int) -> None:
@@ -372,6 +383,8 @@ class ControlCalls(Calls):
             NotProceeding: OM102.
             LoadWindowExists: OM105.
         """
+        from omd.control.rows import CreateLoadWindowAnswer
+
         return self._answer(
             _CREATE_LOAD_WINDOW, CreateLoadWindowAnswer, module_instance_id, end_value, end_id
         )
@@ -454,6 +467,8 @@ class ControlCalls(Calls):
             WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
         """
+        from omd.control.rows import EvaluateBatchAnswer
+
         return self._answer(_EVALUATE_BATCH, EvaluateBatchAnswer, batch_instance_id)
 
     def evaluate_module(self, module_instance_id: int) -> EvaluateModuleAnswer:
@@ -474,6 +489,8 @@ class ControlCalls(Calls):
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
         """
+        from omd.control.rows import EvaluateModuleAnswer
+
         return self._answer(_EVALUATE_MODULE, EvaluateModuleAnswer, module_instance_id)
 
     def explain_begin(
@@ -506,6 +523,8 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
+        from omd.control.rows import ExplainBeginRow
+
         return self._rows(
             _EXPLAIN_BEGIN, ExplainBeginRow, module_code, batch_code, batch_instance_id
         )
@@ -630,6 +649,8 @@ class ControlCalls(Calls):
             UnknownModule: OM002.
             MissingArgument: OM005.
         """
+        from omd.control.rows import ModuleDefinitionRow
+
         return self._answer(_MODULE_DEFINITION, ModuleDefinitionRow, module_code)
 
     def module_failure(
@@ -754,6 +775,8 @@ class ControlCalls(Calls):
             TargetColumnNotFound: OM205.
             InvalidRollbackTemplate: OM209.
         """
+        from omd.control.rows import PreviewRollbackRow
+
         return self._rows(_PREVIEW_ROLLBACK, PreviewRollbackRow, module_instance_id)
 
     def previous_batch_instance(self, batch_code: str) -> PreviousBatchInstanceRow | None:
@@ -766,6 +789,8 @@ class ControlCalls(Calls):
             UnknownBatch: OM001.
             MissingArgument: OM005.
         """
+        from omd.control.rows import PreviousBatchInstanceRow
+
         return self._row_or_none(_PREVIOUS_BATCH_INSTANCE, PreviousBatchInstanceRow, batch_code)
 
     def previous_module_instance(self, module_code: str) -> PreviousModuleInstanceRow | None:
@@ -778,6 +803,8 @@ class ControlCalls(Calls):
             UnknownModule: OM002.
             MissingArgument: OM005.
         """
+        from omd.control.rows import PreviousModuleInstanceRow
+
         return self._row_or_none(_PREVIOUS_MODULE_INSTANCE, PreviousModuleInstanceRow, module_code)
 
     def purge_history(
@@ -797,6 +824,8 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             TransactionBlock: OM018.
         """
+        from omd.control.rows import PurgeHistoryAnswer
+
         return self._answer(_PURGE_HISTORY, PurgeHistoryAnswer, keep, batch_size)
 
     def reap_expired_instances(self) -> ReapExpiredInstancesAnswer:
@@ -806,6 +835,8 @@ class ControlCalls(Calls):
         What executes in such a Batch Instance fails with it. It is safe to call at any time, in
         many sessions at once.
         """
+        from omd.control.rows import ReapExpiredInstancesAnswer
+
         return self._answer(_REAP_EXPIRED_INSTANCES, ReapExpiredInstancesAnswer)
 
     def record_write(
@@ -840,6 +871,8 @@ class ControlCalls(Calls):
             NotProceeding: OM102.
             LeaseExpired: OM107.
         """
+        from omd.control.rows import RecordWriteAnswer
+
         return self._answer(
             _RECORD_WRITE,
             RecordWriteAnswer,
@@ -1223,6 +1256,8 @@ class ControlCalls(Calls):
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
         """
+        from omd.control.rows import RunBatchAnswer
+
         return self._answer(_RUN_BATCH, RunBatchAnswer, batch_code, parent_batch_instance_id, force)
 
     def run_module(
@@ -1255,6 +1290,8 @@ class ControlCalls(Calls):
             WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
         """
+        from omd.control.rows import RunModuleAnswer
+
         return self._answer(
             _RUN_MODULE, RunModuleAnswer, module_code, batch_instance_id, executable
         )

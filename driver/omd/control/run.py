@@ -364,9 +364,9 @@ class Batch(_Block):
     def run(self, code: str, job: Callable[[ModuleRun], T], **options: Any) -> Outcome[T]:
         """Call ``job(run)`` if the Module may proceed, and return the outcome.
 
-        These are raised only: an exception that ends the process (Ctrl-C, SIGTERM), a lost
-        database, and a begin that the database refuses with an error. The options are those of
-        `module`.
+        Only three kinds of exceptions are raised: those that end the process (Ctrl-C, SIGTERM), a
+        lost database, and a begin that the database refuses with an error. The options are those
+        of `module`.
         """
         return call_job(self.module(code, **with_checksum(options, job)), job)
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omd._core.calls import Calls, Repeat, Routine
-from omd.lineage.rows import BeginStepAnswer, PlanRow, StepAnswer, TopicDefinitionRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
     from typing import Any
+
+    from omd.lineage.rows import BeginStepAnswer, PlanRow, StepAnswer, TopicDefinitionRow
 
 __all__ = ["LineageCalls"]
 
@@ -49,6 +50,8 @@ class LineageCalls(Calls):
             UnknownTopic: OM015.
             WrongTopicState: OM208.
         """
+        from omd.lineage.rows import BeginStepAnswer
+
         return self._answer(
             _BEGIN_STEP, BeginStepAnswer, topic, hostid, lease, execution_context, engine
         )
@@ -141,6 +144,8 @@ class LineageCalls(Calls):
             UnknownTopic: OM015.
             BaseTableUnfit: OM206.
         """
+        from omd.lineage.rows import PlanRow
+
         return self._answer(_PLAN, PlanRow, topic)
 
     def probe_sources(self) -> int:
@@ -341,6 +346,8 @@ class LineageCalls(Calls):
             UnknownTopic: OM015.
             WrongTopicState: OM208.
         """
+        from omd.lineage.rows import StepAnswer
+
         return self._answer(_STEP, StepAnswer, topic, hostid)
 
     def topic_definition(self, topic: str) -> TopicDefinitionRow:
@@ -351,6 +358,8 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             UnknownTopic: OM015.
         """
+        from omd.lineage.rows import TopicDefinitionRow
+
         return self._answer(_TOPIC_DEFINITION, TopicDefinitionRow, topic)
 
 

@@ -113,7 +113,7 @@ def _check_instant(bound: str | None) -> None:
         known = False
     if not known:
         raise CallerError(
-            f"{bound} is no instant with a zone", hint="Write it like 2013-07-01T00:00:00+00:00."
+            f"{bound} is not an instant", hint="Write it with its zone: 2013-07-01T00:00:00+00:00."
         )
 
 
