@@ -314,7 +314,7 @@ def test_a_superuser_edits_no_column_of_an_instance_but_the_indicator(
             f"UPDATE omd.{kind}_instance SET {name} = {values[column['type']]}"
             f" WHERE {kind}_instance_id = {id}",
         )
-        assert detail["problem"] == f"{name} is read only"
+        assert detail["problem"] == f"{name} is read-only"
     assert flow.codes(**{kind: id}) == "S P P"
     assert log(flow) == []
 
