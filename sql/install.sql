@@ -1,9 +1,9 @@
 -- This is the one list of what is installed, in order: psql -f sql/install.sql, omd install, the
 -- tests and the wheel use it. Each room has a list of its own. A migration is applied once, and the
 -- checksum before it is the SHA-256 of the released file; any other file is applied whenever it
--- changes. All of this is one transaction; one before it and one after it are there for the calls
--- that execute meanwhile. Run it as a superuser, or as a role with CREATEROLE that may create
--- schemas.
+-- changes. The installation is one transaction. The transaction before it and the one after it
+-- serve calls that execute during an upgrade. Run it as a superuser, or as a role with CREATEROLE
+-- that may create schemas.
 
 \set ON_ERROR_STOP on
 BEGIN;

@@ -1,4 +1,5 @@
--- Evaluates a Module Instance that was created before, without executing a rollback.
+-- An instance that was created before is evaluated here, without its rollback: the caller executes
+-- that with its own rights.
 
 CREATE OR REPLACE FUNCTION omd._answer_module(
     p_module_instance_id bigint,
@@ -26,7 +27,8 @@ BEGIN
         WHERE mi.module_instance_id = p_module_instance_id
     )
     FOR NO KEY UPDATE;
-    -- A statement of its own, so that it sees what the holder of the lock before us has committed.
+    -- This is a statement of its own, so that it sees what the former holder of the lock has
+    -- committed.
     SELECT mi.* INTO v_instance
     FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = p_module_instance_id AND mi.module_id IS NOT NULL
@@ -54,7 +56,7 @@ BEGIN
             rollback_instance_array = p_instance_array
         WHERE mi.module_instance_id = p_module_instance_id
         RETURNING mi.next_run_indicator INTO v_instance.next_run_indicator;
-        -- A rollback that follows in this transaction sends its P.
+        -- A rollback that follows in this transaction sends the notification of its P.
         IF p_processing_indicator <> 'R' OR p_platform_code <> 'POSTGRES' THEN
             PERFORM omd._notify_event(
                 'Module Instance',
@@ -75,9 +77,9 @@ END
 $answer_module$;
 
 COMMENT ON FUNCTION omd._answer_module IS
-'Evaluates a Module Instance and records the answer: P, A, C or R with the array to undo, the '
-'reason, and the platform of the target; A and C close the instance. A second call on an '
-'instance told P or R repeats the answer. Errors: OM004, OM005, OM014, OM101. Locks: the Module '
-'row.';
+'Evaluates a Module Instance, records the answer and returns it: P, A, C, or R with the instances '
+'to undo; the reason; and the platform of the target. A and C close the instance. A second call '
+'on an instance that got P or R returns the same answer. Errors: OM004, OM005, OM014, OM101. '
+'Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd._answer_module FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._answer_module TO omd_runner;

@@ -1,7 +1,8 @@
--- The one place that says when a rollback is pending on an instance: it has ended, it failed or was
--- marked R, and nobody has undone it yet. Inlined wherever it is called, so that the partial index
--- ix_module_instance_open serves it. The index keeps the expression as text of its own: an index on
--- this function would be silently wrong, not just slow, once a later version says something else.
+-- This is the one place that says when a rollback is pending on an instance: it has ended, it
+-- failed or was marked R, and it is not undone yet. The planner inlines it wherever it is called,
+-- so that the partial index ix_module_instance_open serves it. The index repeats the expression: an
+-- index on this function would need no copy, but it would be silently wrong once a later version
+-- changes the function.
 
 CREATE OR REPLACE FUNCTION omd._awaits_rollback(
     p_execution_status_code text,
@@ -20,7 +21,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._awaits_rollback IS
-'Whether a rollback is pending on a Module Instance with these values of execution_status_code, '
-'next_run_indicator and rolled_back_by_module_instance_id. Locks: none.';
+'Returns whether a rollback is pending on a Module Instance with these values of '
+'execution_status_code, next_run_indicator and rolled_back_by_module_instance_id. Locks: none.';
 REVOKE ALL ON FUNCTION omd._awaits_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._awaits_rollback TO omd_reader;

@@ -1,5 +1,5 @@
--- Does a rollback wait for the next run of a Batch? An administrator marked one of its instances,
--- or a Module Instance of one, with R.
+-- A Batch has no rows of its own to roll back, so its rollback is pending when an administrator
+-- marked one of its instances, or a Module Instance in one, with R.
 
 CREATE OR REPLACE FUNCTION omd._batch_rollback_is_pending(
     p_batch_id integer
@@ -33,6 +33,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._batch_rollback_is_pending IS
-'Whether a rollback waits for the next run of the Batch p_batch_id: one of its ended instances, '
-'or a Module Instance of one, is marked R. Locks: none.';
+'Returns whether a rollback waits for the next run of the Batch p_batch_id: one of its ended '
+'instances, or a Module Instance in one, is marked R. Locks: none.';
 REVOKE ALL ON FUNCTION omd._batch_rollback_is_pending FROM PUBLIC;

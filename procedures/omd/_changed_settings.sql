@@ -1,5 +1,6 @@
--- What an executable has set for the rest of the session, with what it was before. BEGIN ATOMIC,
--- because who asks pins no search_path.
+-- An executable may change settings for the rest of the session, and the next Module must not see
+-- them; the former values are needed to reset them. The body is BEGIN ATOMIC, because the caller
+-- sets no search_path.
 
 CREATE OR REPLACE FUNCTION omd._changed_settings(
     p_former jsonb,
@@ -23,7 +24,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._changed_settings IS
-'The settings that differ between two answers of _session_settings, p_former and p_present, with '
-'their former value; NULL: none. Locks: none.';
+'Returns the settings that differ between two results of _session_settings, p_former and '
+'p_present, with their former values; NULL when a setting had none. Locks: none.';
 REVOKE ALL ON FUNCTION omd._changed_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._changed_settings TO omd_runner;

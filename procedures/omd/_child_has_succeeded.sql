@@ -1,6 +1,6 @@
--- The partial restart of a parent, for its child Batches: what has succeeded in the chain of failed
--- instances of the parent is not run again. Rows that were, or are to be, rolled back since then
--- must be loaded again.
+-- This is the partial restart of a parent, for its child Batches: a child that has succeeded in the
+-- chain of failed instances of the parent does not run again. If rows of that run were rolled back
+-- since, or will be, they must be loaded again, so the child runs.
 
 CREATE OR REPLACE FUNCTION omd._child_has_succeeded(
     p_batch_id integer,
@@ -59,7 +59,7 @@ END
 $child_has_succeeded$;
 
 COMMENT ON FUNCTION omd._child_has_succeeded IS
-'Whether the Batch p_batch_id has succeeded under a failed instance of p_parent_batch_id since its '
-'last success before p_parent_batch_instance_id, has not failed since, and nothing of that run was '
-'rolled back or is to be. Locks: none.';
+'Returns whether the Batch p_batch_id has succeeded under a failed instance of p_parent_batch_id '
+'since that one''s last success before p_parent_batch_instance_id, has not failed since, and '
+'nothing of that run was rolled back or waits for its rollback. Locks: none.';
 REVOKE ALL ON FUNCTION omd._child_has_succeeded FROM PUBLIC;

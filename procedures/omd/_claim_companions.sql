@@ -1,7 +1,7 @@
--- Writes down which instances of other Modules a rollback will undo, so that what is executed and
--- what is marked afterwards are the same. The instances are locked in id order, as everybody locks
--- several: two begins that would undo the same rows, one as its own and one as a companion's, come
--- one after the other, and the second sees what the first has undone.
+-- The instances of other Modules that a rollback undoes are recorded first, so that the statements
+-- and the marking concern the same instances. They are locked in the order of their ids, as every
+-- routine locks several. So two begins that would undo the same rows, one as its own and one as a
+-- companion's, run one after the other, and the second sees what the first has undone.
 
 CREATE OR REPLACE FUNCTION omd._claim_companions(
     p_module_instance_id bigint
@@ -43,7 +43,7 @@ BEGIN
         )
     WHERE mi.module_instance_id = p_module_instance_id;
 
-    -- A companion that is undone must run again: no partial restart may skip it.
+    -- A companion that is undone must run again, so no partial restart may skip it.
     UPDATE omd.module_instance AS mi SET
         next_run_indicator = 'P',
         next_run_batch_id = NULL
@@ -53,8 +53,8 @@ END
 $claim_companions$;
 
 COMMENT ON FUNCTION omd._claim_companions IS
-'Records on a Module Instance that was told R the instances of other Modules that go with its '
-'rollback, and takes the skip of a partial restart from them. Does nothing to other instances. '
+'Records on a Module Instance that got R the instances of other Modules that its rollback undoes, '
+'and removes the skip of a partial restart from them. It changes nothing on other instances. '
 'Locks: the instances to undo, in id order; the instance row.';
 REVOKE ALL ON FUNCTION omd._claim_companions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._claim_companions TO omd_runner;

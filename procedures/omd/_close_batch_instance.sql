@@ -1,13 +1,12 @@
--- Ends a Batch Instance: the single place where its status becomes final. What still executes in it
--- fails, unless it succeeds: that is refused while something executes. Accepted from E only, a
--- success only with indicator P.
+-- This is the only place where the status of a Batch Instance becomes final. What still executes in
+-- it fails with it; a success is refused while something executes.
 --
--- The lock order of process control, for every routine: first the row of the Batch or Module; then
--- Module Instances, in id order; then Batch Instances, a child before its parent. A begin takes the
--- Batch Instance that calls last, FOR SHARE, so that it can't end before the begin commits, and a
--- long rollback before that keeps nobody from renewing its lease. Who holds a Batch Instance never
--- waits for what a begin may hold: it leaves locked instances alone (SKIP LOCKED), or has locked
--- them before (_lock_members).
+-- The lock order of process control, for every routine, is: first the row of the Batch or Module;
+-- then Module Instances, in the order of their ids; then Batch Instances, a child before its
+-- parent. A begin locks the Batch Instance that calls last, FOR SHARE, so that it can't end before
+-- the begin commits; since that comes after a long rollback, the lease of the Batch can be renewed
+-- meanwhile. A session that holds a Batch Instance never waits for what a begin may hold: it leaves
+-- locked instances alone (SKIP LOCKED), or has locked them before (_lock_members).
 
 CREATE OR REPLACE FUNCTION omd._close_batch_instance(
     p_batch_instance_id bigint,
@@ -68,8 +67,8 @@ END
 $close_batch_instance$;
 
 COMMENT ON FUNCTION omd._close_batch_instance IS
-'Ends a Batch Instance with the status S, F, A or C. Accepted from E only, S only with indicator '
-'P. What still executes in a Batch Instance that does not succeed fails with it. An '
+'Ends a Batch Instance with the status S, F, A or C. It is accepted from E only, and S only with '
+'indicator P. What still executes in a Batch Instance that does not succeed fails with it. An '
 'administrator''s next_run_indicator stays. Errors: OM003, OM005, OM101, OM102. Locks: the '
 'instance row, and those of its members that nobody holds.';
 REVOKE ALL ON FUNCTION omd._close_batch_instance FROM PUBLIC;

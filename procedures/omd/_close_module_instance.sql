@@ -1,6 +1,5 @@
--- Ends a Module Instance that did not succeed, with F, A or C. Accepted from E only. A failure asks
--- for a rollback (R), unless an administrator has asked for a skip meanwhile: the rollback is due
--- in any case.
+-- A failure asks for a rollback (R), unless an administrator has asked for a skip in the meantime:
+-- the rollback is pending in both cases, since the run failed.
 
 CREATE OR REPLACE FUNCTION omd._close_module_instance(
     p_module_instance_id bigint,
@@ -62,7 +61,7 @@ END
 $close_module_instance$;
 
 COMMENT ON FUNCTION omd._close_module_instance IS
-'Ends a Module Instance with the status F, A or C and answers the Batch Instance it ran in. '
-'Accepted from E only. F sets next_run_indicator to R. Errors: OM004, OM005, OM101. Locks: the '
-'instance row.';
+'Ends a Module Instance that did not succeed, with the status F, A or C, and returns the Batch '
+'Instance that called it. It is accepted from E only. F sets next_run_indicator to R. Errors: '
+'OM004, OM005, OM101. Locks: the instance row.';
 REVOKE ALL ON FUNCTION omd._close_module_instance FROM PUBLIC;

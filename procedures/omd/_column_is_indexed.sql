@@ -1,4 +1,4 @@
--- Does an index over all rows of a table begin with a column? Looks in the catalogue only.
+-- It reads the catalogue only, so nobody needs a right on the table.
 
 CREATE OR REPLACE FUNCTION omd._column_is_indexed(
     p_table_code text,
@@ -21,7 +21,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._column_is_indexed IS
-'Whether a valid index over all rows of the table p_table_code (schema.table) begins with the '
-'column p_column. Locks: none.';
+'Returns whether a valid index over all rows of the table p_table_code (schema.table) begins with '
+'the column p_column. Locks: none.';
 REVOKE ALL ON FUNCTION omd._column_is_indexed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._column_is_indexed TO omd_reader;

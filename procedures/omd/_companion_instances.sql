@@ -1,6 +1,6 @@
--- The instances of other Modules that are undone together with given instances of a Module: those
--- of its companions, and the pending ones of Modules whose rows refer to its rows by foreign keys;
--- and what goes with all of them in the same way.
+-- An undone instance takes others with it: those of companions, and pending ones of Modules whose
+-- rows refer to its rows by foreign keys. These take others in the same way, so the search repeats
+-- until nothing is added.
 
 CREATE OR REPLACE FUNCTION omd._companion_instances(
     p_module_id integer,
@@ -50,8 +50,9 @@ END
 $companion_instances$;
 
 COMMENT ON FUNCTION omd._companion_instances IS
-'The instances of other Modules that are undone together with the instances p_instance_array of '
-'the Module p_module_id: of its companions, and the pending ones of Modules whose targets refer to '
-'its target; in id order, NULL when there are none. Locks: none.';
+'Returns the instances of other Modules that are undone together with the instances '
+'p_instance_array of the Module p_module_id: those of its companions, and the pending ones of '
+'Modules whose targets refer to its target; in the order of their ids, NULL when there are none. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd._companion_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._companion_instances TO omd_reader;

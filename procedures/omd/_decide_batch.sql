@@ -1,5 +1,5 @@
--- Evaluates a Batch Instance, by rule P4 of docs/explanation/process-control.md. The single
--- place of these rules; evaluate_batch and begin_batch call it.
+-- This is the only place of rule P4 of docs/explanation/process-control.md; evaluate_batch and
+-- begin_batch call it.
 
 CREATE OR REPLACE FUNCTION omd._decide_batch(
     p_batch_instance_id bigint,
@@ -30,7 +30,8 @@ BEGIN
         WHERE bi.batch_instance_id = p_batch_instance_id
     )
     FOR NO KEY UPDATE;
-    -- A statement of its own, so that it sees what the holder of the lock before us has committed.
+    -- This is a statement of its own, so that it sees what the former holder of the lock has
+    -- committed.
     SELECT bi.* INTO v_instance
     FROM omd.batch_instance AS bi
     WHERE bi.batch_instance_id = p_batch_instance_id AND bi.batch_id IS NOT NULL
@@ -43,8 +44,8 @@ BEGIN
         RETURN;
     END IF;
 
-    -- 1. Another instance came first, and is not dead; and a caller that may not run has no
-    --    children.
+    -- 1. Another instance came first and is not dead; or the caller may not run, so its children
+    -- may not either.
     LOOP
         v_is_running := EXISTS (
             SELECT FROM omd._executing_batch_instances(v_batch.batch_id, p_batch_instance_id)
@@ -57,7 +58,7 @@ BEGIN
     END IF;
 
     IF p_reason IS NULL AND v_instance.parent_batch_instance_id <> 0 THEN
-        -- FOR SHARE: the parent can't succeed between this look and our commit.
+        -- FOR SHARE: the parent can't succeed between this look and the commit of this transaction.
         SELECT
             pi.batch_id, pi.execution_status_code, pi.processing_indicator,
             h.batch_id IS NOT NULL AS is_registered, h.inactive_indicator
@@ -80,14 +81,14 @@ BEGIN
         END IF;
     END IF;
 
-    -- 2. Inactive.
+    -- 2. The Batch is inactive.
     IF p_reason IS NULL AND v_batch.inactive_indicator = 'Y' THEN
         p_processing_indicator := 'C';
         p_reason := 'INACTIVE';
     END IF;
 
-    -- 3. and 4. What need not run again. These come before the administrator's skip, which waits
-    --    for the next start that would run.
+    -- 3. and 4. The Batch need not run again. These rules come before the administrator's skip,
+    -- which waits for the next start that would run.
     IF p_reason IS NULL
         AND v_parent_batch_id IS NOT NULL
         AND omd._child_has_succeeded(
@@ -104,7 +105,7 @@ BEGIN
         p_reason := 'FREQUENCY';
     END IF;
 
-    -- An administrator asked for one skip.
+    -- An administrator asked for one run to be skipped.
     IF p_reason IS NULL THEN
         UPDATE omd.batch_instance AS bi SET next_run_indicator = 'P'
         WHERE bi.batch_id = v_batch.batch_id
@@ -121,10 +122,10 @@ BEGIN
         RETURN;
     END IF;
 
-    -- 5. and 6. What the Modules are to do because of earlier runs.
+    -- 5. and 6. Earlier runs decide what the Modules have to do.
     PERFORM omd._direct_modules_of_batch(v_batch.batch_id);
 
-    -- 7. Proceed.
+    -- 7. Otherwise the instance proceeds.
     UPDATE omd.batch_instance AS bi SET processing_indicator = 'P'
     WHERE bi.batch_instance_id = p_batch_instance_id;
     PERFORM omd._notify_event(
@@ -143,8 +144,8 @@ END
 $decide_batch$;
 
 COMMENT ON FUNCTION omd._decide_batch IS
-'Evaluates a Batch Instance by rule P4 and answers P, A or C with the reason; A '
-'and C close the instance. p_force: the frequency does not count. A second call on an instance '
-'told to proceed answers P again. Errors: OM003, OM005, OM014, OM101. Locks: the Batch row.';
+'Evaluates a Batch Instance by rule P4 and returns P, A or C with the reason; A and C close the '
+'instance. With p_force the frequency does not count. A second call on an instance that got P '
+'returns P again. Errors: OM003, OM005, OM014, OM101. Locks: the Batch row.';
 REVOKE ALL ON FUNCTION omd._decide_batch FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._decide_batch TO omd_runner;

@@ -1,5 +1,5 @@
--- Rule P5 of docs/explanation/process-control.md, and nowhere else: may an instance of this
--- Module run now? The caller holds the Module row. It executes no rollback: R says that one is due.
+-- This is the only place of rule P5 of docs/explanation/process-control.md. The caller holds the
+-- Module row. The function executes no rollback: R says that one is pending.
 
 CREATE OR REPLACE FUNCTION omd._decide_module(
     p_module_id integer,
@@ -26,11 +26,12 @@ DECLARE
 BEGIN
     p_instance_array := '{}';
 
-    -- An index holds the instances that a rule could ask for, and usually none of this Module.
+    -- An index holds the instances that a rule could need; usually it has none of this Module.
     v_is_open := EXISTS (SELECT FROM omd.open_module_instances(p_module_id));
 
-    -- FOR SHARE: the Batch can't end between this look and our commit. Where a rollback may follow,
-    -- the lock waits until after it (hold_batch_instance): the Batch could not renew its lease.
+    -- FOR SHARE: the Batch can't end between this look and the commit of this transaction. If a
+    -- rollback may follow, _hold_batch_instance takes the lock after it, since the lease of the
+    -- Batch could not be renewed while the lock is held.
     IF p_batch_instance_id <> 0 THEN
         IF v_is_open THEN
             SELECT bi.batch_id, bi.execution_status_code = 'E' AND bi.processing_indicator = 'P'
@@ -49,8 +50,8 @@ BEGIN
         END IF;
     END IF;
 
-    -- 1. Another instance came first, from whatever Batch, and is not dead. One that is not
-    --    inserted yet has no id: every executing one came before it.
+    -- 1. Another instance, in whatever Batch, came first and is not dead. An instance that is not
+    -- inserted yet has no id: every executing one came before it.
     IF v_is_open THEN
         LOOP
             v_is_running := EXISTS (
@@ -66,7 +67,8 @@ BEGIN
         END IF;
     END IF;
 
-    -- 2. and 3. The Batch that calls, the Module's place in it, the Module itself.
+    -- 2. and 3. The Batch that calls, the Module's place in it, and the Module itself may forbid
+    -- the run.
     IF p_batch_instance_id <> 0 THEN
         SELECT bm.* INTO v_place
         FROM omd.batch_module AS bm
@@ -92,8 +94,9 @@ BEGIN
         RETURN;
     END IF;
 
-    -- 4. Skip once: an administrator's wish from anywhere, a partial restart's only in its own
-    --    Batch. A failed instance goes back to R: its rollback is still due.
+    -- 4. One run is skipped: at an administrator's wish wherever the Module runs, for a partial
+    -- restart only in its own Batch. A failed instance goes back to R, since its rollback is still
+    -- pending.
     IF v_is_open THEN
         UPDATE omd.module_instance AS mi SET
             next_run_indicator = CASE
@@ -123,10 +126,10 @@ BEGIN
             p_reason := 'ALREADY_SUCCEEDED';
             RETURN;
         END IF;
-        -- 5. A rollback that waits.
+        -- 5. A rollback is pending.
         p_instance_array := omd.pending_rollback(p_module_id);
     END IF;
-    -- 6. Else proceed.
+    -- 6. Otherwise the instance proceeds.
     p_processing_indicator := CASE WHEN p_instance_array = '{}' THEN 'P' ELSE 'R' END;
     IF v_is_open AND p_processing_indicator = 'P' THEN
         PERFORM omd._hold_batch_instance(p_batch_instance_id);
@@ -135,10 +138,10 @@ END
 $decide_module$;
 
 COMMENT ON FUNCTION omd._decide_module IS
-'May an instance of the Module p_module_id (whose row, with p_inactive_indicator, the caller has '
-'locked) run now, by rule P5? Answers P, A, C or R, the array to undo and the '
-'reason; changes nothing but consumed directives and dead instances. p_module_instance_id: the '
-'instance, NULL when it is not inserted yet. p_batch_instance_id: the Batch Instance that calls, '
-'NULL or 0 for none. Errors: OM003, OM101. Locks: the Batch Instance FOR SHARE, unless the '
-'answer is R.';
+'Decides by rule P5 whether an instance of the Module p_module_id may run now; the caller has '
+'locked its row and passes its p_inactive_indicator. It returns P, A, C or R, the instances to '
+'undo and the reason. It changes nothing, but consumes directives and declares dead instances '
+'dead. p_module_instance_id: the instance, NULL when it is not inserted yet. p_batch_instance_id: '
+'the Batch Instance that calls, NULL or 0 for none. Errors: OM003, OM101. Locks: the Batch '
+'Instance FOR SHARE, unless the answer is R.';
 REVOKE ALL ON FUNCTION omd._decide_module FROM PUBLIC;

@@ -1,7 +1,7 @@
--- The instances of companion Modules that go with given instances of a Module: those that ended in
--- the same Batch Instances, or in reruns of those that skipped the Module, since it had succeeded
--- there, and wrote rows that nobody has undone. A rerun is what the Batch did next, up to its next
--- success. A companion with load windows gives up its later ones too, as it would on its own.
+-- An instance takes with it the companions' instances that ended in the same Batch Instances, or in
+-- reruns of those that skipped the Module because it had succeeded, if they wrote rows that are not
+-- undone yet. A rerun is a run of the Batch up to its next success. For a companion with load
+-- windows the later instances are undone too, as in a rollback of its own.
 
 CREATE OR REPLACE FUNCTION omd._direct_companions(
     p_module_id integer,
@@ -55,7 +55,7 @@ BEGIN ATOMIC
                 AND skipped.execution_status_code = 'C'
         WHERE
             own.execution_status_code = 'S'
-            -- It had loaded nothing else in between.
+            -- The companion had loaded nothing else in between.
             AND NOT EXISTS (
                 SELECT FROM omd.module_instance AS loaded
                 WHERE
@@ -93,6 +93,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._direct_companions IS
-'The instances of the companions of the Module p_module_id that are undone together with its '
-'instances p_instance_array, in id order; NULL when there are none. Locks: none.';
+'Returns the instances of the companions of the Module p_module_id that are undone together with '
+'its instances p_instance_array, in the order of their ids; NULL when there are none. Locks: none.';
 REVOKE ALL ON FUNCTION omd._direct_companions FROM PUBLIC;

@@ -1,5 +1,6 @@
--- Passes on to the Modules of a Batch what its earlier runs ask for (rule P4, lines 8 and 9): a
--- rollback of everything that an administrator wished, or the skip of what has succeeded already.
+-- What earlier runs of a Batch ask for concerns its Modules, so it is passed on to them (rule P4,
+-- lines 8 and 9): a rollback of everything that an administrator marked, or the skip of what has
+-- succeeded already.
 
 CREATE OR REPLACE FUNCTION omd._direct_modules_of_batch(
     p_batch_id integer
@@ -19,13 +20,13 @@ BEGIN
     UPDATE omd.module_instance AS mi SET next_run_indicator = 'P', next_run_batch_id = NULL
     WHERE mi.next_run_batch_id = p_batch_id;
 
-    -- The failed instances since the last successful one: the chain that the next instance would
-    -- belong to.
+    -- The chain that the next instance would belong to is made of the failed instances since the
+    -- last successful one.
     v_chain := omd._failed_chains(p_batch_id, ARRAY[9223372036854775807]);
 
-    -- 5. An administrator's wish to undo a whole Batch Instance: with it goes the chain of failures
-    --    that it ended or belongs to, since a partial restart leaves part of the work there, and
-    --    so do the children of all of them.
+    -- 5. An administrator wants a whole Batch Instance undone. The chain of failures that it ended
+    -- or belongs to is undone with it, since a partial restart leaves part of the work there, and
+    -- so are the children of all of them.
     WITH marked AS (
         UPDATE omd.batch_instance AS bi SET next_run_indicator = 'P'
         WHERE bi.batch_id = p_batch_id
@@ -64,8 +65,8 @@ BEGIN
         WHERE mi.module_instance_id = l.module_instance_id;
     END IF;
 
-    -- 6. Partial restart: what has succeeded since the last successful Batch Instance is not run
-    --    again.
+    -- 6. Partial restart: what has succeeded since the last successful Batch Instance does not run
+    -- again.
     IF v_chain <> '{}' THEN
         WITH newest AS (
             SELECT DISTINCT ON (mi.module_id)
@@ -100,6 +101,6 @@ $direct_modules_of_batch$;
 
 COMMENT ON FUNCTION omd._direct_modules_of_batch IS
 'Sets next_run_indicator on Module Instances because of earlier runs of the Batch p_batch_id: R '
-'on all of a marked Batch Instance and the failed chain (the mark is consumed), C on what has '
+'on all of a marked Batch Instance and the failed chain, which consumes the mark; C on what has '
 'succeeded in the chain. Locks: the Module Instances it marks, in ID order.';
 REVOKE ALL ON FUNCTION omd._direct_modules_of_batch FROM PUBLIC;

@@ -1,7 +1,7 @@
--- Runs a Batch whose Modules are SQL: its Modules by sequence, then its child Batches, each visible
--- while it runs. A failing member fails the Batch; the rest is attempted only when the Batch says
--- continue_on_failure. Commits, so it can pin no search_path: every name, type and operator is
--- qualified.
+-- Each step commits, so that the Batch is visible while it runs. A procedure that commits can't set
+-- a search_path, so every name, type and operator is qualified. The members run one after the
+-- other; a failing one fails the Batch, and the rest is run only when the Batch has
+-- continue_on_failure.
 
 CREATE OR REPLACE PROCEDURE omd._execute_batch(
     p_batch_code text,
@@ -60,7 +60,7 @@ BEGIN
             );
         ELSE
             -- A Module that can't even begin (no executable, no template, no target) fails the
-            -- Batch; a commit is not possible inside this block.
+            -- Batch. This block can't commit.
             BEGIN
                 v_executable := NULL;
                 CALL omd.begin_in_database_run(
@@ -104,7 +104,8 @@ BEGIN
             CALL omd.batch_success(p_batch_instance_id);
             p_execution_status_code := 'S';
         EXCEPTION
-            -- Somebody else runs, or has failed, a Module in this Batch Instance; or a cancel.
+            -- Another session runs a Module in this Batch Instance or has failed it, or the
+            -- statement is cancelled.
             WHEN query_canceled OR assert_failure OR OTHERS THEN
                 p_is_cancelled := SQLSTATE OPERATOR(pg_catalog.=) '57014';
                 v_failures := SQLERRM;
@@ -115,7 +116,7 @@ BEGIN
         BEGIN
             CALL omd.batch_failure(p_batch_instance_id, v_failures, 'MEMBER FAILED');
         EXCEPTION
-            -- The instance was ended by somebody else meanwhile; its event row is written already.
+            -- Another session ended the instance in the meantime, and its event is written already.
             WHEN SQLSTATE 'OM101' THEN
                 NULL;
         END;
@@ -125,9 +126,9 @@ END
 $execute_batch$;
 
 COMMENT ON PROCEDURE omd._execute_batch IS
-'Runs the Batch p_batch_code in this statement, child Batches included, and ends its instance '
-'with S or F; commits. p_force: the frequency of these Batches does not count. p_is_cancelled: '
-'the statement was cancelled, and nothing more was attempted. Errors: OM001, OM003, OM005, OM014. '
-'Locks: the Batch row while it begins.';
+'Runs the Batch p_batch_code in this statement, with its child Batches, ends its instance with S '
+'or F, and commits. With p_force the frequency of these Batches does not count. p_is_cancelled is '
+'true when the statement was cancelled and nothing more was tried. Errors: OM001, OM003, OM005, '
+'OM014. Locks: the Batch row while it begins.';
 REVOKE ALL ON PROCEDURE omd._execute_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._execute_batch TO omd_runner;

@@ -1,4 +1,5 @@
--- The multiple-instance check of a Batch, in one place. Planned as part of the caller's query.
+-- This is the only place of the multiple-instance check of a Batch. The planner inlines it into the
+-- query of the caller.
 
 CREATE OR REPLACE FUNCTION omd._executing_batch_instances(
     p_batch_id integer,
@@ -18,6 +19,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._executing_batch_instances IS
-'The instances of the Batch p_batch_id that execute, with an id lower than p_before (NULL: all). '
-'Locks: none.';
+'Returns the instances of the Batch p_batch_id that execute and have an id lower than p_before '
+'(NULL: all). Locks: none.';
 REVOKE ALL ON FUNCTION omd._executing_batch_instances FROM PUBLIC;

@@ -1,4 +1,5 @@
--- The multiple-instance check of a Module, in one place. Planned as part of the caller's query.
+-- This is the only place of the multiple-instance check of a Module. The planner inlines it into
+-- the query of the caller.
 
 CREATE OR REPLACE FUNCTION omd._executing_module_instances(
     p_module_id integer,
@@ -18,6 +19,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._executing_module_instances IS
-'The instances of the Module p_module_id that execute, from whatever Batch, with an id lower than '
-'p_before (NULL: all). Locks: none.';
+'Returns the instances of the Module p_module_id that execute, in whatever Batch, and have an id '
+'lower than p_before (NULL: all). Locks: none.';
 REVOKE ALL ON FUNCTION omd._executing_module_instances FROM PUBLIC;

@@ -1,5 +1,5 @@
--- What a person wants to know beside the reason of an answer: of which instances it speaks. It only
--- describes; the decision is made elsewhere.
+-- A person wants to know which instances the reason of an answer is about. The function only
+-- describes them; the decision is made elsewhere.
 
 CREATE OR REPLACE FUNCTION omd._explain_reason(
     p_kind text,
@@ -117,7 +117,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._explain_reason IS
-'Of which instances p_reason speaks, as a JSON object; empty where it speaks of none. p_kind: '
-'Batch or Module; p_definition_id: its batch_id or module_id; p_batch_instance_id: the Batch '
-'Instance that calls. Locks: none.';
+'Returns the instances that p_reason is about, as a JSON object; it is empty when the reason is '
+'about none. p_kind: Batch or Module. p_definition_id: its batch_id or module_id. '
+'p_batch_instance_id: the Batch Instance that calls. Locks: none.';
 REVOKE ALL ON FUNCTION omd._explain_reason FROM PUBLIC;

@@ -1,5 +1,5 @@
--- Ends a Batch Instance with F and writes its one event row: the ordinary failure event, also for a
--- run that is given up.
+-- A run that is declared dead ends by the same failure event as any other, so that every failure
+-- reads the same.
 
 CREATE OR REPLACE FUNCTION omd._fail_batch_instance(
     p_batch_instance_id bigint,
@@ -20,6 +20,6 @@ END
 $fail_batch_instance$;
 
 COMMENT ON FUNCTION omd._fail_batch_instance IS
-'Ends a Batch Instance with status F and writes one event row. Accepted from E only. Errors: '
+'Ends a Batch Instance with status F and writes one event. It is accepted from E only. Errors: '
 'OM003, OM005, OM101. Locks: the instance row.';
 REVOKE ALL ON FUNCTION omd._fail_batch_instance FROM PUBLIC;

@@ -1,7 +1,7 @@
--- Ends what still executes in a Batch Instance that has ended, with F and one event row each. A
--- Module must not run on there: the next run of the Batch takes it for undone and does it again. It
--- never waits, because its caller holds a Batch Instance: what somebody else holds at this moment
--- is dead from now on (_give_up_module_instances), and the next begin ends it.
+-- A Module must not run on in a Batch Instance that has ended: the next run of the Batch takes it
+-- as undone and runs it again. The function never waits, because its caller holds a Batch Instance.
+-- An instance that another session holds at this moment counts as dead from now on
+-- (_give_up_module_instances), and the next begin ends it.
 
 CREATE OR REPLACE FUNCTION omd._fail_members(
     p_batch_instance_id bigint
@@ -14,7 +14,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $fail_members$
 DECLARE
-    v_detail text := format('given up: Batch Instance %s has ended', p_batch_instance_id);
+    v_detail text := format(
+        'the run was declared dead because Batch Instance %s has ended', p_batch_instance_id
+    );
     v_id bigint;
 BEGIN
     FOR v_id IN
@@ -45,6 +47,6 @@ $fail_members$;
 
 COMMENT ON FUNCTION omd._fail_members IS
 'Ends every Module Instance and child Batch Instance that still executes in the Batch Instance '
-'p_batch_instance_id, with status F and one event row each. Locks: those instances; locked ones '
-'are left alone.';
+'p_batch_instance_id, with status F and one event each. Locks: those instances; locked ones are '
+'left alone.';
 REVOKE ALL ON FUNCTION omd._fail_members FROM PUBLIC;

@@ -1,5 +1,5 @@
--- The failed instances of a Batch that belong together with given ones: those around each of them,
--- back to the success before it and up to the success that ended the chain.
+-- A partial restart makes several failed instances one piece of work, so they belong together: from
+-- the success before them up to the success that ended the chain.
 
 CREATE OR REPLACE FUNCTION omd._failed_chains(
     p_batch_id integer,
@@ -39,7 +39,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._failed_chains IS
-'The failed instances of the Batch p_batch_id around each of p_batch_instance_ids: newer than '
-'the last success before it and older than the first success from it on. In id order; empty when '
-'there are none. Locks: none.';
+'Returns the failed instances of the Batch p_batch_id around each of p_batch_instance_ids: newer '
+'than the last success before it, and older than the first success from it on. They are in the '
+'order of their ids; the result is empty when there are none. Locks: none.';
 REVOKE ALL ON FUNCTION omd._failed_chains FROM PUBLIC;

@@ -1,6 +1,5 @@
--- Fills {key} in a text with values from a JSON object, in one pass: a value that contains {key}
--- itself stays as it is, so a hostile name can't reach another placeholder. NULL is
--- written as NULL; unknown keys stay.
+-- The text is filled in one pass: a value that contains {key} itself stays as it is, so a hostile
+-- name can't reach another placeholder.
 
 CREATE OR REPLACE FUNCTION omd._fill_template(
     p_template text,
@@ -28,6 +27,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._fill_template IS
-'Fills {key} in p_template with the values of the JSON object p_values, in one pass. Unknown '
-'keys stay. No locks.';
+'Returns p_template with each {key} replaced by the value of the JSON object p_values; a NULL '
+'value becomes the word NULL, and unknown keys stay. No locks.';
 REVOKE ALL ON FUNCTION omd._fill_template FROM PUBLIC;

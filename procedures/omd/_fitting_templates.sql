@@ -1,6 +1,7 @@
--- Which templates undo a Module: the one place that says so. Its own alone, else those for its
--- area, platform and format, by table type before those for every type. Where a TRUNCATE of the
--- area would harm, the rows go by their insert instance id instead, as in HSTG.
+-- This is the only place that says which templates undo a Module: its own ones alone, else those
+-- for its area, platform and format, where those for its table type come before those for every
+-- type. Where the TRUNCATE of an area would destroy other rows, the rows are deleted by their
+-- insert instance id instead, as in HSTG.
 
 CREATE OR REPLACE FUNCTION omd._fitting_templates(
     p_module_id integer
@@ -61,6 +62,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._fitting_templates IS
-'The rollback templates that undo the Module p_module_id now, in the order of their steps; no row '
-'when none fits. Locks: none. DIRECT, "Rollback Procedures".';
+'Returns the rollback templates that undo the Module p_module_id now, in the order of their '
+'steps; no row when none fits. Locks: none. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON FUNCTION omd._fitting_templates FROM PUBLIC;

@@ -1,7 +1,6 @@
--- Has a Batch run recently enough, and until when? Only a success is enough for now: never a
--- failure, never a rollback that waits. A scheduler does not start to the millisecond, so a start
--- may be early by the tolerance: without one, a Daily Batch that starts a moment early is skipped
--- for a day.
+-- Only a success counts: after a failure, or while a rollback is pending, the Batch runs again at
+-- once. A scheduler does not start to the millisecond, so a start may be early by the tolerance;
+-- without it, a Daily Batch that starts a moment early would be skipped for a whole day.
 
 CREATE OR REPLACE FUNCTION omd._frequency_holds_until(
     p_batch_id integer,
@@ -35,7 +34,8 @@ END
 $frequency_holds_until$;
 
 COMMENT ON FUNCTION omd._frequency_holds_until IS
-'From when on the Batch p_batch_id may run again: the start of its last real run, later by the '
-'interval of p_frequency_code, less the tolerance. NULL: it may run now, because that time has '
-'come, the last real run has failed, or a rollback waits. Locks: none.';
+'Returns from when on the Batch p_batch_id may run again: the start of its last real run, plus '
+'the interval of p_frequency_code, minus the tolerance. It returns NULL when the Batch may run '
+'now, because that time has come, the last real run has failed, or a rollback is pending. Locks: '
+'none.';
 REVOKE ALL ON FUNCTION omd._frequency_holds_until FROM PUBLIC;

@@ -1,5 +1,6 @@
--- Gives up dead instances of one Batch, or of all (NULL): the lease has passed, the statement of an
--- in-database run has ended, or the Batch Instance that called has.
+-- A dead run can't report its own end, so the next begin, or a call of reap_expired_instances, ends
+-- it. Locked instances are skipped: a session works on them at this moment, so a wait would only
+-- cost time.
 
 CREATE OR REPLACE FUNCTION omd._give_up_batch_instances(
     p_batch_id integer
@@ -19,7 +20,7 @@ BEGIN
         SELECT
             bi.batch_instance_id,
             CASE
-                WHEN bi.lease_expires_at < clock_timestamp() THEN 'its lease has passed'
+                WHEN bi.lease_expires_at < clock_timestamp() THEN 'its lease has expired'
                 WHEN bi.is_session_bound
                     AND omd._statement_runs(bi.backend_pid, bi.statement_start) IS NOT TRUE
                     THEN 'the statement that ran it has ended'
@@ -49,7 +50,7 @@ BEGIN
     LOOP
         PERFORM omd._fail_batch_instance(
             v_instance.batch_instance_id,
-            'given up: ' || v_instance.cause,
+            'the run was declared dead because ' || v_instance.cause,
             'GIVEN UP'
         );
         v_given_up := v_given_up || v_instance.batch_instance_id;
@@ -59,7 +60,8 @@ END
 $give_up_batch_instances$;
 
 COMMENT ON FUNCTION omd._give_up_batch_instances IS
-'Ends dead instances of the Batch p_batch_id (NULL: of all) through the ordinary failure event '
-'and answers their ids. Dead: the lease has passed, the statement that ran it or the Batch '
-'Instance that called it has ended. Locks: the instances it ends; locked ones are left alone.';
+'Declares dead instances of the Batch p_batch_id (NULL: of all) dead: ends them through the '
+'ordinary failure event and returns their ids. An instance is dead when its lease has expired, or '
+'when the statement that ran it or the Batch Instance that called it has ended. Locks: the '
+'instances it ends; locked ones are left alone.';
 REVOKE ALL ON FUNCTION omd._give_up_batch_instances FROM PUBLIC;

@@ -1,5 +1,6 @@
--- Gives up dead instances of one Module, or of all (NULL): the lease has passed, the statement of
--- an in-database run has ended, or the Batch Instance that called has.
+-- A dead run can't report its own end, so the next begin, or a call of reap_expired_instances, ends
+-- it. Locked instances are skipped: a session works on them at this moment, so a wait would only
+-- cost time.
 
 CREATE OR REPLACE FUNCTION omd._give_up_module_instances(
     p_module_id integer
@@ -19,7 +20,7 @@ BEGIN
         SELECT
             mi.module_instance_id,
             CASE
-                WHEN mi.lease_expires_at < clock_timestamp() THEN 'its lease has passed'
+                WHEN mi.lease_expires_at < clock_timestamp() THEN 'its lease has expired'
                 WHEN mi.is_session_bound
                     AND omd._statement_runs(mi.backend_pid, mi.statement_start) IS NOT TRUE
                     THEN 'the statement that ran it has ended'
@@ -49,7 +50,7 @@ BEGIN
     LOOP
         PERFORM omd.fail_module_instance(
             v_instance.module_instance_id,
-            'given up: ' || v_instance.cause,
+            'the run was declared dead because ' || v_instance.cause,
             'GIVEN UP'
         );
         v_given_up := v_given_up || v_instance.module_instance_id;
@@ -59,7 +60,8 @@ END
 $give_up_module_instances$;
 
 COMMENT ON FUNCTION omd._give_up_module_instances IS
-'Ends dead instances of the Module p_module_id (NULL: of all) through the ordinary failure event '
-'and answers their ids. Dead: the lease has passed, the statement that ran it or the Batch '
-'Instance that called it has ended. Locks: the instances it ends; locked ones are left alone.';
+'Declares dead instances of the Module p_module_id (NULL: of all) dead: ends them through the '
+'ordinary failure event and returns their ids. An instance is dead when its lease has expired, or '
+'when the statement that ran it or the Batch Instance that called it has ended. Locks: the '
+'instances it ends; locked ones are left alone.';
 REVOKE ALL ON FUNCTION omd._give_up_module_instances FROM PUBLIC;

@@ -1,6 +1,5 @@
--- Trigger function on the two instance tables, for everybody but OMD's own routines: only
--- next_run_indicator may be edited, by hand or through set_next_run_indicator, and each edit leaves
--- a line in the event log.
+-- Everybody but OMD's own routines may edit only next_run_indicator, by hand or through
+-- set_next_run_indicator, and each edit leaves an event.
 
 CREATE OR REPLACE FUNCTION omd._guard_instance_edit()
 RETURNS trigger
@@ -28,16 +27,16 @@ BEGIN
 
     v_problem := CASE
         WHEN v_old ->> (tg_table_name || '_id') = '0' THEN 'the placeholder row 0 is fixed'
-        WHEN v_column IS NOT NULL THEN format('%s is read only', v_column)
+        WHEN v_column IS NOT NULL THEN format('%s is read-only', v_column)
         WHEN new.next_run_indicator = old.next_run_indicator THEN NULL
         WHEN v_is_module
             AND new.next_run_indicator = 'P'
             AND new.execution_status_code = 'F'
             AND v_new ->> 'rolled_back_by_module_instance_id' IS NULL
-            THEN 'it failed and its rollback is due; set R, which takes back a C too'
+            THEN 'it failed and its rollback is pending; set R, which also removes a C'
         WHEN new.next_run_indicator <> 'R' THEN NULL
         WHEN new.execution_status_code IN ('A', 'C') AND new.reason_code IS NOT NULL
-            THEN 'it was not let in, so there is nothing to roll back'
+            THEN 'it was not allowed to run, so there is nothing to roll back'
         WHEN v_new ->> 'rolled_back_by_module_instance_id' IS NOT NULL
             THEN 'it was rolled back already'
     END;
@@ -56,7 +55,7 @@ BEGIN
     END IF;
 
     IF v_is_module THEN
-        -- The mark is the administrator's now, not a partial restart's.
+        -- The mark is now the administrator's, and no longer a partial restart's.
         UPDATE omd.module_instance AS mi SET next_run_batch_id = NULL
         WHERE mi.module_instance_id = v_id AND mi.next_run_batch_id IS NOT NULL;
         SELECT m.module_code INTO v_code
@@ -100,8 +99,8 @@ END
 $guard_instance_edit$;
 
 COMMENT ON FUNCTION omd._guard_instance_edit IS
-'Trigger: lets an administrator edit next_run_indicator of an instance, writes old value, new '
-'value and who to the event log and tells the listeners of omd_event; refuses every other edit, R '
-'on what has nothing to roll back, and P on a failure whose rollback is due. Errors: OM106. '
+'Trigger: lets an administrator edit next_run_indicator of an instance, writes the old value, the '
+'new value and the editor to the event log, and notifies omd_event. It refuses every other edit, '
+'R on what has nothing to roll back, and P on a failure whose rollback is pending. Errors: OM106. '
 'Source: DIRECT, "Next Run Indicator".';
 REVOKE ALL ON FUNCTION omd._guard_instance_edit FROM PUBLIC;

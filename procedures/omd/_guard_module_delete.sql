@@ -1,5 +1,5 @@
--- Trigger function on omd.module: a Module that has run stays, for its instances. It stands for the
--- foreign key that omd.module_instance does without.
+-- A Module that has run stays, since its instances refer to it. This trigger replaces a foreign key
+-- on omd.module_instance, which every run would pay for.
 
 CREATE OR REPLACE FUNCTION omd._guard_module_delete()
 RETURNS trigger
@@ -24,7 +24,7 @@ BEGIN
                 'instance_type', 'Module Instance',
                 'instance_id', v_instance_id,
                 'problem', format(
-                    'its Module "%s" stays; it may retire: CALL omd.retire_module(%L);',
+                    'its Module "%s" stays; to retire it, CALL omd.retire_module(%L);',
                     old.module_code,
                     old.module_code
                 )

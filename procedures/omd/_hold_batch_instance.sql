@@ -1,5 +1,5 @@
--- Keeps a Batch Instance from ending before the caller's transaction does, or refuses when it has
--- ended.
+-- A Module must not begin in a Batch Instance that ends before the begin commits, so the begin
+-- locks it; other begins take the same shared lock.
 
 CREATE OR REPLACE FUNCTION omd._hold_batch_instance(
     p_batch_instance_id bigint
@@ -28,7 +28,7 @@ END
 $hold_batch_instance$;
 
 COMMENT ON FUNCTION omd._hold_batch_instance IS
-'Keeps the Batch Instance p_batch_instance_id (NULL or 0: none) from ending before the calling '
-'transaction does; raises an error when it may not run Modules any more. Errors: OM003, OM101, '
-'OM102. Locks: the Batch Instance FOR SHARE.';
+'Keeps the Batch Instance p_batch_instance_id (NULL or 0: none) from ending before the '
+'transaction of the caller does. It raises an error when the Batch Instance may not run Modules '
+'any more. Errors: OM003, OM101, OM102. Locks: the Batch Instance FOR SHARE.';
 REVOKE ALL ON FUNCTION omd._hold_batch_instance FROM PUBLIC;

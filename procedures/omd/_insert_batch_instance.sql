@@ -1,5 +1,5 @@
--- Inserts a Batch Instance that executes and is not evaluated yet. The single place where Batch
--- Instances are made; create_batch_instance, begin_batch and run_batch call it.
+-- This is the only place where Batch Instances are created; create_batch_instance, begin_batch and
+-- run_batch call it.
 
 CREATE OR REPLACE FUNCTION omd._insert_batch_instance(
     p_batch_code text,
@@ -58,8 +58,9 @@ END
 $insert_batch_instance$;
 
 COMMENT ON FUNCTION omd._insert_batch_instance IS
-'Inserts a Batch Instance (E, A, P) and answers its id. p_lease: how long it lives without a '
-'heartbeat, NULL for ever. p_is_session_bound: it lives as long as the statement that '
-'calls. Errors: OM001, OM003, OM005, OM011, OM013, OM014. Locks: the Batch row.';
+'Inserts a Batch Instance that executes and is not evaluated yet (E, A, P), and returns its id. '
+'p_lease: how long it lives without a heartbeat, NULL for ever. With p_is_session_bound it lives '
+'as long as the statement that calls. Errors: OM001, OM003, OM005, OM011, OM013, OM014. Locks: '
+'the Batch row.';
 REVOKE ALL ON FUNCTION omd._insert_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._insert_batch_instance TO omd_runner;

@@ -1,5 +1,5 @@
--- Which Module Instances an evaluation looks at: those that execute, ask for a skip, or wait for a
--- rollback. Inlined, as omd._awaits_rollback is, and served by the same index.
+-- An evaluation looks at the instances that execute, ask for a skip, or wait for a rollback. The
+-- planner inlines the function, as omd._awaits_rollback, and the same index serves it.
 
 CREATE OR REPLACE FUNCTION omd._is_open(
     p_execution_status_code text,
@@ -20,8 +20,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._is_open IS
-'Whether a Module Instance with these values of execution_status_code, next_run_indicator and '
-'rolled_back_by_module_instance_id executes, asks the next run for a skip, or waits for a '
-'rollback. Locks: none.';
+'Returns whether a Module Instance with these values of execution_status_code, next_run_indicator '
+'and rolled_back_by_module_instance_id executes, asks for the next run to be skipped, or waits '
+'for a rollback. Locks: none.';
 REVOKE ALL ON FUNCTION omd._is_open FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._is_open TO omd_reader;

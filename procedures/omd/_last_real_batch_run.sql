@@ -1,5 +1,5 @@
--- The last real run of a Batch: its newest instance with status S or F. Aborted and skipped ones
--- decide nothing. Two index probes, however many aborted instances came after.
+-- A real run has status S or F; aborted and skipped instances decide nothing. The function takes
+-- two looks into an index, however many aborted instances came after.
 
 CREATE OR REPLACE FUNCTION omd._last_real_batch_run(
     p_batch_id integer
@@ -22,7 +22,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._last_real_batch_run IS
-'The newest instance of the Batch p_batch_id with status S or F; NULL when it has none. Locks: '
-'none.';
+'Returns the newest instance of the Batch p_batch_id with status S or F; NULL when it has none. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd._last_real_batch_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._last_real_batch_run TO omd_reader;

@@ -1,5 +1,4 @@
--- The last real run of a Module: its newest instance with status S or F. Aborted and skipped ones
--- decide nothing.
+-- A real run has status S or F; aborted and skipped instances decide nothing.
 
 CREATE OR REPLACE FUNCTION omd._last_real_module_run(
     p_module_id integer
@@ -17,7 +16,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._last_real_module_run IS
-'The newest instance of the Module p_module_id with status S or F; NULL when it has none. Locks: '
-'none.';
+'Returns the newest instance of the Module p_module_id with status S or F; NULL when it has none. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd._last_real_module_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._last_real_module_run TO omd_reader;

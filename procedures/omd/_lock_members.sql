@@ -1,5 +1,5 @@
--- What the end of a Batch Instance locks before it ends it: the members that will fail with it, in
--- the lock order of process control (omd._close_batch_instance).
+-- A routine that ends a Batch Instance first locks the members that will fail with it, in the lock
+-- order of process control (omd._close_batch_instance).
 
 CREATE OR REPLACE FUNCTION omd._lock_members(
     p_batch_instance_id bigint

@@ -1,6 +1,6 @@
--- Trigger function on definitions, parameters, rollback templates and codes: each change, by hand
--- or through a routine, leaves one line in the event log. Values are written in full, so a
--- parameter is no place for a secret.
+-- Each change of a definition, by hand or through a routine, leaves one event. Values are written
+-- in full, so that a change can be reverted by hand; the price is that a parameter must not hold a
+-- secret.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
@@ -34,7 +34,7 @@ BEGIN
     WHERE v_old -> r.key IS DISTINCT FROM v_new -> r.key
         AND (tg_op = 'UPDATE' OR r.value IS NOT NULL);
 
-    -- The row by the names that people know.
+    -- The row is named as people know it.
     v_what := concat_ws(
         ', ',
         'Batch ' || coalesce(
@@ -79,6 +79,7 @@ END
 $log_definition_edit$;
 
 COMMENT ON FUNCTION omd._log_definition_edit IS
-'Trigger: writes a change of a definition, a parameter, a rollback template or a reference code to '
-'the event log, with old and new values in full and who; nothing when nothing changed.';
+'Trigger: writes a change of a definition, a parameter, a rollback template or a reference code '
+'to the event log, with the editor and the old and new values in full. It writes nothing when '
+'nothing has changed.';
 REVOKE ALL ON FUNCTION omd._log_definition_edit FROM PUBLIC;

@@ -1,5 +1,4 @@
--- Marks what a Module Instance was told to undo as undone, takes the load windows back and turns
--- the indicator R into P. The caller has seen that it was undone.
+-- The caller has made sure that the rows are undone.
 
 CREATE OR REPLACE FUNCTION omd._mark_rolled_back(
     p_module_instance_id bigint
@@ -63,8 +62,8 @@ END
 $mark_rolled_back$;
 
 COMMENT ON FUNCTION omd._mark_rolled_back IS
-'Marks the instances that the Module Instance was told to undo as undone, takes their load '
-'windows back and sets its indicator to P. Does nothing to an instance that was not told so. '
-'Locks: the instances undone, in id order.';
+'Marks the instances that the Module Instance had to undo as undone, withdraws their load windows '
+'and sets its indicator from R to P. It does nothing to an instance without R. Locks: the '
+'instances undone, in id order.';
 REVOKE ALL ON FUNCTION omd._mark_rolled_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._mark_rolled_back TO omd_runner;

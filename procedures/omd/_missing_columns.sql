@@ -1,6 +1,7 @@
--- The columns that the rollback of a Module names and its target lacks, each with the argument of
--- register_module that names it. Where the target is not in this database, only a column that was
--- never named is known to be missing. One CASE: no column is looked up that no template names.
+-- Each missing column is told with the argument of register_module that names it, since that is
+-- what the user has to change. If the target is not in this database, only a column that was never
+-- named is known to be missing. It is one CASE, so that no column is looked up that no template
+-- names.
 
 CREATE OR REPLACE FUNCTION omd._missing_columns(
     p_module_id integer
@@ -53,7 +54,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._missing_columns IS
-'The columns that the rollback templates of the Module p_module_id name and its target lacks: '
-'column_name (NULL: none was named) and argument, the parameter of register_module that names '
-'it. Locks: none.';
+'Returns the columns that the rollback templates of the Module p_module_id name and its target '
+'lacks: column_name, which is NULL when none was named, and argument, the parameter of '
+'register_module that names it. Locks: none.';
 REVOKE ALL ON FUNCTION omd._missing_columns FROM PUBLIC;

@@ -1,4 +1,4 @@
--- Has a Module failed after a given instance, wherever it ran?
+-- A later failure in any Batch counts, since the Module loads the same target everywhere.
 
 CREATE OR REPLACE FUNCTION omd._module_has_newer_failure(
     p_module_id integer,
@@ -19,6 +19,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._module_has_newer_failure IS
-'Whether the Module p_module_id has an instance newer than p_module_instance_id that failed, in '
+'Returns whether the Module p_module_id has a failed instance newer than p_module_instance_id, in '
 'whatever Batch. Locks: none.';
 REVOKE ALL ON FUNCTION omd._module_has_newer_failure FROM PUBLIC;

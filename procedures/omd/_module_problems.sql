@@ -1,6 +1,6 @@
--- What would show only after the first failure of a Module: the single place of these rules. The
--- view readiness asks it for all Modules, register_module for the one it has just written. PL/pgSQL
--- plans the statement once per session, which a function in SQL does again for each Module.
+-- This is the only place of these rules: the view readiness calls it for all Modules,
+-- register_module for the one that it has just written. It is PL/pgSQL, which plans the statement
+-- once per session; a function in SQL would plan it again for each Module.
 
 CREATE OR REPLACE FUNCTION omd._module_problems(
     p_module_id integer
@@ -112,12 +112,12 @@ BEGIN
     FROM target AS t
     CROSS JOIN missing AS c
     UNION ALL
-    -- The rollback does without, but whoever looks at a row does not.
+    -- The rollback works without this column, but a row can't be traced to its run.
     SELECT
         'STAMP_COLUMN_MISSING' AS problem_code,
         'WARNING' AS severity,
         format(
-            'the target %s lacks the column %I: nobody can tell which run wrote a row',
+            'the target %s lacks the column %I: a row can''t be traced to its run',
             t.quoted,
             t.insert_instance_column
         ) AS problem,
@@ -163,10 +163,10 @@ END
 $module_problems$;
 
 COMMENT ON FUNCTION omd._module_problems IS
-'What the Module p_module_id lacks and what would show only after its first failure, one row per '
-'problem: problem_code (TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING, '
-'STAMP_COLUMN_MISSING, STAMP_COLUMN_NOT_INDEXED: of a table of 100,000 rows or more), severity '
-'(ERROR: it can''t be rolled back; WARNING), problem in words, and command, which mends it. '
-'Looks in the catalogue only. Locks: none.';
+'Returns what the Module p_module_id lacks and what would otherwise show only after its first '
+'failure, one row per problem. problem_code is TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, '
+'HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, or STAMP_COLUMN_NOT_INDEXED (only for a table of '
+'100,000 rows or more). severity is ERROR when it can''t be rolled back, else WARNING. problem '
+'says it in words, and command solves it. It reads the catalogue only. Locks: none.';
 REVOKE ALL ON FUNCTION omd._module_problems FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._module_problems TO omd_reader;

@@ -1,6 +1,5 @@
--- Tells those who LISTEN omd_event of a state of an instance, when the transaction commits. Plain
--- SQL that the planner puts into the statement of the caller, because every run passes here twice.
--- The code is cut: a payload must stay below 8000 bytes.
+-- The function is plain SQL that the planner inlines into the statement of the caller, because
+-- every run passes here twice. The code is cut, since a payload must stay below 8000 bytes.
 
 CREATE OR REPLACE FUNCTION omd._notify_event(
     p_instance_type text,
@@ -43,8 +42,9 @@ COMMENT ON FUNCTION omd._notify_event IS
 'Sends a state of an instance to the channel omd_event as JSON: instance_type (Batch Instance or '
 'Module Instance), instance_id, code (its first 1000 characters), batch_instance_id (of a Batch '
 'Instance its parent, 0 for none), execution_status_code, processing_indicator, '
-'next_run_indicator, reason_code, at. Always true. Sends nothing where the setting '
-'omd.notify_events is off: notifications take turns at the commit, which a server with thousands '
-'of runs per second may not want. Whoever may connect may listen, and may send to the channel '
-'too: take an event as a reason to look. Locks: the queue of notifications, at the commit.';
+'next_run_indicator, reason_code and at. It returns TRUE. With the setting omd.notify_events off '
+'it sends nothing: notifications of all sessions pass one lock at the commit, which costs time on '
+'a server with thousands of runs per second. Every role that may connect may listen, and may also '
+'send to the channel, so take an event as a reason to look. Locks: the queue of notifications, at '
+'the commit.';
 REVOKE ALL ON FUNCTION omd._notify_event FROM PUBLIC;

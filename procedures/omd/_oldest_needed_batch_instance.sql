@@ -1,5 +1,4 @@
--- The oldest instance of a Batch that an evaluation may still look at: its last success, since the
--- chain of failures after it is restarted in part, and what executes or carries a directive.
+-- The last success is kept because the chain of failures after it is restarted in part.
 
 CREATE OR REPLACE FUNCTION omd._oldest_needed_batch_instance(
     p_batch_id integer
@@ -37,7 +36,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._oldest_needed_batch_instance IS
-'The oldest instance of the Batch p_batch_id that an evaluation may still look at: its last '
-'success, or its first failure when it never succeeded, and what executes or carries a '
-'directive. NULL when there is none. Locks: none.';
+'Returns the oldest instance of the Batch p_batch_id that an evaluation may still need: its last '
+'success, or its first failure when it never succeeded, and what executes or carries a directive. '
+'It returns NULL when there is none. Locks: none.';
 REVOKE ALL ON FUNCTION omd._oldest_needed_batch_instance FROM PUBLIC;

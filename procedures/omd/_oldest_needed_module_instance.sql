@@ -1,5 +1,5 @@
--- The oldest instance of a Module that an evaluation may still look at; everything of the Module
--- from it on is kept by a purge. Each part is a probe of an index.
+-- A purge keeps everything of the Module from this instance on. Each part is one look into an
+-- index.
 
 CREATE OR REPLACE FUNCTION omd._oldest_needed_module_instance(
     p_module_id integer
@@ -24,7 +24,7 @@ BEGIN ATOMIC
                     )
             ),
             (
-                -- the window that the next one follows on from
+                -- The next load window starts where this one ends.
                 SELECT sc.module_instance_id
                 FROM omd.source_control AS sc
                 INNER JOIN omd.module_instance AS mi
@@ -37,7 +37,7 @@ BEGIN ATOMIC
                 LIMIT 1
             ),
             (
-                -- what a partial restart of one of its Batches would skip
+                -- A partial restart of one of its Batches would skip this.
                 SELECT min(mi.module_instance_id)
                 FROM omd.batch_module AS bm
                 CROSS JOIN
@@ -55,8 +55,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._oldest_needed_module_instance IS
-'The oldest instance of the Module p_module_id that an evaluation may still look at: its last '
-'real run, what executes, waits for a rollback or carries a directive, the newest load window '
-'that counts, and what ran in failed Batches that wait for a restart. NULL when there is none. '
-'Locks: none.';
+'Returns the oldest instance of the Module p_module_id that an evaluation may still need: its '
+'last real run, what executes, waits for a rollback or carries a directive, the newest load '
+'window that counts, and what ran in failed Batches that wait for a restart. It returns NULL when '
+'there is none. Locks: none.';
 REVOKE ALL ON FUNCTION omd._oldest_needed_module_instance FROM PUBLIC;

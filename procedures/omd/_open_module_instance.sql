@@ -1,6 +1,6 @@
--- Inserts a Module Instance, evaluated or not, without executing a rollback: the single place where
--- Module Instances are made. Of N sessions that begin the same Module at once, each waits here for
--- the one before it to commit. One function, because every run passes through it.
+-- This is the only place where Module Instances are created. When several sessions begin the same
+-- Module at once, each waits here until the one before it commits. It is one function, because
+-- every run passes through it.
 
 CREATE OR REPLACE FUNCTION omd._open_module_instance(
     p_module_code text,
@@ -28,7 +28,7 @@ DECLARE
     v_decision record;
     v_is_sent boolean;
 BEGIN
-    -- The test here spares the usual run a call.
+    -- The test here saves most runs a call.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         PERFORM omd.require_read_committed();
     END IF;
@@ -74,8 +74,8 @@ BEGIN
             WHEN p_execution_context IS NOT NULL THEN omd._require_context(p_execution_context)
         END
     )
-    -- One notification per evaluation: an answer of A or C is sent below, with the end; a rollback
-    -- that follows in this transaction sends its P.
+    -- There is one notification per evaluation: the end sends A and C below, and a rollback that
+    -- follows in this transaction sends its P.
     RETURNING
         module_instance_id,
         CASE
@@ -104,9 +104,9 @@ END
 $open_module_instance$;
 
 COMMENT ON FUNCTION omd._open_module_instance IS
-'Inserts an executing instance of the Module p_module_code and, when p_is_evaluated, evaluates '
-'it; a rollback that is due is left to the caller. Other parameters as begin_module. '
-'p_is_session_bound: it lives as long as the statement that calls. '
-'Errors: OM002, OM003, OM005, OM011, OM013, OM014, OM101. Locks: the Module row.';
+'Inserts an executing instance of the Module p_module_code and, with p_is_evaluated, evaluates '
+'it; the caller executes a pending rollback. The other parameters are those of begin_module. With '
+'p_is_session_bound it lives as long as the statement that calls. Errors: OM002, OM003, OM005, '
+'OM011, OM013, OM014, OM101. Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd._open_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._open_module_instance TO omd_runner;

@@ -1,5 +1,5 @@
--- The whole rollback that a Module Instance was told to do, or that a begin of its Module would do
--- now, in one order. Executes nothing.
+-- The preview and the execution take their statements from here, so that both have the same
+-- statements in the same order.
 
 CREATE OR REPLACE FUNCTION omd._plan_rollback(
     p_module_instance_id bigint
@@ -27,8 +27,9 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._plan_rollback IS
-'The statements (step, platform_code, statement, count_statement) that undo what the Module '
-'Instance was told to undo, or what a begin of its Module would undo now. No row when nothing is '
-'pending. Executes nothing. Errors: OM004, OM005, OM009, OM201, OM202, OM205. Locks: none.';
+'Returns the statements (step, platform_code, statement, count_statement) that undo what the '
+'Module Instance has to undo, or what a begin of its Module would undo now. There is no row when '
+'nothing is pending. It executes nothing. Errors: OM004, OM005, OM009, OM201, OM202, OM205. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd._plan_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._plan_rollback TO omd_reader;

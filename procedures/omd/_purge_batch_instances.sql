@@ -1,6 +1,5 @@
--- One step of a purge: deletes, among the p_limit Batch Instances before an id, those that are old,
--- that no evaluation needs and that nothing refers to any more. Downwards, because a child has a
--- higher id than its parent.
+-- This is one step of a purge, so that each transaction is short. It goes from high ids to low
+-- ones, because a child has a higher id than its parent.
 
 CREATE OR REPLACE FUNCTION omd._purge_batch_instances(
     p_before timestamptz,
@@ -19,7 +18,7 @@ DECLARE
     v_deleted bigint;
     v_from bigint := p_last_id;
 BEGIN
-    -- The first step passes over what is too new.
+    -- The first step skips what is too new.
     IF v_from IS NULL THEN
         SELECT max(bi.batch_instance_id) + 1 INTO v_from
         FROM omd.batch_instance AS bi
@@ -34,7 +33,7 @@ BEGIN
         LIMIT p_limit
     ) AS span;
 
-    -- Once more as long as it helps: a parent can go when its children are gone.
+    -- The step repeats as long as it helps: a parent can be deleted when its children are.
     LOOP
         WITH batch_need AS MATERIALIZED (
             SELECT
@@ -77,8 +76,8 @@ $purge_batch_instances$;
 
 COMMENT ON FUNCTION omd._purge_batch_instances IS
 'Deletes, among the p_limit Batch Instances below the id p_last_id (NULL: the first step), those '
-'that started before p_before, that no evaluation needs, and that no Module Instance and no '
-'child refers to. Answers the last id looked at, NULL at the end, and adds to p_deleted. Locks: '
-'the rows it deletes.';
+'that started before p_before, that no evaluation needs, and that no Module Instance and no child '
+'refers to. It returns the last id that it looked at, NULL at the end, and adds to p_deleted. '
+'Locks: the rows it deletes.';
 REVOKE ALL ON FUNCTION omd._purge_batch_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_batch_instances TO omd_admin;

@@ -1,5 +1,4 @@
--- One step of a purge: deletes, among the next p_limit events by id, the old ones whose instance is
--- gone or that never had one.
+-- This is one step of a purge, so that each transaction is short.
 
 CREATE OR REPLACE FUNCTION omd._purge_events(
     p_before timestamptz,
@@ -52,7 +51,7 @@ $purge_events$;
 
 COMMENT ON FUNCTION omd._purge_events IS
 'Deletes, among the p_limit events after the id p_last_id, those written before p_before whose '
-'instance is gone or that name none. Answers the last id looked at, NULL at the end, and adds to '
-'p_deleted. Locks: the rows it deletes.';
+'instance is gone or that name none. It returns the last id that it looked at, NULL at the end, '
+'and adds to p_deleted. Locks: the rows it deletes.';
 REVOKE ALL ON FUNCTION omd._purge_events FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_events TO omd_admin;

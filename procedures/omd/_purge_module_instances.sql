@@ -1,5 +1,4 @@
--- One step of a purge: deletes, among the next p_limit Module Instances by id, those that are old
--- and that no evaluation needs, with their load windows.
+-- This is one step of a purge, so that each transaction is short.
 
 CREATE OR REPLACE FUNCTION omd._purge_module_instances(
     p_before timestamptz,
@@ -32,8 +31,8 @@ BEGIN
         LIMIT p_limit
     ) AS span;
 
-    -- An abort or a skip decides nothing later. A success or a failure goes when it is older than
-    -- what its Module still needs.
+    -- An abort or a skip decides nothing later. A success or a failure is deleted when it is older
+    -- than what its Module still needs.
     WITH module_need AS MATERIALIZED (
         SELECT
             m.module_id,
@@ -62,7 +61,8 @@ BEGIN
             AND (
                 mi.execution_status_code IN ('A', 'C') OR mi.module_instance_id < mn.oldest
             )
-        -- The lock reads the row again: a mark that an administrator sets meanwhile counts.
+        -- The lock reads the row again, so a mark that an administrator sets in the meantime
+        -- counts.
         FOR UPDATE OF mi SKIP LOCKED
     )
 
@@ -78,7 +78,7 @@ $purge_module_instances$;
 
 COMMENT ON FUNCTION omd._purge_module_instances IS
 'Deletes, among the p_limit Module Instances after the id p_last_id, those that started before '
-'p_before and that no evaluation needs, with their load windows. Answers the last id looked at, '
-'NULL at the end, and adds to p_deleted. Locks: the rows it deletes.';
+'p_before and that no evaluation needs, with their load windows. It returns the last id that it '
+'looked at, NULL at the end, and adds to p_deleted. Locks: the rows it deletes.';
 REVOKE ALL ON FUNCTION omd._purge_module_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_module_instances TO omd_admin;

@@ -1,4 +1,4 @@
--- Quotes a column name for a dialect.
+-- PostgreSQL and Spark SQL quote names in different ways.
 
 CREATE OR REPLACE FUNCTION omd._quote_column(
     p_column text,
@@ -17,6 +17,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._quote_column IS
-'The column name p_column quoted for the dialect of p_platform_code (POSTGRES or SPARK). No '
-'locks.';
+'Returns the column name p_column quoted for the dialect of p_platform_code (POSTGRES or SPARK). '
+'No locks.';
 REVOKE ALL ON FUNCTION omd._quote_column FROM PUBLIC;

@@ -1,4 +1,4 @@
--- Quotes a text as a literal of a dialect: Spark SQL takes a backslash for an escape.
+-- In a literal of Spark SQL a backslash is an escape; in PostgreSQL it is not.
 
 CREATE OR REPLACE FUNCTION omd._quote_value(
     p_value text,
@@ -17,5 +17,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._quote_value IS
-'The text p_value as a literal in the dialect of p_platform_code (POSTGRES or SPARK). No locks.';
+'Returns the text p_value as a literal in the dialect of p_platform_code (POSTGRES or SPARK). No '
+'locks.';
 REVOKE ALL ON FUNCTION omd._quote_value FROM PUBLIC;

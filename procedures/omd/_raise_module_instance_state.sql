@@ -1,5 +1,5 @@
--- Says why a Module Instance could not take a step: it is unknown, has ended, or was not told to
--- proceed.
+-- A refused step has one of few reasons (the instance is unknown, has ended, or did not get P), so
+-- every routine finds the right error here.
 
 CREATE OR REPLACE FUNCTION omd._raise_module_instance_state(
     p_module_instance_id bigint,

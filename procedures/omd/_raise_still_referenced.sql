@@ -1,5 +1,5 @@
--- Tells which Modules load the rows that refer to rows which a rollback would delete: their runs
--- stand, so it is somebody's decision to undo them too.
+-- A rollback may find that rows of successful runs refer to the rows that it deletes. A person must
+-- decide whether to undo these runs too, so the error names their Modules.
 
 CREATE OR REPLACE FUNCTION omd._raise_still_referenced(
     p_module_instance_id bigint,

@@ -1,8 +1,7 @@
--- The Modules that have something to roll back themselves and whose rows may refer to rows of a
--- given Module. The few with a rollback pending are asked first, so that the number of Modules and
--- of tables hardly counts. A Module of no Batch whose undone success has a load window is left to
--- its own begin: whoever gives it windows (a topic of lineage, a program) keeps the position where
--- it goes on, and must put it back.
+-- The few Modules with a pending rollback are read first, so that the number of Modules and of
+-- tables hardly matters. A Module without a Batch, one of whose successes with a load window is
+-- marked R, is left to its own begin: the program that gives it windows (such as lineage) keeps the
+-- position where it continues, and must set it back.
 
 CREATE OR REPLACE FUNCTION omd._referencing_modules(
     p_module_id integer
@@ -52,6 +51,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._referencing_modules IS
-'The Modules with a pending rollback whose targets refer by foreign keys, directly or through '
-'others, to the target of the Module p_module_id. Locks: none.';
+'Returns the Modules with a pending rollback whose targets refer by foreign keys, directly or '
+'through others, to the target of the Module p_module_id. Locks: none.';
 REVOKE ALL ON FUNCTION omd._referencing_modules FROM PUBLIC;

@@ -1,5 +1,4 @@
--- The relations whose rows may keep rows of a relation from being deleted: foreign keys refer to it
--- from there, directly or through others, whether they stand on a table or on a partition.
+-- Foreign keys may stand on a table or on a partition, and each may keep rows from being deleted.
 
 CREATE OR REPLACE FUNCTION omd._referencing_tables(
     p_relation oid
@@ -48,6 +47,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._referencing_tables IS
-'The relations from which foreign keys refer to the relation p_relation, directly or through other '
-'relations, with their partitions and what they are partitions of. Locks: none.';
+'Returns the relations from which foreign keys refer to the relation p_relation, directly or '
+'through other relations, with their partitions and parents. Locks: none.';
 REVOKE ALL ON FUNCTION omd._referencing_tables FROM PUBLIC;

@@ -1,6 +1,7 @@
--- Called by the check of the domain omd.next_run_indicator_code for a value that is none: what an
--- administrator writes by hand is answered in the same words as what a procedure is given. As with
--- the other guards, OMD's own routines meet the plain constraint. SECURITY INVOKER tells who asks.
+-- The check of the domain omd.next_run_indicator_code calls this for an invalid value, so that an
+-- edit by hand gets the same words as a procedure call. As with the other guards, OMD's own
+-- routines meet the plain constraint. The function is SECURITY INVOKER, so that it sees which role
+-- asks.
 
 CREATE OR REPLACE FUNCTION omd._refuse_next_run_indicator(
     p_value text
@@ -26,8 +27,8 @@ END
 $refuse_next_run_indicator$;
 
 COMMENT ON FUNCTION omd._refuse_next_run_indicator IS
-'Refuses p_value, a text that is no Next Run Indicator: raises OM006, or answers FALSE to '
-'omd_owner, so that the constraint refuses it. TRUE for NULL, which the column refuses. Locks: '
-'none.';
+'Refuses p_value, a text that is not a Next Run Indicator: it raises OM006, or returns FALSE to '
+'omd_owner, so that the constraint refuses the value. It returns TRUE for NULL, which the column '
+'refuses. Locks: none.';
 REVOKE ALL ON FUNCTION omd._refuse_next_run_indicator FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._refuse_next_run_indicator TO omd_admin;

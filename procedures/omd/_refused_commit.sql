@@ -1,5 +1,5 @@
--- What the server says, in its language, to a COMMIT where there can be none: a function is always
--- such a place.
+-- The server's message is translated, so it is asked for instead of written down: a function is
+-- always a place without COMMIT.
 
 CREATE OR REPLACE FUNCTION omd._refused_commit()
 RETURNS text
@@ -19,6 +19,6 @@ END
 $refused_commit$;
 
 COMMENT ON FUNCTION omd._refused_commit IS
-'The message that a COMMIT in a function or in a transaction block gets. Locks: none.';
+'Returns the message that a COMMIT in a function or in a transaction block gets. Locks: none.';
 REVOKE ALL ON FUNCTION omd._refused_commit FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._refused_commit TO omd_runner, omd_admin;

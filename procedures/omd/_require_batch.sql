@@ -1,4 +1,5 @@
--- Answers the id of a Batch.
+-- Every routine that takes a Batch by its code calls this, so all of them refuse an unknown one
+-- alike.
 
 CREATE OR REPLACE FUNCTION omd._require_batch(
     p_batch_code text
@@ -25,5 +26,5 @@ END
 $require_batch$;
 
 COMMENT ON FUNCTION omd._require_batch IS
-'The batch_id of a Batch code. Errors: OM005 (NULL), OM001 (unknown). Locks: none.';
+'Returns the batch_id of a Batch code. Errors: OM005 (NULL), OM001 (unknown). Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_batch FROM PUBLIC;

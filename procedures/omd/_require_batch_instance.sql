@@ -1,4 +1,5 @@
--- Refuses a Batch Instance that does not exist.
+-- Every routine that refers to a Batch Instance without changing it calls this, so all of them
+-- refuse an unknown one alike.
 
 CREATE OR REPLACE FUNCTION omd._require_batch_instance(
     p_batch_instance_id bigint

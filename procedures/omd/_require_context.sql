@@ -1,5 +1,5 @@
--- Answers an execution context; refuses one that a report could not show: a client reads nested
--- JSON by recursion. The size is looked at first, because the search for depth is one too.
+-- A client reads nested JSON by recursion, so a report could not show a context that is nested too
+-- deep. The size is checked first, because the search for the depth is recursive too.
 
 CREATE OR REPLACE FUNCTION omd._require_context(
     p_execution_context jsonb
@@ -34,6 +34,6 @@ END
 $require_context$;
 
 COMMENT ON FUNCTION omd._require_context IS
-'Answers p_execution_context; NULL passes. Errors: OM013 (no JSON object, larger than 16 kB, or '
-'nested more than 8 levels deep). Locks: none.';
+'Returns p_execution_context; NULL is accepted. Errors: OM013 (no JSON object, larger than 16 kB, '
+'or nested more than 8 levels deep). Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_context FROM PUBLIC;

@@ -1,5 +1,4 @@
--- Answers a lease; refuses one that is no span of time which a run could live for. NULL (no lease)
--- passes. The upper bound keeps the end of the lease an instant that every client can read.
+-- The upper bound keeps the end of the lease an instant that every client can read.
 
 CREATE OR REPLACE FUNCTION omd._require_lease(
     p_lease interval
@@ -20,6 +19,6 @@ END
 $require_lease$;
 
 COMMENT ON FUNCTION omd._require_lease IS
-'Answers p_lease; NULL passes. Errors: OM011 (not longer than zero, or longer than 100 years). '
-'Locks: none.';
+'Returns p_lease; NULL, no lease, is accepted. Errors: OM011 (not longer than zero, or longer '
+'than 100 years). Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_lease FROM PUBLIC;

@@ -1,4 +1,5 @@
--- Answers the id of a Module.
+-- Every routine that takes a Module by its code calls this, so all of them refuse an unknown one
+-- alike.
 
 CREATE OR REPLACE FUNCTION omd._require_module(
     p_module_code text
@@ -25,5 +26,5 @@ END
 $require_module$;
 
 COMMENT ON FUNCTION omd._require_module IS
-'The module_id of a Module code. Errors: OM005 (NULL), OM002 (unknown). Locks: none.';
+'Returns the module_id of a Module code. Errors: OM005 (NULL), OM002 (unknown). Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_module FROM PUBLIC;

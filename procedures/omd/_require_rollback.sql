@@ -1,4 +1,4 @@
--- Refuses an instance that has no rollback to do, or whose target lives elsewhere.
+-- rollback_module and confirm_rollback have the same conditions, so they stand here once.
 
 CREATE OR REPLACE FUNCTION omd._require_rollback(
     p_module_instance_id bigint,

@@ -1,7 +1,7 @@
--- Which target a Module may be given. Not a table of OMD or of PostgreSQL: its rollback would
--- delete there. Not another one while rows of failed runs, or of a run that executes, are in the
--- present one: the rollback would look for them in the new one. A present target that is gone, or
--- has lost the column, holds back nobody: it was renamed or dropped.
+-- A target must not be a table of OMD or of PostgreSQL, since a rollback would delete there. It
+-- must not change while the present one may hold rows of failed or executing runs, since the
+-- rollback would look for them in the new one. A present target that was dropped, renamed or lost
+-- the column prevents nothing, since it can't be rolled back.
 
 CREATE OR REPLACE FUNCTION omd._require_target(
     p_present omd.module,
@@ -76,7 +76,7 @@ END
 $require_target$;
 
 COMMENT ON FUNCTION omd._require_target IS
-'Raises an error where a Module, present as p_present (all NULL: a new one), may not be given the '
+'Raises an error when a Module, which is now p_present (all NULL: a new one), may not get the '
 'target p_table_code on p_platform_code with p_insert_instance_column. Errors: OM009, OM111, '
 'OM210. Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_target FROM PUBLIC;

@@ -1,5 +1,5 @@
--- Puts back what an executable has set for the rest of the session. It pins no search_path, which
--- may be one of them: every name, type and operator is qualified.
+-- The procedure sets no search_path, since that may be one of the settings it restores; so every
+-- name, type and operator is qualified.
 
 CREATE OR REPLACE PROCEDURE omd._restore_settings(
     p_settings jsonb,
@@ -34,7 +34,7 @@ END
 $restore_settings$;
 
 COMMENT ON PROCEDURE omd._restore_settings IS
-'Makes the settings of this session again what _session_settings(p_executable) has answered '
-'before (p_settings). Errors: OM005. Locks: none.';
+'Sets the settings of this session again to what _session_settings(p_executable) returned before '
+'(p_settings). Errors: OM005. Locks: none.';
 REVOKE ALL ON PROCEDURE omd._restore_settings FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._restore_settings TO omd_runner;

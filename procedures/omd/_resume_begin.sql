@@ -1,5 +1,5 @@
--- What follows the rollback of a begin, which may have taken longer than the lease: the lease runs
--- from now on, and the Batch must still be there.
+-- A rollback may have taken longer than the lease, so the lease starts again after it, and the
+-- Batch must still execute.
 
 CREATE OR REPLACE FUNCTION omd._resume_begin(
     p_module_instance_id bigint
@@ -26,8 +26,8 @@ END
 $resume_begin$;
 
 COMMENT ON FUNCTION omd._resume_begin IS
-'Grants the lease of a Module Instance that was created in this transaction anew, after its '
-'rollback, and keeps its Batch Instance from ending before the transaction does. Errors: OM101 '
-'(the Batch has ended). Locks: the instance row; its Batch Instance FOR SHARE.';
+'Renews the lease of a Module Instance that was created in this transaction, after its rollback, '
+'and keeps its Batch Instance from ending before the transaction does. Errors: OM101 (the Batch '
+'has ended). Locks: the instance row; its Batch Instance FOR SHARE.';
 REVOKE ALL ON FUNCTION omd._resume_begin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._resume_begin TO omd_runner;

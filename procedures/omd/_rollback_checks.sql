@@ -1,7 +1,7 @@
--- How to see that a rollback has happened: per target in this database a SELECT that counts the
--- rows that are still there. A count, since it is planned as the DELETE is: a search for the first
--- row would read the whole table where the planner expects to find one soon. A template that keeps
--- rows is believed, and where no run is told by a number in a column there is nothing to look for.
+-- A rollback is checked by counting the rows that are left in each target of this database. It is a
+-- count, since the planner plans it like the DELETE; a search for the first row would read the
+-- whole table where the planner expects a row soon. A template that keeps rows is not checked, and
+-- neither is a target without a column of instance ids.
 
 CREATE OR REPLACE FUNCTION omd._rollback_checks(
     p_module_instance_id bigint
@@ -48,8 +48,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._rollback_checks IS
-'For each target in this database that a rollback of the Module Instance clears: the Module, its '
-'target, the instances, and a SELECT that counts their rows that are still there. Errors: OM004, '
-'OM005. Locks: none.';
+'Returns, for each target in this database that a rollback of the Module Instance clears: the '
+'Module, its target, the instances, and a SELECT that counts their rows that are still there. '
+'Errors: OM004, OM005. Locks: none.';
 REVOKE ALL ON FUNCTION omd._rollback_checks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._rollback_checks TO omd_runner;

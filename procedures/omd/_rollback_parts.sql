@@ -1,6 +1,6 @@
--- What a Module Instance was told to undo, or what a begin of its Module would undo now, a part per
--- Module. Rows that refer to others go before these; else the companions go first. The more targets
--- of the parts refer to a target, directly or through others, the later is its turn.
+-- There is one part per Module. Rows that refer to others are undone before these, so a target
+-- comes the later, the more targets of the parts refer to it, directly or through others. Where no
+-- foreign key decides, the companions come first.
 
 CREATE OR REPLACE FUNCTION omd._rollback_parts(
     p_module_instance_id bigint
@@ -28,7 +28,8 @@ BEGIN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'be rolled back');
     END IF;
 
-    -- What the evaluation has answered, else what a begin would roll back now.
+    -- The instances come from the evaluation if there was one, else from what a begin would roll
+    -- back now.
     IF v_instance.execution_status_code = 'E' AND v_instance.processing_indicator = 'R' THEN
         v_array := v_instance.rollback_instance_array;
         v_companions := v_instance.companion_instance_array;
@@ -77,7 +78,7 @@ END
 $rollback_parts$;
 
 COMMENT ON FUNCTION omd._rollback_parts IS
-'The Modules, in the order in which they are undone, and of each the instances that go, when what '
-'the Module Instance was told to undo is undone, or what a begin of its Module would undo now. No '
-'row when nothing is pending. Errors: OM004, OM005. Locks: none.';
+'Returns the Modules whose instances are undone together, in the order of undoing, and the '
+'instances of each: for what the Module Instance has to undo, or for what a begin of its Module '
+'would undo now. There is no row when nothing is pending. Errors: OM004, OM005. Locks: none.';
 REVOKE ALL ON FUNCTION omd._rollback_parts FROM PUBLIC;

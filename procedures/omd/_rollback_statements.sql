@@ -1,5 +1,4 @@
--- The statements that undo instances of one Module in its own target, filled in from the templates
--- that fit.
+-- The templates of one Module are filled in here; _plan_rollback puts the Modules in order.
 
 CREATE OR REPLACE FUNCTION omd._rollback_statements(
     p_module_id integer,
@@ -62,7 +61,8 @@ BEGIN
         );
     END IF;
 
-    -- A column that a statement names and the target lacks: told as such, not as a syntax error.
+    -- A column that a statement names and the target lacks gets an error of its own instead of a
+    -- syntax error.
     SELECT c.argument, c.column_name INTO v_missing
     FROM omd._missing_columns(p_module_id) AS c
     LIMIT 1;
@@ -93,7 +93,7 @@ END
 $rollback_statements$;
 
 COMMENT ON FUNCTION omd._rollback_statements IS
-'The statements (step, platform_code, statement, and a SELECT that counts its rows, or NULL) '
-'that undo the instances p_instance_array of the Module p_module_id in its own target. Executes '
-'nothing. Errors: OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
+'Returns the statements (step, platform_code, statement, and a SELECT that counts its rows, or '
+'NULL) that undo the instances p_instance_array of the Module p_module_id in its own target. It '
+'executes nothing. Errors: OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON FUNCTION omd._rollback_statements FROM PUBLIC;

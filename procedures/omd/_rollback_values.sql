@@ -1,5 +1,4 @@
--- What the placeholders of a rollback template stand for: which there are is told here and nowhere
--- else.
+-- This is the only place that knows the placeholders of a rollback template.
 
 CREATE OR REPLACE FUNCTION omd._rollback_values(
     p_module_id integer,
@@ -37,8 +36,8 @@ BEGIN
         = 'boolean';
     SELECT array_agg(omd._quote_column(k.key_column, v_platform_code) ORDER BY k.n) INTO v_keys
     FROM unnest(v_module.business_key_columns) WITH ORDINALITY AS k (key_column, n);
-    -- Spark joins by an equality that takes two NULLs for the same; PostgreSQL has none that it
-    -- can join by.
+    -- Spark can join by an equality that treats two NULLs as equal; PostgreSQL has no such operator
+    -- that it can join by.
     v_equals := CASE WHEN v_is_here THEN '=' ELSE '<=>' END;
 
     RETURN jsonb_build_object(
@@ -75,6 +74,6 @@ END
 $rollback_values$;
 
 COMMENT ON FUNCTION omd._rollback_values IS
-'A JSON object: what each placeholder of a rollback template stands for when the instances '
-'p_instance_array of the Module p_module_id are undone. Locks: none.';
+'Returns a JSON object with the value of each placeholder of a rollback template when the '
+'instances p_instance_array of the Module p_module_id are undone. Locks: none.';
 REVOKE ALL ON FUNCTION omd._rollback_values FROM PUBLIC;

@@ -1,7 +1,7 @@
--- What SET and set_config have changed in this session. It pins no search_path: the pinned one
--- would be what it sees, so every name, type and operator is qualified. pg_settings does not show
--- settings that nothing defines, so those that the SQL names are asked for one by one. PL/pgSQL,
--- which keeps its plan: each run in the database asks twice.
+-- The function sets no search_path, since it would then see its own; so every name, type and
+-- operator is qualified. pg_settings does not show settings that nothing defines, so those that the
+-- SQL names are read one by one. It is PL/pgSQL, which keeps its plan: each run in the database
+-- calls it twice.
 
 CREATE OR REPLACE FUNCTION omd._session_settings(
     p_executable text
@@ -34,7 +34,7 @@ END
 $session_settings$;
 
 COMMENT ON FUNCTION omd._session_settings IS
-'The settings of this session that differ from its start, and those named in the SQL '
+'Returns the settings of this session that differ from its start, and those named in the SQL '
 'p_executable, as a JSON object of name and value. Locks: none.';
 REVOKE ALL ON FUNCTION omd._session_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._session_settings TO omd_runner;

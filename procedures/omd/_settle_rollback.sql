@@ -1,5 +1,5 @@
--- What an evaluation does about a rollback that is due: on a target in this database it is executed
--- at once, with the rights of the caller; elsewhere its statements are only checked.
+-- A pending rollback on a target in this database is executed at once, with the rights of the
+-- caller. One that lives elsewhere is executed by the caller, so its statements are only built.
 
 CREATE OR REPLACE PROCEDURE omd._settle_rollback(
     p_module_instance_id bigint,
@@ -16,7 +16,7 @@ BEGIN
         CALL omd.rollback_module(p_module_instance_id);
         p_processing_indicator := 'P';
     ELSE
-        -- Show now, not after the run has ended, that a template is missing.
+        -- A missing template must show now, and not after the run has ended.
         PERFORM FROM omd.build_rollback_sql(p_module_instance_id);
     END IF;
     PERFORM omd._resume_begin(p_module_instance_id);
@@ -24,9 +24,9 @@ END
 $settle_rollback$;
 
 COMMENT ON PROCEDURE omd._settle_rollback IS
-'Executes a due rollback of a Module Instance whose target is in this database and turns its '
-'indicator R into P; checks the statements of one that lives elsewhere. Errors: OM009, OM101, '
-'OM112, OM201, OM202, OM205. Locks: the instances to undo, the target rows, then the Batch '
+'Executes the pending rollback of a Module Instance whose target is in this database and sets its '
+'indicator from R to P; checks the statements of a target that lives elsewhere. Errors: OM009, '
+'OM101, OM112, OM201, OM202, OM205. Locks: the instances to undo, the target rows, then the Batch '
 'Instance FOR SHARE.';
 REVOKE ALL ON PROCEDURE omd._settle_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._settle_rollback TO omd_runner;

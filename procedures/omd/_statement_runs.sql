@@ -1,9 +1,8 @@
--- Does a backend still execute the statement that it executed then? All commits inside one CALL
--- have the same statement_timestamp(), and pg_stat_activity shows the same moment as query_start.
--- So a role without grants can neither fake a live run nor block a dead one from being given up, as
--- it could with a lock. Where the server hides or does not keep query_start, a backend that is
--- there counts as alive: a run that waits too long is better than one that is undone while it
--- writes.
+-- All commits inside one CALL have the same statement_timestamp(), and pg_stat_activity shows the
+-- same moment as query_start. So a role without grants can neither make a dead run look alive nor
+-- keep it from being declared dead, as it could with an advisory lock. Where the server hides or
+-- does not keep query_start, a backend that exists counts as alive: a dead run then waits longer
+-- than it must, but a live one is never undone while it writes.
 
 CREATE OR REPLACE FUNCTION omd._statement_runs(
     p_backend_pid integer,
@@ -20,7 +19,7 @@ BEGIN
     IF p_backend_pid = pg_backend_pid() AND p_statement_start IS NOT NULL THEN
         RETURN p_statement_start = statement_timestamp();
     END IF;
-    -- What this transaction has read of it before may be older than the run.
+    -- What this transaction has read before may be older than the run.
     PERFORM pg_stat_clear_snapshot();
     RETURN EXISTS (
         SELECT FROM pg_stat_activity AS a
@@ -35,7 +34,7 @@ END
 $statement_runs$;
 
 COMMENT ON FUNCTION omd._statement_runs IS
-'Whether the backend p_backend_pid still executes the statement that began at p_statement_start '
-'(its statement_timestamp()). NULL as p_statement_start, or no right to see it: whether the '
-'backend is there. Locks: none.';
+'Returns whether the backend p_backend_pid still executes the statement that began at '
+'p_statement_start (its statement_timestamp()). When p_statement_start is NULL, or the caller has '
+'no right to see it, it returns whether the backend exists. Locks: none.';
 REVOKE ALL ON FUNCTION omd._statement_runs FROM PUBLIC;

@@ -1,5 +1,4 @@
--- Finds the relation that a table code names in this database. Looks in the catalogue only:
--- omd_owner needs no right on the user's schemas.
+-- It reads the catalogue only, so omd_owner needs no right on the user's schemas.
 
 CREATE OR REPLACE FUNCTION omd._target_relation(
     p_table_code text
@@ -17,7 +16,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._target_relation IS
-'The oid of the relation p_table_code (schema.table) in this database, or NULL when there is none. '
-'Locks: none.';
+'Returns the oid of the relation p_table_code (schema.table) in this database; NULL when there is '
+'none. Locks: none.';
 REVOKE ALL ON FUNCTION omd._target_relation FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._target_relation TO omd_reader;

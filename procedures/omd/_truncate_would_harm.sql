@@ -1,6 +1,7 @@
--- Where TRUNCATE is no way to undo one Module: other Modules load the same table, however they
--- spell its name, and it would take their rows too; or a foreign key refers to the table, and
--- PostgreSQL refuses it. Without the column that tells whose a row is there is no other way.
+-- TRUNCATE can't undo one Module when others load the same table, however they spell its name,
+-- since it would also delete their rows; nor when a foreign key refers to the table, since
+-- PostgreSQL refuses it. Without a column of instance ids there is no other way, so TRUNCATE is
+-- used.
 
 CREATE OR REPLACE FUNCTION omd._truncate_would_harm(
     p_module_id integer
@@ -38,7 +39,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._truncate_would_harm IS
-'Whether the target of the Module p_module_id must not be truncated to undo a run: other Modules '
-'load it, or foreign keys refer to it. FALSE where it has no column with the insert instance id. '
-'Locks: none.';
+'Returns whether the target of the Module p_module_id must not be truncated to undo a run: other '
+'Modules load it, or foreign keys refer to it. It returns FALSE when the target has no column '
+'with the insert instance id. Locks: none.';
 REVOKE ALL ON FUNCTION omd._truncate_would_harm FROM PUBLIC;

@@ -1,5 +1,5 @@
--- Completes an array of instances to undo: for a Module with load windows an undone success takes
--- every later one with it, since their windows follow on from its own.
+-- A load window starts where the one before it ended. So for a Module with load windows, an undone
+-- success takes every later one with it.
 
 CREATE OR REPLACE FUNCTION omd._with_later_windows(
     p_module_id integer,
@@ -27,7 +27,8 @@ BEGIN ATOMIC
                     mi.module_instance_id = any(p_instance_array)
                     AND mi.execution_status_code = 'S'
             )
-            -- Not EXISTS, which is planned as a search of the table for the first of many.
+            -- This is not an EXISTS, since the planner would search the table for the first of many
+            -- rows.
             AND (
                 SELECT max(sc.module_instance_id)
                 FROM omd.source_control AS sc
@@ -40,7 +41,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._with_later_windows IS
-'The instances p_instance_array of the Module p_module_id and, for a Module with load windows, '
-'every success later than the first success among them; in id order. Locks: none.';
+'Returns the instances p_instance_array of the Module p_module_id and, for a Module with load '
+'windows, every success later than the first success among them; in the order of their ids. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd._with_later_windows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._with_later_windows TO omd_reader;

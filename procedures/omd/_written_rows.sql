@@ -1,7 +1,6 @@
--- Which of the row counts of a run is the number of rows that its last statement reports: none when
--- that statement only reads, since SELECT f() reports one row whatever f does. Comments, literals
--- and what is in parentheses are taken away, so that the first verb left is the statement's own,
--- behind a WITH too.
+-- A statement that only reads writes no rows, though SELECT f() reports one row whatever f does.
+-- Comments, literals and what stands in parentheses are removed first, so that the first verb that
+-- is left is the statement's own, also after a WITH.
 
 CREATE OR REPLACE FUNCTION omd._written_rows(
     p_executable text
@@ -39,7 +38,7 @@ END
 $written_rows$;
 
 COMMENT ON FUNCTION omd._written_rows IS
-'What the last statement of the SQL p_executable does with the rows it counts: inserted (a MERGE '
-'too), updated or deleted; NULL when it writes none. Locks: none.';
+'Returns what the last statement of the SQL p_executable does with the rows that it counts: '
+'inserted (also for MERGE), updated or deleted; NULL when it writes none. Locks: none.';
 REVOKE ALL ON FUNCTION omd._written_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._written_rows TO omd_runner;

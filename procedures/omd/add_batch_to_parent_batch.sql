@@ -1,5 +1,4 @@
--- Puts a Batch under a parent Batch, or changes its place there. A NULL argument keeps the present
--- value.
+-- One procedure both adds a child and changes its place, so that a script can be run again.
 
 CREATE OR REPLACE PROCEDURE omd.add_batch_to_parent_batch(
     p_batch_code text,
@@ -60,9 +59,9 @@ $add_batch_to_parent_batch$;
 
 COMMENT ON PROCEDURE omd.add_batch_to_parent_batch IS
 'Puts the Batch p_batch_code under p_parent_batch_code, or changes its place; a NULL argument '
-'keeps the present value. p_sequence: order, lowest first (a new child goes last). '
+'keeps the present value. p_sequence: order, lowest first; a new child goes last. '
 'p_inactive_indicator: Y skips the child under this parent. Errors: OM001, OM005, OM006, OM008 '
-'(cycle), OM014. Locks: batch_hierarchy against other writers. '
-'Call again when the answer was lost.';
+'(cycle), OM014. Locks: batch_hierarchy against other writers. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd.add_batch_to_parent_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.add_batch_to_parent_batch TO omd_admin;

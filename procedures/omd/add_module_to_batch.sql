@@ -1,4 +1,4 @@
--- Puts a Module into a Batch, or changes its place there. A NULL argument keeps the present value.
+-- One procedure both adds a Module and changes its place, so that a script can be run again.
 
 CREATE OR REPLACE PROCEDURE omd.add_module_to_batch(
     p_batch_code text,
@@ -33,10 +33,9 @@ END
 $add_module_to_batch$;
 
 COMMENT ON PROCEDURE omd.add_module_to_batch IS
-'Puts the Module p_module_code into the Batch p_batch_code, or changes its place; a NULL '
-'argument keeps the present value. p_sequence: order, lowest first (a new Module goes last). '
+'Puts the Module p_module_code into the Batch p_batch_code, or changes its place; a NULL argument '
+'keeps the present value. p_sequence: order, lowest first; a new Module goes last. '
 'p_inactive_indicator: Y skips the Module in this Batch. Errors: OM001, OM002, OM005, OM006. '
-'Locks: the batch_module row. DIRECT, "Batch Processing". '
-'Call again when the answer was lost.';
+'Locks: the batch_module row. DIRECT, "Batch Processing". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.add_module_to_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.add_module_to_batch TO omd_admin;

@@ -1,5 +1,5 @@
--- Are the rows in the target of a Module stamped with instances that should be there? Reads the
--- whole insert column, with the rights of the caller.
+-- The function reads the values that omd_report.audit_columns does not read, so it needs the rights
+-- of the caller and time.
 
 CREATE OR REPLACE FUNCTION omd.audit_column_values(
     p_module_code text
@@ -55,7 +55,7 @@ BEGIN
         v_parts[1],
         v_parts[2]
     ) LOOP
-        -- Several Modules may load one table: their stamps are at home there.
+        -- Several Modules may load one table, and their stamps belong there.
         SELECT
             CASE
                 WHEN s.id IS NULL THEN 'NO_STAMP'
@@ -78,12 +78,12 @@ END
 $audit_column_values$;
 
 COMMENT ON FUNCTION omd.audit_column_values IS
-'Module Instance IDs in the insert column of the target of p_module_code that should not be '
-'there, and on how many rows. problem: NO_STAMP; UNKNOWN_INSTANCE; OTHER_TARGET: of a Module '
-'that loads another table; ROLLED_BACK; EXECUTING; NEVER_RAN: aborted or skipped; '
-'ROLLBACK_PENDING: the next begin undoes it. No row: all is well. Reads the whole table with the '
-'rights of the caller. Errors: OM002, OM005, OM009, OM202, OM204. Locks: ACCESS SHARE on the '
-'target. '
-'May be NULL: module_instance_id.';
+'Returns the Module Instance IDs in the insert column of the target of p_module_code that should '
+'not be there, and on how many rows each stands. problem is NO_STAMP, UNKNOWN_INSTANCE, '
+'OTHER_TARGET (the instance is of a Module that loads another table), ROLLED_BACK, EXECUTING, '
+'NEVER_RAN (the instance was aborted or skipped) or ROLLBACK_PENDING (the next begin undoes it). '
+'There is no row when all is well. It reads the whole table with the rights of the caller. '
+'Errors: OM002, OM005, OM009, OM202, OM204. Locks: ACCESS SHARE on the target. May be NULL: '
+'module_instance_id.';
 REVOKE ALL ON FUNCTION omd.audit_column_values FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.audit_column_values TO omd_reader;

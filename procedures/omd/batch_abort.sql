@@ -1,4 +1,5 @@
--- Ends a Batch Instance with A, by hand: nothing was run.
+-- An administrator or a driver may end a run by hand that an evaluation did not end. It is then
+-- logged who did it.
 
 CREATE OR REPLACE PROCEDURE omd.batch_abort(
     p_batch_instance_id bigint,
@@ -22,10 +23,10 @@ END
 $batch_abort$;
 
 COMMENT ON PROCEDURE omd.batch_abort IS
-'Ends a Batch Instance with status A. An evaluation that answers A has done so already. What '
-'executes in it fails. An event says who did it and why (p_event_detail, a text). Accepted from E '
-'only. Errors: OM003, OM005, OM101. Locks: what executes in it, then the instance row. DIRECT, '
-'"Batch Abort event". '
-'Call again when the answer was lost; OM101 with execution_status_code A says that it is done.';
+'Ends a Batch Instance with status A. An evaluation that returns A has done so already. What '
+'executes in it fails. p_event_detail: why, as text; an event records it with the role that '
+'called. It is accepted from E only. Errors: OM003, OM005, OM101. Locks: what executes in it, '
+'then the instance row. DIRECT, "Batch Abort event". Call again when the answer was lost; OM101 '
+'with execution_status_code A says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_abort FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_abort TO omd_runner;

@@ -1,4 +1,5 @@
--- The multiple-instance check: may this Batch Instance go on?
+-- Programs that follow DIRECT call the multiple-instance check on its own; an evaluation includes
+-- it.
 
 CREATE OR REPLACE FUNCTION omd.batch_active_instance_control(
     p_batch_instance_id bigint
@@ -35,8 +36,8 @@ END
 $batch_active_instance_control$;
 
 COMMENT ON FUNCTION omd.batch_active_instance_control IS
-'The multiple-instance check: Abort when another executing instance of the same Batch has a '
-'lower id, else Process. Changes nothing. Errors: OM003, OM005. Locks: none. DIRECT, '
+'Returns the multiple-instance check: Abort when another executing instance of the same Batch has '
+'a lower id, else Process. It changes nothing. Errors: OM003, OM005. Locks: none. DIRECT, '
 '"Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.batch_active_instance_control FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.batch_active_instance_control TO omd_reader;

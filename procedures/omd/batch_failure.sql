@@ -1,4 +1,4 @@
--- Ends a Batch Instance with F and writes one event row.
+-- What executes in the Batch is locked first, since it fails with it (omd._lock_members).
 
 CREATE OR REPLACE PROCEDURE omd.batch_failure(
     p_batch_instance_id bigint,
@@ -18,10 +18,10 @@ END
 $batch_failure$;
 
 COMMENT ON PROCEDURE omd.batch_failure IS
-'Ends a Batch Instance with status F; the next run is a partial restart. Writes one row to the '
-'event log: p_event_detail (text of any length), p_event_return_code_details (an error code). '
-'Accepted from E only. Errors: OM003, OM005, OM101. Locks: what executes in it, then the '
-'instance row. DIRECT, "Batch Failure event". '
-'Call again when the answer was lost; OM101 with execution_status_code F says that it is done.';
+'Ends a Batch Instance with status F; the next run is a partial restart. It writes one event. '
+'p_event_detail: text of any length. p_event_return_code_details: code of the error. It is '
+'accepted from E only. Errors: OM003, OM005, OM101. Locks: what executes in it, then the instance '
+'row. DIRECT, "Batch Failure event". Call again when the answer was lost; OM101 with '
+'execution_status_code F says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_failure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_failure TO omd_runner;

@@ -1,4 +1,4 @@
--- Answers what a Batch runs, in order: its Modules by sequence, then its child Batches by sequence.
+-- A driver that runs a Batch itself needs the members in the order in which run_batch runs them.
 
 CREATE OR REPLACE FUNCTION omd.batch_members(
     p_batch_code text
@@ -34,7 +34,7 @@ END
 $batch_members$;
 
 COMMENT ON FUNCTION omd.batch_members IS
-'What the Batch p_batch_code runs, in order: Modules by sequence, then child Batches by '
-'sequence. member_type: MODULE or BATCH. Errors: OM001, OM005. Locks: none.';
+'Returns what the Batch p_batch_code runs, in order: Modules by sequence, then child Batches by '
+'sequence. member_type is MODULE or BATCH. Errors: OM001, OM005. Locks: none.';
 REVOKE ALL ON FUNCTION omd.batch_members FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.batch_members TO omd_reader;

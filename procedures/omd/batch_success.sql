@@ -1,5 +1,5 @@
--- Ends a Batch Instance with S. Refused while one of its Modules or child Batches executes, or has
--- failed without a later success in it.
+-- A Batch has succeeded only when its members have, so the members are checked under the lock of
+-- the Batch Instance.
 
 CREATE OR REPLACE PROCEDURE omd.batch_success(
     p_batch_instance_id bigint
@@ -13,8 +13,8 @@ DECLARE
     v_batches bigint[];
 BEGIN
     PERFORM omd.require_read_committed();
-    -- First the lock: begin_module takes the same row FOR SHARE, so no Module can begin behind our
-    -- back.
+    -- The lock comes first: begin_module locks the same row FOR SHARE, so no Module can begin
+    -- during the check.
     PERFORM omd._close_batch_instance(p_batch_instance_id, 'S');
 
     -- A failure that was retried with success in the same Batch Instance no longer counts.
@@ -71,8 +71,8 @@ BEGIN
         );
     END IF;
 
-    -- The skips of a partial restart were for reruns of a failed Batch; this one has succeeded. One
-    -- that is locked is taken away by the next begin of the Batch.
+    -- The skips of a partial restart were meant for reruns of a failed Batch, and this one has
+    -- succeeded. A skip on a locked instance is removed by the next begin of the Batch.
     UPDATE omd.module_instance AS mi SET next_run_indicator = 'P', next_run_batch_id = NULL
     WHERE mi.module_instance_id IN (
         SELECT skipped.module_instance_id
@@ -88,10 +88,10 @@ END
 $batch_success$;
 
 COMMENT ON PROCEDURE omd.batch_success IS
-'Ends a Batch Instance with status S. Accepted from E with indicator P, and only when nothing in '
-'it executes and the newest real run of each of its Modules and child Batches in it has not '
-'failed: a retry with success makes a failure good. Errors: OM003, OM005, OM014, OM101, OM102, '
-'OM104. Locks: the instance row. DIRECT, "Batch Success event". '
-'Call again when the answer was lost; OM101 with execution_status_code S says that it is done.';
+'Ends a Batch Instance with status S. It is accepted from E with indicator P, and only when '
+'nothing in it executes and the newest real run of each of its Modules and child Batches in it '
+'has not failed. A failed run counts no longer once a retry has succeeded. Errors: OM003, OM005, '
+'OM014, OM101, OM102, OM104. Locks: the instance row. DIRECT, "Batch Success event". Call again '
+'when the answer was lost; OM101 with execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd.batch_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_success TO omd_runner;

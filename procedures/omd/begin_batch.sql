@@ -1,4 +1,5 @@
--- Creates and evaluates a Batch Instance in one transaction. Of many at once exactly one proceeds.
+-- Creation and evaluation are one transaction, so that of many sessions that begin the same Batch
+-- exactly one proceeds.
 
 CREATE OR REPLACE PROCEDURE omd.begin_batch(
     p_batch_code text,
@@ -25,12 +26,11 @@ END
 $begin_batch$;
 
 COMMENT ON PROCEDURE omd.begin_batch IS
-'Creates and evaluates an instance of the Batch p_batch_code. Answers p_batch_instance_id, '
+'Creates and evaluates an instance of the Batch p_batch_code. Returns p_batch_instance_id, '
 'p_processing_indicator (P proceed, A abort, C skip) and p_reason. p_parent_batch_instance_id: '
 'the instance that calls, NULL or 0 for none. p_execution_context: JSON about where it runs. '
 'p_lease: how long the run lives without heartbeat_batch; NULL: for ever. p_force: the frequency '
 'does not count. Errors: OM001, OM003, OM005, OM011, OM013, OM014. Locks: the Batch row. DIRECT, '
-'"Batch Processing". '
-'May be NULL: p_reason.';
+'"Batch Processing". May be NULL: p_reason.';
 REVOKE ALL ON PROCEDURE omd.begin_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_batch TO omd_runner;

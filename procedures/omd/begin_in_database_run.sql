@@ -1,4 +1,6 @@
--- Begins a run of a Module whose executable is SQL, bound to this statement. Does not commit.
+-- The run is bound to this statement: when the statement ends, a run that still executes is dead,
+-- without any lease. The procedure does not commit, so that its caller decides what is one
+-- transaction.
 
 CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(
     p_module_code text,
@@ -53,9 +55,9 @@ END
 $begin_in_database_run$;
 
 COMMENT ON PROCEDURE omd.begin_in_database_run IS
-'For rooms: Begins a run of the Module p_module_code in this statement: answers its id, the '
-'Processing Indicator and the SQL to execute (p_executable, else the registered one). It lives as '
-'long as the statement. Does not commit. Errors: OM002, OM003, OM005, OM009, OM014, OM101, OM112, '
-'OM201, OM202, OM203, OM204, OM205. Locks: the Module row.';
+'For rooms: Begins a run of the Module p_module_code in this statement. It returns the id, the '
+'Processing Indicator and the SQL to execute (p_executable, else the registered one). The run '
+'lives as long as the statement. Errors: OM002, OM003, OM005, OM009, OM014, OM101, OM112, OM201, '
+'OM202, OM203, OM204, OM205. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_in_database_run TO omd_runner;

@@ -1,4 +1,5 @@
--- Creates and evaluates a Module Instance in one transaction. Of many at once exactly one proceeds.
+-- Creation and evaluation are one transaction, so that of many sessions that begin the same Module
+-- exactly one proceeds.
 
 CREATE OR REPLACE PROCEDURE omd.begin_module(
     p_module_code text,
@@ -33,15 +34,14 @@ END
 $begin_module$;
 
 COMMENT ON PROCEDURE omd.begin_module IS
-'Creates and evaluates an instance of the Module p_module_code. Answers p_module_instance_id '
+'Creates and evaluates an instance of the Module p_module_code. Returns p_module_instance_id '
 '(stamp it on every row), p_processing_indicator (P proceed, A abort, C skip, R roll back first, '
-'then confirm_rollback), p_instance_array (what was or is to be rolled back) and p_reason. '
-'p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
+'then confirm_rollback), p_instance_array (the instances that were or have to be rolled back) and '
+'p_reason. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
 'p_execution_context: JSON about where it runs. p_lease: how long the run lives without '
-'heartbeat; NULL: for ever. Instances of the Module that are dead are given up first. Errors: '
-'OM002, OM003, OM005, OM009, OM011, OM013, OM014, OM101 (the Batch has just ended), OM112: the '
-'rollback does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, "Module '
-'Processing". '
-'May be NULL: p_instance_array, p_reason.';
+'heartbeat; NULL: for ever. Dead instances of the Module are declared dead first. Errors: OM002, '
+'OM003, OM005, OM009, OM011, OM013, OM014, OM101 (the Batch has just ended), OM112: the rollback '
+'does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, "Module '
+'Processing". May be NULL: p_instance_array, p_reason.';
 REVOKE ALL ON PROCEDURE omd.begin_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_module TO omd_runner;

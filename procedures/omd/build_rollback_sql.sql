@@ -1,5 +1,5 @@
--- Answers the statements that undo the instances a Module Instance was told to undo: a dry run of
--- its rollback. Executes nothing.
+-- The driver executes these statements where the target is not in this database; for any target
+-- they are a dry run.
 
 CREATE OR REPLACE FUNCTION omd.build_rollback_sql(
     p_module_instance_id bigint
@@ -24,9 +24,10 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.build_rollback_sql IS
-'The statements (step, platform_code, statement) that undo what the Module Instance was told to '
-'undo, or, for one that was not, what a begin of its Module would undo now. Companions come '
-'first. No row when nothing is pending. Executes nothing; preview_rollback counts the rows. '
-'Errors: OM004, OM005, OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
+'Returns the statements (step, platform_code, statement) that undo what the Module Instance has '
+'to undo, or, if nothing was decided for it, what a begin of its Module would undo now. The '
+'statements of companions come first. There is no row when nothing is pending. It executes '
+'nothing; preview_rollback counts the rows. Errors: OM004, OM005, OM009, OM201, OM202, OM205. '
+'Locks: none. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON FUNCTION omd.build_rollback_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.build_rollback_sql TO omd_reader;

@@ -1,5 +1,6 @@
--- Closes a rollback whose statements were executed, by Spark or by hand. What this database can see
--- it looks at first, with the rights of the caller, and not through a policy that hides rows.
+-- Spark or a person has executed the statements, so the procedure believes them only where it must:
+-- in this database it counts the rows first, with the rights of the caller, and fails when a policy
+-- would hide rows.
 
 CREATE OR REPLACE PROCEDURE omd.confirm_rollback(
     p_module_instance_id bigint
@@ -33,11 +34,11 @@ END
 $confirm_rollback$;
 
 COMMENT ON PROCEDURE omd.confirm_rollback IS
-'Tells that the statements of build_rollback_sql were executed: marks the instances undone, takes '
-'their load windows back and sets the indicator to P. Accepted from status E with indicator R '
-'only, and where the target is in this database only when no row of the instances is left in it '
-'(unless their template keeps rows); the caller needs SELECT there. Errors: OM004, OM005, OM101, '
-'OM103, OM112: rows are left. Locks: the instances undone. DIRECT, "Rollback Procedures". '
-'Call again when the answer was lost; OM103 with processing_indicator P says that it is done.';
+'Confirms that the statements of build_rollback_sql were executed: marks the instances as undone, '
+'withdraws their load windows and sets the indicator to P. It is accepted from status E with '
+'indicator R only. A target in this database must hold no row of the instances any more, unless '
+'their template keeps rows; the caller needs SELECT on it. Errors: OM004, OM005, OM101, OM103, '
+'OM112: rows are left. Locks: the instances undone. DIRECT, "Rollback Procedures". Call again '
+'when the answer was lost; OM103 with processing_indicator P says that it is done.';
 REVOKE ALL ON PROCEDURE omd.confirm_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.confirm_rollback TO omd_runner;

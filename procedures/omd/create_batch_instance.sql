@@ -1,4 +1,4 @@
--- Creates a Batch Instance: E, A, P. It may not proceed before evaluate_batch says so.
+-- DIRECT creates and evaluates in two events; a driver that does both at once calls begin_batch.
 
 CREATE OR REPLACE PROCEDURE omd.create_batch_instance(
     p_batch_code text,
@@ -30,9 +30,9 @@ END
 $create_batch_instance$;
 
 COMMENT ON PROCEDURE omd.create_batch_instance IS
-'Creates an instance of the Batch p_batch_code (E, A, P) and answers its id; evaluate_batch '
-'comes next. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
-'p_execution_context: JSON about where it runs. Errors: OM001, OM003, OM005, OM013, OM014. '
-'Locks: the Batch row. DIRECT, "Batch Create Instance event".';
+'Creates an instance of the Batch p_batch_code (E, A, P) and returns its id. It may not proceed '
+'before evaluate_batch returns P. p_parent_batch_instance_id: the instance that calls, NULL or 0 '
+'for none. p_execution_context: JSON about where it runs. Errors: OM001, OM003, OM005, OM013, '
+'OM014. Locks: the Batch row. DIRECT, "Batch Create Instance event".';
 REVOKE ALL ON PROCEDURE omd.create_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_batch_instance TO omd_runner;

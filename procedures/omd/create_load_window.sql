@@ -1,6 +1,6 @@
--- Records the load window of a Module Instance: it starts where the newest window that counts has
--- ended. An open start is NULL as an instant, which every client can read, and the least bigint as
--- an id, so that a condition on ids alone holds for it.
+-- A load window starts where the newest window that counts ended, so no row is read twice or
+-- missed. An open start is NULL as an instant, which every client can read, and the least bigint as
+-- an id, so that a condition on ids alone is true for every row.
 
 CREATE OR REPLACE PROCEDURE omd.create_load_window(
     p_module_instance_id bigint,
@@ -49,7 +49,7 @@ BEGIN
         RETURN;
     END IF;
 
-    -- A window counts when its run has succeeded and was not taken back.
+    -- A window counts when its run has succeeded and the window was not withdrawn.
     SELECT sc.* INTO v_window
     FROM omd.source_control AS sc
     INNER JOIN omd.module_instance AS mi USING (module_instance_id)
@@ -62,8 +62,8 @@ BEGIN
         p_start_value := v_window.end_value;
         p_start_id := v_window.end_id;
     ELSE
-        -- None counts: where the oldest one has started, which is the very beginning unless a purge
-        -- took away those before it.
+        -- No window counts: this one starts where the oldest one started, which is the open start,
+        -- unless a purge deleted the windows before it.
         SELECT nullif(sc.start_value, '-infinity'), sc.start_id INTO p_start_value, p_start_id
         FROM omd.source_control AS sc
         WHERE sc.module_id = v_instance.module_id
@@ -71,7 +71,8 @@ BEGIN
         LIMIT 1;
     END IF;
 
-    -- An open start fits an end of every kind; any other one says how the Module reads its source.
+    -- An open start fits an end of every kind; any other start tells how the Module reads its
+    -- source.
     v_kind := concat_ws(
         ' and ',
         CASE WHEN p_end_value IS NOT NULL THEN 'timestamp' END,
@@ -91,7 +92,7 @@ BEGIN
     v_problem := CASE
         WHEN v_kind = '' THEN 'has no end'
         WHEN p_end_value NOT BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-31 00:00:00+00'
-            THEN 'ends at no instant of the years 1 to 9999'
+            THEN 'ends outside the years 1 to 9999'
         WHEN v_kind = v_expected
             AND (
                 p_end_value < p_start_value
@@ -144,14 +145,13 @@ END
 $create_load_window$;
 
 COMMENT ON PROCEDURE omd.create_load_window IS
-'Records the load window (start, end] of a Module Instance and answers its start: the end of the '
+'Records the load window (start, end] of a Module Instance and returns its start: the end of the '
 'newest window of the Module whose run succeeded and was not rolled back. The first window has an '
-'open start: p_start_value is NULL, and p_start_id the least bigint when the end has an id. '
-'p_end_value (timestamptz) and p_end_id (bigint): the end, by one of them or by both, in the way '
-'of the windows before. A second call with the same end repeats the answer. Errors: OM004, OM005, '
+'open start: p_start_value is NULL, and p_start_id is the least bigint when the end has an id. '
+'p_end_value (timestamptz) and p_end_id (bigint): the end, by one of them or by both, as in the '
+'windows before. A second call with the same end returns the same start. Errors: OM004, OM005, '
 'OM010 (no end, an end before the start, or one beyond the years 1 to 9999), OM019 (another kind '
-'than the windows before), OM101, OM102, OM105. Locks: the instance row. '
-'May be NULL: p_start_value, p_start_id. '
-'Call again when the answer was lost.';
+'than the windows before), OM101, OM102, OM105. Locks: the instance row. May be NULL: '
+'p_start_value, p_start_id. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.create_load_window FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_load_window TO omd_runner;

@@ -1,4 +1,4 @@
--- Creates a Module Instance: E, A, P. It may not proceed before evaluate_module says so.
+-- DIRECT creates and evaluates in two events; a driver that does both at once calls begin_module.
 
 CREATE OR REPLACE PROCEDURE omd.create_module_instance(
     p_module_code text,
@@ -19,9 +19,9 @@ END
 $create_module_instance$;
 
 COMMENT ON PROCEDURE omd.create_module_instance IS
-'Creates an instance of the Module p_module_code (E, A, P) and answers its id; evaluate_module '
-'comes next. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
-'p_execution_context: JSON about where it runs. Errors: OM002, OM003, OM005, OM013, OM014. '
-'Locks: the Module row. DIRECT, "Module Create Instance event".';
+'Creates an instance of the Module p_module_code (E, A, P) and returns its id. It may not proceed '
+'before evaluate_module returns P. p_batch_instance_id: the Batch Instance that calls, NULL or 0 '
+'for a run on its own. p_execution_context: JSON about where it runs. Errors: OM002, OM003, '
+'OM005, OM013, OM014. Locks: the Module row. DIRECT, "Module Create Instance event".';
 REVOKE ALL ON PROCEDURE omd.create_module_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_module_instance TO omd_runner;

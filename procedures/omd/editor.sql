@@ -1,4 +1,4 @@
--- Answers who edits by hand: the role that connected, and the one it has taken on.
+-- After SET ROLE the current role says little about the person, so both roles are named.
 
 CREATE OR REPLACE FUNCTION omd.editor()
 RETURNS text
@@ -15,6 +15,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.editor IS
-'For rooms: Who edits: the role that connected and, after SET ROLE, the role it has taken on. '
-'Locks: none.';
+'For rooms: Returns who edits: the role that connected and, after SET ROLE, the role that it has '
+'taken on. Locks: none.';
 REVOKE ALL ON FUNCTION omd.editor FROM PUBLIC;

@@ -1,5 +1,5 @@
--- Ends a run of a Batch that hangs, by the ordinary failure event: the next begin takes it for a
--- failure like any other. Who did it stands in that event, and in the trail of edits.
+-- A run that hangs ends by the ordinary failure event, so that the next begin treats it like any
+-- other failure.
 
 CREATE OR REPLACE PROCEDURE omd.end_batch_instance(
     p_batch_instance_id bigint,
@@ -16,7 +16,8 @@ BEGIN
         CALL omd.batch_failure(p_batch_instance_id, v_event_detail, 'ENDED');
     EXCEPTION
         WHEN SQLSTATE 'OM101' THEN
-            -- Failed already, perhaps by another administrator at this very moment: all is done.
+            -- It has failed already, perhaps because another administrator has just ended it, so
+            -- there is nothing left to do.
             IF EXISTS (
                 SELECT FROM omd.batch_instance AS bi
                 WHERE bi.batch_instance_id = p_batch_instance_id
@@ -39,10 +40,10 @@ $end_batch_instance$;
 
 COMMENT ON PROCEDURE omd.end_batch_instance IS
 'Ends the Batch Instance p_batch_instance_id, which executes, with status F, as batch_failure '
-'does: what executes in it fails with it, and the next run is a partial restart. Its program is '
-'not stopped. Its failure event and an event of type 4 say who called, and why. p_event_detail: '
-'why it is ended. An instance that has failed already stays as it is. Errors: OM003, OM005, OM101 '
-'(it has succeeded, or was aborted or skipped). Locks: the instance row, then those of its '
-'members.';
+'does: what executes in it fails with it, and the next run is a partial restart. It does not stop '
+'the program of the run. Its failure event and an event of type 4 say who called it, and why. '
+'p_event_detail: why it is ended. An instance that has failed already stays as it is. Errors: '
+'OM003, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row, then '
+'those of its members.';
 REVOKE ALL ON PROCEDURE omd.end_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_batch_instance TO omd_admin;

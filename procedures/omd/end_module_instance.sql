@@ -1,5 +1,5 @@
--- Ends a run of a Module that hangs, by the ordinary failure event: the next begin takes it for a
--- failure like any other. Who did it stands in that event, and in the trail of edits.
+-- A run that hangs ends by the ordinary failure event, so that the next begin treats it like any
+-- other failure.
 
 CREATE OR REPLACE PROCEDURE omd.end_module_instance(
     p_module_instance_id bigint,
@@ -16,7 +16,8 @@ BEGIN
         CALL omd.module_failure(p_module_instance_id, v_event_detail, 'ENDED');
     EXCEPTION
         WHEN SQLSTATE 'OM101' THEN
-            -- Failed already, perhaps by another administrator at this very moment: all is done.
+            -- It has failed already, perhaps because another administrator has just ended it, so
+            -- there is nothing left to do.
             IF EXISTS (
                 SELECT FROM omd.module_instance AS mi
                 WHERE mi.module_instance_id = p_module_instance_id
@@ -42,9 +43,10 @@ $end_module_instance$;
 
 COMMENT ON PROCEDURE omd.end_module_instance IS
 'Ends the Module Instance p_module_instance_id, which executes, with status F, as module_failure '
-'does: the next begin of the Module rolls its rows back, and a run that goes on nevertheless is '
-'fenced. Its program is not stopped. Its failure event and an event of type 4 say who called, and '
-'why. p_event_detail: why it is ended. An instance that has failed already stays as it is. Errors: '
-'OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row.';
+'does: the next begin of the Module rolls its rows back, and if the run goes on, it is fenced. It '
+'does not stop the program of the run. Its failure event and an event of type 4 say who called '
+'it, and why. p_event_detail: why it is ended. An instance that has failed already stays as it '
+'is. Errors: OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the '
+'instance row.';
 REVOKE ALL ON PROCEDURE omd.end_module_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_module_instance TO omd_admin;

@@ -1,4 +1,5 @@
--- Tells a created Batch Instance whether it may run. A and C close the instance.
+-- An evaluation on its own serves drivers that follow DIRECT event by event; begin_batch includes
+-- it.
 
 CREATE OR REPLACE PROCEDURE omd.evaluate_batch(
     p_batch_instance_id bigint,
@@ -17,9 +18,10 @@ END
 $evaluate_batch$;
 
 COMMENT ON PROCEDURE omd.evaluate_batch IS
-'Tells a Batch Instance whether it may run. p_processing_indicator: P proceed, A abort, C skip; A'
-' and C close it, with p_reason RUNNING, BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE, '
-'ALREADY_SUCCEEDED, FREQUENCY or DIRECTIVE. Accepted from status E only. Errors: OM003, OM005, '
-'OM014, OM101. Locks: the Batch row. DIRECT, "Batch Evaluation event". May be NULL: p_reason.';
+'Decides whether a Batch Instance may run. p_processing_indicator: P proceed, A abort, C skip; A '
+'and C close it, with p_reason RUNNING, BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE, '
+'ALREADY_SUCCEEDED, FREQUENCY or DIRECTIVE. It is accepted from status E only. Errors: OM003, '
+'OM005, OM014, OM101. Locks: the Batch row. DIRECT, "Batch Evaluation event". May be NULL: '
+'p_reason.';
 REVOKE ALL ON PROCEDURE omd.evaluate_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.evaluate_batch TO omd_runner;

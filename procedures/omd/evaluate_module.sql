@@ -1,5 +1,6 @@
--- Tells a created Module Instance whether it may run. A and C close the instance. For a POSTGRES
--- target a pending rollback is done here, with the rights of the caller, in the same transaction.
+-- An evaluation on its own serves drivers that follow DIRECT event by event; begin_module includes
+-- it. A pending rollback of a POSTGRES target is executed in the same transaction, with the rights
+-- of the caller.
 
 CREATE OR REPLACE PROCEDURE omd.evaluate_module(
     p_module_instance_id bigint,
@@ -24,13 +25,12 @@ END
 $evaluate_module$;
 
 COMMENT ON PROCEDURE omd.evaluate_module IS
-'Tells a Module Instance whether it may run. p_processing_indicator: P proceed, A abort, C skip, '
-'R roll back first (SPARK targets only). A and C close it, with p_reason RUNNING, '
+'Decides whether a Module Instance may run. p_processing_indicator: P proceed, A abort, C skip, R '
+'roll back first (SPARK targets only). A and C close it, with p_reason RUNNING, '
 'BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE_IN_BATCH, INACTIVE, DIRECTIVE or '
-'ALREADY_SUCCEEDED. p_instance_array: the instances that were rolled back (P) or are to be (R), '
-'in id order. Accepted from status E only. Errors: OM004, OM005, OM009, OM014, OM101, OM112: the '
-'rollback does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, '
-'"Module Evaluation event". '
-'May be NULL: p_instance_array, p_reason.';
+'ALREADY_SUCCEEDED. p_instance_array: the instances that were rolled back (P) or have to be (R), '
+'in the order of their ids. It is accepted from status E only. Errors: OM004, OM005, OM009, '
+'OM014, OM101, OM112: the rollback does not undo everything, OM201, OM202, OM205. Locks: the '
+'Module row. DIRECT, "Module Evaluation event". May be NULL: p_instance_array, p_reason.';
 REVOKE ALL ON PROCEDURE omd.evaluate_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.evaluate_module TO omd_runner;

@@ -1,6 +1,5 @@
--- Executes the SQL of a Module Instance that may proceed, and ends the instance: the data and the
--- success are one commit, and so is the failure. Controls transactions, so it can pin no
--- search_path: every name, type and operator is qualified.
+-- The data and the success are one commit, and so is the failure. A procedure that commits can't
+-- set a search_path, so every name, type and operator is qualified.
 
 CREATE OR REPLACE PROCEDURE omd.execute_module(
     p_module_instance_id bigint,
@@ -39,8 +38,8 @@ BEGIN
         END IF;
         EXECUTE p_executable;
         GET DIAGNOSTICS v_rows = ROW_COUNT;
-        -- What it has set goes; a failure takes it back by itself. First who runs, since another
-        -- role may not call us.
+        -- The settings that the executable made are reset; after a failure the rollback has done
+        -- so. The role comes first, since another role may not call the routines of OMD.
         IF p_keeps_settings IS NOT TRUE THEN
             IF pg_catalog.current_setting('session_authorization') OPERATOR(pg_catalog.<>) v_user
             THEN
@@ -51,7 +50,7 @@ BEGIN
             END IF;
             CALL omd._restore_settings(v_settings, p_executable);
         END IF;
-        -- A deferred constraint would fail at the commit, where nobody could record it.
+        -- A deferred constraint would fail at the commit, where the failure could not be recorded.
         SET CONSTRAINTS ALL IMMEDIATE;
         v_rows_told := pg_catalog.current_setting('omd.row_counts', TRUE);
         IF v_rows_told OPERATOR(pg_catalog.<>) '' THEN
@@ -96,7 +95,7 @@ BEGIN
                 v_sqlstate
             );
         EXCEPTION
-            -- The instance was ended by somebody else meanwhile; its event row is written already.
+            -- Another session ended the instance in the meantime, and its event is written already.
             WHEN SQLSTATE 'OM101' THEN
                 NULL;
         END;
@@ -107,10 +106,10 @@ END
 $execute_module$;
 
 COMMENT ON PROCEDURE omd.execute_module IS
-'For rooms: Executes the SQL p_executable for a Module Instance that may proceed and ends the '
-'instance with S and the rows it wrote, or with F and one event row; commits. The SQL reads '
+'For rooms: Executes the SQL p_executable for a Module Instance that may proceed, ends the '
+'instance with S and the rows that it wrote, or with F and one event, and commits. The SQL reads '
 'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. What it sets with '
-'SET is put back; p_keeps_settings: the caller knows that it sets nothing. p_is_cancelled: the '
+'SET is reset. p_keeps_settings: the caller knows that it sets nothing. p_is_cancelled: the '
 'statement was cancelled. Locks: what the executable takes.';
 REVOKE ALL ON PROCEDURE omd.execute_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.execute_module TO omd_runner;

@@ -1,7 +1,8 @@
--- Answers what a begin would answer, by asking the very routines that a begin asks: an instance is
--- created and evaluated inside a block that always ends with an error, which takes everything with
--- it, notifications and locks too, and only the variables stay. The instance gets an id at the end
--- of all ids, one per session: no id is used up, and each instance that executes came before it.
+-- The function calls the very routines that a begin calls, so its answer can't differ. An instance
+-- is created and evaluated inside a block that always ends with an error. The error undoes
+-- everything, notifications and locks too, and only the variables stay. The instance gets an id at
+-- the end of all ids, one per session, so that no id is used up and each executing instance came
+-- before it.
 
 CREATE OR REPLACE FUNCTION omd.explain_begin(
     p_module_code text DEFAULT NULL,
@@ -58,7 +59,7 @@ BEGIN
     PERFORM omd.require_read_committed();
 
     BEGIN
-        -- Given back with all the rest.
+        -- The end of the block releases it with everything else.
         PERFORM set_config('lock_timeout', '1s', TRUE);
         IF v_kind = 'Batch' THEN
             INSERT INTO omd.batch_instance (
@@ -86,8 +87,8 @@ BEGIN
             INTO processing_indicator, instance_array, reason, v_platform_code
             FROM omd._answer_module(v_id) AS a;
             IF processing_indicator = 'R' THEN
-                -- Can the rollback be built? A begin builds it too; where the target is in this
-                -- database it is done on the way, and the answer is P.
+                -- A begin also builds the rollback. Where the target is in this database the
+                -- evaluation executes it, and the answer is P.
                 PERFORM omd._plan_rollback(v_id);
                 processing_indicator := CASE v_platform_code WHEN 'POSTGRES' THEN 'P' ELSE 'R' END;
             END IF;
@@ -131,7 +132,7 @@ BEGIN
         RETURN;
     END IF;
 
-    -- The words of the reference tables are those of the rule.
+    -- The descriptions of the reference tables are the words of the rule.
     rule := coalesce(
         (SELECT r.reason_description FROM omd.reason AS r WHERE r.reason_code = reason),
         (
@@ -151,15 +152,15 @@ END
 $explain_begin$;
 
 COMMENT ON FUNCTION omd.explain_begin IS
-'What a begin would answer now, and by which rule; changes nothing. Exactly one of p_module_code '
-'and p_batch_code; p_batch_instance_id: the Batch Instance that would call (of a Batch, its '
-'parent), NULL or 0 for none. Answers processing_indicator (P, A, C or R), reason, rule (the '
-'reason in words), instance_array (what would be rolled back) and details: what executes and '
-'since when (RUNNING), the last run and its frequency (FREQUENCY), the marked instances '
-'(DIRECTIVE, ALREADY_SUCCEEDED), declared_dead (runs that a begin would give up first). '
-'processing_indicator is NULL when a begin would fail, or would wait for another session; rule '
-'says which. The rollback itself and p_force are not tried. May be NULL: processing_indicator, '
-'reason, instance_array. Errors: OM001, OM002, OM003, OM005, OM013, OM014. Locks: those of a '
-'begin, for at most a second each, given back before it returns.';
+'Returns what a begin would answer now, and by which rule; it changes nothing. p_module_code, '
+'p_batch_code: exactly one of the two. p_batch_instance_id: the Batch Instance that would call '
+'(of a Batch, its parent), NULL or 0 for none. It returns processing_indicator (P, A, C or R), '
+'reason, rule (the reason in words), instance_array (what would be rolled back) and details: what '
+'executes and since when (RUNNING), the last run and its frequency (FREQUENCY), the marked '
+'instances (DIRECTIVE, ALREADY_SUCCEEDED), and declared_dead (runs that a begin would declare '
+'dead first). processing_indicator is NULL when a begin would fail, or would wait for another '
+'session; rule says which. The rollback itself and p_force are not tried. May be NULL: '
+'processing_indicator, reason, instance_array. Errors: OM001, OM002, OM003, OM005, OM013, OM014. '
+'Locks: those of a begin, for at most a second each; they are released before it returns.';
 REVOKE ALL ON FUNCTION omd.explain_begin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.explain_begin TO omd_reader;

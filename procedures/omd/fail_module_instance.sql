@@ -1,5 +1,5 @@
--- Ends a Module Instance with F and R and writes its one event row: the ordinary failure event,
--- also for a run that is given up.
+-- A run that is declared dead ends by the same failure event as any other, so that every failure
+-- reads the same.
 
 CREATE OR REPLACE FUNCTION omd.fail_module_instance(
     p_module_instance_id bigint,
@@ -28,6 +28,6 @@ END
 $fail_module_instance$;
 
 COMMENT ON FUNCTION omd.fail_module_instance IS
-'For rooms: Ends a Module Instance with status F and next_run_indicator R and writes one event '
-'row. Accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row.';
+'For rooms: Ends a Module Instance with status F and next_run_indicator R and writes one event. '
+'It is accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row.';
 REVOKE ALL ON FUNCTION omd.fail_module_instance FROM PUBLIC;

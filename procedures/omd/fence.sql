@@ -1,5 +1,5 @@
--- The fence of a writing run: lets a transaction commit rows for a Module Instance only while the
--- instance may still write. Call it in the writing transaction, last before the commit.
+-- A run that was declared dead may still be writing, and its rows must not be committed. The shared
+-- lock keeps the run from ending before the commit, so the check holds until then.
 
 CREATE OR REPLACE PROCEDURE omd.fence(
     p_module_instance_id bigint
@@ -34,7 +34,7 @@ $fence$;
 
 COMMENT ON PROCEDURE omd.fence IS
 'Lets the calling transaction commit rows for a Module Instance only while the run may write: it '
-'executes, was told to proceed, and its lease has not passed. Call it last before the commit. '
+'executes, its indicator is P, and its lease has not expired. Call it last before the commit. '
 'Errors: OM004, OM005, OM101, OM102, OM107. Locks: the instance row FOR SHARE.';
 REVOKE ALL ON PROCEDURE omd.fence FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.fence TO omd_runner;

@@ -1,4 +1,4 @@
--- Is it known how to undo a Module?
+-- A room asks this when it registers a Module, before any failure needs the template.
 
 CREATE OR REPLACE FUNCTION omd.has_rollback_template(
     p_module_id integer
@@ -12,5 +12,5 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.has_rollback_template IS
-'For rooms: Whether a rollback template fits the Module p_module_id. Locks: none.';
+'For rooms: Returns whether a rollback template fits the Module p_module_id. Locks: none.';
 REVOKE ALL ON FUNCTION omd.has_rollback_template FROM PUBLIC;

@@ -1,4 +1,5 @@
--- Renews the lease of a Module Instance, and of the Batch Instance it runs in.
+-- A Batch Instance lives as long as one of its Modules does, so its lease is renewed with the
+-- Module's.
 
 CREATE OR REPLACE PROCEDURE omd.heartbeat(
     p_module_instance_id bigint,
@@ -37,7 +38,7 @@ BEGIN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'renew its lease');
     END IF;
 
-    -- A Batch lives as long as one of its Modules does.
+    -- The Batch must not expire before its Module does.
     UPDATE omd.batch_instance AS bi SET
         lease_expires_at = greatest(bi.lease_expires_at, clock_timestamp() + v_lease)
     WHERE bi.batch_instance_id = v_batch_instance_id
@@ -48,9 +49,9 @@ END
 $heartbeat$;
 
 COMMENT ON PROCEDURE omd.heartbeat IS
-'Renews the lease of a Module Instance to p_lease (an interval) from now, and that of its Batch '
-'Instance. A lease that has passed is lost: stop the work. Errors: OM004, OM005, OM011, OM101 '
-'(given up or ended), OM107 (the lease has passed). Locks: the two instance rows. '
-'Call again when the answer was lost.';
+'Renews the lease of a Module Instance, and that of its Batch Instance, to p_lease (an interval) '
+'from now. A lease that has expired can''t be renewed: stop the work. Errors: OM004, OM005, '
+'OM011, OM101 (declared dead, or ended), OM107 (the lease has expired). Locks: the two instance '
+'rows. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.heartbeat FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.heartbeat TO omd_runner;

@@ -1,4 +1,5 @@
--- Renews the lease of a Batch Instance, for the time between its Modules.
+-- A Batch Instance needs a heartbeat of its own only between its Modules; heartbeat renews its
+-- lease during them.
 
 CREATE OR REPLACE PROCEDURE omd.heartbeat_batch(
     p_batch_instance_id bigint,
@@ -38,9 +39,8 @@ END
 $heartbeat_batch$;
 
 COMMENT ON PROCEDURE omd.heartbeat_batch IS
-'Renews the lease of a Batch Instance to p_lease (an interval) from now. A lease that has passed '
-'is lost. Errors: OM003, OM005, OM011, OM101 (given up or ended), OM107 (the lease has passed). '
-'Locks: the instance row. '
-'Call again when the answer was lost.';
+'Renews the lease of a Batch Instance to p_lease (an interval) from now. A lease that has expired '
+'can''t be renewed. Errors: OM003, OM005, OM011, OM101 (declared dead, or ended), OM107 (the '
+'lease has expired). Locks: the instance row. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.heartbeat_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.heartbeat_batch TO omd_runner;

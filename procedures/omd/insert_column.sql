@@ -15,7 +15,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.insert_column IS
-'For rooms: The column of the target of the Module p_module_id that tells which run inserted a '
-'row; NULL: there is no such Module. Locks: none.';
+'For rooms: Returns the column of the target of the Module p_module_id that holds the Module '
+'Instance which inserted a row; NULL when there is no such Module. Locks: none.';
 REVOKE ALL ON FUNCTION omd.insert_column FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.insert_column TO omd_runner;

@@ -1,4 +1,4 @@
--- The other side of _give_up_module_instances: what that ends does not live.
+-- This is the opposite of _give_up_module_instances: an instance that it would end does not live.
 
 CREATE OR REPLACE FUNCTION omd.instance_lives(
     p_module_instance_id bigint
@@ -22,6 +22,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.instance_lives IS
-'For rooms: Whether the Module Instance p_module_instance_id executes, its lease has not expired, '
-'and the session that it is bound to is there. Locks: none.';
+'For rooms: Returns whether the Module Instance p_module_instance_id executes, its lease has not '
+'expired, and the statement that it is bound to still runs. Locks: none.';
 REVOKE ALL ON FUNCTION omd.instance_lives FROM PUBLIC;

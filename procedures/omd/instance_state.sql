@@ -1,4 +1,5 @@
--- One function for all that rooms ask of one instance; what a query does not name is not read.
+-- One function serves everything that rooms ask about one instance; columns that a query does not
+-- name are not read.
 
 CREATE OR REPLACE FUNCTION omd.instance_state(
     p_module_instance_id bigint
@@ -32,5 +33,5 @@ END;
 COMMENT ON FUNCTION omd.instance_state IS
 'For rooms: One row with the Module, the codes and the load window (start_value and start_id, '
 'end_value and end_id] of the Module Instance p_module_instance_id; the window is NULL when it '
-'has none. No row: there is no such instance. Locks: none.';
+'has none. There is no row when there is no such instance. Locks: none.';
 REVOKE ALL ON FUNCTION omd.instance_state FROM PUBLIC;

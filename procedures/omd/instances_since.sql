@@ -1,5 +1,5 @@
--- Walks the index of a Module backwards. The bound keeps the walk short where a Module has stood
--- open for very long; runs before it are taken as over.
+-- The function walks the index of a Module backwards. The bound keeps the walk short for a Module
+-- with a very long history; older runs are assumed to have ended.
 
 CREATE OR REPLACE FUNCTION omd.instances_since(
     p_module_id integer,
@@ -26,6 +26,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.instances_since IS
-'For rooms: The instances of the Module p_module_id, among its newest 10,000, that execute or have '
-'ended after p_since. Locks: none.';
+'For rooms: Returns the instances of the Module p_module_id, among its newest 10,000, that '
+'execute or have ended after p_since. Locks: none.';
 REVOKE ALL ON FUNCTION omd.instances_since FROM PUBLIC;

@@ -1,4 +1,5 @@
--- Writes an event of a run to the event log.
+-- A run may log events of its own, but not of the types that OMD writes for administrators and
+-- rollbacks: those are the audit trail.
 
 CREATE OR REPLACE PROCEDURE omd.log_event(
     p_event_detail text,
@@ -19,7 +20,7 @@ BEGIN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_event_detail'));
     END IF;
     PERFORM omd.require_code('event type', p_event_type_code::text);
-    -- Nobody writes the trail of administrators and rollbacks but OMD itself.
+    -- Only OMD itself writes the audit trail of administrators and rollbacks.
     IF p_event_type_code IN (4, 5) THEN
         PERFORM omd.raise_error(
             'OM013',
@@ -58,7 +59,7 @@ END
 $log_event$;
 
 COMMENT ON PROCEDURE omd.log_event IS
-'Writes one row to the event log. p_event_detail: text of any length. p_event_type_code: 1 '
+'Writes one event to the event log. p_event_detail: text of any length. p_event_type_code: 1 '
 'infrastructure, 2 process, 3 the run''s own (default), 6 information. '
 'p_event_return_code_details: a code. p_error_bitmap: bits of a data quality check. The Batch '
 'Instance defaults to that of the Module Instance. Errors: OM003, OM004, OM005, OM006, OM013. '

@@ -1,4 +1,5 @@
--- Ends a Module Instance with A, by hand: nothing was written.
+-- An administrator or a driver may end a run by hand that an evaluation did not end. It is then
+-- logged who did it.
 
 CREATE OR REPLACE PROCEDURE omd.module_abort(
     p_module_instance_id bigint,
@@ -20,10 +21,11 @@ END
 $module_abort$;
 
 COMMENT ON PROCEDURE omd.module_abort IS
-'Ends a Module Instance with status A. An evaluation that answers A has done so already. Only '
-'for a run that has written nothing: no rollback follows; call module_failure for one that has. '
-'An event says who did it and why (p_event_detail, a text). Accepted from E only. Errors: OM004, '
-'OM005, OM101. Locks: the instance row. DIRECT, "Module Abort event". '
-'Call again when the answer was lost; OM101 with execution_status_code A says that it is done.';
+'Ends a Module Instance with status A. An evaluation that returns A has done so already. It is '
+'only for a run that has written nothing, since no rollback follows; call module_failure for a '
+'run that has. p_event_detail: why, as text; an event records it with the role that called. It is '
+'accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row. DIRECT, "Module '
+'Abort event". Call again when the answer was lost; OM101 with execution_status_code A says that '
+'it is done.';
 REVOKE ALL ON PROCEDURE omd.module_abort FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_abort TO omd_runner;

@@ -1,4 +1,5 @@
--- The multiple-instance check: may this Module Instance go on?
+-- Programs that follow DIRECT call the multiple-instance check on its own; an evaluation includes
+-- it.
 
 CREATE OR REPLACE FUNCTION omd.module_active_instance_control(
     p_module_instance_id bigint
@@ -35,8 +36,8 @@ END
 $module_active_instance_control$;
 
 COMMENT ON FUNCTION omd.module_active_instance_control IS
-'The multiple-instance check: Abort when another executing instance of the same Module, from '
-'whatever Batch, has a lower id, else Process. Changes nothing. Errors: OM004, OM005. Locks: '
-'none. DIRECT, "Implementation Guidelines".';
+'Returns the multiple-instance check: Abort when another executing instance of the same Module, '
+'in whatever Batch, has a lower id, else Process. It changes nothing. Errors: OM004, OM005. '
+'Locks: none. DIRECT, "Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.module_active_instance_control FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.module_active_instance_control TO omd_reader;

@@ -1,4 +1,4 @@
--- Answers how a Module is registered, for a driver that is about to run it.
+-- The function is SECURITY DEFINER, so that a driver needs no right on the tables.
 
 CREATE OR REPLACE FUNCTION omd.module_definition(
     p_module_code text

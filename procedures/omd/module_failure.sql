@@ -1,4 +1,4 @@
--- Ends a Module Instance with F and R and writes one event row.
+-- The failure event is the same for every caller; fail_module_instance writes it.
 
 CREATE OR REPLACE PROCEDURE omd.module_failure(
     p_module_instance_id bigint,
@@ -18,9 +18,9 @@ $module_failure$;
 
 COMMENT ON PROCEDURE omd.module_failure IS
 'Ends a Module Instance with status F and next_run_indicator R: the next begin of the Module '
-'rolls its rows back. Writes one row to the event log: p_event_detail (text of any length), '
-'p_event_return_code_details (an error code). Accepted from E only. Errors: OM004, OM005, OM101. '
-'Locks: the instance row. DIRECT, "Module Failure event". '
-'Call again when the answer was lost; OM101 with execution_status_code F says that it is done.';
+'rolls its rows back. It writes one event. p_event_detail: text of any length. '
+'p_event_return_code_details: code of the error. It is accepted from E only. Errors: OM004, '
+'OM005, OM101. Locks: the instance row. DIRECT, "Module Failure event". Call again when the '
+'answer was lost; OM101 with execution_status_code F says that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_failure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_failure TO omd_runner;

@@ -1,4 +1,4 @@
--- Ends a Module Instance with S and its row counts.
+-- The success is one statement on one row, since every run passes here.
 
 CREATE OR REPLACE PROCEDURE omd.module_success(
     p_module_instance_id bigint,
@@ -67,10 +67,10 @@ END
 $module_success$;
 
 COMMENT ON PROCEDURE omd.module_success IS
-'Ends a Module Instance with status S. The row counts are numbers of rows, NULL counts as 0. '
-'Accepted from E with indicator P only: a run that was given up can''t report success later. '
-'Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row. DIRECT, "Module Success '
-'event". '
-'Call again when the answer was lost; OM101 with execution_status_code S says that it is done.';
+'Ends a Module Instance with status S. The row counts are numbers of rows; NULL counts as 0. It '
+'is accepted from E with indicator P only, so a run that was declared dead can''t report success '
+'later. Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row. DIRECT, "Module '
+'Success event". Call again when the answer was lost; OM101 with execution_status_code S says '
+'that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_success TO omd_runner;

@@ -1,4 +1,4 @@
--- A number for a write, that no other write has.
+-- The number comes from a sequence, so it is unique without a lock.
 
 CREATE OR REPLACE FUNCTION omd.next_write_number()
 RETURNS bigint
@@ -12,8 +12,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.next_write_number IS
-'A number for record_write that no other write has. Ask once per write, before its partitions. '
-'Locks: none. '
-'Call again when the answer was lost.';
+'Returns a number for record_write that no other write has. Call it once per write, before its '
+'partitions. Locks: none. Call again when the answer was lost.';
 REVOKE ALL ON FUNCTION omd.next_write_number FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.next_write_number TO omd_runner;

@@ -1,5 +1,5 @@
--- What an evaluation looks at, in one place: the condition is that of ix_module_instance_open, so
--- that the usual Module, which has none, costs one probe. Planned as part of the caller's query.
+-- The condition is that of ix_module_instance_open, so for most Modules, which have none, it costs
+-- one look into an index. The planner inlines it into the query of the caller.
 
 CREATE OR REPLACE FUNCTION omd.open_module_instances(
     p_module_id integer
@@ -19,6 +19,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.open_module_instances IS
-'For rooms: The instances of the Module p_module_id that execute, ask for a skip or wait for a '
-'rollback. Usually none. Locks: none.';
+'For rooms: Returns the instances of the Module p_module_id that execute, ask for the next run to '
+'be skipped, or wait for a rollback. Most Modules have none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.open_module_instances FROM PUBLIC;

@@ -1,4 +1,4 @@
--- Answers the value of a parameter for a run: the Module's, else the Batch's, else NULL.
+-- A value of the Module is more specific than one of the Batch, so it comes first.
 
 CREATE OR REPLACE FUNCTION omd.parameter_value(
     p_parameter_code text,
@@ -29,7 +29,7 @@ BEGIN
         PERFORM omd.raise_error('OM012', jsonb_build_object('parameter_code', p_parameter_code));
     END IF;
 
-    -- An in-database run need not name itself.
+    -- An in-database run need not give its ids.
     IF v_module_instance_id IS NULL AND v_batch_instance_id IS NULL THEN
         v_module_instance_id := nullif(current_setting('omd.module_instance_id', TRUE), '')::bigint;
     END IF;
@@ -63,9 +63,9 @@ END
 $parameter_value$;
 
 COMMENT ON FUNCTION omd.parameter_value IS
-'The value (text) of the parameter p_parameter_code for a run: the Module''s, else the Batch''s, '
-'else NULL. Without ids it takes the running in-database Module (omd.module_instance_id). '
-'Errors: OM003, OM004, OM005, OM012. Locks: none. '
-'May be NULL: the value.';
+'Returns the value (text) of the parameter p_parameter_code for a run: the Module''s, else the '
+'Batch''s, else NULL. Without ids it takes the running in-database Module '
+'(omd.module_instance_id). Errors: OM003, OM004, OM005, OM012. Locks: none. May be NULL: the '
+'value.';
 REVOKE ALL ON FUNCTION omd.parameter_value FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.parameter_value TO omd_reader;

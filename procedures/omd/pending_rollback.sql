@@ -1,6 +1,5 @@
--- The ended instances of a Module that must be undone before it loads again: failed, or marked R,
--- and not rolled back yet, wherever they ran, with the later ones that go with them. A fact, not a
--- flag.
+-- A pending rollback is computed from the instances (failed or marked R, and not rolled back yet)
+-- and not stored as a flag, which could be wrong.
 
 CREATE OR REPLACE FUNCTION omd.pending_rollback(
     p_module_id integer
@@ -20,7 +19,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.pending_rollback IS
-'For rooms: The instances of the Module p_module_id that a begin would roll back now, in id '
-'order; empty when there are none. Locks: none.';
+'For rooms: Returns the instances of the Module p_module_id that a begin would roll back now, in '
+'the order of their ids; the array is empty when there are none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.pending_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.pending_rollback TO omd_reader;

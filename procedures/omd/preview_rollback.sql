@@ -1,6 +1,5 @@
--- A dry run with numbers: the statements of a rollback, and how many rows each would touch, counted
--- with the rights of the caller. Each count runs in a read-only subtransaction that is then undone,
--- so that it changes nothing, not even through a function that it calls.
+-- Each count runs in a read-only subtransaction that is then undone, so that it changes nothing,
+-- not even through a function that it calls.
 
 CREATE OR REPLACE FUNCTION omd.preview_rollback(
     p_module_instance_id bigint
@@ -65,10 +64,9 @@ END
 $preview_rollback$;
 
 COMMENT ON FUNCTION omd.preview_rollback IS
-'What build_rollback_sql answers, with the number of rows that each statement would touch now '
-'(NULL: on Spark, or its template says not how to count). Counted with the rights of the caller, '
-'who needs SELECT on the targets. Changes nothing. Errors: OM004, OM005, OM009, OM201, OM202, '
-'OM205, OM209: a count would change something. Locks: none. '
-'May be NULL: row_count.';
+'Returns what build_rollback_sql returns, with the number of rows that each statement would touch '
+'now; it is NULL on Spark, and for a template without a count. It counts with the rights of the '
+'caller, who needs SELECT on the targets. It changes nothing. Errors: OM004, OM005, OM009, OM201, '
+'OM202, OM205, OM209: a count would change something. Locks: none. May be NULL: row_count.';
 REVOKE ALL ON FUNCTION omd.preview_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.preview_rollback TO omd_reader;

@@ -1,4 +1,4 @@
--- Answers the last real run of a Batch (status S or F), or no row.
+-- Aborted and skipped instances decide nothing, so they are passed over.
 
 CREATE OR REPLACE FUNCTION omd.previous_batch_instance(
     p_batch_code text
@@ -32,7 +32,7 @@ $previous_batch_instance$;
 
 COMMENT ON FUNCTION omd.previous_batch_instance IS
 'One row or none: the last real run of the Batch p_batch_code (status S or F, newest by id) with '
-'its codes; none when it has never run. Aborted and skipped instances decide nothing. Errors: '
-'OM001, OM005. Locks: none. DIRECT, "Implementation Guidelines".';
+'its codes. There is no row when it has never run. Errors: OM001, OM005. Locks: none. DIRECT, '
+'"Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.previous_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.previous_batch_instance TO omd_reader;

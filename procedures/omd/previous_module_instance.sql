@@ -1,5 +1,4 @@
--- Answers the last real run of a Module (status S or F) and what a begin would roll back now, or no
--- row.
+-- Aborted and skipped instances decide nothing, so they are passed over.
 
 CREATE OR REPLACE FUNCTION omd.previous_module_instance(
     p_module_code text
@@ -36,8 +35,7 @@ $previous_module_instance$;
 
 COMMENT ON FUNCTION omd.previous_module_instance IS
 'One row or none: the last real run of the Module p_module_code (status S or F, newest by id) '
-'with its codes, and instance_array: what a begin would roll back now. None when it has never '
-'run. Aborted and skipped instances decide nothing. Errors: OM002, OM005. Locks: none. DIRECT, '
-'"Implementation Guidelines".';
+'with its codes, and instance_array, which a begin would roll back now. There is no row when it '
+'has never run. Errors: OM002, OM005. Locks: none. DIRECT, "Implementation Guidelines".';
 REVOKE ALL ON FUNCTION omd.previous_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.previous_module_instance TO omd_reader;

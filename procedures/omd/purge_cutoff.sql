@@ -1,4 +1,4 @@
--- The moment before which a purge may delete.
+-- All purges check their arguments here, so that they refuse them alike.
 
 CREATE OR REPLACE FUNCTION omd.purge_cutoff(
     p_keep interval,
@@ -39,7 +39,7 @@ END
 $purge_cutoff$;
 
 COMMENT ON FUNCTION omd.purge_cutoff IS
-'For rooms: The moment p_keep ago. Errors: OM005 (an argument is NULL), OM013 (p_keep is negative, '
-'p_batch_size less than 1). Locks: none.';
+'For rooms: Returns the moment p_keep ago. Errors: OM005 (an argument is NULL), OM013 (p_keep is '
+'negative, p_batch_size less than 1). Locks: none.';
 REVOKE ALL ON FUNCTION omd.purge_cutoff FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.purge_cutoff TO omd_admin;

@@ -1,6 +1,6 @@
--- Deletes old instances and log rows, a few thousand per transaction, and keeps what evaluation
--- still needs. Commits, so it can't be called inside a transaction block and can pin no
--- search_path: every name is qualified. Killed in the middle, it is called again.
+-- It deletes a few thousand rows per transaction, so that no lock lasts long and a purge that was
+-- stopped can be called again. A procedure that commits can't set a search_path, so every name is
+-- qualified.
 
 CREATE OR REPLACE PROCEDURE omd.purge_history(
     p_keep interval,
@@ -46,12 +46,12 @@ $purge_history$;
 
 COMMENT ON PROCEDURE omd.purge_history IS
 'Deletes Module Instances with their load windows, Batch Instances and events older than p_keep '
-'(an interval), p_batch_size rows per transaction. Kept, however old: what executes, waits for a '
-'rollback or carries a directive, and all since then of the same Module or Batch; the last real '
-'run; the newest load window; failed Batches that wait for a restart; events of what is kept. '
-'Answers the numbers of rows deleted. A stamp of a deleted instance in a target can no longer be '
-'traced. Commits: call it outside a transaction block. Errors: OM005, OM013, OM018. Locks: rows '
-'that no run looks at, for one transaction. '
-'Call again when the answer was lost.';
+'(an interval), p_batch_size rows per transaction. It keeps, however old it is: what executes, '
+'waits for a rollback or carries a directive, and everything since then of the same Module or '
+'Batch; the last real run; the newest load window; failed Batches that wait for a restart; events '
+'of what is kept. It returns the numbers of deleted rows. A deleted instance in a target can no '
+'longer be traced. It commits, so call it outside a transaction block. Errors: OM005, OM013, '
+'OM018. Locks: rows that no run looks at, for one transaction. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd.purge_history FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.purge_history TO omd_admin;

@@ -1,5 +1,5 @@
--- Answers a table code with each part quoted as it must be, or NULL when it is no name of one to
--- three parts. An upper-case letter without quotes folds to lower case, as in SQL.
+-- A name follows the rules of SQL: it has one to three parts, and a letter outside quotes folds to
+-- lower case.
 
 CREATE OR REPLACE FUNCTION omd.quote_table(
     p_table_code text,
@@ -40,8 +40,8 @@ END
 $quote_table$;
 
 COMMENT ON FUNCTION omd.quote_table IS
-'For rooms: The table code p_table_code quoted for the dialect of p_platform_code: '
-'"schema"."table" in PostgreSQL, back-quoted parts in Spark SQL. NULL when it is not a name of '
-'the form the platform takes. No locks.';
+'For rooms: Returns the table code p_table_code quoted for the dialect of p_platform_code: '
+'"schema"."table" in PostgreSQL, back-quoted parts in Spark SQL; NULL when it is not a name that '
+'the platform takes. No locks.';
 REVOKE ALL ON FUNCTION omd.quote_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.quote_table TO omd_reader;

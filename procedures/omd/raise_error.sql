@@ -1,6 +1,6 @@
--- Raises an error of the catalogue: the only place where OMD raises one. MESSAGE and HINT come from
--- omd.error_catalogue, filled from p_detail ({key_literal}: the value as an SQL literal, for
--- commands to copy; NULL and an empty list read "none"); DETAIL is p_detail itself.
+-- This is the only place where OMD raises an error. {key} stands for a value of p_detail,
+-- {key_literal} for the value as an SQL literal, for commands to copy. NULL and an empty list read
+-- "none".
 
 CREATE OR REPLACE FUNCTION omd.raise_error(
     p_sqlstate text,

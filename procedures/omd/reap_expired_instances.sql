@@ -1,4 +1,5 @@
--- Gives up every dead instance, Modules and Batches.
+-- Begins declare dead only instances of their own Batch or Module; this procedure does it for all
+-- of them.
 
 CREATE OR REPLACE PROCEDURE omd.reap_expired_instances(
     INOUT p_reaped bigint[] DEFAULT NULL,
@@ -11,7 +12,7 @@ AS $reap_expired_instances$
 DECLARE
     v_now timestamptz := clock_timestamp();
 BEGIN
-    -- Batches first: what executes in them ends with them.
+    -- Batches come first, since what executes in them ends with them.
     p_reaped_batches := omd._give_up_batch_instances(NULL);
     p_reaped := omd._give_up_module_instances(NULL);
 
@@ -44,9 +45,9 @@ END
 $reap_expired_instances$;
 
 COMMENT ON PROCEDURE omd.reap_expired_instances IS
-'Gives up every Module and Batch Instance whose lease has passed or whose session is gone, '
-'through the ordinary failure event. What executes in a Batch Instance that is given up ends '
-'with it. p_reaped: ids of the Module Instances, in order; p_reaped_batches: of the Batch '
-'Instances. Safe to call at any time, by many at once. Locks: the instances it ends.';
+'Declares dead every Module and Batch Instance whose lease has expired or whose session is gone, '
+'through the ordinary failure event. What executes in such a Batch Instance fails with it. '
+'p_reaped: ids of the Module Instances, in order. p_reaped_batches: ids of the Batch Instances. '
+'It is safe to call at any time, in many sessions at once. Locks: the instances it ends.';
 REVOKE ALL ON PROCEDURE omd.reap_expired_instances FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.reap_expired_instances TO omd_runner, omd_admin;

@@ -1,4 +1,4 @@
--- Writes down the load window of a Module Instance.
+-- create_load_window finds the start itself; a room that keeps its own positions knows it.
 
 CREATE OR REPLACE FUNCTION omd.record_load_window(
     p_module_instance_id bigint,
@@ -26,7 +26,6 @@ END
 $record_load_window$;
 
 COMMENT ON FUNCTION omd.record_load_window IS
-'For rooms: Writes down that p_module_instance_id, of the Module p_module_id, reads '
-'(p_start_value and p_start_id, p_end_value and p_end_id]. For rooms that know the window; '
-'create_load_window finds its start itself. Locks: none.';
+'For rooms: Records that p_module_instance_id, of the Module p_module_id, reads (p_start_value '
+'and p_start_id, p_end_value and p_end_id]. Locks: none.';
 REVOKE ALL ON FUNCTION omd.record_load_window FROM PUBLIC;

@@ -1,5 +1,4 @@
--- The fence and the ledger of a write: lets a transaction commit the rows of one partition for a
--- Module Instance, once. Call it in the writing transaction, last before the commit.
+-- The fence and the ledger of a write are one call, so that it costs one round trip.
 
 CREATE OR REPLACE PROCEDURE omd.record_write(
     p_module_instance_id bigint,
@@ -57,10 +56,10 @@ $record_write$;
 COMMENT ON PROCEDURE omd.record_write IS
 'Lets the calling transaction commit the rows of one partition for a Module Instance, if the run '
 'may still write (see fence) and the partition was not committed before. Call it last before the '
-'commit, in the transaction of the rows. Answers p_is_first: TRUE, commit; FALSE, another '
+'commit, in the transaction of the rows. It returns p_is_first: TRUE, commit; FALSE, another '
 'attempt was first: ROLLBACK, and count the p_recorded_row_count rows of that one. '
-'p_write_number: the same for all partitions and attempts of one write, another for each write '
-'of the run (next_write_number gives one). p_partition_number: the partition. p_table_code: the '
+'p_write_number: the same for all partitions and attempts of one write, another for each write of '
+'the run (next_write_number returns one). p_partition_number: the partition. p_table_code: the '
 'table. p_row_count: rows written. Errors: OM004, OM005, OM007, OM013, OM014, OM101, OM102, '
 'OM107. Locks: the instance row FOR SHARE; another attempt of the partition waits for the end of '
 'the transaction.';

@@ -1,4 +1,4 @@
--- The rows of a partition that an attempt before has committed; asked first, it spares the copying.
+-- A writer that asks this first need not copy a partition that is committed already.
 
 CREATE OR REPLACE FUNCTION omd.recorded_write(
     p_module_instance_id bigint,
@@ -23,8 +23,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.recorded_write IS
-'How many rows an earlier attempt of a partition has committed (see record_write); NULL when '
-'none has. Locks: none. '
-'May be NULL: the value.';
+'Returns how many rows an earlier attempt of a partition has committed (see record_write); NULL '
+'when none has. Locks: none. May be NULL: the value.';
 REVOKE ALL ON FUNCTION omd.recorded_write FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.recorded_write TO omd_runner;

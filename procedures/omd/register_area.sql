@@ -1,5 +1,4 @@
--- Adds an area of the data platform, or changes one. A NULL argument keeps the present value. The
--- trigger logs the edit.
+-- A trigger logs the edit, so this procedure does not.
 
 CREATE OR REPLACE PROCEDURE omd.register_area(
     p_area_code text,

@@ -1,4 +1,4 @@
--- Inserts or updates a Batch by its code. A NULL argument keeps the present value.
+-- One procedure both inserts and updates, so that a script of definitions can be run again.
 
 CREATE OR REPLACE PROCEDURE omd.register_batch(
     p_batch_code text,
@@ -40,9 +40,9 @@ $register_batch$;
 COMMENT ON PROCEDURE omd.register_batch IS
 'Inserts or updates the Batch p_batch_code; a NULL argument keeps the present value. '
 'p_frequency_code: Adhoc (the default of a new Batch), Continuous, Hourly, Daily, Weekly, '
-'Fortnightly, Monthly. p_batch_description: what it loads. p_inactive_indicator: Y, it is '
-'skipped, or N. p_continue_on_failure: run_batch attempts the rest after a failing Module. '
-'Answers p_batch_id. Errors: OM005, OM006, OM013. Locks: the Batch row. DIRECT, "Batch '
+'Fortnightly, Monthly. p_batch_description: what it loads. p_inactive_indicator: Y skips each '
+'run, N does not. p_continue_on_failure: run_batch runs the rest after a Module has failed. '
+'Returns p_batch_id. Errors: OM005, OM006, OM013. Locks: the Batch row. DIRECT, "Batch '
 'Processing". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.register_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_batch TO omd_admin;

@@ -1,6 +1,5 @@
--- Adds an event type for the events that runs log themselves, or changes what it says. The numbers
--- below 100 are the product's: a later version may give each of them a meaning. The trigger logs
--- the edit.
+-- The numbers below 100 belong to OMD, since a later version may give each of them a meaning. A
+-- trigger logs the edit.
 
 CREATE OR REPLACE PROCEDURE omd.register_event_type(
     p_event_type_code integer,

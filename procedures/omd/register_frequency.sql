@@ -1,6 +1,5 @@
--- Adds a frequency of Batches, or changes it. The upper bound keeps a sum of intervals within the
--- range of a timestamp, which the reports rely on; a tolerance as long as the interval would switch
--- the frequency off. The trigger logs the edit.
+-- The upper bound keeps a sum of intervals within the range of a timestamp, which the reports rely
+-- on; a tolerance as long as the interval would switch the frequency off. A trigger logs the edit.
 
 CREATE OR REPLACE PROCEDURE omd.register_frequency(
     p_frequency_code text,
@@ -66,11 +65,11 @@ END
 $register_frequency$;
 
 COMMENT ON PROCEDURE omd.register_frequency IS
-'Adds the frequency p_frequency_code, or changes it; a NULL argument keeps the present value, '
-'and the case of a known code does not matter. p_frequency_interval: a Batch that started less '
-'than this ago, with success, is skipped; a new frequency without it never skips. '
+'Adds the frequency p_frequency_code, or changes it; a NULL argument keeps the present value, and '
+'the case of a known code does not matter. p_frequency_interval: a Batch whose last success '
+'started less than this ago is skipped; a new frequency without it never skips. '
 'p_frequency_description: what it means. p_frequency_tolerance: how much earlier a start may be; '
-'of a new frequency NULL is 5 % of the interval, at most one hour. Errors: OM005, OM013. Locks: '
-'the frequency row.';
+'for a new frequency NULL means 5 % of the interval, at most one hour. Errors: OM005, OM013. '
+'Locks: the frequency row.';
 REVOKE ALL ON PROCEDURE omd.register_frequency FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_frequency TO omd_admin;

@@ -1,6 +1,5 @@
--- Inserts or updates a Module by its code. A NULL argument keeps the present value. What the Module
--- lacks is a warning, not an error: its target, its template may come later, but a rollback needs
--- them.
+-- What the Module lacks, such as its target or a template, is a warning and not an error: it may be
+-- created later. The price is that a rollback fails until then, so the warning says it at once.
 
 CREATE OR REPLACE PROCEDURE omd.register_module(
     p_module_code text,
@@ -102,7 +101,7 @@ BEGIN
         FROM unnest(p_companion_module_codes) AS c (module_code);
     END IF;
 
-    -- One rollback is executed in one place.
+    -- One rollback is executed on one platform.
     SELECT other.module_code, other.platform_code INTO v_stranger
     FROM omd.module_companion AS c
     INNER JOIN omd.module AS other
@@ -141,7 +140,7 @@ COMMENT ON PROCEDURE omd.register_module IS
 'where it ends. p_current_indicator_column: marks the current row of a key. '
 'p_insert_instance_column, p_update_instance_column: the audit column where its name differs from '
 'the standard. p_companion_module_codes: Modules that are rolled back together with this one; '
-'replaces the list. p_inactive_indicator: Y, it is skipped, or N. Answers p_module_id. '
+'replaces the list. p_inactive_indicator: Y skips each run. Returns p_module_id. '
 'p_table_format_code: PARQUET for plain Parquet on Spark. p_open_expiry_date: what the expiry date'
 ' of a current record says (9999-12-31). Warns of each problem that omd_report.readiness shows. '
 'Errors: OM002, OM005, OM006, OM009, OM013, OM111: another target while a rollback is pending in '

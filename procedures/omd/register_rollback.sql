@@ -1,6 +1,6 @@
--- Inserts, updates or removes one step of a Module's own rollback: how a target is undone whose
--- area has no standard way. The default is the standard way of HSTG on the platform of the target,
--- so that it is written in one place. A count belongs to its statement and goes with it.
+-- Some areas have no standard rollback, so the user says how the target is undone. The default is
+-- the standard rollback of HSTG on the platform of the target, which is written in one place. A
+-- count belongs to its statement and is replaced with it.
 
 CREATE OR REPLACE PROCEDURE omd.register_rollback(
     p_module_code text,
@@ -129,14 +129,14 @@ END
 $register_rollback$;
 
 COMMENT ON PROCEDURE omd.register_rollback IS
-'Inserts or updates the step p_step (1) of how the Module p_module_code is rolled back; the steps '
-'of a Module count alone, without those of its area. A NULL argument keeps the present value. '
-'p_step: its number, 1 where none is given. p_statement_template: one statement; at first NULL '
-'deletes by the insert instance id. p_count_template: a SELECT of the number of rows it would '
-'touch, for preview_rollback; a new statement without one is not counted. Both take the '
-'placeholders that omd.rollback_template.statement_template describes. p_keeps_rows: TRUE where '
-'rows of undone runs stay on purpose; else (FALSE at first) a rollback that leaves one is refused. '
-'p_is_removed: TRUE removes the step, or does nothing where there is none. Errors: OM002, OM005, '
-'OM013, OM209. Locks: the Module row. DIRECT, "Rollback Procedures".';
+'Inserts or updates the step p_step (1) of how the Module p_module_code is rolled back; a Module '
+'with steps of its own uses none of its area. A NULL argument keeps the present value. p_step: '
+'its number, 1 when none is given. p_statement_template: one statement; at first NULL deletes by '
+'the insert instance id. p_count_template: a SELECT of the number of rows it would touch, for '
+'preview_rollback; a new statement without one is not counted. Both take the placeholders that '
+'omd.rollback_template.statement_template describes. p_keeps_rows: TRUE where rows of undone runs '
+'stay on purpose; else (FALSE at first) a rollback that leaves a row is refused. p_is_removed: '
+'TRUE removes the step, or does nothing where there is none. Errors: OM002, OM005, OM013, OM209. '
+'Locks: the Module row. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON PROCEDURE omd.register_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_rollback TO omd_admin;

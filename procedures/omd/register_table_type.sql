@@ -1,4 +1,4 @@
--- Adds a type of target table, or changes what it says. The trigger logs the edit.
+-- A trigger logs the edit, so this procedure does not.
 
 CREATE OR REPLACE PROCEDURE omd.register_table_type(
     p_table_type_code text,

@@ -1,5 +1,5 @@
--- Takes a Batch from its parent. A run of it that executes goes on: its place is asked for at its
--- begin only. The trigger logs the edit.
+-- A begin reads the place of a Batch, and nothing later does, so a run that executes goes on. A
+-- trigger logs the edit.
 
 CREATE OR REPLACE PROCEDURE omd.remove_batch_from_parent_batch(
     p_batch_code text,
@@ -19,9 +19,9 @@ END
 $remove_batch_from_parent_batch$;
 
 COMMENT ON PROCEDURE omd.remove_batch_from_parent_batch IS
-'Takes the Batch p_batch_code from its parent p_parent_batch_code; nothing happens when it is '
-'not under it. History stays, and a run that executes goes on; the next begin of the Batch under '
-'that parent is aborted (NOT_REGISTERED). The event log says who. Errors: OM001, OM005. Locks: '
-'the batch_hierarchy row.';
+'Removes the Batch p_batch_code from its parent p_parent_batch_code; it does nothing when the '
+'Batch is not under it. History stays, and a run that executes goes on; the next begin of the '
+'Batch under that parent is aborted (NOT_REGISTERED). The event log says who removed it. Errors: '
+'OM001, OM005. Locks: the batch_hierarchy row.';
 REVOKE ALL ON PROCEDURE omd.remove_batch_from_parent_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.remove_batch_from_parent_batch TO omd_admin;

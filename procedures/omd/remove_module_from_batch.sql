@@ -1,5 +1,5 @@
--- Takes a Module out of a Batch. A run of it that executes goes on: its place is asked for at its
--- begin only. The trigger logs the edit.
+-- A begin reads the place of a Module, and nothing later does, so a run that executes goes on. A
+-- trigger logs the edit.
 
 CREATE OR REPLACE PROCEDURE omd.remove_module_from_batch(
     p_batch_code text,
@@ -19,9 +19,9 @@ END
 $remove_module_from_batch$;
 
 COMMENT ON PROCEDURE omd.remove_module_from_batch IS
-'Takes the Module p_module_code out of the Batch p_batch_code; nothing happens when it is not in '
-'it. History stays, and a run that executes goes on; the next begin of the Module in that Batch '
-'is aborted (NOT_REGISTERED). The event log says who. Errors: OM001, OM002, OM005. Locks: the '
-'batch_module row.';
+'Removes the Module p_module_code from the Batch p_batch_code; it does nothing when the Module is '
+'not in it. History stays, and a run that executes goes on; the next begin of the Module in that '
+'Batch is aborted (NOT_REGISTERED). The event log says who removed it. Errors: OM001, OM002, '
+'OM005. Locks: the batch_module row.';
 REVOKE ALL ON PROCEDURE omd.remove_module_from_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.remove_module_from_batch TO omd_admin;

@@ -1,6 +1,5 @@
--- Gives a Module another code. All that refers to it does so by its id, also a run that executes,
--- so nothing else changes; but whoever calls by the former code is told that it is unknown. The
--- trigger logs the edit.
+-- Everything refers to a Module by its id, also a run that executes, so nothing else changes. But
+-- programs call it by its code: with the former code they get an error. A trigger logs the edit.
 
 CREATE OR REPLACE PROCEDURE omd.rename_module(
     p_module_code text,
@@ -31,7 +30,7 @@ BEGIN
         RETURN;
     END IF;
 
-    -- Called again: it has the new code already.
+    -- The Module has the new code already, so this is a second call.
     PERFORM FROM omd.module AS m WHERE m.module_code = p_new_module_code;
     IF NOT FOUND THEN
         PERFORM omd._require_module(p_module_code);
@@ -46,10 +45,10 @@ END
 $rename_module$;
 
 COMMENT ON PROCEDURE omd.rename_module IS
-'Gives the Module p_module_code the code p_new_module_code. All its history and every reference '
-'stay with it, and a run that executes goes on; callers must use the new code from now on. When '
-'only the new code exists, it was renamed before: nothing happens but a notice. The event log '
-'says who. Errors: OM002 (neither code exists), OM005, OM013 (a code that is taken, blank or '
-'longer than 2600 bytes). Locks: the Module row.';
+'Gives the Module p_module_code the code p_new_module_code. Its history and every reference stay, '
+'and a run that executes goes on; callers must use the new code from now on. When only the new '
+'code exists, it was renamed before, and there is only a notice. The event log says who renamed '
+'it. Errors: OM002 (neither code exists), OM005, OM013 (a code that is taken, blank or longer '
+'than 2600 bytes). Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd.rename_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.rename_module TO omd_admin;

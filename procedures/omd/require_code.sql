@@ -1,4 +1,4 @@
--- Answers the registered spelling of a code (case does not matter), or NULL for NULL.
+-- People write codes in any case; the tables have one spelling.
 
 CREATE OR REPLACE FUNCTION omd.require_code(
     p_kind text,
@@ -55,8 +55,8 @@ END
 $require_code$;
 
 COMMENT ON FUNCTION omd.require_code IS
-'For rooms: The registered spelling of p_code among the codes of p_kind (area, layer, frequency, '
-'table type, platform, table format, event type, next run indicator, inactive indicator); NULL for '
-'NULL. Errors: OM006. Locks: none.';
+'For rooms: Returns the registered spelling of p_code among the codes of p_kind (area, layer, '
+'frequency, table type, platform, table format, event type, next run indicator, inactive '
+'indicator); case does not matter. It returns NULL for NULL. Errors: OM006. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_code FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.require_code TO omd_admin;

@@ -1,6 +1,5 @@
--- Refuses a code that is NULL, blank or longer than an index takes. An index entry has 2704 bytes,
--- less what it says of itself; a longer text fits only if it compresses well, which nobody could
--- foresee.
+-- An index entry has 2704 bytes, of which its header takes some. A longer text would fit only if it
+-- compresses well, which nobody can foresee, so the limit is lower.
 
 CREATE OR REPLACE FUNCTION omd.require_name(
     p_argument text,

@@ -1,8 +1,8 @@
--- PL/pgSQL can't ask whether it may commit, so this tries, where no COMMIT can succeed: in a block
--- with an exception handler. Where it could commit otherwise, the server names the subtransaction
--- as the reason; else it says what it says to every function. The messages are compared, because
--- the SQLSTATE is the same and the text is translated. A SET would make this a place without COMMIT
--- itself, so every name is qualified.
+-- PL/pgSQL can't ask whether it may commit, so this procedure tries to, where no COMMIT can
+-- succeed: in a block with an exception handler. If only that block prevents the COMMIT, the server
+-- names the subtransaction as the reason; else it says what it says to every function. The messages
+-- are compared, because the SQLSTATE is the same and the text is translated. A SET clause would
+-- itself prevent a COMMIT, so there is none and every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd.require_no_transaction_block(
     p_routine text

@@ -1,5 +1,5 @@
--- Refuses a transaction whose snapshot is older than its locks: it would wait for another begin and
--- then not see what that one has done.
+-- With another isolation level the snapshot is older than the lock: the transaction would wait for
+-- another begin and then not see what that one has done.
 
 CREATE OR REPLACE FUNCTION omd.require_read_committed()
 RETURNS void

@@ -1,6 +1,6 @@
--- Retires a Batch: it stays known to every report, and takes part in nothing. What still executes
--- or waits for a rollback would be forgotten so, and is refused. Its own members stay in it: they
--- say what it was. The triggers log each edit.
+-- A retired Batch stays in every report but takes part in nothing. A run that executes, or a
+-- pending rollback, would then be forgotten, so the procedure refuses it. The members stay in the
+-- Batch, since they say what it was. Triggers log each edit.
 
 CREATE OR REPLACE PROCEDURE omd.retire_batch(
     p_batch_code text
@@ -13,7 +13,7 @@ DECLARE
     v_batch_id integer := omd._require_batch(p_batch_code);
     v_instance_id bigint;
 BEGIN
-    -- A begin takes this lock too: what executes from now on is seen below.
+    -- A begin takes this lock too, so the check below sees every run that executes.
     PERFORM FROM omd.batch AS b WHERE b.batch_id = v_batch_id FOR NO KEY UPDATE;
 
     SELECT min(e.id) INTO v_instance_id
@@ -47,9 +47,9 @@ END
 $retire_batch$;
 
 COMMENT ON PROCEDURE omd.retire_batch IS
-'Retires the Batch p_batch_code: it becomes inactive and is taken from all its parents; its '
-'history and its members stay, and its code stays known. register_batch (p_inactive_indicator N) '
-'and add_batch_to_parent_batch bring it back. Calling again changes nothing. The event log says '
-'who. Errors: OM001, OM005, OM113 (it executes, or a rollback waits). Locks: the Batch row.';
+'Retires the Batch p_batch_code: it becomes inactive and is removed from all its parents; its '
+'history, its members and its code stay. register_batch (p_inactive_indicator N) and '
+'add_batch_to_parent_batch bring it back. A second call changes nothing. The event log says who '
+'retired it. Errors: OM001, OM005, OM113 (it executes, or a rollback waits). Locks: the Batch row.';
 REVOKE ALL ON PROCEDURE omd.retire_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.retire_batch TO omd_admin;

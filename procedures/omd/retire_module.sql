@@ -1,5 +1,5 @@
--- Retires a Module: it stays known to every report, and takes part in nothing. What still executes
--- or waits for a rollback would be forgotten so, and is refused. The triggers log each edit.
+-- A retired Module stays in every report but takes part in nothing. A run that executes, or a
+-- pending rollback, would then be forgotten, so the procedure refuses it. Triggers log each edit.
 
 CREATE OR REPLACE PROCEDURE omd.retire_module(
     p_module_code text
@@ -12,7 +12,7 @@ DECLARE
     v_module_id integer := omd._require_module(p_module_code);
     v_instance_id bigint;
 BEGIN
-    -- A begin takes this lock too: what executes from now on is seen below.
+    -- A begin takes this lock too, so the check below sees every run that executes.
     PERFORM FROM omd.module AS m WHERE m.module_id = v_module_id FOR NO KEY UPDATE;
 
     SELECT min(e.id) INTO v_instance_id
@@ -49,9 +49,9 @@ END
 $retire_module$;
 
 COMMENT ON PROCEDURE omd.retire_module IS
-'Retires the Module p_module_code: it becomes inactive and is taken out of all its Batches; its '
-'history stays, and its code stays known. register_module (p_inactive_indicator N) and '
-'add_module_to_batch bring it back. Calling again changes nothing. The event log says who. '
-'Errors: OM002, OM005, OM113 (it executes, or a rollback waits). Locks: the Module row.';
+'Retires the Module p_module_code: it becomes inactive and is removed from all its Batches; its '
+'history and its code stay. register_module (p_inactive_indicator N) and add_module_to_batch '
+'bring it back. A second call changes nothing. The event log says who retired it. Errors: OM002, '
+'OM005, OM113 (it executes, or a rollback waits). Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd.retire_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.retire_module TO omd_admin;

@@ -1,6 +1,5 @@
--- Executes the pending rollback of a Module Instance whose target is in this database, with the
--- rights of the caller, and sets its indicator to P. Statements, windows and marking are one
--- transaction. A policy on the target that would hide rows makes the statement fail.
+-- Statements, load windows and marking are one transaction. The caller's rights apply, so a policy
+-- could hide rows from the statement; with row_security off it fails instead.
 
 CREATE OR REPLACE PROCEDURE omd.rollback_module(
     p_module_instance_id bigint
@@ -45,10 +44,10 @@ $rollback_module$;
 
 COMMENT ON PROCEDURE omd.rollback_module IS
 'Executes the rollback that the evaluation of a Module Instance asked for, on a target in this '
-'database, with the rights of the caller, and sets its indicator to P. Accepted from status E '
-'with indicator R only. Errors: OM004, OM005, OM009, OM101, OM103, OM112: rows of the undone runs '
-'are left, or rows of a run that stands refer to them, OM201, OM202, OM204, OM205. Locks: the '
-'target rows. DIRECT, "Rollback Procedures". '
-'Call again when the answer was lost; OM103 with processing_indicator P says that it is done.';
+'database, with the rights of the caller, and sets its indicator to P. It is accepted from status '
+'E with indicator R only. Errors: OM004, OM005, OM009, OM101, OM103, OM112: rows of the undone '
+'runs are left, or rows of a run that stands refer to them, OM201, OM202, OM204, OM205. Locks: '
+'the target rows. DIRECT, "Rollback Procedures". Call again when the answer was lost; OM103 with '
+'processing_indicator P says that it is done.';
 REVOKE ALL ON PROCEDURE omd.rollback_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.rollback_module TO omd_runner;

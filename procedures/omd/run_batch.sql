@@ -1,6 +1,5 @@
--- Runs a Batch whose Modules are SQL, from begin to end, visible while it runs. Commits, so it
--- can't be called inside a transaction block and can pin no search_path: every name, type and
--- operator is qualified.
+-- The Batch is visible while it runs, so each step commits. A procedure that commits can't set a
+-- search_path, so every name, type and operator is qualified.
 
 CREATE OR REPLACE PROCEDURE omd.run_batch(
     p_batch_code text,
@@ -36,11 +35,11 @@ $run_batch$;
 
 COMMENT ON PROCEDURE omd.run_batch IS
 'Runs the Batch p_batch_code in the database: its Modules by sequence, then its child Batches. '
-'Answers p_batch_instance_id and p_execution_status_code: S, F (the event log names the failing '
+'Returns p_batch_instance_id and p_execution_status_code: S, F (the event log names the failed '
 'members), A or C. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
-'p_force: the frequency does not count, of its child Batches neither. Commits: call it outside a '
-'transaction block. The run lives as long as this statement; what it leaves when it is broken '
-'off, the next begin gives up. Errors: OM001, OM003, OM005, OM014, OM018, 57014. Locks: the Batch '
-'row while it begins.';
+'p_force: the frequency does not count, neither for its child Batches. It commits, so call it '
+'outside a transaction block. The run lives as long as this statement; if the statement is broken '
+'off, the next begin declares the run dead. Errors: OM001, OM003, OM005, OM014, OM018, 57014. '
+'Locks: the Batch row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_batch TO omd_runner;

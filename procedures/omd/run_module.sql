@@ -1,6 +1,5 @@
--- Runs a Module whose executable is SQL, from begin to end, visible while it runs. Commits, so it
--- can't be called inside a transaction block and can pin no search_path: every name, type and
--- operator is qualified.
+-- The run is visible while it executes, so each step commits. A procedure that commits can't set a
+-- search_path, so every name, type and operator is qualified.
 
 CREATE OR REPLACE PROCEDURE omd.run_module(
     p_module_code text,
@@ -45,12 +44,12 @@ $run_module$;
 
 COMMENT ON PROCEDURE omd.run_module IS
 'Runs the Module p_module_code in the database: begins it, executes p_executable (else the '
-'registered SQL), ends it. Answers p_module_instance_id and p_execution_status_code: S, F (the '
+'registered SQL) and ends it. Returns p_module_instance_id and p_execution_status_code: S, F (the '
 'error is in the event log), A or C. The executable reads '
-'current_setting(''omd.module_instance_id''). Commits: call it outside a transaction block. The '
-'run lives as long as this statement; when it is broken off, the next begin declares it dead. '
-'Errors: OM002, OM003, OM005, OM009, OM014, OM018, OM101 (the Batch has just ended), OM112: the '
-'rollback does not undo everything, OM201, OM202, OM203, OM204, OM205, 57014. Locks: the Module '
-'row while it begins.';
+'current_setting(''omd.module_instance_id''). It commits, so call it outside a transaction block. '
+'The run lives as long as this statement; if the statement is broken off, the next begin declares '
+'the run dead. Errors: OM002, OM003, OM005, OM009, OM014, OM018, OM101 (the Batch has just '
+'ended), OM112: the rollback does not undo everything, OM201, OM202, OM203, OM204, OM205, 57014. '
+'Locks: the Module row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_module TO omd_runner;

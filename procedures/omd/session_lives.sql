@@ -1,4 +1,4 @@
--- Is an in-database run still at work? One look at its row and one at the activity of its backend.
+-- It takes one look at the row of the instance and one at the activity of its backend.
 
 CREATE OR REPLACE FUNCTION omd.session_lives(
     p_instance_type text,
@@ -28,8 +28,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.session_lives IS
-'For rooms: Whether the statement that executes an in-database run has not ended yet. '
-'p_instance_type: BATCH or MODULE; p_instance_id: the instance. FALSE for every other instance. '
-'Locks: none.';
+'For rooms: Returns whether the statement that executes an in-database run has not ended yet. '
+'p_instance_type: BATCH or MODULE. p_instance_id: the instance. It returns FALSE for every other '
+'instance. Locks: none.';
 REVOKE ALL ON FUNCTION omd.session_lives FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.session_lives TO omd_reader;

@@ -1,5 +1,5 @@
--- Sets the Next Run Indicator of one instance: the UPDATE an administrator may do by hand, with its
--- rights and its line in the event log.
+-- The procedure is the UPDATE that an administrator may write by hand, with the same rights, checks
+-- and event.
 
 CREATE OR REPLACE PROCEDURE omd.set_next_run_indicator(
     p_next_run_indicator text,
@@ -48,8 +48,8 @@ $set_next_run_indicator$;
 
 COMMENT ON PROCEDURE omd.set_next_run_indicator IS
 'Sets next_run_indicator (P, R or C) of either a Batch Instance or a Module Instance, with the '
-'rights of the caller; the same as a direct UPDATE. Errors: OM003, OM004, OM005, OM006, OM013, '
-'OM106 (R on what has nothing to roll back, P on a failure whose rollback is due). '
-'Locks: the instance row. DIRECT, "Next Run Indicator".';
+'rights of the caller; a direct UPDATE does the same. Errors: OM003, OM004, OM005, OM006, OM013, '
+'OM106 (R on what has nothing to roll back, P on a failure whose rollback is due). Locks: the '
+'instance row. DIRECT, "Next Run Indicator".';
 REVOKE ALL ON PROCEDURE omd.set_next_run_indicator FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.set_next_run_indicator TO omd_admin;

@@ -1,5 +1,4 @@
--- Sets the value of a parameter for a Batch or for a Module; a new parameter is registered on the
--- way.
+-- A new parameter needs no call of its own, so that a script sets values only.
 
 CREATE OR REPLACE PROCEDURE omd.set_parameter(
     p_parameter_code text,

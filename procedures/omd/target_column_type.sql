@@ -1,4 +1,4 @@
--- Answers the type of a column of a table in this database, or NULL when there is no such column.
+-- It reads the catalogue only, so nobody needs a right on the table.
 
 CREATE OR REPLACE FUNCTION omd.target_column_type(
     p_table_code text,
@@ -19,6 +19,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.target_column_type IS
-'For rooms: The type of the column p_column of the table p_table_code (schema.table) in this '
-'database, or NULL when there is none. Locks: none.';
+'For rooms: Returns the type of the column p_column of the table p_table_code (schema.table) in '
+'this database; NULL when there is none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.target_column_type FROM PUBLIC;

@@ -1,4 +1,4 @@
--- Is there a relation of this name in this database?
+-- It reads the catalogue only, so nobody needs a right on the table.
 
 CREATE OR REPLACE FUNCTION omd.target_exists(
     p_table_code text
@@ -12,6 +12,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.target_exists IS
-'For rooms: Whether the table p_table_code (schema.table) exists in this database. Locks: none.';
+'For rooms: Returns whether the table p_table_code (schema.table) exists in this database. Locks: '
+'none.';
 REVOKE ALL ON FUNCTION omd.target_exists FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.target_exists TO omd_reader;

@@ -1,5 +1,5 @@
--- Lets the SQL of an in-database run tell its row counts, where its last statement does not show
--- them: a CALL, for example.
+-- The row counts of a run come from its last statement, but some statements do not show them, such
+-- as a CALL.
 
 CREATE OR REPLACE FUNCTION omd.tell_row_counts(
     p_rows_input bigint DEFAULT NULL,
@@ -29,7 +29,7 @@ END
 $tell_row_counts$;
 
 COMMENT ON FUNCTION omd.tell_row_counts IS
-'Tells run_module the row counts of the SQL that it executes (numbers of rows, NULL '
-'counts as 0), instead of what its last statement shows. Call it in that SQL. Locks: none.';
+'Tells run_module the row counts of the SQL that it executes (numbers of rows; NULL counts as 0), '
+'which replace those of its last statement. Call it in that SQL. Locks: none.';
 REVOKE ALL ON FUNCTION omd.tell_row_counts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.tell_row_counts TO omd_runner;

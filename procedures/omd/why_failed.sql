@@ -1,5 +1,4 @@
--- Why an instance failed, as short as a message wants it: the first line of its failure event, with
--- ": " before it.
+-- A message has room for one line, so only the first line of the event is returned.
 
 CREATE OR REPLACE FUNCTION omd.why_failed(
     p_module_instance_id bigint,
@@ -39,8 +38,8 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.why_failed IS
-'For rooms: The first line of the failure event of the Module Instance p_module_instance_id, or, '
-'when that is 0, of the Batch Instance p_batch_instance_id, with ": " before it; empty when there'
-' is none. Locks: none.';
+'For rooms: Returns the first line of the failure event of the Module Instance '
+'p_module_instance_id, or, when that is 0, of the Batch Instance p_batch_instance_id, with ": " '
+'before it; it is empty when there is none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.why_failed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.why_failed TO omd_runner;

@@ -1,4 +1,4 @@
--- Writes one row to the event log.
+-- Every event passes here, so all of them are dated alike.
 
 CREATE OR REPLACE FUNCTION omd.write_event(
     p_module_instance_id bigint,

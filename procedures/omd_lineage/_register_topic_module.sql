@@ -30,7 +30,7 @@ DECLARE
     );
 BEGIN
     SELECT m.* INTO v_module FROM omd.module_target AS m WHERE m.module_code = v_code;
-    -- It would warn that no rollback is declared, which happens below.
+    -- register_module would warn that no rollback is registered, which happens only below.
     PERFORM set_config('client_min_messages', 'error', TRUE);
     CALL omd.register_module(
         v_code,
@@ -82,7 +82,7 @@ BEGIN
     IF NOT omd.has_rollback_template(p_module_id) THEN
         CALL omd.register_rollback(v_code);
     END IF;
-    -- Warns of what is missing now.
+    -- This call warns of what is still missing.
     CALL omd.register_module(v_code, p_module_id => p_module_id);
 END
 $register_topic_module$;

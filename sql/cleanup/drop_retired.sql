@@ -1,8 +1,8 @@
--- Drops the routines that an upgrade has retired; their comment begins with 'Retired.'. A call that
--- began before the upgrade goes on with its former text and looks up what that names, so they stay
--- until every such call has ended. Always runs, in a transaction after that of the installation:
--- only a call that begins later is sure to see the new routines. What stays now, the next
--- installation drops.
+-- This script drops the routines that an upgrade has retired; their comment begins with 'Retired.'.
+-- A call that began before the upgrade continues with its former text and looks up what that names,
+-- so the routines stay until every such call has ended. Each installation runs the script, in a
+-- transaction after its own, since only a call that begins after its commit is sure to see the new
+-- routines. The next installation drops what stays now.
 
 SET LOCAL ROLE omd_owner;
 SET LOCAL search_path = pg_catalog, pg_temp;
@@ -25,7 +25,7 @@ BEGIN
     END IF;
     PERFORM pg_advisory_xact_lock(7302500, 0);
 
-    -- Who hides what it does may execute anything, since any time.
+    -- A session whose activity is hidden may execute anything, and since any time.
     SELECT
         coalesce(
             min(coalesce(least(a.query_start, a.xact_start), '-infinity')), 'infinity'

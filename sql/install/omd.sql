@@ -49,6 +49,13 @@
 \ir ../../migrations/V009__administration.sql
 \endif
 
+\set checksum 'b367ec0e9b6bb63cdde1ffc42642e8760008e65ca96e92a5ccf27f15f0b8e5db'
+\set migration 'V011__comments'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V011__comments.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql

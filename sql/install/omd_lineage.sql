@@ -21,6 +21,13 @@
 \ir ../../migrations/V010__lineage_names.sql
 \endif
 
+\set checksum '30f953bf98d2ffff439aa2cd60d05be34e02e959de79a96d270bdbdd207d4555'
+\set migration 'V012__lineage_comments'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V012__lineage_comments.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 

@@ -1,7 +1,7 @@
--- A step that ends during the upgrade of V004 waits for it inside these two routines, whose text
--- reads the attribute ts of a position, which is pos afterwards: here they come to read it by its
--- place. Always runs, in a transaction before that of the installation, since a waiting call keeps
--- the text with which it began. Does nothing in any other version.
+-- A step that ends during the upgrade of V004 waits for it inside these two routines. Their text
+-- reads the attribute ts of a position, which is pos after the upgrade, so they are changed to read
+-- it by its place. Each installation runs this script, in a transaction before its own, since a
+-- waiting call keeps the text with which it began. In any other version the script does nothing.
 
 DO $do$
 DECLARE

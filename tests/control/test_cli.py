@@ -329,19 +329,19 @@ def test_reaping_tells_what_was_given_up_and_why(registered: Command, dsn: str) 
             "type": "module",
             "instance": inside,
             "code": "m_stg",
-            "why": f"given up: Batch Instance {batch} has ended",
+            "why": f"the run was declared dead because Batch Instance {batch} has ended",
         },
         {
             "type": "module",
             "instance": alone,
             "code": "m_int",
-            "why": "given up: its lease has passed",
+            "why": "the run was declared dead because its lease has expired",
         },
         {
             "type": "batch",
             "instance": batch,
             "code": "b_day",
-            "why": "given up: its lease has passed",
+            "why": "the run was declared dead because its lease has expired",
         },
     ]
     assert done.stderr == "3 instances were declared dead.\n"

@@ -314,7 +314,7 @@ def test_a_superuser_edits_no_column_of_an_instance_but_the_indicator(
             f"UPDATE omd.{kind}_instance SET {name} = {values[column['type']]}"
             f" WHERE {kind}_instance_id = {id}",
         )
-        assert detail["problem"] == f"{name} is read only"
+        assert detail["problem"] == f"{name} is read-only"
     assert flow.codes(**{kind: id}) == "S P P"
     assert log(flow) == []
 
@@ -337,7 +337,8 @@ def test_what_was_not_let_in_can_not_be_rolled_back(flow: Flow, anna: Flow, kind
     flow.begin_module()
     id = (flow.begin_batch() if kind == "batch" else flow.begin_module()).id
     update = f"UPDATE omd.{kind}_instance SET next_run_indicator = '%s' WHERE"
-    assert "not let in" in refused(anna, f"{update % 'R'} {kind}_instance_id = {id}")["problem"]
+    problem = refused(anna, f"{update % 'R'} {kind}_instance_id = {id}")["problem"]
+    assert "not allowed to run" in problem
     assert flow.codes(**{kind: id}) == "A A P"
     anna.conn.execute(f"{update % 'C'} {kind}_instance_id = {id}".encode())
     assert flow.codes(**{kind: id}) == "A A C"

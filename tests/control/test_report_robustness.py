@@ -218,7 +218,7 @@ def test_a_module_that_has_run_says_how_it_may_go(flow: Flow) -> None:
         flow.conn.execute("DELETE FROM omd.module")
     assert caught.value.sqlstate == "OM106"
     assert caught.value.diag.message_primary == (
-        'Module Instance 1 can\'t be edited like this: its Module "m" stays; it may retire:'
+        'Module Instance 1 can\'t be edited like this: its Module "m" stays; to retire it,'
         " CALL omd.retire_module('m');"
     )
 

@@ -172,7 +172,7 @@ def test_a_problem_that_stops_no_run_is_a_warning_of_the_doctor(doctor, connect,
     conn.execute("CREATE SCHEMA dwh; CREATE TABLE dwh.t0 (x integer)")
     code, [found] = doctor("readiness", dsn)
     assert (code, found["verdict"]) == (0, "warning")
-    assert "nobody can tell which run wrote a row" in found["found"]
+    assert "can't be traced to its run" in found["found"]
 
 
 def test_the_doctor_shows_the_first_ten_problems_and_how_many_there_are_more(doctor, connect, dsn):

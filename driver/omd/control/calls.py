@@ -51,7 +51,7 @@ class ControlCalls(Calls):
         argument keeps the present value.
 
         Args:
-            sequence: order, lowest first (a new child goes last).
+            sequence: order, lowest first; a new child goes last.
             inactive_indicator: Y skips the child under this parent.
 
         Raises:
@@ -79,7 +79,7 @@ class ControlCalls(Calls):
         DIRECT, "Batch Processing".
 
         Args:
-            sequence: order, lowest first (a new Module goes last).
+            sequence: order, lowest first; a new Module goes last.
             inactive_indicator: Y skips the Module in this Batch.
 
         Raises:
@@ -91,12 +91,13 @@ class ControlCalls(Calls):
         self._do(_ADD_MODULE_TO_BATCH, batch_code, module_code, sequence, inactive_indicator)
 
     def audit_column_values(self, module_code: str) -> list[AuditColumnValuesRow]:
-        """Module Instance IDs in the insert column of the target of ``module_code`` that should not
-        be there, and on how many rows.
+        """Returns the Module Instance IDs in the insert column of the target of ``module_code``
+        that should not be there, and on how many rows each stands.
 
-        problem: NO_STAMP; UNKNOWN_INSTANCE; OTHER_TARGET: of a Module that loads another table;
-        ROLLED_BACK; EXECUTING; NEVER_RAN: aborted or skipped; ROLLBACK_PENDING: the next begin
-        undoes it. No row: all is well. Reads the whole table with the rights of the caller.
+        problem is NO_STAMP, UNKNOWN_INSTANCE, OTHER_TARGET (the instance is of a Module that loads
+        another table), ROLLED_BACK, EXECUTING, NEVER_RAN (the instance was aborted or skipped) or
+        ROLLBACK_PENDING (the next begin undoes it). There is no row when all is well. It reads the
+        whole table with the rights of the caller.
 
         Raises:
             UnknownModule: OM002.
@@ -112,9 +113,11 @@ class ControlCalls(Calls):
     def batch_abort(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Batch Instance with status A.
 
-        An evaluation that answers A has done so already. What executes in it fails. An event says
-        who did it and why (``event_detail``, a text). Accepted from E only. DIRECT, "Batch Abort
-        event".
+        An evaluation that returns A has done so already. What executes in it fails. It is accepted
+        from E only. DIRECT, "Batch Abort event".
+
+        Args:
+            event_detail: why, as text; an event records it with the role that called.
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -124,10 +127,10 @@ class ControlCalls(Calls):
         self._do(_BATCH_ABORT, batch_instance_id, event_detail)
 
     def batch_active_instance_control(self, batch_instance_id: int) -> str:
-        """The multiple-instance check: Abort when another executing instance of the same Batch has
-        a lower id, else Process.
+        """Returns the multiple-instance check: Abort when another executing instance of the same
+        Batch has a lower id, else Process.
 
-        Changes nothing. DIRECT, "Implementation Guidelines".
+        It changes nothing. DIRECT, "Implementation Guidelines".
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -145,9 +148,11 @@ class ControlCalls(Calls):
     ) -> None:
         """Ends a Batch Instance with status F; the next run is a partial restart.
 
-        Writes one row to the event log: ``event_detail`` (text of any length),
-        ``event_return_code_details`` (an error code). Accepted from E only. DIRECT, "Batch Failure
-        event".
+        It writes one event. It is accepted from E only. DIRECT, "Batch Failure event".
+
+        Args:
+            event_detail: text of any length.
+            event_return_code_details: code of the error.
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -157,8 +162,8 @@ class ControlCalls(Calls):
         self._do(_BATCH_FAILURE, batch_instance_id, event_detail, event_return_code_details)
 
     def batch_members(self, batch_code: str) -> list[BatchMembersRow]:
-        """What the Batch ``batch_code`` runs, in order: Modules by sequence, then child Batches by
-        sequence. member_type: MODULE or BATCH.
+        """Returns what the Batch ``batch_code`` runs, in order: Modules by sequence, then child
+        Batches by sequence. member_type is MODULE or BATCH.
 
         Raises:
             UnknownBatch: OM001.
@@ -171,9 +176,11 @@ class ControlCalls(Calls):
     def batch_skip(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Batch Instance with status C.
 
-        An evaluation that answers C has done so already. What executes in it fails. An event says
-        who did it and why (``event_detail``, a text). Accepted from E only. DIRECT, "Batch Skip
-        event".
+        An evaluation that returns C has done so already. What executes in it fails. It is accepted
+        from E only. DIRECT, "Batch Skip event".
+
+        Args:
+            event_detail: why, as text; an event records it with the role that called.
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -185,9 +192,9 @@ class ControlCalls(Calls):
     def batch_success(self, batch_instance_id: int) -> None:
         """Ends a Batch Instance with status S.
 
-        Accepted from E with indicator P, and only when nothing in it executes and the newest real
-        run of each of its Modules and child Batches in it has not failed: a retry with success
-        makes a failure good. DIRECT, "Batch Success event".
+        It is accepted from E with indicator P, and only when nothing in it executes and the newest
+        real run of each of its Modules and child Batches in it has not failed. A failed run counts
+        no longer once a retry has succeeded. DIRECT, "Batch Success event".
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -210,7 +217,7 @@ class ControlCalls(Calls):
     ) -> BeginBatchAnswer:
         """Creates and evaluates an instance of the Batch ``batch_code``.
 
-        Answers ``batch_instance_id``, ``processing_indicator`` (P proceed, A abort, C skip) and
+        Returns ``batch_instance_id``, ``processing_indicator`` (P proceed, A abort, C skip) and
         ``reason``. DIRECT, "Batch Processing".
 
         Args:
@@ -249,10 +256,10 @@ class ControlCalls(Calls):
     ) -> BeginModuleAnswer:
         """Creates and evaluates an instance of the Module ``module_code``.
 
-        Answers ``module_instance_id`` (stamp it on every row), ``processing_indicator`` (P proceed,
-        A abort, C skip, R roll back first, then confirm_rollback), ``instance_array`` (what was or
-        is to be rolled back) and ``reason``. Instances of the Module that are dead are given up
-        first. DIRECT, "Module Processing".
+        Returns ``module_instance_id`` (stamp it on every row), ``processing_indicator`` (P proceed,
+        A abort, C skip, R roll back first, then confirm_rollback), ``instance_array`` (the
+        instances that were or have to be rolled back) and ``reason``. Dead instances of the Module
+        are declared dead first. DIRECT, "Module Processing".
 
         Args:
             batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own.
@@ -285,11 +292,12 @@ class ControlCalls(Calls):
         )
 
     def build_rollback_sql(self, module_instance_id: int) -> list[BuildRollbackSqlRow]:
-        """The statements (step, platform_code, statement) that undo what the Module Instance was
-        told to undo, or, for one that was not, what a begin of its Module would undo now.
+        """Returns the statements (step, platform_code, statement) that undo what the Module
+        Instance has to undo, or, if nothing was decided for it, what a begin of its Module would
+        undo now.
 
-        Companions come first. No row when nothing is pending. Executes nothing; preview_rollback
-        counts the rows. DIRECT, "Rollback Procedures".
+        The statements of companions come first. There is no row when nothing is pending. It
+        executes nothing; preview_rollback counts the rows. DIRECT, "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -304,12 +312,12 @@ class ControlCalls(Calls):
         return self._rows(_BUILD_ROLLBACK_SQL, BuildRollbackSqlRow, module_instance_id)
 
     def confirm_rollback(self, module_instance_id: int) -> None:
-        """Tells that the statements of build_rollback_sql were executed: marks the instances
-        undone, takes their load windows back and sets the indicator to P.
+        """Confirms that the statements of build_rollback_sql were executed: marks the instances as
+        undone, withdraws their load windows and sets the indicator to P.
 
-        Accepted from status E with indicator R only, and where the target is in this database only
-        when no row of the instances is left in it (unless their template keeps rows); the caller
-        needs SELECT there. DIRECT, "Rollback Procedures".
+        It is accepted from status E with indicator R only. A target in this database must hold no
+        row of the instances any more, unless their template keeps rows; the caller needs SELECT on
+        it. DIRECT, "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -327,10 +335,9 @@ class ControlCalls(Calls):
         parent_batch_instance_id: int | None = None,
         execution_context: Mapping[str, Any] | None = None,
     ) -> int:
-        """Creates an instance of the Batch ``batch_code`` (E, A, P) and answers its id;
-        evaluate_batch comes next.
+        """Creates an instance of the Batch ``batch_code`` (E, A, P) and returns its id.
 
-        DIRECT, "Batch Create Instance event".
+        It may not proceed before evaluate_batch returns P. DIRECT, "Batch Create Instance event".
 
         Args:
             parent_batch_instance_id: the instance that calls, NULL or 0 for none.
@@ -355,17 +362,16 @@ class ControlCalls(Calls):
         end_value: datetime | None = None,
         end_id: int | None = None,
     ) -> CreateLoadWindowAnswer:
-        """Records the load window (start, end] of a Module Instance and answers its start: the end
+        """Records the load window (start, end] of a Module Instance and returns its start: the end
         of the newest window of the Module whose run succeeded and was not rolled back.
 
-        The first window has an open start: ``start_value`` is NULL, and ``start_id`` the least
-        bigint when the end has an id. A second call with the same end repeats the answer.
+        The first window has an open start: ``start_value`` is NULL, and ``start_id`` is the least
+        bigint when the end has an id. A second call with the same end returns the same start.
 
         Args:
-            end_value: the end, by one of them or by both, in the way of the windows before
+            end_value: the end, by one of them or by both, as in the windows before
                 (timestamptz).
-            end_id: the end, by one of them or by both, in the way of the windows before
-                (bigint).
+            end_id: the end, by one of them or by both, as in the windows before (bigint).
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -390,10 +396,9 @@ class ControlCalls(Calls):
         batch_instance_id: int | None = None,
         execution_context: Mapping[str, Any] | None = None,
     ) -> int:
-        """Creates an instance of the Module ``module_code`` (E, A, P) and answers its id;
-        evaluate_module comes next.
+        """Creates an instance of the Module ``module_code`` (E, A, P) and returns its id.
 
-        DIRECT, "Module Create Instance event".
+        It may not proceed before evaluate_module returns P. DIRECT, "Module Create Instance event".
 
         Args:
             batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own.
@@ -418,8 +423,8 @@ class ControlCalls(Calls):
         batch_failure does: what executes in it fails with it, and the next run is a partial
         restart.
 
-        Its program is not stopped. Its failure event and an event of type 4 say who called, and
-        why. An instance that has failed already stays as it is.
+        It does not stop the program of the run. Its failure event and an event of type 4 say who
+        called it, and why. An instance that has failed already stays as it is.
 
         Args:
             event_detail: why it is ended.
@@ -435,11 +440,11 @@ class ControlCalls(Calls):
         self, module_instance_id: int, *, event_detail: str | None = None
     ) -> None:
         """Ends the Module Instance ``module_instance_id``, which executes, with status F, as
-        module_failure does: the next begin of the Module rolls its rows back, and a run that goes
-        on nevertheless is fenced.
+        module_failure does: the next begin of the Module rolls its rows back, and if the run goes
+        on, it is fenced.
 
-        Its program is not stopped. Its failure event and an event of type 4 say who called, and
-        why. An instance that has failed already stays as it is.
+        It does not stop the program of the run. Its failure event and an event of type 4 say who
+        called it, and why. An instance that has failed already stays as it is.
 
         Args:
             event_detail: why it is ended.
@@ -452,9 +457,9 @@ class ControlCalls(Calls):
         self._do(_END_MODULE_INSTANCE, module_instance_id, event_detail)
 
     def evaluate_batch(self, batch_instance_id: int) -> EvaluateBatchAnswer:
-        """Tells a Batch Instance whether it may run.
+        """Decides whether a Batch Instance may run.
 
-        Accepted from status E only. DIRECT, "Batch Evaluation event".
+        It is accepted from status E only. DIRECT, "Batch Evaluation event".
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -467,11 +472,11 @@ class ControlCalls(Calls):
         return self._answer(_EVALUATE_BATCH, EvaluateBatchAnswer, batch_instance_id)
 
     def evaluate_module(self, module_instance_id: int) -> EvaluateModuleAnswer:
-        """Tells a Module Instance whether it may run.
+        """Decides whether a Module Instance may run.
 
         A and C close it, with ``reason`` RUNNING, BATCH_NOT_PROCEEDING, NOT_REGISTERED,
-        INACTIVE_IN_BATCH, INACTIVE, DIRECTIVE or ALREADY_SUCCEEDED. Accepted from status E only.
-        DIRECT, "Module Evaluation event".
+        INACTIVE_IN_BATCH, INACTIVE, DIRECTIVE or ALREADY_SUCCEEDED. It is accepted from status E
+        only. DIRECT, "Module Evaluation event".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -495,15 +500,20 @@ class ControlCalls(Calls):
         batch_code: str | None = None,
         batch_instance_id: int | None = None,
     ) -> list[ExplainBeginRow]:
-        """What a begin would answer now, and by which rule; changes nothing.
+        """Returns what a begin would answer now, and by which rule; it changes nothing.
 
-        Exactly one of ``module_code`` and ``batch_code``; ``batch_instance_id``: the Batch Instance
-        that would call (of a Batch, its parent), NULL or 0 for none. Answers processing_indicator
-        (P, A, C or R), reason, rule (the reason in words), instance_array (what would be rolled
-        back) and details: what executes and since when (RUNNING), the last run and its frequency
-        (FREQUENCY), the marked instances (DIRECTIVE, ALREADY_SUCCEEDED), declared_dead (runs that a
-        begin would give up first). processing_indicator is NULL when a begin would fail, or would
-        wait for another session; rule says which. The rollback itself and ``force`` are not tried.
+        It returns processing_indicator (P, A, C or R), reason, rule (the reason in words),
+        instance_array (what would be rolled back) and details: what executes and since when
+        (RUNNING), the last run and its frequency (FREQUENCY), the marked instances (DIRECTIVE,
+        ALREADY_SUCCEEDED), and declared_dead (runs that a begin would declare dead first).
+        processing_indicator is NULL when a begin would fail, or would wait for another session;
+        rule says which. The rollback itself and ``force`` are not tried.
+
+        Args:
+            module_code: exactly one of the two.
+            batch_code: exactly one of the two.
+            batch_instance_id: the Batch Instance that would call (of a Batch, its parent), NULL
+                or 0 for none.
 
         Raises:
             UnknownBatch: OM001.
@@ -521,7 +531,7 @@ class ControlCalls(Calls):
 
     def fence(self, module_instance_id: int) -> None:
         """Lets the calling transaction commit rows for a Module Instance only while the run may
-        write: it executes, was told to proceed, and its lease has not passed.
+        write: it executes, its indicator is P, and its lease has not expired.
 
         Call it last before the commit.
 
@@ -535,31 +545,31 @@ class ControlCalls(Calls):
         self._do(_FENCE, module_instance_id)
 
     def heartbeat(self, module_instance_id: int, lease: timedelta | str) -> None:
-        """Renews the lease of a Module Instance to ``lease`` (an interval) from now, and that of
-        its Batch Instance.
+        """Renews the lease of a Module Instance, and that of its Batch Instance, to ``lease`` (an
+        interval) from now.
 
-        A lease that has passed is lost: stop the work.
+        A lease that has expired can't be renewed: stop the work.
 
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidLease: OM011.
-            InstanceNotExecuting: OM101, given up or ended.
-            LeaseExpired: OM107, the lease has passed.
+            InstanceNotExecuting: OM101, declared dead, or ended.
+            LeaseExpired: OM107, the lease has expired.
         """
         self._do(_HEARTBEAT, module_instance_id, lease)
 
     def heartbeat_batch(self, batch_instance_id: int, lease: timedelta | str) -> None:
         """Renews the lease of a Batch Instance to ``lease`` (an interval) from now.
 
-        A lease that has passed is lost.
+        A lease that has expired can't be renewed.
 
         Raises:
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
             InvalidLease: OM011.
-            InstanceNotExecuting: OM101, given up or ended.
-            LeaseExpired: OM107, the lease has passed.
+            InstanceNotExecuting: OM101, declared dead, or ended.
+            LeaseExpired: OM107, the lease has expired.
         """
         self._do(_HEARTBEAT_BATCH, batch_instance_id, lease)
 
@@ -573,7 +583,7 @@ class ControlCalls(Calls):
         event_return_code_details: str | None = None,
         error_bitmap: int | None = None,
     ) -> None:
-        """Writes one row to the event log.
+        """Writes one event to the event log.
 
         The Batch Instance defaults to that of the Module Instance. DIRECT, "Implementation
         Guidelines".
@@ -605,9 +615,12 @@ class ControlCalls(Calls):
     def module_abort(self, module_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Module Instance with status A.
 
-        An evaluation that answers A has done so already. Only for a run that has written nothing:
-        no rollback follows; call module_failure for one that has. An event says who did it and why
-        (``event_detail``, a text). Accepted from E only. DIRECT, "Module Abort event".
+        An evaluation that returns A has done so already. It is only for a run that has written
+        nothing, since no rollback follows; call module_failure for a run that has. It is accepted
+        from E only. DIRECT, "Module Abort event".
+
+        Args:
+            event_detail: why, as text; an event records it with the role that called.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -617,10 +630,10 @@ class ControlCalls(Calls):
         self._do(_MODULE_ABORT, module_instance_id, event_detail)
 
     def module_active_instance_control(self, module_instance_id: int) -> str:
-        """The multiple-instance check: Abort when another executing instance of the same Module,
-        from whatever Batch, has a lower id, else Process.
+        """Returns the multiple-instance check: Abort when another executing instance of the same
+        Module, in whatever Batch, has a lower id, else Process.
 
-        Changes nothing. DIRECT, "Implementation Guidelines".
+        It changes nothing. DIRECT, "Implementation Guidelines".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -650,9 +663,11 @@ class ControlCalls(Calls):
         """Ends a Module Instance with status F and next_run_indicator R: the next begin of the
         Module rolls its rows back.
 
-        Writes one row to the event log: ``event_detail`` (text of any length),
-        ``event_return_code_details`` (an error code). Accepted from E only. DIRECT, "Module Failure
-        event".
+        It writes one event. It is accepted from E only. DIRECT, "Module Failure event".
+
+        Args:
+            event_detail: text of any length.
+            event_return_code_details: code of the error.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -664,9 +679,12 @@ class ControlCalls(Calls):
     def module_skip(self, module_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Module Instance with status C.
 
-        An evaluation that answers C has done so already. Only for a run that has written nothing:
-        no rollback follows; call module_failure for one that has. An event says who did it and why
-        (``event_detail``, a text). Accepted from E only. DIRECT, "Module Skip event".
+        An evaluation that returns C has done so already. It is only for a run that has written
+        nothing, since no rollback follows; call module_failure for a run that has. It is accepted
+        from E only. DIRECT, "Module Skip event".
+
+        Args:
+            event_detail: why, as text; an event records it with the role that called.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -688,8 +706,9 @@ class ControlCalls(Calls):
     ) -> None:
         """Ends a Module Instance with status S.
 
-        The row counts are numbers of rows, NULL counts as 0. Accepted from E with indicator P only:
-        a run that was given up can't report success later. DIRECT, "Module Success event".
+        The row counts are numbers of rows; NULL counts as 0. It is accepted from E with indicator P
+        only, so a run that was declared dead can't report success later. DIRECT, "Module Success
+        event".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -710,9 +729,9 @@ class ControlCalls(Calls):
         )
 
     def next_write_number(self) -> int:
-        """A number for record_write that no other write has.
+        """Returns a number for record_write that no other write has.
 
-        Ask once per write, before its partitions.
+        Call it once per write, before its partitions.
         """
         answer: int = self._value(_NEXT_WRITE_NUMBER)
         return answer
@@ -724,8 +743,8 @@ class ControlCalls(Calls):
         module_instance_id: int | None = None,
         batch_instance_id: int | None = None,
     ) -> str | None:
-        """The value (text) of the parameter ``parameter_code`` for a run: the Module's, else the
-        Batch's, else NULL.
+        """Returns the value (text) of the parameter ``parameter_code`` for a run: the Module's,
+        else the Batch's, else NULL.
 
         Without ids it takes the running in-database Module (omd.module_instance_id).
 
@@ -741,10 +760,11 @@ class ControlCalls(Calls):
         return answer
 
     def preview_rollback(self, module_instance_id: int) -> list[PreviewRollbackRow]:
-        """What build_rollback_sql answers, with the number of rows that each statement would touch
-        now (NULL: on Spark, or its template says not how to count).
+        """Returns what build_rollback_sql returns, with the number of rows that each statement
+        would touch now; it is NULL on Spark, and for a template without a count.
 
-        Counted with the rights of the caller, who needs SELECT on the targets. Changes nothing.
+        It counts with the rights of the caller, who needs SELECT on the targets. It changes
+        nothing.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -761,9 +781,9 @@ class ControlCalls(Calls):
 
     def previous_batch_instance(self, batch_code: str) -> PreviousBatchInstanceRow | None:
         """One row or none: the last real run of the Batch ``batch_code`` (status S or F, newest by
-        id) with its codes; none when it has never run.
+        id) with its codes.
 
-        Aborted and skipped instances decide nothing. DIRECT, "Implementation Guidelines".
+        There is no row when it has never run. DIRECT, "Implementation Guidelines".
 
         Raises:
             UnknownBatch: OM001.
@@ -775,10 +795,9 @@ class ControlCalls(Calls):
 
     def previous_module_instance(self, module_code: str) -> PreviousModuleInstanceRow | None:
         """One row or none: the last real run of the Module ``module_code`` (status S or F, newest
-        by id) with its codes, and instance_array: what a begin would roll back now.
+        by id) with its codes, and instance_array, which a begin would roll back now.
 
-        None when it has never run. Aborted and skipped instances decide nothing. DIRECT,
-        "Implementation Guidelines".
+        There is no row when it has never run. DIRECT, "Implementation Guidelines".
 
         Raises:
             UnknownModule: OM002.
@@ -794,11 +813,11 @@ class ControlCalls(Calls):
         """Deletes Module Instances with their load windows, Batch Instances and events older than
         ``keep`` (an interval), ``batch_size`` rows per transaction.
 
-        Kept, however old: what executes, waits for a rollback or carries a directive, and all since
-        then of the same Module or Batch; the last real run; the newest load window; failed Batches
-        that wait for a restart; events of what is kept. Answers the numbers of rows deleted. A
-        stamp of a deleted instance in a target can no longer be traced. Commits: call it outside a
-        transaction block.
+        It keeps, however old it is: what executes, waits for a rollback or carries a directive, and
+        everything since then of the same Module or Batch; the last real run; the newest load
+        window; failed Batches that wait for a restart; events of what is kept. It returns the
+        numbers of deleted rows. A deleted instance in a target can no longer be traced. It commits,
+        so call it outside a transaction block.
 
         Raises:
             MissingArgument: OM005.
@@ -810,11 +829,11 @@ class ControlCalls(Calls):
         return self._answer(_PURGE_HISTORY, PurgeHistoryAnswer, keep, batch_size)
 
     def reap_expired_instances(self) -> ReapExpiredInstancesAnswer:
-        """Gives up every Module and Batch Instance whose lease has passed or whose session is gone,
-        through the ordinary failure event.
+        """Declares dead every Module and Batch Instance whose lease has expired or whose session is
+        gone, through the ordinary failure event.
 
-        What executes in a Batch Instance that is given up ends with it. Safe to call at any time,
-        by many at once.
+        What executes in such a Batch Instance fails with it. It is safe to call at any time, in
+        many sessions at once.
         """
         from omd.control.rows import ReapExpiredInstancesAnswer
 
@@ -831,13 +850,13 @@ class ControlCalls(Calls):
         """Lets the calling transaction commit the rows of one partition for a Module Instance, if
         the run may still write (see fence) and the partition was not committed before.
 
-        Call it last before the commit, in the transaction of the rows. Answers ``is_first``: TRUE,
-        commit; FALSE, another attempt was first: ROLLBACK, and count the ``recorded_row_count``
-        rows of that one.
+        Call it last before the commit, in the transaction of the rows. It returns ``is_first``:
+        TRUE, commit; FALSE, another attempt was first: ROLLBACK, and count the
+        ``recorded_row_count`` rows of that one.
 
         Args:
             write_number: the same for all partitions and attempts of one write, another for
-                each write of the run (next_write_number gives one).
+                each write of the run (next_write_number returns one).
             partition_number: the partition.
             table_code: the table.
             row_count: rows written.
@@ -867,8 +886,8 @@ class ControlCalls(Calls):
     def recorded_write(
         self, module_instance_id: int, write_number: int, partition_number: int, table_code: str
     ) -> int | None:
-        """How many rows an earlier attempt of a partition has committed (see record_write); NULL
-        when none has.
+        """Returns how many rows an earlier attempt of a partition has committed (see record_write);
+        NULL when none has.
         """
         answer: int | None = self._value(
             _RECORDED_WRITE, module_instance_id, write_number, partition_number, table_code
@@ -906,14 +925,14 @@ class ControlCalls(Calls):
     ) -> int:
         """Inserts or updates the Batch ``batch_code``; a NULL argument keeps the present value.
 
-        Answers ``batch_id``. DIRECT, "Batch Processing".
+        Returns ``batch_id``. DIRECT, "Batch Processing".
 
         Args:
             frequency_code: Adhoc (the default of a new Batch), Continuous, Hourly, Daily,
                 Weekly, Fortnightly, Monthly.
             batch_description: what it loads.
-            inactive_indicator: Y, it is skipped, or N.
-            continue_on_failure: run_batch attempts the rest after a failing Module.
+            inactive_indicator: Y skips each run, N does not.
+            continue_on_failure: run_batch runs the rest after a Module has failed.
 
         Raises:
             MissingArgument: OM005.
@@ -957,11 +976,11 @@ class ControlCalls(Calls):
         value, and the case of a known code does not matter.
 
         Args:
-            frequency_interval: a Batch that started less than this ago, with success, is
+            frequency_interval: a Batch whose last success started less than this ago is
                 skipped; a new frequency without it never skips.
             frequency_description: what it means.
-            frequency_tolerance: how much earlier a start may be; of a new frequency NULL is 5 %
-                of the interval, at most one hour.
+            frequency_tolerance: how much earlier a start may be; for a new frequency NULL means
+                5 % of the interval, at most one hour.
 
         Raises:
             MissingArgument: OM005.
@@ -998,7 +1017,7 @@ class ControlCalls(Calls):
     ) -> int:
         """Inserts or updates the Module ``module_code``; a NULL argument keeps the present value.
 
-        A new Module needs an area and a table. Answers ``module_id``. Warns of each problem that
+        A new Module needs an area and a table. Returns ``module_id``. Warns of each problem that
         omd_report.readiness shows. DIRECT, "Module Processing".
 
         Args:
@@ -1016,7 +1035,7 @@ class ControlCalls(Calls):
             update_instance_column: the audit column where its name differs from the standard.
             companion_module_codes: Modules that are rolled back together with this one;
                 replaces the list.
-            inactive_indicator: Y, it is skipped, or N.
+            inactive_indicator: Y skips each run.
             table_format_code: PARQUET for plain Parquet on Spark.
             open_expiry_date: what the expiry date of a current record says (9999-12-31).
 
@@ -1063,18 +1082,18 @@ class ControlCalls(Calls):
         is_removed: bool | None = None,
     ) -> None:
         """Inserts or updates the step ``step`` (1) of how the Module ``module_code`` is rolled
-        back; the steps of a Module count alone, without those of its area.
+        back; a Module with steps of its own uses none of its area.
 
         A NULL argument keeps the present value. Both take the placeholders that
         omd.rollback_template.statement_template describes. DIRECT, "Rollback Procedures".
 
         Args:
             statement_template: one statement; at first NULL deletes by the insert instance id.
-            step: its number, 1 where none is given.
+            step: its number, 1 when none is given.
             count_template: a SELECT of the number of rows it would touch, for preview_rollback;
                 a new statement without one is not counted.
             keeps_rows: TRUE where rows of undone runs stay on purpose; else (FALSE at first) a
-                rollback that leaves one is refused.
+                rollback that leaves a row is refused.
             is_removed: TRUE removes the step, or does nothing where there is none.
 
         Raises:
@@ -1109,11 +1128,11 @@ class ControlCalls(Calls):
         self._do(_REGISTER_TABLE_TYPE, table_type_code, table_type_description)
 
     def remove_batch_from_parent_batch(self, batch_code: str, parent_batch_code: str) -> None:
-        """Takes the Batch ``batch_code`` from its parent ``parent_batch_code``; nothing happens
-        when it is not under it.
+        """Removes the Batch ``batch_code`` from its parent ``parent_batch_code``; it does nothing
+        when the Batch is not under it.
 
         History stays, and a run that executes goes on; the next begin of the Batch under that
-        parent is aborted (NOT_REGISTERED). The event log says who.
+        parent is aborted (NOT_REGISTERED). The event log says who removed it.
 
         Raises:
             UnknownBatch: OM001.
@@ -1122,11 +1141,11 @@ class ControlCalls(Calls):
         self._do(_REMOVE_BATCH_FROM_PARENT_BATCH, batch_code, parent_batch_code)
 
     def remove_module_from_batch(self, batch_code: str, module_code: str) -> None:
-        """Takes the Module ``module_code`` out of the Batch ``batch_code``; nothing happens when it
-        is not in it.
+        """Removes the Module ``module_code`` from the Batch ``batch_code``; it does nothing when
+        the Module is not in it.
 
         History stays, and a run that executes goes on; the next begin of the Module in that Batch
-        is aborted (NOT_REGISTERED). The event log says who.
+        is aborted (NOT_REGISTERED). The event log says who removed it.
 
         Raises:
             UnknownBatch: OM001.
@@ -1138,9 +1157,9 @@ class ControlCalls(Calls):
     def rename_batch(self, batch_code: str, new_batch_code: str) -> None:
         """Gives the Batch ``batch_code`` the code ``new_batch_code``.
 
-        All its history and every reference stay with it, and a run that executes goes on; callers
-        must use the new code from now on. When only the new code exists, it was renamed before:
-        nothing happens but a notice. The event log says who.
+        Its history and every reference stay, and a run that executes goes on; callers must use the
+        new code from now on. When only the new code exists, it was renamed before, and there is
+        only a notice. The event log says who renamed it.
 
         Raises:
             UnknownBatch: OM001, neither code exists.
@@ -1152,9 +1171,9 @@ class ControlCalls(Calls):
     def rename_module(self, module_code: str, new_module_code: str) -> None:
         """Gives the Module ``module_code`` the code ``new_module_code``.
 
-        All its history and every reference stay with it, and a run that executes goes on; callers
-        must use the new code from now on. When only the new code exists, it was renamed before:
-        nothing happens but a notice. The event log says who.
+        Its history and every reference stay, and a run that executes goes on; callers must use the
+        new code from now on. When only the new code exists, it was renamed before, and there is
+        only a notice. The event log says who renamed it.
 
         Raises:
             UnknownModule: OM002, neither code exists.
@@ -1164,11 +1183,11 @@ class ControlCalls(Calls):
         self._do(_RENAME_MODULE, module_code, new_module_code)
 
     def retire_batch(self, batch_code: str) -> None:
-        """Retires the Batch ``batch_code``: it becomes inactive and is taken from all its parents;
-        its history and its members stay, and its code stays known. register_batch
-        (``inactive_indicator`` N) and add_batch_to_parent_batch bring it back.
+        """Retires the Batch ``batch_code``: it becomes inactive and is removed from all its
+        parents; its history, its members and its code stay. register_batch (``inactive_indicator``
+        N) and add_batch_to_parent_batch bring it back.
 
-        Calling again changes nothing. The event log says who.
+        A second call changes nothing. The event log says who retired it.
 
         Raises:
             UnknownBatch: OM001.
@@ -1178,11 +1197,11 @@ class ControlCalls(Calls):
         self._do(_RETIRE_BATCH, batch_code)
 
     def retire_module(self, module_code: str) -> None:
-        """Retires the Module ``module_code``: it becomes inactive and is taken out of all its
-        Batches; its history stays, and its code stays known. register_module
-        (``inactive_indicator`` N) and add_module_to_batch bring it back.
+        """Retires the Module ``module_code``: it becomes inactive and is removed from all its
+        Batches; its history and its code stay. register_module (``inactive_indicator`` N) and
+        add_module_to_batch bring it back.
 
-        Calling again changes nothing. The event log says who.
+        A second call changes nothing. The event log says who retired it.
 
         Raises:
             UnknownModule: OM002.
@@ -1195,7 +1214,7 @@ class ControlCalls(Calls):
         """Executes the rollback that the evaluation of a Module Instance asked for, on a target in
         this database, with the rights of the caller, and sets its indicator to P.
 
-        Accepted from status E with indicator R only. DIRECT, "Rollback Procedures".
+        It is accepted from status E with indicator R only. DIRECT, "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -1221,13 +1240,14 @@ class ControlCalls(Calls):
         """Runs the Batch ``batch_code`` in the database: its Modules by sequence, then its child
         Batches.
 
-        Answers ``batch_instance_id`` and ``execution_status_code``: S, F (the event log names the
-        failing members), A or C. Commits: call it outside a transaction block. The run lives as
-        long as this statement; what it leaves when it is broken off, the next begin gives up.
+        Returns ``batch_instance_id`` and ``execution_status_code``: S, F (the event log names the
+        failed members), A or C. It commits, so call it outside a transaction block. The run lives
+        as long as this statement; if the statement is broken off, the next begin declares the run
+        dead.
 
         Args:
             parent_batch_instance_id: the instance that calls, NULL or 0 for none.
-            force: the frequency does not count, of its child Batches neither.
+            force: the frequency does not count, neither for its child Batches.
 
         Raises:
             UnknownBatch: OM001.
@@ -1248,12 +1268,12 @@ class ControlCalls(Calls):
         executable: str | None = None,
     ) -> RunModuleAnswer:
         """Runs the Module ``module_code`` in the database: begins it, executes ``executable`` (else
-        the registered SQL), ends it.
+        the registered SQL) and ends it.
 
-        Answers ``module_instance_id`` and ``execution_status_code``: S, F (the error is in the
-        event log), A or C. The executable reads current_setting('omd.module_instance_id'). Commits:
-        call it outside a transaction block. The run lives as long as this statement; when it is
-        broken off, the next begin declares it dead.
+        Returns ``module_instance_id`` and ``execution_status_code``: S, F (the error is in the
+        event log), A or C. The executable reads current_setting('omd.module_instance_id'). It
+        commits, so call it outside a transaction block. The run lives as long as this statement; if
+        the statement is broken off, the next begin declares the run dead.
 
         Raises:
             UnknownModule: OM002.
@@ -1284,7 +1304,7 @@ class ControlCalls(Calls):
         module_instance_id: int | None = None,
     ) -> None:
         """Sets next_run_indicator (P, R or C) of either a Batch Instance or a Module Instance, with
-        the rights of the caller; the same as a direct UPDATE.
+        the rights of the caller; a direct UPDATE does the same.
 
         DIRECT, "Next Run Indicator".
 
@@ -1328,8 +1348,8 @@ class ControlCalls(Calls):
         rows_updated: int | None = None,
         rows_deleted: int | None = None,
     ) -> None:
-        """Tells run_module the row counts of the SQL that it executes (numbers of rows, NULL counts
-        as 0), instead of what its last statement shows.
+        """Tells run_module the row counts of the SQL that it executes (numbers of rows; NULL counts
+        as 0), which replace those of its last statement.
 
         Call it in that SQL.
         """

@@ -441,19 +441,20 @@ class CurrentProcessingRow:
     Attributes:
         instance_type: BATCH or MODULE.
         instance_id: The instance.
-        code: Code of the Batch or Module.
-        batch_instance_id: The Batch Instance that called; 0 when none did.
+        code: The code of the Batch or Module.
+        batch_instance_id: The Batch Instance that called it; 0 when none did.
         start_datetime: When it started.
         running_for: How long it has been running.
-        processing_indicator: P runs; R rolls back; A is not evaluated yet.
-        lease_expires_at: When its lease ends; NULL: it has none.
-        host: The host it runs on, as it says; NULL: it did not say.
-        pid: Its process: the backend that runs it in the database, else the driver on that
-            host, as it says; NULL: not known.
-        user_name: Who began it: the role that connected and, after SET ROLE, the role it had
-            taken on; of an old run who it says; NULL: not known.
-        session_lives: The session that runs it in the database lives; NULL: it does not run in
-            a session.
+        processing_indicator: P: it runs. R: it rolls back. A: it is not evaluated yet.
+        lease_expires_at: When its lease expires; NULL when it has none.
+        host: The host that it runs on, as its context says; NULL when the context does not say.
+        pid: The process that runs it: the backend of a run in the database, else the process of
+            the driver on that host, as its context says; NULL when that is not known.
+        user_name: The user who began it: the role that connected and, after SET ROLE, the role
+            that it had taken on. For a run of an earlier version it is what its context says;
+            NULL when that is not known.
+        session_lives: TRUE when the database session that runs it lives; NULL when no database
+            session runs it.
     """
 
     view: ClassVar[str] = "omd_report.current_processing"

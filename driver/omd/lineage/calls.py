@@ -29,17 +29,17 @@ class LineageCalls(Calls):
         execution_context: Mapping[str, Any] | None = None,
         engine: str | None = None,
     ) -> BeginStepAnswer:
-        """Begins a step of the topic ``topic`` on ``engine`` (SPARK or POSTGRES), by ``hostid``
+        """Begins a step of the topic ``topic`` on ``engine`` (SPARK or POSTGRES), for ``hostid``
         (NULL: the session), with the lease ``lease`` and the context ``execution_context`` of
         begin_module.
 
-        It is for drivers; step does it all in the database. Answers ``outcome``: RUN, go on with
+        Drivers call it; step does everything in the database. Returns ``outcome``: RUN, go on with
         ``module_instance_id`` over the block (``start_pos`` and ``start_id``, ``end_pos`` and
         ``end_id``] and end it with commit_step or fail_step and ``plan_number``; NOJOBS, there is
-        nothing to do; MUTEX, another step holds the topic; SKIPPED or ABORTED, what the begin of
-        the Module answered; ERROR, the step could not begin, which counts as an attempt and is in
-        the event log, ``reason`` is the SQLSTATE; FAILED, the topic has failed too often and waits
-        for retry. ``processing_indicator``, ``instance_array`` and ``reason`` are those of
+        nothing to do; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of the
+        Module returned this; ERROR, the step could not begin, which counts as an attempt and is in
+        the event log, and ``reason`` is the SQLSTATE; FAILED, the topic has failed too often and
+        waits for retry. ``processing_indicator``, ``instance_array`` and ``reason`` are those of
         begin_module. ``detail`` says why. See docs/explanation/lineage.md.
 
         Raises:
@@ -200,34 +200,35 @@ class LineageCalls(Calls):
         """Inserts or updates the topic ``topic`` (schema.table[#tag][:shard]), with its Module, its
         offset and its dependencies; a NULL argument keeps the present value.
 
-        Answers ``topic_id``. See docs/explanation/lineage.md.
+        Returns ``topic_id``. See docs/explanation/lineage.md.
 
         Args:
-            depends_on: tables or topics, the first is the base table.
+            depends_on: tables or topics; the first is the base table.
             processor: STEP (the default with ``transforms``), RELOAD, or a procedure
-                schema.procedure of yours, called with the topic; NULL: a source.
+                schema.procedure of yours, which is called with the topic; NULL: a source.
             transforms: in order, views or, on Spark, SQL texts or module:function.
             engine: POSTGRES (the default) or SPARK.
             delay: rows younger than this wait.
             repeat: least time between steps (1 hour).
             maxstep: most rows per block (1,000,000).
             run_window: '22:00-06:00', with a time zone or in that of the session; '': none.
-            max_wait: after so long it goes without the dependencies that lag; 0: never.
-            before_sql: statements around the transforms, with qualified names.
-            after_sql: statements around the transforms, with qualified names.
-            pos_column: of the base table (pos, id).
-            id_column: of the base table (pos, id).
+            max_wait: after this time a step no longer waits for dependencies that lag; 0: it
+                always waits.
+            before_sql: statements before and after the transforms, with qualified names.
+            after_sql: statements before and after the transforms, with qualified names.
+            pos_column: the columns of the position (pos, id) in the base table.
+            id_column: the columns of the position (pos, id) in the base table.
             source_offset: PROBE, CLOCK, TRIGGER or HAND.
             reload_method: TRUNCATE or SWAP.
             advance_when_quiet: the offset moves on when there is nothing new.
-            inactive_indicator: Y, it is not run, or N.
-            comment: what it is.
-            module_code: its Module, named like the topic otherwise.
-            area_code: of its Module (PRES).
-            table_type_code: of its Module.
-            platform_code: of its Module, POSTGRES or SPARK.
-            start_pos: rows up to here are not taken.
-            start_id: rows up to here are not taken.
+            inactive_indicator: Y skips each step, N does not.
+            comment: what the topic is.
+            module_code: its Module, which is named like the topic when none is given.
+            area_code: area of its Module (PRES).
+            table_type_code: table type of its Module.
+            platform_code: platform of its Module, POSTGRES or SPARK.
+            start_pos: rows up to this position are not read.
+            start_id: rows up to this position are not read.
 
         Raises:
             MissingArgument: OM005.

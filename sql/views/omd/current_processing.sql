@@ -1,5 +1,5 @@
--- What executes now. The host is what the run says of itself in its context, and so is its process,
--- unless it runs in the database. Its user is the one that OMD has recorded.
+-- OMD records the user and, for a run in the database, the process. Host and process of any other
+-- run are known only from the context that the run gave.
 
 CREATE OR REPLACE VIEW omd_report.current_processing AS
 SELECT
@@ -43,22 +43,22 @@ WHERE mi.execution_status_code = 'E';
 COMMENT ON VIEW omd_report.current_processing IS 'Batch and Module Instances that execute now.';
 COMMENT ON COLUMN omd_report.current_processing.instance_type IS 'BATCH or MODULE.';
 COMMENT ON COLUMN omd_report.current_processing.instance_id IS 'The instance.';
-COMMENT ON COLUMN omd_report.current_processing.code IS 'Code of the Batch or Module.';
+COMMENT ON COLUMN omd_report.current_processing.code IS 'The code of the Batch or Module.';
 COMMENT ON COLUMN omd_report.current_processing.batch_instance_id IS
-'The Batch Instance that called; 0 when none did.';
+'The Batch Instance that called it; 0 when none did.';
 COMMENT ON COLUMN omd_report.current_processing.start_datetime IS 'When it started.';
 COMMENT ON COLUMN omd_report.current_processing.running_for IS 'How long it has been running.';
 COMMENT ON COLUMN omd_report.current_processing.processing_indicator IS
-'P runs; R rolls back; A is not evaluated yet.';
+'P: it runs. R: it rolls back. A: it is not evaluated yet.';
 COMMENT ON COLUMN omd_report.current_processing.lease_expires_at IS
-'When its lease ends; NULL: it has none.';
+'When its lease expires; NULL when it has none.';
 COMMENT ON COLUMN omd_report.current_processing.host IS
-'The host it runs on, as it says; NULL: it did not say.';
+'The host that it runs on, as its context says; NULL when the context does not say.';
 COMMENT ON COLUMN omd_report.current_processing.pid IS
-'Its process: the backend that runs it in the database, else the driver on that host, as it says; '
-'NULL: not known.';
+'The process that runs it: the backend of a run in the database, else the process of the driver '
+'on that host, as its context says; NULL when that is not known.';
 COMMENT ON COLUMN omd_report.current_processing.user_name IS
-'Who began it: the role that connected and, after SET ROLE, the role it had taken on; of an old '
-'run who it says; NULL: not known.';
+'The user who began it: the role that connected and, after SET ROLE, the role that it had taken '
+'on. For a run of an earlier version it is what its context says; NULL when that is not known.';
 COMMENT ON COLUMN omd_report.current_processing.session_lives IS
-'The session that runs it in the database lives; NULL: it does not run in a session.';
+'TRUE when the database session that runs it lives; NULL when no database session runs it.';
