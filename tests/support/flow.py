@@ -30,6 +30,7 @@ FORGET = (
     "RESET ALL",
     "DISCARD TEMP",
     "SELECT pg_advisory_unlock_all()",
+    "UNLISTEN *",
 )
 EMPTY = """
     SET session_replication_role = replica;
@@ -106,6 +107,7 @@ def emptied(control_dsn: str) -> Iterator[Callable[[], Connection]]:
             sessions.append(psycopg.connect(control_dsn, autocommit=True, row_factory=dict_row))
         for statement in FORGET:
             sessions[-1].execute(statement)
+        list(sessions[-1].notifies(timeout=0))  # what the test before did not hear
         sessions[-1].execute(EMPTY)
         return sessions[-1]
 

@@ -295,6 +295,7 @@ class BatchExecutionLogRow:
         end_datetime: When it ended; NULL while it executes.
         duration: How long it ran, or how long it has been running.
         execution_context: Where and by what it ran; NULL when no context was given.
+        started_by: The role that began it; NULL for runs from before this was recorded.
     """
 
     view: ClassVar[str] = "omd_report.batch_execution_log"
@@ -310,6 +311,7 @@ class BatchExecutionLogRow:
     end_datetime: datetime | None
     duration: timedelta
     execution_context: dict[str, Any] | None
+    started_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -660,6 +662,7 @@ class ModuleExecutionLogRow:
         rollback_instance_array: The instances that it had to undo; NULL when there were none.
         rolled_back_by_module_instance_id: The later instance that undid it; NULL when none did.
         execution_context: Where and by what it ran; NULL when no context was given.
+        started_by: The role that began it; NULL for runs from before this was recorded.
     """
 
     view: ClassVar[str] = "omd_report.module_execution_log"
@@ -684,6 +687,7 @@ class ModuleExecutionLogRow:
     rollback_instance_array: list[int] | None
     rolled_back_by_module_instance_id: int | None
     execution_context: dict[str, Any] | None
+    started_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -941,6 +945,7 @@ class TraceRow:
         rolled_back_by_module_instance_id: The later instance that undid it; NULL when none did.
         events: Its events in the order of writing: a JSON array of objects with the columns of
             the event log.
+        started_by: The role that began it; NULL for runs from before this was recorded.
     """
 
     view: ClassVar[str] = "omd_report.trace"
@@ -978,6 +983,7 @@ class TraceRow:
     undid_module_instance_ids: list[int]
     rolled_back_by_module_instance_id: int | None
     events: list[dict[str, Any]]
+    started_by: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,8 @@ def _told(row: TraceRow) -> list[tuple[str, str]]:
         of = f"{parent['batch_code']}, Batch Instance {parent['batch_instance_id']}"
         state = _WORDS[parent["execution_status_code"]]
         told.append(("under" if number else "batch", f"{of}, {state}"))
-    told.append(("started", f"{short(row.start_datetime)}"))
+    by = f", by {row.started_by}" if row.started_by else ""
+    told.append(("started", f"{short(row.start_datetime)}{by}"))
     told.append(("ended" if row.end_datetime else "runs", _until(row)))
     if row.window_is_taken_back is not None:
         told.append(("read", _window(row)))

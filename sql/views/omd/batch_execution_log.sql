@@ -13,7 +13,8 @@ SELECT
     bi.start_datetime,
     bi.end_datetime,
     coalesce(bi.end_datetime, statement_timestamp()) - bi.start_datetime AS duration,
-    bi.execution_context
+    bi.execution_context,
+    bi.started_by
 FROM omd.batch_instance AS bi
 INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id;
 
@@ -37,3 +38,5 @@ COMMENT ON COLUMN omd_report.batch_execution_log.duration IS
 'How long it ran, or how long it has been running.';
 COMMENT ON COLUMN omd_report.batch_execution_log.execution_context IS
 'Where and by what it ran; NULL when no context was given.';
+COMMENT ON COLUMN omd_report.batch_execution_log.started_by IS
+'The role that began it; NULL for runs from before this was recorded.';

@@ -22,7 +22,8 @@ SELECT
     mi.rows_rejected,
     mi.rollback_instance_array,
     mi.rolled_back_by_module_instance_id,
-    mi.execution_context
+    mi.execution_context,
+    mi.started_by
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 LEFT JOIN omd.batch_instance AS bi ON mi.batch_instance_id = bi.batch_instance_id
@@ -61,3 +62,5 @@ COMMENT ON COLUMN omd_report.module_execution_log.rolled_back_by_module_instance
 'The later instance that undid it; NULL when none did.';
 COMMENT ON COLUMN omd_report.module_execution_log.execution_context IS
 'Where and by what it ran; NULL when no context was given.';
+COMMENT ON COLUMN omd_report.module_execution_log.started_by IS
+'The role that began it; NULL for runs from before this was recorded.';

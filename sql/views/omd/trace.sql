@@ -103,7 +103,8 @@ SELECT
         FROM omd.event_log AS e
         INNER JOIN omd.event_type AS t ON e.event_type_code = t.event_type_code
         WHERE e.module_instance_id = mi.module_instance_id AND e.module_instance_id <> 0
-    ) AS events
+    ) AS events,
+    mi.started_by
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 LEFT JOIN omd.batch_instance AS bi ON mi.batch_instance_id = bi.batch_instance_id
@@ -162,3 +163,5 @@ COMMENT ON COLUMN omd_report.trace.rolled_back_by_module_instance_id IS
 'The later instance that undid it; NULL when none did.';
 COMMENT ON COLUMN omd_report.trace.events IS
 'Its events in the order of writing: a JSON array of objects with the columns of the event log.';
+COMMENT ON COLUMN omd_report.trace.started_by IS
+'The role that began it; NULL for runs from before this was recorded.';
