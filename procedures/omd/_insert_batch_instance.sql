@@ -50,7 +50,9 @@ BEGIN
         CASE WHEN p_is_session_bound THEN pg_backend_pid() END,
         CASE WHEN p_is_session_bound THEN statement_timestamp() END,
         omd.editor(),
-        omd._require_context(p_execution_context)
+        CASE
+            WHEN p_execution_context IS NOT NULL THEN omd._require_context(p_execution_context)
+        END
     )
     RETURNING batch_instance_id INTO v_batch_instance_id;
     RETURN v_batch_instance_id;
