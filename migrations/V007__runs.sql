@@ -23,9 +23,7 @@ $do$;
 ALTER TABLE omd.batch_instance
 ADD COLUMN statement_start timestamptz,
 ADD COLUMN backend_pid integer,
-ADD COLUMN started_by text,
-ADD CONSTRAINT fk_batch_instance_reason FOREIGN KEY (reason_code)
-REFERENCES omd.reason (reason_code) DEFERRABLE INITIALLY DEFERRED;
+ADD COLUMN started_by text;
 COMMENT ON COLUMN omd.batch_instance.is_session_bound IS
 'The run is alive as long as its statement executes (run_batch).';
 COMMENT ON COLUMN omd.batch_instance.statement_start IS
@@ -39,9 +37,7 @@ COMMENT ON COLUMN omd.batch_instance.started_by IS
 ALTER TABLE omd.module_instance
 ADD COLUMN statement_start timestamptz,
 ADD COLUMN backend_pid integer,
-ADD COLUMN started_by text,
-ADD CONSTRAINT fk_module_instance_reason FOREIGN KEY (reason_code)
-REFERENCES omd.reason (reason_code) DEFERRABLE INITIALLY DEFERRED;
+ADD COLUMN started_by text;
 COMMENT ON COLUMN omd.module_instance.is_session_bound IS
 'The run is alive as long as its statement executes (run_module).';
 COMMENT ON COLUMN omd.module_instance.statement_start IS

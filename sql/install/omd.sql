@@ -28,7 +28,7 @@
 \ir ../../migrations/V005__internal_routines.sql
 \endif
 
-\set checksum 'e7ef87db91f1043007af8a75489c18bb54c57af1fac7ddfaed2e8e56424120b6'
+\set checksum 'd763565704e044c4463e907d35cc73d0cf3948c7ba58e49b145dbad1b162c1fa'
 \set migration 'V007__runs'
 \ir ../setup/claim.psql
 \if :pending
