@@ -2,32 +2,14 @@
 -- table with the rights of the caller.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
-    p_topic text,
-    p_depends_on text[] DEFAULT NULL,
-    p_processor text DEFAULT NULL,
-    p_transforms text[] DEFAULT NULL,
-    p_engine text DEFAULT NULL,
-    p_delay interval DEFAULT NULL,
-    p_repeat interval DEFAULT NULL,
-    p_maxstep bigint DEFAULT NULL,
-    p_run_window text DEFAULT NULL,
-    p_max_wait interval DEFAULT NULL,
-    p_before_sql text[] DEFAULT NULL,
-    p_after_sql text[] DEFAULT NULL,
-    p_pos_column text DEFAULT NULL,
-    p_id_column text DEFAULT NULL,
-    p_source_offset text DEFAULT NULL,
-    p_reload_method text DEFAULT NULL,
-    p_advance_when_quiet boolean DEFAULT NULL,
-    p_inactive_indicator text DEFAULT NULL,
-    p_comment text DEFAULT NULL,
-    p_module_code text DEFAULT NULL,
-    p_area_code text DEFAULT NULL,
-    p_table_type_code text DEFAULT NULL,
-    p_platform_code text DEFAULT NULL,
-    p_start_pos timestamptz DEFAULT NULL,
-    p_start_id bigint DEFAULT NULL,
-    INOUT p_topic_id integer DEFAULT NULL
+    p_given omd_lineage.topic,
+    p_module_code text,
+    p_area_code text,
+    p_table_type_code text,
+    p_platform_code text,
+    p_start_pos timestamptz,
+    p_start_id bigint,
+    INOUT p_topic_id integer
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -40,12 +22,12 @@ DECLARE
     v_is_new boolean;
     v_text text;
 BEGIN
-    PERFORM omd.require_name('p_topic', p_topic);
-    v_name := omd_lineage._topic_parts(p_topic);
+    PERFORM omd.require_name('p_topic', p_given.topic);
+    v_name := omd_lineage._topic_parts(p_given.topic);
     IF omd.quote_table(v_name.p_table_code, 'POSTGRES') IS NULL THEN
-        PERFORM omd.raise_error('OM016', jsonb_build_object('topic', p_topic));
+        PERFORM omd.raise_error('OM016', jsonb_build_object('topic', p_given.topic));
     END IF;
-    FOREACH v_text IN ARRAY coalesce(p_depends_on, '{}') LOOP
+    FOREACH v_text IN ARRAY coalesce(p_given.depends_on, '{}') LOOP
         IF omd.quote_table((omd_lineage._topic_parts(v_text)).p_table_code, 'POSTGRES') IS NULL THEN
             PERFORM omd.raise_error('OM016', jsonb_build_object('topic', coalesce(v_text, 'NULL')));
         END IF;
@@ -54,64 +36,59 @@ BEGIN
     -- Two registrations at the same time could close a cycle that neither of them sees, so they run
     -- one after the other.
     LOCK TABLE omd_lineage.dependency IN SHARE ROW EXCLUSIVE MODE;
-    SELECT t.* INTO v_old FROM omd_lineage.topic AS t WHERE t.topic = p_topic FOR NO KEY UPDATE;
+    SELECT t.* INTO v_old FROM omd_lineage.topic AS t
+    WHERE t.topic = p_given.topic
+    FOR NO KEY UPDATE;
     v_is_new := NOT FOUND;
 
-    v_new.depends_on := coalesce(p_depends_on, v_old.depends_on, '{}');
-    v_new.transforms := coalesce(p_transforms, v_old.transforms, '{}');
+    -- A NULL keeps what is there, whatever the column.
+    v_new := jsonb_populate_record(v_old, jsonb_strip_nulls(to_jsonb(p_given)));
+    v_new.topic_id := coalesce(
+        v_new.topic_id, nextval(pg_get_serial_sequence('omd_lineage.topic', 'topic_id'))::integer
+    );
+    v_new.table_code := v_name.p_table_code;
+    v_new.tag := v_name.p_tag;
+    v_new.shard := v_name.p_shard;
+    v_new.depends_on := coalesce(v_new.depends_on, '{}');
+    v_new.transforms := coalesce(v_new.transforms, '{}');
+    v_new.before_sql := coalesce(v_new.before_sql, '{}');
+    v_new.after_sql := coalesce(v_new.after_sql, '{}');
     v_new.processor := coalesce(
-        nullif(p_processor, ''),
-        v_old.processor,
-        CASE WHEN v_new.transforms <> '{}' THEN 'STEP' END
+        v_new.processor, CASE WHEN v_new.transforms <> '{}' THEN 'STEP' END
     );
-    v_new.engine := coalesce(p_engine, v_old.engine, 'POSTGRES');
-    v_new.delay := coalesce(p_delay, v_old.delay, interval '0');
-    v_new.repeat := coalesce(p_repeat, v_old.repeat, interval '1 hour');
-    v_new.maxstep := coalesce(p_maxstep, v_old.maxstep, 1000000);
-    v_new.run_window := nullif(
-        coalesce(omd_lineage._normal_run_window(p_run_window), v_old.run_window), ''
+    v_new.engine := coalesce(v_new.engine, 'POSTGRES');
+    v_new.delay := coalesce(v_new.delay, interval '0');
+    v_new.repeat := coalesce(v_new.repeat, interval '1 hour');
+    v_new.maxstep := coalesce(v_new.maxstep, 1000000);
+    v_new.run_window := nullif(omd_lineage._normal_run_window(v_new.run_window), '');
+    v_new.max_wait := nullif(v_new.max_wait, interval '0');
+    v_new.max_age := nullif(v_new.max_age, interval '0');
+    v_new.merge_key := nullif(v_new.merge_key, '{}');
+    v_new.recompute_key := nullif(v_new.recompute_key, '{}');
+    v_new.source_offset := coalesce(v_new.source_offset, 'PROBE');
+    v_new.reload_method := coalesce(v_new.reload_method, 'TRUNCATE');
+    v_new.advance_when_quiet := coalesce(v_new.advance_when_quiet, TRUE);
+    v_new.inactive_indicator := coalesce(
+        omd.require_code('inactive indicator', v_new.inactive_indicator), 'N'
     );
-    v_new.max_wait := nullif(coalesce(p_max_wait, v_old.max_wait), interval '0');
-    v_new.source_offset := coalesce(p_source_offset, v_old.source_offset, 'PROBE');
-    v_new.reload_method := coalesce(p_reload_method, v_old.reload_method, 'TRUNCATE');
+    v_new.updated_by := omd.editor();
+    v_new.updated_at := clock_timestamp();
     CALL omd_lineage._check_topic(v_new);
 
     IF v_new.processor IS NOT NULL THEN
         CALL omd_lineage._register_topic_module(
-            p_topic, v_name.p_table_code, v_new.engine, p_comment, v_old.module_id, p_module_code,
-            p_area_code, p_table_type_code, p_platform_code, v_new.module_id
+            v_new.topic, v_new.table_code, v_new.engine, p_given.comment, v_old.module_id,
+            p_module_code, p_area_code, p_table_type_code, p_platform_code, v_new.module_id
         );
     END IF;
 
-    INSERT INTO omd_lineage.topic AS t (
-        topic, table_code, tag, shard, module_id, depends_on, processor, engine, transforms, delay,
-        repeat, maxstep, run_window, max_wait, before_sql, after_sql, pos_column, id_column,
-        source_offset, reload_method, advance_when_quiet, inactive_indicator, comment, updated_by,
-        updated_at
-    )
-    VALUES (
-        p_topic, v_name.p_table_code, v_name.p_tag, v_name.p_shard, v_new.module_id,
-        v_new.depends_on, v_new.processor, v_new.engine, v_new.transforms, v_new.delay, v_new.repeat, v_new.maxstep,
-        v_new.run_window, v_new.max_wait,
-        coalesce(p_before_sql, v_old.before_sql, '{}'),
-        coalesce(p_after_sql, v_old.after_sql, '{}'),
-        coalesce(p_pos_column, v_old.pos_column),
-        coalesce(p_id_column, v_old.id_column),
-        v_new.source_offset, v_new.reload_method,
-        coalesce(p_advance_when_quiet, v_old.advance_when_quiet, TRUE),
-        coalesce(
-            omd.require_code('inactive indicator', p_inactive_indicator),
-            v_old.inactive_indicator,
-            'N'
-        ),
-        coalesce(p_comment, v_old.comment), omd.editor(), clock_timestamp()
-    )
+    INSERT INTO omd_lineage.topic AS t OVERRIDING SYSTEM VALUE SELECT v_new.*
     ON CONFLICT (topic) DO UPDATE SET
         module_id = excluded.module_id,
         depends_on = excluded.depends_on,
         processor = excluded.processor,
-        engine = excluded.engine,
         transforms = excluded.transforms,
+        engine = excluded.engine,
         delay = excluded.delay,
         repeat = excluded.repeat,
         maxstep = excluded.maxstep,
@@ -126,9 +103,12 @@ BEGIN
         advance_when_quiet = excluded.advance_when_quiet,
         inactive_indicator = excluded.inactive_indicator,
         comment = excluded.comment,
+        merge_key = excluded.merge_key,
+        recompute_key = excluded.recompute_key,
+        max_age = excluded.max_age,
         updated_by = excluded.updated_by,
-        updated_at = excluded.updated_at
-    RETURNING t.topic_id INTO p_topic_id;
+        updated_at = excluded.updated_at;
+    p_topic_id := v_new.topic_id;
 
     IF p_start_pos IS NOT NULL AND NOT v_is_new THEN
         PERFORM omd_lineage._require_unplanned(p_topic_id);
@@ -136,7 +116,7 @@ BEGIN
     INSERT INTO omd_lineage.offsets AS o (topic_id, topic, last, run, waiting_since)
     VALUES (
         p_topic_id,
-        p_topic,
+        v_new.topic,
         CASE
             WHEN v_new.processor IS NOT NULL OR p_start_pos IS NOT NULL
                 THEN
@@ -159,7 +139,7 @@ BEGIN
         PERFORM omd_lineage._resolve_dependencies(d.topic_id)
         FROM (
             SELECT DISTINCT other.topic_id FROM omd_lineage.dependency AS other
-            WHERE other.table_code = v_name.p_table_code AND other.topic_id <> p_topic_id
+            WHERE other.table_code = v_new.table_code AND other.topic_id <> p_topic_id
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
@@ -170,14 +150,15 @@ BEGIN
         ORDER BY d.ordinal
     LOOP
         RAISE WARNING USING
-            MESSAGE = format('topic "%s" waits for %s, which is not a topic yet', p_topic, v_text),
+            MESSAGE = format('topic "%s" waits for %s, which is not a topic yet', v_new.topic, v_text),
             HINT = format('CALL omd_lineage.register_topic(%L);', v_text);
     END LOOP;
 END
 $save_topic$;
 
 COMMENT ON PROCEDURE omd_lineage._save_topic IS
-'Saves the topic p_topic with its Module, its offset and its dependencies; the parameters and '
-'errors are those of register_topic. Locks: other registrations; the Module row.';
+'Saves the topic p_given with its Module, its offset and its dependencies; a NULL in it keeps the '
+'present value. The other parameters and the errors are those of register_topic. Locks: other '
+'registrations; the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._save_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._save_topic TO omd_admin;

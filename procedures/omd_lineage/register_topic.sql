@@ -1,5 +1,6 @@
 -- _save_topic writes with its own rights; this procedure reads the table with the rights of the
--- caller.
+-- caller. A new column of omd_lineage.topic is a parameter and an assignment here, and its default
+-- and its place in the row are in _save_topic.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.register_topic(
     p_topic text,
@@ -27,19 +28,43 @@ CREATE OR REPLACE PROCEDURE omd_lineage.register_topic(
     p_platform_code text DEFAULT NULL,
     p_start_pos timestamptz DEFAULT NULL,
     p_start_id bigint DEFAULT NULL,
+    p_merge_key text[] DEFAULT NULL,
+    p_recompute_key text[] DEFAULT NULL,
+    p_max_age interval DEFAULT NULL,
     INOUT p_topic_id integer DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $register_topic$
+DECLARE
+    v_new omd_lineage.topic;
 BEGIN
+    v_new.topic := p_topic;
+    v_new.depends_on := p_depends_on;
+    v_new.processor := nullif(p_processor, '');
+    v_new.transforms := p_transforms;
+    v_new.engine := p_engine;
+    v_new.delay := p_delay;
+    v_new.repeat := p_repeat;
+    v_new.maxstep := p_maxstep;
+    v_new.run_window := p_run_window;
+    v_new.max_wait := p_max_wait;
+    v_new.before_sql := p_before_sql;
+    v_new.after_sql := p_after_sql;
+    v_new.pos_column := p_pos_column;
+    v_new.id_column := p_id_column;
+    v_new.source_offset := p_source_offset;
+    v_new.reload_method := p_reload_method;
+    v_new.advance_when_quiet := p_advance_when_quiet;
+    v_new.inactive_indicator := p_inactive_indicator;
+    v_new.comment := p_comment;
+    v_new.merge_key := p_merge_key;
+    v_new.recompute_key := p_recompute_key;
+    v_new.max_age := p_max_age;
     CALL omd_lineage._save_topic(
-        p_topic, p_depends_on, p_processor, p_transforms, p_engine, p_delay, p_repeat, p_maxstep,
-        p_run_window, p_max_wait, p_before_sql, p_after_sql, p_pos_column, p_id_column,
-        p_source_offset, p_reload_method, p_advance_when_quiet, p_inactive_indicator, p_comment,
-        p_module_code, p_area_code, p_table_type_code, p_platform_code, p_start_pos, p_start_id,
-        p_topic_id
+        v_new, p_module_code, p_area_code, p_table_type_code, p_platform_code, p_start_pos,
+        p_start_id, p_topic_id
     );
     BEGIN
         PERFORM omd_lineage._probe_source(p_topic_id);
@@ -77,25 +102,29 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'and its dependencies; a NULL argument keeps the present value. p_depends_on: tables or topics; '
 'the first is the base table. p_processor: STEP (the default with p_transforms), RELOAD, or a '
 'procedure schema.procedure of yours, which is called with the topic; NULL: a source. '
-'p_transforms: in order, views or, on Spark, SQL texts or module:function. p_engine: POSTGRES '
-'(the default) or SPARK. p_delay: rows younger than this wait. p_repeat: least time between steps '
-'(1 hour). p_maxstep: most rows per block (1,000,000). p_run_window: ''22:00-06:00'', with a time '
+'p_transforms: in order, views or, on Spark, SQL texts or module:function. p_engine: POSTGRES (the'
+' default) or SPARK. p_delay: rows younger than this wait. p_repeat: least time between steps (1 '
+'hour). p_maxstep: most rows per block (1,000,000). p_run_window: ''22:00-06:00'', with a time '
 'zone or in that of the session; '''': none. p_max_wait: after this time a step no longer waits '
 'for dependencies that lag; 0: it always waits. p_before_sql, p_after_sql: statements before and '
 'after the transforms, with qualified names. p_pos_column, p_id_column: the columns of the '
 'position (pos, id) in the base table. p_source_offset: PROBE, CLOCK, TRIGGER or HAND. '
 'p_reload_method: TRUNCATE or SWAP. p_advance_when_quiet: the offset moves on when there is '
 'nothing new. p_inactive_indicator: Y skips each step, N does not. p_comment: what the topic is. '
-'p_module_code: its Module, which is named like the topic when none is given. p_area_code: area '
-'of its Module (PRES). p_table_type_code: table type of its Module. p_platform_code: platform of '
-'its Module, POSTGRES or SPARK. p_start_pos, p_start_id: rows up to this position are not read. '
-'Returns p_topic_id. Errors: OM005: p_topic is NULL; OM006: a code is unknown; OM009: the table '
-'is no name on the platform; OM013: an argument has a value that is not allowed; OM016: p_topic, '
-'or a dependency, is no name of a topic; OM017: it would depend on itself; OM111: another target '
-'while a rollback is pending; OM204: another platform than that of a companion; OM205: its '
-'destination lacks the column that tells the run; OM208: p_start_pos while a block is planned; '
-'OM209: nothing is known that would undo a load of its table format; OM210: a destination in a '
-'schema of OMD or PostgreSQL. Locks: other registrations; the Module row. See '
-'docs/explanation/lineage.md. Call again when the answer was lost.';
+'p_module_code: its Module, which is named like the topic when none is given. p_area_code: area of'
+' its Module (PRES). p_table_type_code: table type of its Module. p_platform_code: platform of its'
+' Module, POSTGRES or SPARK. p_start_pos, p_start_id: rows up to this position are not read. '
+'p_merge_key: columns of the destination; rows of a block replace those with the same values. '
+'p_recompute_key: columns of the destination; the first view of p_transforms names the values that'
+' a block touches, and the second computes their rows anew from the whole base table. p_max_age: '
+'how old the newest row of a source may be; 0: nothing is promised. Returns p_topic_id. Errors: '
+'OM005: p_topic is NULL; OM006: a code is unknown; OM009: the table is no name on the platform; '
+'OM013: an argument has a value that is not allowed; OM016: p_topic, or a dependency, is no name '
+'of a topic; OM017: it would depend on itself; OM111: another target while a rollback is pending; '
+'OM204: another platform than that of a companion; OM205: its destination lacks the column that '
+'tells the run; OM208: p_start_pos while a block is planned; OM209: nothing is known that would '
+'undo a load of its table format; OM210: a destination in a schema of OMD or PostgreSQL. Locks: '
+'other registrations; the Module row. See docs/explanation/lineage.md. Call again when the answer '
+'was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

@@ -28,6 +28,13 @@
 \ir ../../migrations/V012__lineage_comments.sql
 \endif
 
+\set checksum 'ec83d31735e18e2a1674a46709858dc0f7ea9163e42126c6eaebf40b43ee24b2'
+\set migration 'V013__topic_increments'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V013__topic_increments.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 

@@ -196,6 +196,9 @@ class LineageCalls(Calls):
         platform_code: str | None = None,
         start_pos: datetime | None = None,
         start_id: int | None = None,
+        merge_key: Sequence[str] | None = None,
+        recompute_key: Sequence[str] | None = None,
+        max_age: timedelta | str | None = None,
     ) -> int:
         """Inserts or updates the topic ``topic`` (schema.table[#tag][:shard]), with its Module, its
         offset and its dependencies; a NULL argument keeps the present value.
@@ -229,6 +232,12 @@ class LineageCalls(Calls):
             platform_code: platform of its Module, POSTGRES or SPARK.
             start_pos: rows up to this position are not read.
             start_id: rows up to this position are not read.
+            merge_key: columns of the destination; rows of a block replace those with the same
+                values.
+            recompute_key: columns of the destination; the first view of ``transforms`` names
+                the values that a block touches, and the second computes their rows anew from
+                the whole base table.
+            max_age: how old the newest row of a source may be; 0: nothing is promised.
 
         Raises:
             MissingArgument: OM005.
@@ -271,6 +280,9 @@ class LineageCalls(Calls):
             platform_code,
             start_pos,
             start_id,
+            merge_key,
+            recompute_key,
+            max_age,
         )
         return answer
 
@@ -440,6 +452,9 @@ _REGISTER_TOPIC = Routine(
         "p_platform_code": "text",
         "p_start_pos": "timestamp with time zone",
         "p_start_id": "bigint",
+        "p_merge_key": "text[]",
+        "p_recompute_key": "text[]",
+        "p_max_age": "interval",
     },
     required=1,
     repeat=Repeat(),
