@@ -1,0 +1,80 @@
+-- The allow-list and the index that serves it can't differ, since one call makes both. The twin has
+-- the index too, or a purge could not exchange it.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch.allow_search(
+    p_family_code text,
+    p_index_name text,
+    p_criteria text[]
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $allow_search$
+DECLARE
+    v_criterion text;
+    v_old text[];
+    v_columns text;
+    v_index text := lower('ix_' || p_family_code || '_' || p_index_name);
+BEGIN
+    PERFORM omd_dispatch._require_family(p_family_code);
+    PERFORM omd_dispatch._require_code('p_index_name', upper(p_index_name));
+    IF cardinality(p_criteria) = 0 OR array_position(p_criteria, NULL) IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_criteria',
+                'value', left(p_criteria::text, 60),
+                'expected', 'at least one criterion, or NULL to remove the index'
+            )
+        );
+    END IF;
+    FOREACH v_criterion IN ARRAY coalesce(p_criteria, '{}') LOOP
+        PERFORM omd_dispatch._require_criterion(p_family_code, v_criterion);
+    END LOOP;
+    PERFORM FROM omd_dispatch.task_conf_family_desc AS f
+    WHERE f.family_code = p_family_code
+    FOR NO KEY UPDATE;
+
+    SELECT array_agg(s.criterion ORDER BY s.criterion) INTO v_old
+    FROM omd_dispatch.task_conf_search_allowed AS s
+    WHERE s.family_code = p_family_code AND s.index_name = p_index_name;
+    IF v_old IS NOT NULL THEN
+        IF v_old = ARRAY(SELECT DISTINCT c FROM unnest(p_criteria) AS c ORDER BY 1) THEN
+            RETURN;
+        END IF;
+        DELETE FROM omd_dispatch.task_conf_search_allowed AS s
+        WHERE s.family_code = p_family_code AND s.index_name = p_index_name;
+        EXECUTE format('DROP INDEX omd_dispatch.%I, omd_dispatch.%I', v_index, v_index || '_swap');
+    END IF;
+    IF p_criteria IS NULL THEN
+        RETURN;
+    END IF;
+    INSERT INTO omd_dispatch.task_conf_search_allowed (family_code, index_name, criterion)
+    SELECT DISTINCT p_family_code, p_index_name, c FROM unnest(p_criteria) AS c;
+    SELECT string_agg(format('%I', 'func_' || lower(c.criterion)), ', ' ORDER BY c.n)
+    INTO v_columns
+    FROM (
+        SELECT u.criterion, min(u.n) AS n
+        FROM unnest(p_criteria) WITH ORDINALITY AS u (criterion, n)
+        GROUP BY u.criterion
+    ) AS c;
+    EXECUTE format(
+        'CREATE INDEX %1$I ON %3$s (%5$s, task_id DESC);'
+        ' CREATE INDEX %2$I ON %4$s (%5$s, task_id DESC)',
+        v_index,
+        v_index || '_swap',
+        omd_dispatch._data_table(p_family_code),
+        omd_dispatch._data_table(p_family_code, '_swap'),
+        v_columns
+    );
+END
+$allow_search$;
+
+COMMENT ON PROCEDURE omd_dispatch.allow_search IS
+'Allows searches of the family p_family_code that give all of p_criteria, and creates the index '
+'p_index_name on them, which serves the search; p_criteria NULL removes both. Errors: OM005: '
+'p_family_code or p_index_name is NULL; OM013: a name is not allowed; OM070: the family is '
+'unknown; OM075: it lacks a criterion. Locks: the family; its table against writes while the '
+'index is built. Call again when the answer was lost.';
+REVOKE ALL ON PROCEDURE omd_dispatch.allow_search FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_dispatch.allow_search TO omd_admin;

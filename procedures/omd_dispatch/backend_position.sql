@@ -1,0 +1,36 @@
+-- The order is that of the bytes, so that members on servers of any locale agree.
+
+CREATE OR REPLACE FUNCTION omd_dispatch.backend_position(
+    p_backend_type text,
+    p_backend_id text
+)
+RETURNS TABLE (
+    "position" integer,
+    members integer
+)
+LANGUAGE sql
+VOLATILE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT m.place, m.members
+    FROM (
+        SELECT
+            b.backend_id,
+            (row_number() OVER (ORDER BY b.backend_id COLLATE "C") - 1)::integer AS place,
+            (count(*) OVER ())::integer AS members
+        FROM omd_dispatch.backend_registration AS b
+        WHERE
+            b.backend_type = p_backend_type
+            AND omd_dispatch._lives(b.registration_time, b.ttl)
+    ) AS m
+    WHERE m.backend_id = p_backend_id;
+END;
+
+COMMENT ON FUNCTION omd_dispatch.backend_position IS
+'One row or none: position, that of p_backend_id, from 0, among the living members of the group '
+'p_backend_type, and members, their number. There is no row for one that does not live. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd_dispatch.backend_position FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch.backend_position TO omd_reader;

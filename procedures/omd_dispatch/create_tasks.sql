@@ -1,0 +1,78 @@
+-- All tasks are created or none: a caller who is told of one mistake repeats the call as it is.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch.create_tasks(
+    p_family_code text,
+    p_task_type text,
+    p_tasks jsonb,
+    p_on_duplicate text DEFAULT NULL,
+    INOUT p_task_ids bigint[] DEFAULT NULL,
+    INOUT p_created bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
+AS $create_tasks$
+DECLARE
+    v_answer record;
+    v_task jsonb;
+    v_problem text;
+BEGIN
+    IF p_tasks IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_tasks'));
+    ELSIF jsonb_typeof(p_tasks) <> 'array' OR EXISTS (
+        SELECT FROM jsonb_array_elements(p_tasks) AS t (task)
+        WHERE jsonb_typeof(t.task) <> 'object'
+            OR t.task - '{criteria,payload,execution_time,priority}'::text[] <> '{}'
+    ) THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_tasks',
+                'value', left(p_tasks::text, 60),
+                'expected',
+                'an array of objects with criteria, payload, execution_time and priority'
+            )
+        );
+    END IF;
+    FOR v_task IN SELECT t.task FROM jsonb_array_elements(p_tasks) AS t (task) LOOP
+        BEGIN
+            PERFORM omd_dispatch._require_task_arguments(
+                v_task -> 'criteria',
+                (v_task ->> 'execution_time')::timestamptz,
+                (v_task ->> 'priority')::integer,
+                p_on_duplicate
+            );
+        EXCEPTION
+            WHEN data_exception THEN
+                v_problem := sqlerrm;
+        END;
+        IF v_problem IS NOT NULL THEN
+            PERFORM omd.raise_error(
+                'OM013',
+                jsonb_build_object(
+                    'argument', 'p_tasks',
+                    'value', left(v_task::text, 60),
+                    'expected', 'of times and numbers (' || v_problem || ')'
+                )
+            );
+        END IF;
+    END LOOP;
+    v_answer := omd_dispatch._insert_tasks(
+        p_family_code, p_task_type, p_tasks, coalesce(p_on_duplicate, 'ERROR')
+    );
+    p_task_ids := v_answer.p_task_ids;
+    p_created := v_answer.p_created;
+END
+$create_tasks$;
+
+COMMENT ON PROCEDURE omd_dispatch.create_tasks IS
+'Creates the tasks p_tasks of the type p_task_type in p_family_code, all or none: an array of '
+'{"criteria", "payload", "execution_time", "priority"}, each as in create_task. p_on_duplicate: as '
+'there. Returns p_task_ids, in their order, and p_created, how many are new. Errors: OM005: family, '
+'type or p_tasks is NULL; OM013: an argument is not allowed; OM014: the isolation level is not read '
+'committed; OM070, OM071: family or type is unknown; OM075: the model lacks a criterion; OM076: a '
+'criterion is missing; OM077: one is forbidden; OM078: a value is not of its type; OM170: a live '
+'task has the key. Locks: the keys; it waits for those who create or end a task with one of them.';
+REVOKE ALL ON PROCEDURE omd_dispatch.create_tasks FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_dispatch.create_tasks TO omd_runner, omd_admin;

@@ -1,0 +1,81 @@
+-- The errors of dispatch. omd.error_catalogue says how the templates are filled.
+
+INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
+VALUES
+(
+    'OM070', 'UnknownFamily', 'family "{family_code}" is not registered',
+    'SELECT family_code FROM omd_dispatch.task_conf_family_desc; or CALL '
+    'omd_dispatch.register_family({family_code_literal}, …);'
+),
+(
+    'OM071', 'UnknownTaskType', 'family "{family_code}" has no type of tasks "{task_type}"',
+    'SELECT task_type FROM omd_dispatch.task_conf_type_desc WHERE family_code = '
+    '{family_code_literal}; or CALL omd_dispatch.register_task_type({family_code_literal}, '
+    '{task_type_literal}, …);'
+),
+(
+    'OM072', 'UnknownTask', 'there is no task {task_id}',
+    'A finished task goes when its slot is purged: SELECT * FROM omd_report.dispatch_queue;'
+),
+(
+    'OM073', 'UnknownSuspension', 'there is no suspension {suspension_id}',
+    'SELECT * FROM omd_report.dispatch_suspensions;'
+),
+(
+    'OM074', 'UnknownSchedule', 'schedule "{schedule_code}" is not registered',
+    'SELECT * FROM omd_report.dispatch_schedules;'
+),
+(
+    'OM075', 'CriterionUnknown', 'family "{family_code}" has no criterion "{criterion}"',
+    'Its criteria: {criteria}.'
+),
+(
+    'OM076', 'CriterionMissing', 'a task of type "{task_type}" needs the criterion {criterion}',
+    'CALL omd_dispatch.set_custom({family_code_literal}, {task_type_literal}, '
+    '{criterion_literal}, ''O''); makes it optional.'
+),
+(
+    'OM077', 'CriterionForbidden',
+    'a task of type "{task_type}" must not have the criterion {criterion}',
+    'Its criteria: {criteria}.'
+),
+(
+    'OM078', 'CriterionInvalid', 'the value of the criterion {criterion} is refused: {problem}',
+    'SELECT criterion, data_type FROM omd_dispatch.task_conf_family_model WHERE family_code = '
+    '{family_code_literal};'
+),
+(
+    'OM079', 'SearchNotAllowed',
+    'no index of family "{family_code}" serves a search by {criteria}',
+    'SELECT * FROM omd_dispatch.task_conf_search_allowed WHERE family_code = '
+    '{family_code_literal}; an administrator may CALL omd_dispatch.allow_search(…);'
+),
+(
+    'OM170', 'DuplicateTask', 'task {task_id} has the same key {key} and is live',
+    'SELECT * FROM omd_dispatch.explain_task({task_id}); or create it with p_on_duplicate => '
+    '''EXISTING''.'
+),
+(
+    'OM171', 'WrongTaskState', 'task {task_id} is {status} and can''t {action}',
+    'SELECT * FROM omd_dispatch.explain_task({task_id});'
+),
+(
+    'OM172', 'BackendGone', 'member "{backend_id}" is not registered, or was declared dead',
+    'CALL omd_dispatch.register_backend(…); its tasks go to other members.'
+),
+(
+    'OM173', 'WrongMigrationStep', 'family "{family_code}" has migration status {status}: {problem}',
+    'CALL omd_dispatch.set_migration_status({family_code_literal}, …); one step up or down.'
+),
+(
+    'OM174', 'MigrationNotClean', 'the models of family "{family_code}" differ: {problem}',
+    'SELECT * FROM omd_dispatch.compare_models({family_code_literal});'
+),
+(
+    'OM270', 'TwinDiffers', 'the twin of {table_name} differs: {problem}',
+    'Make {twin_name} as the partitions are: columns, types, constraints and indexes.'
+)
+ON CONFLICT (sqlstate_code) DO UPDATE SET
+    error_name = excluded.error_name,
+    message_template = excluded.message_template,
+    hint_template = excluded.hint_template;
