@@ -1,0 +1,9 @@
+-- These grants say which roles may read and edit the tables of dispatch. The file of each routine
+-- says which roles may call it. Nothing is granted to PUBLIC.
+
+GRANT USAGE ON SCHEMA omd_dispatch TO omd_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA omd_dispatch, omd_report TO omd_reader;
+
+-- omd_admin corrects schedules and removes members by hand.
+GRANT UPDATE (next_time, inactive_indicator) ON omd_dispatch.task_schedule TO omd_admin;
+GRANT DELETE ON omd_dispatch.backend_registration TO omd_admin;

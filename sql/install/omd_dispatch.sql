@@ -1,0 +1,55 @@
+-- This list says what is installed for dispatch, in order. sql/install.sql includes it.
+
+\set checksum 'd81f3c3d67bdbea5cff20ef8c27acf133403e14efde94e29a77ec7a54d54478a'
+\set migration 'V021__dispatch'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V021__dispatch.sql
+\endif
+
+-- Reference rows
+\ir ../reference/omd_dispatch/error_catalogue.sql
+
+-- Helpers
+\ir ../../procedures/omd_dispatch/_partition_code.sql
+\ir ../../procedures/omd_dispatch/_data_table.sql
+\ir ../../procedures/omd_dispatch/_require_code.sql
+\ir ../../procedures/omd_dispatch/_require_family.sql
+\ir ../../procedures/omd_dispatch/_require_type.sql
+\ir ../../procedures/omd_dispatch/_require_criterion.sql
+\ir ../../procedures/omd_dispatch/_lane_sql.sql
+\ir ../../procedures/omd_dispatch/_criteria_sql.sql
+
+-- Configuration
+\ir ../../procedures/omd_dispatch/_raise_cache_version.sql
+\ir ../../procedures/omd_dispatch/_comment_task_tables.sql
+\ir ../../procedures/omd_dispatch/_make_task_table.sql
+\ir ../../procedures/omd_dispatch/register_family.sql
+\ir ../../procedures/omd_dispatch/register_task_type.sql
+\ir ../../procedures/omd_dispatch/set_custom.sql
+\ir ../../procedures/omd_dispatch/set_external_name.sql
+\ir ../../procedures/omd_dispatch/allow_search.sql
+
+-- Tasks
+\ir ../../procedures/omd_dispatch/_matching_suspension.sql
+\ir ../../procedures/omd_dispatch/_require_criteria.sql
+\ir ../../procedures/omd_dispatch/_raise_invalid_criterion.sql
+\ir ../../procedures/omd_dispatch/_require_task_arguments.sql
+\ir ../../procedures/omd_dispatch/_insert_tasks.sql
+\ir ../../procedures/omd_dispatch/create_task.sql
+\ir ../../procedures/omd_dispatch/create_tasks.sql
+\ir ../../procedures/omd_dispatch/_family_of_task.sql
+
+-- Members and claims
+\ir ../../procedures/omd_dispatch/_lives.sql
+\ir ../../procedures/omd_dispatch/_hold_backend.sql
+\ir ../../procedures/omd_dispatch/backend_position.sql
+
+-- Triggers
+\ir ../triggers/omd_dispatch/cache_version.sql
+
+-- Shipped families
+\ir ../reference/omd_dispatch/codes.sql
+
+-- Grants
+\ir ../grants/omd_dispatch.sql

@@ -1,0 +1,28 @@
+-- The partition schemes, and the families that are shipped. The shipped rows are written when they
+-- are missing, so that what an administrator has changed stays.
+
+INSERT INTO omd_dispatch.task_conf_partition_scheme (scheme_code, period, scheme_description)
+VALUES
+('DAY_RING', interval '1 day', 'A slot for each UTC day, by its number modulo the slots.'),
+('WEEK_RING', interval '7 days', 'A slot for each UTC week, by its number modulo the slots.')
+ON CONFLICT (scheme_code) DO UPDATE SET
+    period = excluded.period,
+    scheme_description = excluded.scheme_description;
+
+DO $do$
+BEGIN
+    IF NOT EXISTS (SELECT FROM omd_dispatch.task_conf_family_desc WHERE family_code = 'RUN') THEN
+        CALL omd_dispatch.register_family(
+            'RUN', '{"CODE": "text"}', ARRAY['CODE'], 'WEEK_RING', 8, interval '42 days'
+        );
+        CALL omd_dispatch.register_task_type('RUN', 'BATCH', 'BATCH');
+        CALL omd_dispatch.register_task_type('RUN', 'MODULE', 'MODULE');
+        CALL omd_dispatch.register_task_type(
+            'RUN', 'TOPIC', 'PYTHON', 'omd.lineage.task:run', p_timeout => interval '1 day'
+        );
+    END IF;
+    IF NOT EXISTS (SELECT FROM omd_dispatch.task_conf_family_desc WHERE family_code = 'CALL') THEN
+        CALL omd_dispatch.register_family('CALL');
+    END IF;
+END
+$do$;
