@@ -23,7 +23,6 @@ DECLARE
     v_family omd_dispatch.task_conf_family_desc;
     v_type omd_dispatch.task_conf_type_desc;
     v_names jsonb;
-    v_key text;
     v_columns text;
     v_values text;
     v_statement text;
@@ -38,9 +37,10 @@ BEGIN
     v_family := omd_dispatch._require_family(p_family_code);
     v_names := omd_dispatch._require_criteria(p_family_code, p_task_type, p_tasks);
 
-    -- The values of the criteria as their types, and of the key as one JSON array.
     SELECT
-        coalesce(string_agg(format(', %I', 'func_' || lower(m.criterion)), '' ORDER BY m.criterion), ''),
+        coalesce(
+            string_agg(format(', %I', 'func_' || lower(m.criterion)), '' ORDER BY m.criterion), ''
+        ),
         coalesce(
             string_agg(
                 format(
@@ -56,19 +56,8 @@ BEGIN
                 ORDER BY m.criterion
             ),
             ''
-        ),
-        string_agg(format(', %I', 'func_' || lower(m.criterion)), '' ORDER BY m.criterion)
-        FILTER (
-            WHERE m.is_key
-                AND NOT EXISTS (
-                    SELECT FROM omd_dispatch.task_conf_custom AS k
-                    WHERE k.family_code = m.family_code
-                        AND k.task_type = p_task_type
-                        AND k.criterion = m.criterion
-                        AND k.mode = 'D'
-                )
         )
-    INTO v_columns, v_values, v_key
+    INTO v_columns, v_values
     FROM omd_dispatch.task_conf_family_model AS m
     WHERE m.family_code = p_family_code;
 
@@ -138,10 +127,7 @@ BEGIN
         $sql$,
         omd_dispatch._data_table(p_family_code),
         v_values,
-        CASE
-            WHEN v_key IS NULL THEN 'NULL::text'
-            ELSE format('jsonb_build_array($4, $5%s)::text', v_key)
-        END,
+        omd_dispatch._key_sql(p_family_code, p_task_type),
         v_columns,
         omd_dispatch._lane_sql(v_type),
         omd_dispatch._criteria_sql(p_family_code)

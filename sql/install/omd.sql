@@ -56,6 +56,13 @@
 \ir ../../migrations/V011__comments.sql
 \endif
 
+\set checksum '47cd0e4573fc701be245b99113af8a860cca42272f749882657683b39349adcf'
+\set migration 'V022__instances_of_tasks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V022__instances_of_tasks.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -95,6 +102,7 @@
 \ir ../../procedures/omd/_awaits_rollback.sql
 \ir ../../procedures/omd/_is_open.sql
 \ir ../../procedures/omd/open_module_instances.sql
+\ir ../../procedures/omd/instance_of_task.sql
 \ir ../../procedures/omd/_executing_module_instances.sql
 \ir ../../procedures/omd/_executing_batch_instances.sql
 \ir ../../procedures/omd/_failed_chains.sql

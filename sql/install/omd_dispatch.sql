@@ -19,6 +19,8 @@
 \ir ../../procedures/omd_dispatch/_require_criterion.sql
 \ir ../../procedures/omd_dispatch/_lane_sql.sql
 \ir ../../procedures/omd_dispatch/_criteria_sql.sql
+\ir ../../procedures/omd_dispatch/_key_sql.sql
+\ir ../../procedures/omd_dispatch/_notify_due.sql
 
 -- Configuration
 \ir ../../procedures/omd_dispatch/_raise_cache_version.sql
@@ -39,11 +41,26 @@
 \ir ../../procedures/omd_dispatch/create_task.sql
 \ir ../../procedures/omd_dispatch/create_tasks.sql
 \ir ../../procedures/omd_dispatch/_family_of_task.sql
+\ir ../../procedures/omd_dispatch/_lock_task.sql
+\ir ../../procedures/omd_dispatch/cancel_task.sql
+\ir ../../procedures/omd_dispatch/reschedule_task.sql
+\ir ../../procedures/omd_dispatch/revive_task.sql
 
 -- Members and claims
 \ir ../../procedures/omd_dispatch/_lives.sql
 \ir ../../procedures/omd_dispatch/_hold_backend.sql
 \ir ../../procedures/omd_dispatch/backend_position.sql
+\ir ../../procedures/omd_dispatch/register_backend.sql
+\ir ../../procedures/omd_dispatch/renew_backend.sql
+\ir ../../procedures/omd_dispatch/_due_lanes.sql
+\ir ../../procedures/omd_dispatch/_free_in_lane.sql
+\ir ../../procedures/omd_dispatch/_claim_lane.sql
+\ir ../../procedures/omd_dispatch/claim_tasks.sql
+\ir ../../procedures/omd_dispatch/_end_claims.sql
+\ir ../../procedures/omd_dispatch/complete_tasks.sql
+\ir ../../procedures/omd_dispatch/_give_back.sql
+\ir ../../procedures/omd_dispatch/release_tasks.sql
+\ir ../../procedures/omd_dispatch/leave_backend.sql
 
 -- Triggers
 \ir ../triggers/omd_dispatch/cache_version.sql

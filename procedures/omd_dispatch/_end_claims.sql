@@ -1,0 +1,132 @@
+-- One statement decides for a task or for a thousand; complete_tasks and the settlement of dead
+-- members both come here.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._end_claims(
+    p_family_code text,
+    p_results jsonb
+)
+RETURNS SETOF bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET jit = off
+AS $end_claims$
+DECLARE
+    v_ended record;
+    v_over bigint[] := '{}';
+BEGIN
+    FOR v_ended IN
+        EXECUTE format(
+            $sql$
+            WITH result AS MATERIALIZED (
+                SELECT DISTINCT ON (r.task_id) r.*
+                FROM jsonb_to_recordset($1) AS r (
+                    task_id bigint, claim_token bigint, claimed_by text, outcome text, error text,
+                    error_code text
+                )
+                ORDER BY r.task_id
+            ),
+            held AS MATERIALIZED (
+                SELECT
+                    t.task_id, t.partition_code, t.attempt, t.cancel_requested, t.task_type,
+                    r.error, r.error_code, r.outcome AS told, r.claim_token
+                FROM result AS r
+                INNER JOIN %1$s AS t ON r.task_id = t.task_id
+                WHERE t.status = 'CLAIMED'
+                    AND t.claimed_by = r.claimed_by
+                    AND t.claim_token = r.claim_token
+                FOR UPDATE OF t
+            ),
+            judged AS MATERIALIZED (
+                SELECT
+                    h.*, i.instance_type, i.instance_id, o.outcome, c.max_attempts, c.backoff,
+                    c.backoff_limit, c.later_after,
+                    CASE
+                        WHEN o.outcome IN ('S', 'C') THEN 'DONE'
+                        WHEN h.cancel_requested THEN 'CANCELLED'
+                        WHEN o.outcome = 'A' THEN 'PENDING'
+                        WHEN h.attempt >= c.max_attempts OR h.error_code ~ '^OM[02]' THEN 'DEAD'
+                        ELSE 'PENDING'
+                    END AS status
+                FROM held AS h
+                INNER JOIN omd_dispatch.task_conf_type_desc AS c
+                    ON c.family_code = $2 AND h.task_type = c.task_type
+                LEFT JOIN LATERAL omd.instance_of_task(h.task_id, h.claim_token) AS i ON TRUE
+                CROSS JOIN LATERAL (
+                    SELECT coalesce(
+                        h.told,
+                        CASE i.execution_status_code
+                            WHEN 'E' THEN 'A'
+                            ELSE coalesce(i.execution_status_code, 'F')
+                        END
+                    ) AS outcome
+                ) AS o
+            )
+            UPDATE %1$s AS t SET
+                status = j.status,
+                outcome = j.outcome,
+                error = CASE WHEN j.outcome IN ('F', 'A') THEN j.error END,
+                attempt = t.attempt - (j.outcome = 'A')::integer,
+                execution_time = CASE
+                    WHEN j.status <> 'PENDING' THEN t.execution_time
+                    WHEN j.outcome = 'A' THEN clock_timestamp() + j.later_after
+                    ELSE clock_timestamp() + least(
+                        j.backoff * power(2, least(j.attempt - 1, 30)), j.backoff_limit
+                    )
+                END,
+                finished_at = CASE WHEN j.status <> 'PENDING' THEN clock_timestamp() END,
+                batch_instance_id = CASE
+                    WHEN j.instance_type = 'BATCH' THEN j.instance_id ELSE t.batch_instance_id
+                END,
+                module_instance_id = CASE
+                    WHEN j.instance_type = 'MODULE' THEN j.instance_id ELSE t.module_instance_id
+                END,
+                claimed_by = NULL,
+                claimed_at = NULL,
+                claim_token = NULL,
+                cancel_requested = FALSE
+            FROM judged AS j
+            WHERE t.task_id = j.task_id AND t.partition_code = j.partition_code
+            RETURNING
+                t.task_id, t.task_type, t.status, t.attempt, t.error, t.key_hash,
+                t.batch_instance_id, t.module_instance_id
+            $sql$,
+            omd_dispatch._data_table(p_family_code)
+        ) USING p_results, p_family_code
+    LOOP
+        IF v_ended.status <> 'PENDING' AND v_ended.key_hash IS NOT NULL THEN
+            v_over := v_over || v_ended.task_id;
+        END IF;
+        IF v_ended.status = 'DEAD' THEN
+            PERFORM omd.write_event(
+                coalesce(v_ended.module_instance_id, 0),
+                coalesce(v_ended.batch_instance_id, 0),
+                6,
+                'TASK DEAD',
+                format(
+                    'task %s (%s %s) is dead after %s attempts: %s',
+                    v_ended.task_id, p_family_code, v_ended.task_type, v_ended.attempt,
+                    coalesce(v_ended.error, 'no error was told')
+                )
+            );
+        END IF;
+        RETURN NEXT v_ended.task_id;
+    END LOOP;
+    IF v_over <> '{}' THEN
+        DELETE FROM omd_dispatch.mutex AS m WHERE m.task_id = ANY(v_over);
+    END IF;
+END
+$end_claims$;
+
+COMMENT ON FUNCTION omd_dispatch._end_claims IS
+'Ends claims of tasks of p_family_code and returns the tasks whose claim it has ended. p_results: '
+'an array of {"task_id", "claim_token", "claimed_by", "outcome", "error", "error_code"}; a task '
+'that is not claimed by that member under that token is left alone. An outcome that is NULL is '
+'that of the instance which the task has begun. Locks: the tasks and their keys.';
+REVOKE ALL ON FUNCTION omd_dispatch._end_claims FROM PUBLIC;

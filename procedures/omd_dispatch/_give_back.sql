@@ -1,0 +1,38 @@
+-- A task that was not started counts no attempt, and is due as it was.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._give_back(
+    p_backend_id text,
+    p_task_ids bigint[]
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $give_back$
+DECLARE
+    v_family_code text;
+    v_rows bigint;
+    v_all bigint := 0;
+BEGIN
+    FOR v_family_code IN
+        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
+    LOOP
+        EXECUTE format(
+            'UPDATE %s SET status = ''PENDING'', attempt = attempt - 1, claimed_by = NULL,'
+            ' claimed_at = NULL, claim_token = NULL, cancel_requested = FALSE'
+            ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL)',
+            omd_dispatch._data_table(v_family_code)
+        ) USING p_backend_id, p_task_ids;
+        GET DIAGNOSTICS v_rows = ROW_COUNT;
+        v_all := v_all + v_rows;
+    END LOOP;
+    RETURN v_all;
+END
+$give_back$;
+
+COMMENT ON FUNCTION omd_dispatch._give_back IS
+'Makes the tasks p_task_ids (NULL: all) that the member p_backend_id has claimed pending again, as '
+'if they had not been claimed, and returns their number. Locks: the tasks.';
+REVOKE ALL ON FUNCTION omd_dispatch._give_back FROM PUBLIC;

@@ -1,0 +1,74 @@
+-- A result that comes too late is told to the worker and changes nothing: another one has the task,
+-- or it was ended meanwhile.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch.complete_tasks(
+    p_backend_id text,
+    p_results jsonb,
+    INOUT p_refused bigint[] DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $complete_tasks$
+DECLARE
+    v_results jsonb;
+    v_family_code text;
+    v_ended bigint[] := '{}';
+BEGIN
+    PERFORM omd.require_read_committed();
+    IF p_backend_id IS NULL OR p_results IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005',
+            jsonb_build_object(
+                'argument', CASE WHEN p_backend_id IS NULL THEN 'p_backend_id' ELSE 'p_results' END
+            )
+        );
+    ELSIF jsonb_typeof(p_results) <> 'array' OR EXISTS (
+        SELECT FROM jsonb_array_elements(p_results) AS r (result)
+        WHERE jsonb_typeof(r.result) <> 'object'
+            OR jsonb_typeof(r.result -> 'task_id') IS DISTINCT FROM 'number'
+            OR jsonb_typeof(r.result -> 'claim_token') IS DISTINCT FROM 'number'
+            OR NOT coalesce(r.result ->> 'outcome' IN ('S', 'F', 'A', 'C'), TRUE)
+    ) THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_results',
+                'value', left(p_results::text, 60),
+                'expected',
+                'an array of objects with task_id, claim_token, outcome (S, F, A, C or null), error '
+                'and error_code'
+            )
+        );
+    END IF;
+    SELECT coalesce(
+        jsonb_agg(r.result || jsonb_build_object('claimed_by', p_backend_id) ORDER BY r.n), '[]'
+    )
+    INTO v_results
+    FROM jsonb_array_elements(p_results) WITH ORDINALITY AS r (result, n);
+    FOR v_family_code IN
+        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
+    LOOP
+        EXIT WHEN cardinality(v_ended) = jsonb_array_length(v_results);
+        v_ended := v_ended || ARRAY(
+            SELECT e FROM omd_dispatch._end_claims(v_family_code, v_results) AS e
+        );
+    END LOOP;
+    p_refused := ARRAY(
+        SELECT DISTINCT (r.result ->> 'task_id')::bigint AS task_id
+        FROM jsonb_array_elements(v_results) AS r (result)
+        WHERE (r.result ->> 'task_id')::bigint <> ALL(v_ended)
+        ORDER BY task_id
+    );
+END
+$complete_tasks$;
+
+COMMENT ON PROCEDURE omd_dispatch.complete_tasks IS
+'Ends tasks that the worker p_backend_id has claimed. p_results: an array of {"task_id", '
+'"claim_token", "outcome", "error", "error_code"}; outcome: S succeeded, F failed, A later, C '
+'skipped, null: that of the instance which the task has begun. Returns p_refused, the tasks that '
+'the worker does not hold under that token: nothing was changed for them. Errors: OM005: an '
+'argument is NULL; OM013: p_results; OM014: the isolation level is not read committed. Locks: the '
+'tasks and their keys.';
+REVOKE ALL ON PROCEDURE omd_dispatch.complete_tasks FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_dispatch.complete_tasks TO omd_runner;

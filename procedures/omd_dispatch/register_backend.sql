@@ -1,0 +1,47 @@
+-- A worker that comes back under its name after its death must not keep what it held: its claims are
+-- settled first, as those of any dead member.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch.register_backend(
+    p_backend_type text,
+    p_backend_id text,
+    p_ttl interval DEFAULT interval '30 seconds',
+    INOUT p_position integer DEFAULT NULL,
+    INOUT p_members integer DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $register_backend$
+BEGIN
+    PERFORM omd_dispatch._require_code('p_backend_type', p_backend_type);
+    PERFORM omd.require_name('p_backend_id', p_backend_id);
+    IF p_ttl IS NULL OR p_ttl < interval '1 second' OR p_ttl > interval '1 day' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_ttl',
+                'value', coalesce(p_ttl::text, 'NULL'),
+                'expected', 'from 1 second to 1 day'
+            )
+        );
+    END IF;
+    INSERT INTO omd_dispatch.backend_registration AS b (
+        backend_type, backend_id, registration_time, ttl
+    )
+    VALUES (p_backend_type, p_backend_id, clock_timestamp(), p_ttl)
+    ON CONFLICT (backend_id) DO UPDATE SET
+        backend_type = excluded.backend_type,
+        registration_time = excluded.registration_time,
+        ttl = excluded.ttl;
+    SELECT p."position", p.members INTO p_position, p_members
+    FROM omd_dispatch.backend_position(p_backend_type, p_backend_id) AS p;
+END
+$register_backend$;
+
+COMMENT ON PROCEDURE omd_dispatch.register_backend IS
+'Registers the worker p_backend_id in the group p_backend_type, and returns p_position, its place '
+'from 0, and p_members, how many members the group has. p_ttl: how long it lives without a renewal '
+'(30 seconds). Errors: OM005: type or id is NULL; OM013: an argument is not allowed. Locks: the '
+'member. Call again when the answer was lost.';
+REVOKE ALL ON PROCEDURE omd_dispatch.register_backend FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_dispatch.register_backend TO omd_runner;

@@ -1,0 +1,29 @@
+-- A worker that has claimed more than it can start soon lets others have it.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch.release_tasks(
+    p_backend_id text,
+    p_task_ids bigint[]
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $release_tasks$
+BEGIN
+    IF p_backend_id IS NULL OR p_task_ids IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005',
+            jsonb_build_object(
+                'argument', CASE WHEN p_backend_id IS NULL THEN 'p_backend_id' ELSE 'p_task_ids' END
+            )
+        );
+    END IF;
+    PERFORM omd_dispatch._give_back(p_backend_id, p_task_ids);
+END
+$release_tasks$;
+
+COMMENT ON PROCEDURE omd_dispatch.release_tasks IS
+'Gives back those of the tasks p_task_ids that the worker p_backend_id has claimed and not '
+'started. Errors: OM005: an argument is NULL. Locks: the tasks. Call again when the answer was '
+'lost.';
+REVOKE ALL ON PROCEDURE omd_dispatch.release_tasks FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_dispatch.release_tasks TO omd_runner;
