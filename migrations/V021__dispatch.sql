@@ -273,7 +273,7 @@ CREATE TABLE omd_dispatch.task_suspension (
     reason text,
     suspended_at timestamptz NOT NULL,
     suspended_by text NOT NULL,
-    marked_up_to bigint,
+    is_marked boolean NOT NULL,
     resumed_at timestamptz,
     CONSTRAINT pk_task_suspension PRIMARY KEY (suspension_id),
     CONSTRAINT fk_task_suspension_family FOREIGN KEY (family_code)
@@ -287,8 +287,8 @@ COMMENT ON COLUMN omd_dispatch.task_suspension.family_code IS 'The family.';
 COMMENT ON COLUMN omd_dispatch.task_suspension.reason IS 'Why, in the words of the administrator.';
 COMMENT ON COLUMN omd_dispatch.task_suspension.suspended_at IS 'Since when.';
 COMMENT ON COLUMN omd_dispatch.task_suspension.suspended_by IS 'By whom.';
-COMMENT ON COLUMN omd_dispatch.task_suspension.marked_up_to IS
-'Pending tasks up to this task_id are marked. NULL: all of them are.';
+COMMENT ON COLUMN omd_dispatch.task_suspension.is_marked IS
+'All pending tasks that it holds are marked; before, the guard of each claim holds the rest.';
 COMMENT ON COLUMN omd_dispatch.task_suspension.resumed_at IS
 'When it was resumed; NULL: it holds.';
 
@@ -380,7 +380,7 @@ COMMENT ON COLUMN omd_dispatch.task_schedule.problem IS
 CREATE TABLE omd_dispatch.job_type (
     task_type text NOT NULL,
     family_code text NOT NULL,
-    CONSTRAINT pk_job_type PRIMARY KEY (task_type, family_code)
+    CONSTRAINT pk_job_type PRIMARY KEY (task_type)
 );
 COMMENT ON TABLE omd_dispatch.job_type IS
 'The types of tasks that the old model has a table for: job_ with the type in lower case.';

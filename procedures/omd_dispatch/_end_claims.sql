@@ -45,7 +45,7 @@ BEGIN
             ),
             judged AS MATERIALIZED (
                 SELECT
-                    h.*, i.instance_type, i.instance_id, o.outcome, c.max_attempts, c.backoff,
+                    h.*, i.instance_type, i.instance_id, o.outcome, o.is_lost, c.max_attempts, c.backoff,
                     c.backoff_limit, c.later_after,
                     CASE
                         WHEN o.outcome IN ('S', 'C') THEN 'DONE'
@@ -59,13 +59,14 @@ BEGIN
                     ON c.family_code = $2 AND h.task_type = c.task_type
                 LEFT JOIN LATERAL omd.instance_of_task(h.task_id, h.claim_token) AS i ON TRUE
                 CROSS JOIN LATERAL (
-                    SELECT coalesce(
-                        h.told,
-                        CASE i.execution_status_code
-                            WHEN 'E' THEN 'A'
-                            ELSE coalesce(i.execution_status_code, 'F')
-                        END
-                    ) AS outcome
+                    SELECT
+                        CASE
+                            WHEN h.told IN ('S', 'F', 'A', 'C') THEN h.told
+                            WHEN i.execution_status_code <> 'E' THEN i.execution_status_code
+                            WHEN h.told IS NULL AND i.execution_status_code = 'E' THEN 'A'
+                            ELSE 'F'
+                        END AS outcome,
+                        h.told = 'LOST' AND coalesce(i.execution_status_code = 'E', TRUE) AS is_lost
                 ) AS o
             )
             UPDATE %1$s AS t SET
@@ -74,7 +75,7 @@ BEGIN
                 error = CASE WHEN j.outcome IN ('F', 'A') THEN j.error END,
                 attempt = t.attempt - (j.outcome = 'A')::integer,
                 execution_time = CASE
-                    WHEN j.status <> 'PENDING' THEN t.execution_time
+                    WHEN j.status <> 'PENDING' OR j.is_lost THEN t.execution_time
                     WHEN j.outcome = 'A' THEN clock_timestamp() + j.later_after
                     ELSE clock_timestamp() + least(
                         j.backoff * power(2, least(j.attempt - 1, 30)), j.backoff_limit
@@ -128,5 +129,6 @@ COMMENT ON FUNCTION omd_dispatch._end_claims IS
 'Ends claims of tasks of p_family_code and returns the tasks whose claim it has ended. p_results: '
 'an array of {"task_id", "claim_token", "claimed_by", "outcome", "error", "error_code"}; a task '
 'that is not claimed by that member under that token is left alone. An outcome that is NULL is '
-'that of the instance which the task has begun. Locks: the tasks and their keys.';
+'that of the instance which the task has begun; LOST says that the member is dead: the instance '
+'decides if it has ended, else the task is due at once. Locks: the tasks and their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._end_claims FROM PUBLIC;

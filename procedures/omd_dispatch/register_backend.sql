@@ -1,5 +1,5 @@
--- A worker that comes back under its name after its death must not keep what it held: its claims are
--- settled first, as those of any dead member.
+-- A worker that comes back under its name knows nothing of what it held before: its claims are
+-- settled first, as those of a dead member.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.register_backend(
     p_backend_type text,
@@ -25,6 +25,7 @@ BEGIN
             )
         );
     END IF;
+    PERFORM omd_dispatch._settle_claims(p_backend_id, NULL);
     INSERT INTO omd_dispatch.backend_registration AS b (
         backend_type, backend_id, registration_time, ttl
     )

@@ -1,6 +1,6 @@
 -- This list says what is installed for dispatch, in order. sql/install.sql includes it.
 
-\set checksum 'd81f3c3d67bdbea5cff20ef8c27acf133403e14efde94e29a77ec7a54d54478a'
+\set checksum '4f8fad9ea355f03bc624aafa5fb83386f9c07d9ce4e26093332b5a2898570e80'
 \set migration 'V021__dispatch'
 \ir ../setup/claim.psql
 \if :pending
@@ -33,6 +33,9 @@
 \ir ../../procedures/omd_dispatch/allow_search.sql
 
 -- Tasks
+\ir ../../procedures/omd_dispatch/_migration_status.sql
+\ir ../../procedures/omd_dispatch/_require_new_model.sql
+\ir ../../procedures/omd_dispatch/_suspension_holds.sql
 \ir ../../procedures/omd_dispatch/_matching_suspension.sql
 \ir ../../procedures/omd_dispatch/_require_criteria.sql
 \ir ../../procedures/omd_dispatch/_raise_invalid_criterion.sql
@@ -50,7 +53,6 @@
 \ir ../../procedures/omd_dispatch/_lives.sql
 \ir ../../procedures/omd_dispatch/_hold_backend.sql
 \ir ../../procedures/omd_dispatch/backend_position.sql
-\ir ../../procedures/omd_dispatch/register_backend.sql
 \ir ../../procedures/omd_dispatch/renew_backend.sql
 \ir ../../procedures/omd_dispatch/_due_lanes.sql
 \ir ../../procedures/omd_dispatch/_free_in_lane.sql
@@ -61,6 +63,20 @@
 \ir ../../procedures/omd_dispatch/_give_back.sql
 \ir ../../procedures/omd_dispatch/release_tasks.sql
 \ir ../../procedures/omd_dispatch/leave_backend.sql
+\ir ../../procedures/omd_dispatch/_settle_claims.sql
+\ir ../../procedures/omd_dispatch/register_backend.sql
+
+-- Suspensions
+\ir ../../procedures/omd_dispatch/_mark_suspended.sql
+\ir ../../procedures/omd_dispatch/suspend.sql
+\ir ../../procedures/omd_dispatch/_let_go.sql
+\ir ../../procedures/omd_dispatch/resume.sql
+
+-- Schedules
+\ir ../../procedures/omd_dispatch/_cron_field.sql
+\ir ../../procedures/omd_dispatch/_cron_instants.sql
+\ir ../../procedures/omd_dispatch/_is_time_zone.sql
+\ir ../../procedures/omd_dispatch/cron_next.sql
 
 -- Triggers
 \ir ../triggers/omd_dispatch/cache_version.sql

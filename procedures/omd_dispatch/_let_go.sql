@@ -1,0 +1,68 @@
+-- A task that another suspension holds too goes to that one, so that no resume lets it run early.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._let_go(
+    p_suspension_id bigint,
+    p_limit integer
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
+SET timezone = 'UTC'
+SET enable_seqscan = off
+SET jit = off
+AS $let_go$
+DECLARE
+    v_family_code text;
+    v_rows bigint;
+    v_free bigint;
+BEGIN
+    SELECT s.family_code INTO v_family_code
+    FROM omd_dispatch.task_suspension AS s
+    WHERE s.suspension_id = p_suspension_id;
+    EXECUTE format(
+        $sql$
+        WITH held AS MATERIALIZED (
+            SELECT c.task_id, c.partition_code
+            FROM %1$s AS c
+            WHERE c.suspension_id = $1
+            ORDER BY c.execution_time
+            LIMIT $2
+            FOR UPDATE
+        ),
+        let_go AS (
+            UPDATE %1$s AS t SET
+                suspension_id = omd_dispatch._matching_suspension($3, t.task_type, %2$s)
+            FROM held AS h
+            WHERE t.task_id = h.task_id AND t.partition_code = h.partition_code
+            RETURNING t.suspension_id
+        )
+        SELECT count(*), count(*) FILTER (WHERE suspension_id IS NULL) FROM let_go
+        $sql$,
+        omd_dispatch._data_table(v_family_code),
+        omd_dispatch._criteria_sql(v_family_code)
+    )
+    INTO v_rows, v_free
+    USING p_suspension_id, p_limit, v_family_code;
+    IF v_rows < p_limit THEN
+        DELETE FROM omd_dispatch.task_suspension AS s WHERE s.suspension_id = p_suspension_id;
+    END IF;
+    IF v_free > 0 THEN
+        PERFORM pg_notify('omd_dispatch', g.deliver_id)
+        FROM (
+            SELECT DISTINCT t.deliver_id FROM omd_dispatch.task_conf_type_desc AS t
+            WHERE t.family_code = v_family_code
+        ) AS g;
+    END IF;
+    RETURN v_free;
+END
+$let_go$;
+
+COMMENT ON FUNCTION omd_dispatch._let_go IS
+'Lets up to p_limit tasks go that the resumed suspension p_suspension_id holds, to another '
+'suspension that holds them too or free, and returns how many are free. The suspension goes with '
+'its last task. Locks: the tasks.';
+REVOKE ALL ON FUNCTION omd_dispatch._let_go FROM PUBLIC;

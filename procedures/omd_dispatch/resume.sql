@@ -1,0 +1,39 @@
+-- Of many tasks the rest is let go by maintain.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch.resume(
+    p_suspension_id bigint,
+    INOUT p_resumed bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $resume$
+DECLARE
+    v_family_code text;
+BEGIN
+    IF p_suspension_id IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_suspension_id'));
+    END IF;
+    UPDATE omd_dispatch.task_suspension AS s SET resumed_at = clock_timestamp()
+    WHERE s.suspension_id = p_suspension_id AND s.resumed_at IS NULL
+    RETURNING s.family_code INTO v_family_code;
+    IF NOT FOUND THEN
+        PERFORM omd.raise_error(
+            'OM073', jsonb_build_object('suspension_id', p_suspension_id)
+        );
+    END IF;
+    p_resumed := omd_dispatch._let_go(p_suspension_id, 10000);
+    PERFORM omd.write_event(
+        0, 0, 4, 'RESUMED',
+        format('%s: suspension %s of family %s', omd.editor(), p_suspension_id, v_family_code)
+    );
+END
+$resume$;
+
+COMMENT ON PROCEDURE omd_dispatch.resume IS
+'Ends the suspension p_suspension_id. Returns p_resumed, how many tasks are free now; a task that '
+'another suspension holds too goes to that one, and of many tasks the rest is let go later. Errors: '
+'OM005: p_suspension_id is NULL; OM073: there is none, or it was resumed. Locks: the suspension and '
+'its tasks.';
+REVOKE ALL ON PROCEDURE omd_dispatch.resume FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_dispatch.resume TO omd_admin;
