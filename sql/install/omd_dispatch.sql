@@ -77,6 +77,19 @@
 \ir ../../procedures/omd_dispatch/_cron_instants.sql
 \ir ../../procedures/omd_dispatch/_is_time_zone.sql
 \ir ../../procedures/omd_dispatch/cron_next.sql
+\ir ../../procedures/omd_dispatch/_next_occurrence.sql
+\ir ../../procedures/omd_dispatch/_due_occurrences.sql
+\ir ../../procedures/omd_dispatch/register_schedule.sql
+\ir ../../procedures/omd_dispatch/remove_schedule.sql
+\ir ../../procedures/omd_dispatch/_lock_due_schedules.sql
+\ir ../../procedures/omd_dispatch/_move_schedule.sql
+\ir ../../procedures/omd_dispatch/_fire_schedules.sql
+\ir ../../procedures/omd_dispatch/_maintain_members.sql
+\ir ../../procedures/omd_dispatch/_maintain_suspensions.sql
+\ir ../../procedures/omd_dispatch/maintain.sql
+\ir ../../procedures/omd_dispatch/explain_task.sql
+\ir ../../procedures/omd_dispatch/search_index.sql
+\ir ../../procedures/omd_dispatch/search_tasks.sql
 
 -- Triggers
 \ir ../triggers/omd_dispatch/cache_version.sql

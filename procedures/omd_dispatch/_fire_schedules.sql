@@ -1,0 +1,107 @@
+-- A source is read with the rights of the worker that calls, since anybody may have written its
+-- view. A schedule that fails says why, and moves on.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._fire_schedules(
+    p_limit integer
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC'
+AS $fire_schedules$
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_schedule omd_dispatch.task_schedule;
+    v_at timestamptz;
+    v_tasks jsonb;
+    v_answer record;
+    v_created bigint;
+    v_skipped bigint;
+    v_problem text;
+    v_fired bigint := 0;
+    v_next timestamptz;
+BEGIN
+    FOR v_schedule IN
+        SELECT s.* FROM omd_dispatch._lock_due_schedules(v_now, p_limit) AS s
+    LOOP
+        v_created := 0;
+        v_skipped := 0;
+        v_problem := NULL;
+        v_at := v_now;
+        BEGIN
+            IF v_schedule.inactive_indicator = 'N' THEN
+                FOR v_at IN
+                    SELECT o FROM omd_dispatch._due_occurrences(v_schedule, v_now) AS o
+                LOOP
+                    IF v_schedule.source IS NULL THEN
+                        v_tasks := jsonb_build_array(
+                            jsonb_build_object('criteria', v_schedule.criteria)
+                        );
+                    ELSE
+                        EXECUTE format(
+                            'SELECT coalesce(jsonb_agg(jsonb_build_object(''criteria'', $1'
+                            ' || (SELECT coalesce(jsonb_object_agg(upper(c.key), c.value), ''{}'')'
+                            ' FROM jsonb_each(to_jsonb(s) - ''payload'' - ''priority'') AS c))'
+                            ' || jsonb_strip_nulls(jsonb_build_object(''payload'','
+                            ' to_jsonb(s) -> ''payload'', ''priority'', to_jsonb(s) -> ''priority'')'
+                            ')), ''[]'') FROM %s AS s',
+                            omd.quote_table(v_schedule.source, 'POSTGRES')
+                        )
+                        INTO v_tasks
+                        USING v_schedule.criteria;
+                    END IF;
+                    SELECT coalesce(
+                        jsonb_agg(
+                            jsonb_strip_nulls(
+                                jsonb_build_object(
+                                    'payload', v_schedule.payload, 'priority', v_schedule.priority
+                                )
+                            )
+                            || t.task || jsonb_build_object('execution_time', v_at)
+                            ORDER BY t.n
+                        ),
+                        '[]'
+                    )
+                    INTO v_tasks
+                    FROM jsonb_array_elements(v_tasks) WITH ORDINALITY AS t (task, n);
+                    v_answer := omd_dispatch._insert_tasks(
+                        v_schedule.family_code, v_schedule.task_type, v_tasks, 'EXISTING',
+                        v_schedule.schedule_code
+                    );
+                    v_created := v_created + v_answer.p_created;
+                    v_skipped := v_skipped + jsonb_array_length(v_tasks) - v_answer.p_created;
+                END LOOP;
+                v_at := CASE WHEN v_schedule.missed = 'ALL' THEN coalesce(v_at, v_now) ELSE v_now END;
+            END IF;
+        EXCEPTION
+            WHEN OTHERS THEN
+                v_created := 0;
+                v_skipped := 0;
+                v_problem := format('%s: %s', sqlstate, sqlerrm);
+                v_at := v_now;
+        END;
+        v_fired := v_fired + v_created;
+        BEGIN
+            v_next := omd_dispatch._next_occurrence(v_schedule, v_at);
+        EXCEPTION
+            WHEN SQLSTATE 'OM013' THEN
+                v_next := v_now + interval '1 year';
+                v_problem := sqlerrm;
+        END;
+        PERFORM omd_dispatch._move_schedule(
+            v_schedule.schedule_code, v_next, v_created, v_skipped, v_problem
+        );
+    END LOOP;
+    RETURN v_fired;
+END
+$fire_schedules$;
+
+COMMENT ON FUNCTION omd_dispatch._fire_schedules IS
+'Creates the tasks of up to p_limit schedules that are due, moves them on, and returns how many '
+'tasks there are. An error of one is kept in its problem. Locks: the schedules; the keys of the '
+'tasks.';
+REVOKE ALL ON FUNCTION omd_dispatch._fire_schedules FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._fire_schedules TO omd_runner;

@@ -1,0 +1,28 @@
+-- A member whose row is locked has a claim or a renewal at work, so it is not dead.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._maintain_members(
+    p_limit integer
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $maintain_members$
+BEGIN
+    DELETE FROM omd_dispatch.backend_registration AS b
+    WHERE b.backend_id IN (
+        SELECT d.backend_id FROM omd_dispatch.backend_registration AS d
+        WHERE NOT omd_dispatch._lives(d.registration_time, d.ttl)
+        FOR UPDATE SKIP LOCKED
+    );
+    RETURN omd_dispatch._settle_claims(NULL, p_limit);
+END
+$maintain_members$;
+
+COMMENT ON FUNCTION omd_dispatch._maintain_members IS
+'Removes dead members and settles up to p_limit claims of each family that have no member; returns '
+'how many. Locks: the members; the tasks and their keys.';
+REVOKE ALL ON FUNCTION omd_dispatch._maintain_members FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_members TO omd_runner;

@@ -1,0 +1,25 @@
+-- Tasks that it has created stay.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch.remove_schedule(
+    p_schedule_code text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $remove_schedule$
+BEGIN
+    PERFORM omd.require_name('p_schedule_code', p_schedule_code);
+    DELETE FROM omd_dispatch.task_schedule AS s WHERE s.schedule_code = p_schedule_code;
+    IF NOT FOUND THEN
+        PERFORM omd.raise_error(
+            'OM074', jsonb_build_object('schedule_code', left(p_schedule_code, 60))
+        );
+    END IF;
+END
+$remove_schedule$;
+
+COMMENT ON PROCEDURE omd_dispatch.remove_schedule IS
+'Removes the schedule p_schedule_code; tasks that it has created stay. Errors: OM005: '
+'p_schedule_code is NULL; OM013: it is blank; OM074: it is unknown. Locks: the schedule.';
+REVOKE ALL ON PROCEDURE omd_dispatch.remove_schedule FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_dispatch.remove_schedule TO omd_admin;
