@@ -91,6 +91,16 @@
 \ir ../../procedures/omd_dispatch/search_index.sql
 \ir ../../procedures/omd_dispatch/search_tasks.sql
 
+-- Purge
+\ir ../../procedures/omd_dispatch/_has_slot.sql
+\ir ../../procedures/omd_dispatch/_require_twin.sql
+\ir ../../procedures/omd_dispatch/_move_pending.sql
+\ir ../../procedures/omd_dispatch/_exchange_slot.sql
+\ir ../../procedures/omd_dispatch/_empty_twin.sql
+\ir ../../procedures/omd_dispatch/purge_partition.sql
+\ir ../../procedures/omd_dispatch/_slots_past_retention.sql
+\ir ../../procedures/omd_dispatch/purge_family.sql
+
 -- Triggers
 \ir ../triggers/omd_dispatch/cache_version.sql
 

@@ -1,0 +1,67 @@
+-- The twin comes with a constraint that proves its partition, so that nothing is scanned under the
+-- lock, whatever the size.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._exchange_slot(
+    p_family_code text,
+    p_partition_code integer
+)
+RETURNS boolean
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET jit = off
+SET lock_timeout = '50ms'
+AS $exchange_slot$
+DECLARE
+    v_table text := omd_dispatch._data_table(p_family_code);
+    v_slot text := omd_dispatch._data_table(p_family_code, '_p' || p_partition_code);
+    v_twin text := omd_dispatch._data_table(p_family_code, '_swap');
+    v_is_live boolean;
+BEGIN
+    EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', v_table);
+    EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', v_slot, v_twin);
+    EXECUTE format(
+        'SELECT EXISTS (SELECT FROM %1$s WHERE status = ''PENDING'' AND suspension_id IS NULL)'
+        ' OR EXISTS (SELECT FROM %1$s WHERE suspension_id IS NOT NULL)'
+        ' OR EXISTS (SELECT FROM %1$s WHERE status = ''CLAIMED'')',
+        v_slot
+    ) INTO v_is_live;
+    IF v_is_live THEN
+        RETURN FALSE;
+    END IF;
+    EXECUTE format(
+        $sql$
+        ALTER TABLE %3$s ADD CONSTRAINT ck_slot CHECK (partition_code = %4$s);
+        ALTER TABLE %1$s DETACH PARTITION %2$s;
+        ALTER TABLE %2$s RENAME TO %5$I;
+        ALTER TABLE %3$s RENAME TO %6$I;
+        ALTER TABLE omd_dispatch.%5$I RENAME TO %7$I;
+        ALTER TABLE %1$s ATTACH PARTITION %2$s FOR VALUES IN (%4$s);
+        ALTER TABLE %2$s DROP CONSTRAINT ck_slot;
+        COMMENT ON TABLE %2$s IS %8$L;
+        COMMENT ON TABLE %3$s IS %9$L
+        $sql$,
+        v_table,
+        v_slot,
+        v_twin,
+        p_partition_code,
+        'task_data_' || lower(p_family_code) || '_old',
+        'task_data_' || lower(p_family_code) || '_p' || p_partition_code,
+        'task_data_' || lower(p_family_code) || '_swap',
+        obj_description(v_slot::regclass, 'pg_class'),
+        obj_description(v_twin::regclass, 'pg_class')
+    );
+    RETURN TRUE;
+END
+$exchange_slot$;
+
+COMMENT ON FUNCTION omd_dispatch._exchange_slot IS
+'Exchanges the slot p_partition_code of p_family_code for its empty twin, which holds its rows '
+'then; returns FALSE, and changes nothing, when a live task is in it. Locks: the table of the '
+'family, the slot and the twin, ACCESS EXCLUSIVE, for which it waits 50 ms.';
+REVOKE ALL ON FUNCTION omd_dispatch._exchange_slot FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._exchange_slot TO omd_admin;

@@ -1,0 +1,27 @@
+-- A slot that does not exist is an answer, an unknown family is an error.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._has_slot(
+    p_family_code text,
+    p_partition_code integer
+)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $has_slot$
+BEGIN
+    PERFORM omd_dispatch._require_family(p_family_code);
+    IF p_partition_code IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_partition_code'));
+    END IF;
+    RETURN to_regclass(omd_dispatch._data_table(p_family_code, '_p' || p_partition_code)) IS NOT NULL;
+END
+$has_slot$;
+
+COMMENT ON FUNCTION omd_dispatch._has_slot IS
+'Returns whether the ring of p_family_code has the slot p_partition_code. Errors: OM005: an argument '
+'is NULL; OM070: the family is unknown. Locks: none.';
+REVOKE ALL ON FUNCTION omd_dispatch._has_slot FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._has_slot TO omd_admin;

@@ -1,0 +1,76 @@
+-- An index or a column that differs would make the exchange scan or rebuild, under its lock.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._require_twin(
+    p_family_code text,
+    p_partition_code integer
+)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $require_twin$
+DECLARE
+    v_slot text := omd_dispatch._data_table(p_family_code, '_p' || p_partition_code);
+    v_twin text := omd_dispatch._data_table(p_family_code, '_swap');
+    v_problem text;
+BEGIN
+    IF to_regclass(v_twin) IS NULL THEN
+        v_problem := 'it does not exist';
+    ELSE
+        WITH parts AS (
+            SELECT
+                a.attrelid AS relid,
+                format(
+                    'column %I %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
+                    CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END,
+                    coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '')
+                ) AS part
+            FROM pg_attribute AS a
+            LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+            WHERE a.attnum > 0 AND NOT a.attisdropped
+            UNION ALL
+            SELECT c.conrelid, 'constraint ' || pg_get_constraintdef(c.oid)
+            FROM pg_constraint AS c
+            WHERE c.contype <> 'n'
+            UNION ALL
+            SELECT i.indrelid, regexp_replace(
+                pg_get_indexdef(i.indexrelid), '^CREATE (UNIQUE )?INDEX \S+ ON \S+', 'index \1'
+            )
+            FROM pg_index AS i
+            WHERE i.indisvalid
+        ),
+        slot AS (
+            SELECT p.part, count(*) AS n FROM parts AS p
+            WHERE p.relid = v_slot::regclass GROUP BY p.part
+        ),
+        twin AS (
+            SELECT p.part, count(*) AS n FROM parts AS p
+            WHERE p.relid = v_twin::regclass GROUP BY p.part
+        )
+        SELECT CASE
+            WHEN t.part IS NULL OR t.n < s.n THEN 'it lacks the ' || s.part
+            ELSE 'it has the ' || t.part || ', which the slot lacks'
+        END
+        INTO v_problem
+        FROM slot AS s
+        FULL JOIN twin AS t ON s.part = t.part
+        WHERE s.n IS DISTINCT FROM t.n
+        ORDER BY coalesce(s.part, t.part)
+        LIMIT 1;
+    END IF;
+    IF v_problem IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM270',
+            jsonb_build_object('table_name', v_slot, 'twin_name', v_twin, 'problem', v_problem)
+        );
+    END IF;
+END
+$require_twin$;
+
+COMMENT ON FUNCTION omd_dispatch._require_twin IS
+'Refuses a twin of the slot p_partition_code of p_family_code that differs from it in columns, '
+'constraints or indexes. Errors: OM270. Locks: none.';
+REVOKE ALL ON FUNCTION omd_dispatch._require_twin FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._require_twin TO omd_admin;

@@ -1,0 +1,53 @@
+-- A slot in which tasks were written within the retention, or will be within a period, is kept.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._slots_past_retention(
+    p_family_code text
+)
+RETURNS integer[]
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC'
+AS $slots_past_retention$
+DECLARE
+    v_family omd_dispatch.task_conf_family_desc := omd_dispatch._require_family(p_family_code);
+    v_period interval;
+    v_slot integer;
+    v_is_filled boolean;
+    v_slots integer[] := '{}';
+BEGIN
+    SELECT s.period INTO v_period
+    FROM omd_dispatch.task_conf_partition_scheme AS s
+    WHERE s.scheme_code = v_family.scheme_code;
+    FOR v_slot IN
+        SELECT n FROM generate_series(0, v_family.partition_count - 1) AS n
+        EXCEPT
+        SELECT omd_dispatch._partition_code(v_family.scheme_code, v_family.partition_count, at)
+        FROM (
+            SELECT generate_series(
+                clock_timestamp() - v_family.retention, clock_timestamp() + v_period, v_period
+            ) AS at
+            UNION ALL
+            SELECT clock_timestamp() + v_period
+        ) AS kept
+        ORDER BY 1
+    LOOP
+        EXECUTE format(
+            'SELECT EXISTS (SELECT FROM %s)',
+            omd_dispatch._data_table(p_family_code, '_p' || v_slot)
+        ) INTO v_is_filled;
+        IF v_is_filled THEN
+            v_slots := v_slots || v_slot;
+        END IF;
+    END LOOP;
+    RETURN v_slots;
+END
+$slots_past_retention$;
+
+COMMENT ON FUNCTION omd_dispatch._slots_past_retention IS
+'Returns the slots of p_family_code that hold tasks and are past its retention. Errors: OM005: '
+'p_family_code is NULL; OM070: it is unknown. Locks: none.';
+REVOKE ALL ON FUNCTION omd_dispatch._slots_past_retention FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._slots_past_retention TO omd_admin;
