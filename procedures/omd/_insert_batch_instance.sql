@@ -51,7 +51,9 @@ BEGIN
         CASE WHEN p_is_session_bound THEN statement_timestamp() END,
         omd.editor(),
         CASE
-            WHEN p_execution_context IS NOT NULL THEN omd._require_context(p_execution_context)
+            WHEN p_execution_context IS NOT NULL
+                OR current_setting('omd.execution_context', TRUE) <> ''
+                THEN omd._require_context(p_execution_context)
         END
     )
     RETURNING batch_instance_id INTO v_batch_instance_id;

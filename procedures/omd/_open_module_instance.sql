@@ -71,7 +71,9 @@ BEGIN
         omd.editor(),
         coalesce(p_instance_array, '{}'),
         CASE
-            WHEN p_execution_context IS NOT NULL THEN omd._require_context(p_execution_context)
+            WHEN p_execution_context IS NOT NULL
+                OR current_setting('omd.execution_context', TRUE) <> ''
+                THEN omd._require_context(p_execution_context)
         END
     )
     -- There is one notification per evaluation: the end sends A and C below, and a rollback that

@@ -90,6 +90,9 @@
 \ir ../../procedures/omd_dispatch/explain_task.sql
 \ir ../../procedures/omd_dispatch/search_index.sql
 \ir ../../procedures/omd_dispatch/search_tasks.sql
+\ir ../../procedures/omd_dispatch/_claimed_tasks.sql
+\ir ../../procedures/omd_dispatch/_dead_tasks.sql
+\ir ../../procedures/omd_dispatch/_queue.sql
 
 -- Purge
 \ir ../../procedures/omd_dispatch/_has_slot.sql
@@ -103,6 +106,14 @@
 
 -- Triggers
 \ir ../triggers/omd_dispatch/cache_version.sql
+
+-- Reporting views
+\ir ../views/omd_dispatch/dispatch_queue.sql
+\ir ../views/omd_dispatch/dispatch_running.sql
+\ir ../views/omd_dispatch/dispatch_dead.sql
+\ir ../views/omd_dispatch/dispatch_backends.sql
+\ir ../views/omd_dispatch/dispatch_suspensions.sql
+\ir ../views/omd_dispatch/dispatch_schedules.sql
 
 -- Shipped families
 \ir ../reference/omd_dispatch/codes.sql

@@ -1,0 +1,75 @@
+-- Each part reads one partial index, so that the answer does not depend on finished tasks.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._queue()
+RETURNS TABLE (
+    family_code text,
+    task_type text,
+    lane text,
+    due bigint,
+    later bigint,
+    suspended bigint,
+    claimed bigint,
+    dead bigint,
+    oldest_due timestamptz
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
+AS $queue$
+DECLARE
+    v_family_code text;
+BEGIN
+    FOR v_family_code IN
+        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
+    LOOP
+        RETURN QUERY EXECUTE format(
+            $sql$
+            SELECT
+                $1,
+                t.task_type,
+                t.lane,
+                count(*) FILTER (
+                    WHERE t.status = 'PENDING' AND t.suspension_id IS NULL
+                        AND t.execution_time <= statement_timestamp()
+                ),
+                count(*) FILTER (
+                    WHERE t.status = 'PENDING' AND t.suspension_id IS NULL
+                        AND t.execution_time > statement_timestamp()
+                ),
+                count(*) FILTER (WHERE t.suspension_id IS NOT NULL),
+                count(*) FILTER (WHERE t.status = 'CLAIMED'),
+                count(*) FILTER (WHERE t.status = 'DEAD'),
+                min(t.execution_time) FILTER (
+                    WHERE t.status = 'PENDING' AND t.suspension_id IS NULL
+                        AND t.execution_time <= statement_timestamp()
+                )
+            FROM (
+                SELECT p.task_type, p.lane, p.status, p.suspension_id, p.execution_time
+                FROM %1$s AS p WHERE p.status = 'PENDING' AND p.suspension_id IS NULL
+                UNION ALL
+                SELECT s.task_type, s.lane, s.status, s.suspension_id, s.execution_time
+                FROM %1$s AS s WHERE s.suspension_id IS NOT NULL
+                UNION ALL
+                SELECT c.task_type, c.lane, c.status, c.suspension_id, c.execution_time
+                FROM %1$s AS c WHERE c.status = 'CLAIMED'
+                UNION ALL
+                SELECT d.task_type, d.lane, d.status, d.suspension_id, d.execution_time
+                FROM %1$s AS d WHERE d.status = 'DEAD'
+            ) AS t
+            GROUP BY t.task_type, t.lane
+            ORDER BY t.task_type, t.lane
+            $sql$,
+            omd_dispatch._data_table(v_family_code)
+        ) USING v_family_code;
+    END LOOP;
+END
+$queue$;
+
+COMMENT ON FUNCTION omd_dispatch._queue IS
+'Returns the numbers of live and dead tasks of each type and lane. Locks: none.';
+REVOKE ALL ON FUNCTION omd_dispatch._queue FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._queue TO omd_reader;
