@@ -1,6 +1,6 @@
 -- V021: dispatch: families and types of tasks, members that take them, suspensions, schedules, and
--- the old model of the middleware task scheduler. The tables of tasks are made by register_family
--- and register_task_type. Applied once. Source: middleware task scheduler, "MTS Database Component".
+-- the old model. The tables of tasks are made by register_family and register_task_type. Applied
+-- once. Source: middleware task scheduler, "MTS Database Component".
 
 CREATE SCHEMA omd_dispatch;
 COMMENT ON SCHEMA omd_dispatch IS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from omd.lineage.room import Lineage
+    from omd.dispatch.room import Dispatch
 
 __all__ = ["Doors"]
 
@@ -20,6 +21,12 @@ class Doors:
     def lineage(self) -> Lineage:
         """Lineage: what feeds what, which block of the source is next."""
         door: Lineage = self._door("lineage")
+        return door
+
+    @cached_property
+    def dispatch(self) -> Dispatch:
+        """Dispatch: what is due, which worker takes it, what is suspended."""
+        door: Dispatch = self._door("dispatch")
         return door
 
     def _door(self, room: str) -> Any:

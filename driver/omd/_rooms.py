@@ -10,6 +10,7 @@ writes the doors too.
 ROOMS = {
     "control": "Batches and Modules",
     "lineage": "Lineage",
+    "dispatch": "Dispatch",
 }
 
 # Each engine, its module, and the library that a process has imported when it uses the engine.

@@ -1,5 +1,5 @@
--- A run that a task has begun carries the task in its execution context, where an index finds it. The
--- runs below it carry it too, but they have a caller.
+-- A run that a task has begun carries the task in its execution context, where an index finds it.
+-- The runs below it carry it too, but they have a caller.
 
 CREATE OR REPLACE FUNCTION omd.instance_of_task(
     p_task_id bigint,
@@ -14,7 +14,10 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT i.instance_type, i.instance_id, i.execution_status_code
+    SELECT
+        i.instance_type,
+        i.instance_id,
+        i.execution_status_code
     FROM (
         SELECT
             'BATCH' AS instance_type,

@@ -90,8 +90,8 @@ $claim_lane$;
 
 COMMENT ON FUNCTION omd_dispatch._claim_lane IS
 'Claims up to p_limit due tasks of p_family_code in p_lane with p_priority for p_backend_id under '
-'p_claim_token, and returns them. With p_members greater than 1 only those of the share p_position '
-'and what has been due for 5 seconds at p_now are taken. With p_is_guarded, a task that a '
+'p_claim_token, and returns them. With p_members greater than 1 only those of the share p_position'
+' and what has been due for 5 seconds at p_now are taken. With p_is_guarded, a task that a '
 'suspension holds is marked and returned with is_held instead. Locks: the tasks; locked ones are '
 'passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._claim_lane FROM PUBLIC;

@@ -70,6 +70,6 @@ END
 $due_lanes$;
 
 COMMENT ON FUNCTION omd_dispatch._due_lanes IS
-'Returns the lanes of the group p_group in which tasks of p_family_code are due at p_now, with each '
-'priority that has such tasks, and the execution time of the oldest. Locks: none.';
+'Returns the lanes of the group p_group in which tasks of p_family_code are due at p_now, with '
+'each priority that has such tasks, and the execution time of the oldest. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._due_lanes FROM PUBLIC;

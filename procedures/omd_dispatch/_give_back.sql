@@ -33,6 +33,6 @@ END
 $give_back$;
 
 COMMENT ON FUNCTION omd_dispatch._give_back IS
-'Makes the tasks p_task_ids (NULL: all) that the member p_backend_id has claimed pending again, as '
-'if they had not been claimed, and returns their number. Locks: the tasks.';
+'Makes the tasks p_task_ids (NULL: all) that the member p_backend_id has claimed pending again, as'
+' if they had not been claimed, and returns their number. Locks: the tasks.';
 REVOKE ALL ON FUNCTION omd_dispatch._give_back FROM PUBLIC;

@@ -21,7 +21,7 @@ END
 $has_slot$;
 
 COMMENT ON FUNCTION omd_dispatch._has_slot IS
-'Returns whether the ring of p_family_code has the slot p_partition_code. Errors: OM005: an argument '
-'is NULL; OM070: the family is unknown. Locks: none.';
+'Returns whether the ring of p_family_code has the slot p_partition_code. Errors: OM005: an '
+'argument is NULL; OM070: the family is unknown. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._has_slot FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._has_slot TO omd_admin;

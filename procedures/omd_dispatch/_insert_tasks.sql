@@ -199,8 +199,8 @@ $insert_tasks$;
 
 COMMENT ON FUNCTION omd_dispatch._insert_tasks IS
 'Creates the tasks p_tasks of the type p_task_type in p_family_code, as create_tasks says, for '
-'p_schedule_code. Returns p_task_ids, in the order of p_tasks, and p_created, how many of them are '
-'new. Errors: OM005, OM013, OM014, OM070, OM071, OM075, OM076, OM077, OM078; OM170: its key is '
+'p_schedule_code. Returns p_task_ids, in the order of p_tasks, and p_created, how many of them are'
+' new. Errors: OM005, OM013, OM014, OM070, OM071, OM075, OM076, OM077, OM078; OM170: its key is '
 'taken, and p_on_duplicate is ERROR. Locks: the keys; it waits for those who create or end a task '
 'with one of them.';
 REVOKE ALL ON FUNCTION omd_dispatch._insert_tasks FROM PUBLIC;

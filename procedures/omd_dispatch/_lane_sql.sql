@@ -11,14 +11,14 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
         CASE
-            WHEN p_type.max_running IS NULL THEN quote_literal(p_type.deliver_id)
-            WHEN p_type.limit_criterion IS NULL
-                THEN quote_literal(p_type.deliver_id || '/' || p_type.task_type)
+            WHEN (p_type).max_running IS NULL THEN quote_literal((p_type).deliver_id)
+            WHEN (p_type).limit_criterion IS NULL
+                THEN quote_literal((p_type).deliver_id || '/' || (p_type).task_type)
             ELSE
                 format(
                     '%L || coalesce(''/'' || %I::text, '''')',
-                    p_type.deliver_id || '/' || p_type.task_type,
-                    'func_' || lower(p_type.limit_criterion)
+                    (p_type).deliver_id || '/' || (p_type).task_type,
+                    'func_' || lower((p_type).limit_criterion)
                 )
         END;
 END;

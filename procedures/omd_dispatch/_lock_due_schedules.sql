@@ -11,7 +11,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT s.*
+    SELECT s.* -- noqa: AM04
     FROM omd_dispatch.task_schedule AS s
     WHERE s.next_time <= p_now
     ORDER BY s.next_time
@@ -20,7 +20,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch._lock_due_schedules IS
-'Returns up to p_limit schedules whose next_time is not later than p_now. Locks: these; locked ones '
-'are passed over.';
+'Returns up to p_limit schedules whose next_time is not later than p_now. Locks: these; locked '
+'ones are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._lock_due_schedules FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._lock_due_schedules TO omd_runner;

@@ -22,7 +22,7 @@ END
 $maintain_members$;
 
 COMMENT ON FUNCTION omd_dispatch._maintain_members IS
-'Removes dead members and settles up to p_limit claims of each family that have no member; returns '
-'how many. Locks: the members; the tasks and their keys.';
+'Removes dead members and settles up to p_limit claims of each family that have no member; returns'
+' how many. Locks: the members; the tasks and their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._maintain_members FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_members TO omd_runner;

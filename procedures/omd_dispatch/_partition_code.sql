@@ -1,5 +1,5 @@
--- The ring of partitions is in UTC, so that a change of the time zone of a session writes no task to
--- a slot that is about to be purged.
+-- The ring of partitions is in UTC, so that no time zone of a session makes it write to a slot that
+-- is about to be purged.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._partition_code(
     p_scheme_code text,

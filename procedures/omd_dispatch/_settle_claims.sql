@@ -63,8 +63,8 @@ END
 $settle_claims$;
 
 COMMENT ON FUNCTION omd_dispatch._settle_claims IS
-'Ends the claims of the member p_backend_id, or with NULL those of members that are not registered, '
-'at most p_limit of each family (NULL: all), and returns their number. A task whose instance has '
-'ended ends as that did; another one is due at once, or dead when its attempts are used up. Locks: '
-'the tasks and their keys.';
+'Ends the claims of the member p_backend_id, or with NULL those of members that are not '
+'registered, at most p_limit of each family (NULL: all), and returns their number. A task whose '
+'instance has ended ends as that did; another one is due at once, or dead when its attempts are '
+'used up. Locks: the tasks and their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._settle_claims FROM PUBLIC;

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION omd_dispatch.backend_position(
     p_backend_id text
 )
 RETURNS TABLE (
-    "position" integer,
+    "position" integer, -- noqa: RF06
     members integer
 )
 LANGUAGE sql
@@ -14,7 +14,9 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT m.place, m.members
+    SELECT
+        m.place,
+        m.members
     FROM (
         SELECT
             b.backend_id,

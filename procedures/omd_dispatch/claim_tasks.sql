@@ -47,7 +47,7 @@ BEGIN
         );
     END IF;
     v_group := omd_dispatch._hold_backend(p_backend_id);
-    SELECT p."position", p.members INTO v_place
+    SELECT p.position, p.members INTO v_place
     FROM omd_dispatch.backend_position(v_group, p_backend_id) AS p;
     claim_token := nextval('omd_dispatch.claim_token');
 
@@ -96,7 +96,7 @@ BEGIN
                     SELECT c.* FROM omd_dispatch._claim_lane(
                         v_lane.family_code, v_lane.lane, v_lane.priority,
                         CASE WHEN v_lane.is_guarded THEN least(v_free, v_marks) ELSE v_free END,
-                        p_backend_id, claim_token, v_place."position",
+                        p_backend_id, claim_token, v_place.position,
                         CASE WHEN v_share THEN v_place.members ELSE 1 END, v_now, v_lane.is_guarded
                     ) AS c
                 LOOP

@@ -128,12 +128,12 @@ END
 $cron_next$;
 
 COMMENT ON FUNCTION omd_dispatch.cron_next IS
-'Returns the first occurrence of p_cron after p_after in p_time_zone. p_cron: minute hour day month '
-'weekday, of *, numbers, names (JAN to DEC, SUN to SAT), lists, ranges and steps (*/5, 1-9/2), or '
-'@hourly, @daily, @weekly, @monthly, @yearly; if day or weekday begins with * both must match, else '
-'one of them. A local time that does not exist occurs at the end of the gap, and a repeated one the '
-'first time only; where the hour begins with *, the former does not occur and the latter does so '
-'twice. Errors: OM005: an argument is NULL; OM013: one is not allowed, or p_cron does not occur '
-'within 10 years. Locks: none.';
+'Returns the first occurrence of p_cron after p_after in p_time_zone. p_cron: minute hour day '
+'month weekday, of *, numbers, names (JAN to DEC, SUN to SAT), lists, ranges and steps (*/5, '
+'1-9/2), or @hourly, @daily, @weekly, @monthly, @yearly; if day or weekday begins with * both must'
+' match, else one of them. A local time that does not exist occurs at the end of the gap, and a '
+'repeated one the first time only; where the hour begins with *, the former does not occur and the'
+' latter does so twice. Errors: OM005: an argument is NULL; OM013: one is not allowed, or p_cron '
+'does not occur within 10 years. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch.cron_next FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.cron_next TO omd_reader;

@@ -20,8 +20,8 @@ END
 $leave_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.leave_backend IS
-'Removes the worker p_backend_id and gives back what it has claimed. Call it when nothing runs any '
-'more. Errors: OM005: p_backend_id is NULL. Locks: the member; its tasks. Call again when the '
+'Removes the worker p_backend_id and gives back what it has claimed. Call it when nothing runs any'
+' more. Errors: OM005: p_backend_id is NULL. Locks: the member; its tasks. Call again when the '
 'answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.leave_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.leave_backend TO omd_runner;

@@ -31,9 +31,9 @@ $maintain$;
 
 COMMENT ON PROCEDURE omd_dispatch.maintain IS
 'Does one bounded round of what no worker does for itself: it removes dead members and settles '
-'their claims, fires schedules, and goes on with suspensions. Returns p_reclaimed, how many claims '
-'it has settled, p_fired, how many tasks schedules have created, and p_more, whether there is more '
-'to do. While another session is at it, nothing is done. Errors: OM014: the isolation level is not '
-'read committed. Locks: what it changes.';
+'their claims, fires schedules, and goes on with suspensions. Returns p_reclaimed, how many claims'
+' it has settled, p_fired, how many tasks schedules have created, and p_more, whether there is '
+'more to do. While another session is at it, nothing is done. Errors: OM014: the isolation level '
+'is not read committed. Locks: what it changes.';
 REVOKE ALL ON PROCEDURE omd_dispatch.maintain FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.maintain TO omd_runner, omd_admin;

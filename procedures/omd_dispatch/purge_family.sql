@@ -28,8 +28,8 @@ END
 $purge_family$;
 
 COMMENT ON PROCEDURE omd_dispatch.purge_family IS
-'Purges all slots of p_family_code that are past its retention. Returns p_purged and p_left, those '
-'that were purged and those that hold live tasks or could not be locked. It commits, so call it '
+'Purges all slots of p_family_code that are past its retention. Returns p_purged and p_left, those'
+' that were purged and those that hold live tasks or could not be locked. It commits, so call it '
 'outside a transaction block. Errors: OM005: p_family_code is NULL; OM018: it is in a transaction '
 'block; OM070: the family is unknown; OM270: the twin differs. Locks: as purge_partition.';
 REVOKE ALL ON PROCEDURE omd_dispatch.purge_family FROM PUBLIC;

@@ -34,15 +34,15 @@ BEGIN
         backend_type = excluded.backend_type,
         registration_time = excluded.registration_time,
         ttl = excluded.ttl;
-    SELECT p."position", p.members INTO p_position, p_members
+    SELECT p.position, p.members INTO p_position, p_members
     FROM omd_dispatch.backend_position(p_backend_type, p_backend_id) AS p;
 END
 $register_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.register_backend IS
 'Registers the worker p_backend_id in the group p_backend_type, and returns p_position, its place '
-'from 0, and p_members, how many members the group has. p_ttl: how long it lives without a renewal '
-'(30 seconds). Errors: OM005: type or id is NULL; OM013: an argument is not allowed. Locks: the '
+'from 0, and p_members, how many members the group has. p_ttl: how long it lives without a renewal'
+' (30 seconds). Errors: OM005: type or id is NULL; OM013: an argument is not allowed. Locks: the '
 'member. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_backend TO omd_runner;

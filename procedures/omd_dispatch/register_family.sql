@@ -176,14 +176,13 @@ $register_family$;
 
 COMMENT ON PROCEDURE omd_dispatch.register_family IS
 'Registers the family p_family_code and makes its table of tasks; a later call may add criteria '
-'and change what else is not said to stay. p_criteria: the types of its criteria, as '
-'{"CODE": "text"}: text, bigint, numeric, boolean, date, timestamptz or uuid; they stay. '
-'p_key_criteria: of tasks with the same values in these one at most is live; they stay. '
-'p_scheme_code: DAY_RING or WEEK_RING; it stays. p_partition_count: slots of the ring (8); it '
-'stays. p_retention: how long tasks are kept at least (6 periods); the ring is at least two '
-'periods longer. p_migration_status: 0 to 4 (4 for a new family). Errors: OM005: p_family_code is '
-'NULL; OM013: an argument is not allowed; OM173, OM174: as set_migration_status. Locks: other '
-'registrations; the table of the family while a column is added. Call again when the answer was '
-'lost.';
+'and change what else is not said to stay. p_criteria: the types of its criteria, as {"CODE": '
+'"text"}: text, bigint, numeric, boolean, date, timestamptz or uuid; they stay. p_key_criteria: of'
+' tasks with the same values in these one at most is live; they stay. p_scheme_code: DAY_RING or '
+'WEEK_RING; it stays. p_partition_count: slots of the ring (8); it stays. p_retention: how long '
+'tasks are kept at least (6 periods); the ring is at least two periods longer. p_migration_status:'
+' 0 to 4 (4 for a new family). Errors: OM005: p_family_code is NULL; OM013: an argument is not '
+'allowed; OM173, OM174: as set_migration_status. Locks: other registrations; the table of the '
+'family while a column is added. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_family FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_family TO omd_admin;

@@ -24,7 +24,7 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM172', jsonb_build_object('backend_id', left(p_backend_id, 60)));
     END IF;
-    SELECT p."position", p.members INTO p_position, p_members
+    SELECT p.position, p.members INTO p_position, p_members
     FROM omd_dispatch.backend_position(v_group, p_backend_id) AS p;
     p_cancel := '{}';
     FOR v_family_code IN
@@ -45,7 +45,7 @@ $renew_backend$;
 COMMENT ON PROCEDURE omd_dispatch.renew_backend IS
 'Renews the registration of the worker p_backend_id; call it every third of its TTL. Returns '
 'p_position, its place from 0, p_members, how many members its group has, and p_cancel, the tasks '
-'that it has and is asked to end. Errors: OM005: p_backend_id is NULL; OM172: it does not live any '
-'more. Locks: the member. Call again when the answer was lost.';
+'that it has and is asked to end. Errors: OM005: p_backend_id is NULL; OM172: it does not live any'
+' more. Locks: the member. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.renew_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.renew_backend TO omd_runner;

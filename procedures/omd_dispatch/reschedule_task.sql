@@ -32,9 +32,9 @@ END
 $reschedule_task$;
 
 COMMENT ON PROCEDURE omd_dispatch.reschedule_task IS
-'Gives the pending task p_task_id another time or priority. p_execution_time: when it is due; NULL '
-'keeps. p_priority: 0 to 9; NULL keeps. Errors: OM005: p_task_id is NULL; OM013: an argument is '
-'not allowed; OM014: the isolation level is not read committed; OM072: it is unknown; OM171: it is '
-'not pending. Locks: the task. Call again when the answer was lost.';
+'Gives the pending task p_task_id another time or priority. p_execution_time: when it is due; NULL'
+' keeps. p_priority: 0 to 9; NULL keeps. Errors: OM005: p_task_id is NULL; OM013: an argument is '
+'not allowed; OM014: the isolation level is not read committed; OM072: it is unknown; OM171: it is'
+' not pending. Locks: the task. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.reschedule_task FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.reschedule_task TO omd_runner, omd_admin;

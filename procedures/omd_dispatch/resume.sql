@@ -32,8 +32,8 @@ $resume$;
 
 COMMENT ON PROCEDURE omd_dispatch.resume IS
 'Ends the suspension p_suspension_id. Returns p_resumed, how many tasks are free now; a task that '
-'another suspension holds too goes to that one, and of many tasks the rest is let go later. Errors: '
-'OM005: p_suspension_id is NULL; OM073: there is none, or it was resumed. Locks: the suspension and '
-'its tasks.';
+'another suspension holds too goes to that one, and of many tasks the rest is let go later. '
+'Errors: OM005: p_suspension_id is NULL; OM073: there is none, or it was resumed. Locks: the '
+'suspension and its tasks.';
 REVOKE ALL ON PROCEDURE omd_dispatch.resume FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.resume TO omd_admin;

@@ -42,9 +42,9 @@ END
 $search_index$;
 
 COMMENT ON FUNCTION omd_dispatch.search_index IS
-'Returns the index that serves a search of p_family_code by p_criteria: of those whose criteria are '
-'all given, the one with most, of equals the lowest name. Errors: OM005: p_family_code is NULL; '
-'OM013: p_criteria; OM070: the family is unknown; OM075: it lacks a criterion; OM079: no index '
-'serves it. Locks: none.';
+'Returns the index that serves a search of p_family_code by p_criteria: of those whose criteria '
+'are all given, the one with most, of equals the lowest name. Errors: OM005: p_family_code is '
+'NULL; OM013: p_criteria; OM070: the family is unknown; OM075: it lacks a criterion; OM079: no '
+'index serves it. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch.search_index FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.search_index TO omd_reader;

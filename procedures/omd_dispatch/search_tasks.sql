@@ -79,11 +79,11 @@ END
 $search_tasks$;
 
 COMMENT ON FUNCTION omd_dispatch.search_tasks IS
-'Returns up to p_limit tasks (1 to 1000) of p_family_code whose criteria are p_criteria, the newest '
-'first. p_task_types, p_statuses: only these. p_before_task_id: only older ones, for the next page. '
-'Errors: OM005: p_family_code is NULL; OM013: an argument is not allowed; OM070: the family is '
-'unknown; OM075: it lacks a criterion; OM078: a value is not of its type; OM079: no index serves the '
-'search; OM173: the old model is master. Locks: none. May be NULL: payload, claim_token, outcome, '
-'error, suspension_id.';
+'Returns up to p_limit tasks (1 to 1000) of p_family_code whose criteria are p_criteria, the '
+'newest first. p_task_types, p_statuses: only these. p_before_task_id: only older ones, for the '
+'next page. Errors: OM005: p_family_code is NULL; OM013: an argument is not allowed; OM070: the '
+'family is unknown; OM075: it lacks a criterion; OM078: a value is not of its type; OM079: no '
+'index serves the search; OM173: the old model is master. Locks: none. May be NULL: payload, '
+'claim_token, outcome, error, suspension_id.';
 REVOKE ALL ON FUNCTION omd_dispatch.search_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.search_tasks TO omd_reader;

@@ -1,5 +1,5 @@
--- The suspension holds from its commit on, by the guard of each claim; marks only keep its tasks out
--- of the way of others.
+-- The suspension holds from its commit on, by the guard of each claim; marks only keep its tasks
+-- out of the way of others.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.suspend(
     p_family_code text,
@@ -99,10 +99,10 @@ $suspend$;
 COMMENT ON PROCEDURE omd_dispatch.suspend IS
 'Suspends tasks of the family p_family_code: they stay pending until resume. p_task_types: only '
 'these types. p_criteria: only tasks that have one of the values of each criterion, as {"CODE": '
-'["b_x", "b_y"]}. p_reason: why. Returns p_suspension_id and p_held, how many tasks are marked now; '
-'of many tasks the rest is marked later, but all are held at once. Tasks that run go on. Errors: '
-'OM005: p_family_code is NULL; OM013: p_criteria; OM070, OM071: family or type is unknown; OM075: '
-'the model lacks a criterion; OM078: a value is not of its type; OM173: the old model is master. '
-'Locks: the tasks that it marks.';
+'["b_x", "b_y"]}. p_reason: why. Returns p_suspension_id and p_held, how many tasks are marked '
+'now; of many tasks the rest is marked later, but all are held at once. Tasks that run go on. '
+'Errors: OM005: p_family_code is NULL; OM013: p_criteria; OM070, OM071: family or type is unknown;'
+' OM075: the model lacks a criterion; OM078: a value is not of its type; OM173: the old model is '
+'master. Locks: the tasks that it marks.';
 REVOKE ALL ON PROCEDURE omd_dispatch.suspend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.suspend TO omd_admin;

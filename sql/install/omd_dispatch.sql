@@ -1,6 +1,6 @@
 -- This list says what is installed for dispatch, in order. sql/install.sql includes it.
 
-\set checksum '4f8fad9ea355f03bc624aafa5fb83386f9c07d9ce4e26093332b5a2898570e80'
+\set checksum 'de07adb8c98f67603fc53ed3cf922b3f30217c70e780d871771911c27b675597'
 \set migration 'V021__dispatch'
 \ir ../setup/claim.psql
 \if :pending

@@ -64,7 +64,8 @@ VALUES
     'CALL omd_dispatch.register_backend(…); its tasks go to other members.'
 ),
 (
-    'OM173', 'WrongMigrationStep', 'family "{family_code}" has migration status {status}: {problem}',
+    'OM173', 'WrongMigrationStep',
+    'family "{family_code}" has migration status {status}: {problem}',
     'CALL omd_dispatch.set_migration_status({family_code_literal}, …); one step up or down.'
 ),
 (

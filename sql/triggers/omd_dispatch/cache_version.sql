@@ -5,7 +5,8 @@ AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON omd_dispatch.task_conf_family_de
 FOR EACH STATEMENT
 EXECUTE FUNCTION omd_dispatch._raise_cache_version();
 
-COMMENT ON TRIGGER trg_task_conf_family_desc_cache_version ON omd_dispatch.task_conf_family_desc IS
+COMMENT ON TRIGGER trg_task_conf_family_desc_cache_version
+ON omd_dispatch.task_conf_family_desc IS
 'Raises the version of the table.';
 
 CREATE OR REPLACE TRIGGER trg_task_conf_family_model_cache_version
@@ -13,7 +14,8 @@ AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON omd_dispatch.task_conf_family_mo
 FOR EACH STATEMENT
 EXECUTE FUNCTION omd_dispatch._raise_cache_version();
 
-COMMENT ON TRIGGER trg_task_conf_family_model_cache_version ON omd_dispatch.task_conf_family_model IS
+COMMENT ON TRIGGER trg_task_conf_family_model_cache_version
+ON omd_dispatch.task_conf_family_model IS
 'Raises the version of the table.';
 
 CREATE OR REPLACE TRIGGER trg_task_conf_type_desc_cache_version
@@ -21,7 +23,8 @@ AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON omd_dispatch.task_conf_type_desc
 FOR EACH STATEMENT
 EXECUTE FUNCTION omd_dispatch._raise_cache_version();
 
-COMMENT ON TRIGGER trg_task_conf_type_desc_cache_version ON omd_dispatch.task_conf_type_desc IS
+COMMENT ON TRIGGER trg_task_conf_type_desc_cache_version
+ON omd_dispatch.task_conf_type_desc IS
 'Raises the version of the table.';
 
 CREATE OR REPLACE TRIGGER trg_task_conf_custom_cache_version
@@ -29,7 +32,8 @@ AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON omd_dispatch.task_conf_custom
 FOR EACH STATEMENT
 EXECUTE FUNCTION omd_dispatch._raise_cache_version();
 
-COMMENT ON TRIGGER trg_task_conf_custom_cache_version ON omd_dispatch.task_conf_custom IS
+COMMENT ON TRIGGER trg_task_conf_custom_cache_version
+ON omd_dispatch.task_conf_custom IS
 'Raises the version of the table.';
 
 CREATE OR REPLACE TRIGGER trg_task_conf_dict_cache_version
@@ -37,7 +41,8 @@ AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON omd_dispatch.task_conf_dict
 FOR EACH STATEMENT
 EXECUTE FUNCTION omd_dispatch._raise_cache_version();
 
-COMMENT ON TRIGGER trg_task_conf_dict_cache_version ON omd_dispatch.task_conf_dict IS
+COMMENT ON TRIGGER trg_task_conf_dict_cache_version
+ON omd_dispatch.task_conf_dict IS
 'Raises the version of the table.';
 
 CREATE OR REPLACE TRIGGER trg_task_conf_search_allowed_cache_version
@@ -45,7 +50,8 @@ AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON omd_dispatch.task_conf_search_al
 FOR EACH STATEMENT
 EXECUTE FUNCTION omd_dispatch._raise_cache_version();
 
-COMMENT ON TRIGGER trg_task_conf_search_allowed_cache_version ON omd_dispatch.task_conf_search_allowed IS
+COMMENT ON TRIGGER trg_task_conf_search_allowed_cache_version
+ON omd_dispatch.task_conf_search_allowed IS
 'Raises the version of the table.';
 
 CREATE OR REPLACE TRIGGER trg_task_migration_status_cache_version
@@ -53,5 +59,6 @@ AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON omd_dispatch.task_migration_stat
 FOR EACH STATEMENT
 EXECUTE FUNCTION omd_dispatch._raise_cache_version();
 
-COMMENT ON TRIGGER trg_task_migration_status_cache_version ON omd_dispatch.task_migration_status IS
+COMMENT ON TRIGGER trg_task_migration_status_cache_version
+ON omd_dispatch.task_migration_status IS
 'Raises the version of the table.';

@@ -7,7 +7,7 @@ SELECT
     b.registration_time,
     b.ttl,
     omd_dispatch._lives(b.registration_time, b.ttl) AS is_alive,
-    p."position",
+    p.position,
     (
         SELECT count(*)
         FROM omd_dispatch._claimed_tasks() AS c

@@ -1,0 +1,1 @@
+"""Dispatch: what is due, which worker takes it, what is suspended (schema omd_dispatch)."""
