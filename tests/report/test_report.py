@@ -32,7 +32,7 @@ VOID = {"meta"}
 def omd_(omd_here: Command, dsn: str) -> Iterator[Command]:
     """The command ``omd`` on a database with failures, a skip, and runs that execute and wait."""
     with psycopg.connect(dsn) as conn:
-        conn.execute("CREATE SCHEMA dwh; CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
+        conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
     with omd.connect(dsn, lease=None) as control:
         for code in ("b_top", "b_day", HOSTILE):
             control.register_batch(code, frequency_code="Adhoc")
