@@ -41,7 +41,7 @@ BEGIN
     RETURN QUERY EXECUTE format(
         $sql$
         WITH picked AS MATERIALIZED (
-            SELECT t.task_id, t.partition_code, %3$s AS suspension_id
+            SELECT t.task_id, %5$s AS partition_code, %3$s AS suspension_id
             FROM %1$s AS t
             WHERE t.status = 'PENDING'
                 AND t.suspension_id IS NULL
@@ -62,14 +62,14 @@ BEGIN
                 claimed_at = CASE WHEN p.suspension_id IS NULL THEN $3 END,
                 claim_token = CASE WHEN p.suspension_id IS NULL THEN $6 END
             FROM picked AS p
-            WHERE t.task_id = p.task_id AND t.partition_code = p.partition_code
+            WHERE t.task_id = p.task_id AND %5$s = p.partition_code
             RETURNING
                 t.task_id, t.task_type, %2$s AS criteria, t.payload, t.execution_time, t.attempt,
-                t.partition_code, p.suspension_id IS NOT NULL AS is_held
+                %5$s AS partition_code, p.suspension_id IS NOT NULL AS is_held
         )
         SELECT c.* FROM claimed AS c ORDER BY c.execution_time, c.task_id
         $sql$,
-        omd_dispatch._data_table(p_family_code),
+        omd_dispatch._model_table(p_family_code),
         omd_dispatch._criteria_sql(p_family_code),
         CASE
             WHEN p_is_guarded THEN format(
@@ -82,7 +82,8 @@ BEGIN
             WHEN p_members > 1 THEN
                 'AND (t.task_id % $7 = $8 OR t.execution_time < $3 - interval ''5 seconds'')'
             ELSE ''
-        END
+        END,
+        omd_dispatch._slot_sql(p_family_code)
     ) USING p_lane COLLATE "C", p_priority, p_now, p_limit, p_backend_id, p_claim_token, p_members,
         p_position;
 END

@@ -31,7 +31,7 @@ BEGIN
         RETURN QUERY EXECUTE format(
             'SELECT t.task_id, $1, t.task_type, %s, t.lane, t.attempt, t.claimed_by, t.claimed_at,'
             ' t.cancel_requested FROM %s AS t WHERE t.status = ''CLAIMED''',
-            omd_dispatch._criteria_sql(v_family_code), omd_dispatch._data_table(v_family_code)
+            omd_dispatch._criteria_sql(v_family_code), omd_dispatch._model_table(v_family_code)
         ) USING v_family_code;
     END LOOP;
 END

@@ -2,7 +2,8 @@
 -- values have equal texts.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._criteria_sql(
-    p_family_code text
+    p_family_code text,
+    p_is_new boolean DEFAULT NULL
 )
 RETURNS text
 LANGUAGE sql
@@ -13,7 +14,19 @@ BEGIN ATOMIC
         format(
             'jsonb_strip_nulls(jsonb_build_object(%s))',
             string_agg(
-                format('%L, %I', m.criterion, 'func_' || lower(m.criterion)),
+                CASE
+                    WHEN
+                        coalesce(p_is_new, omd_dispatch._migration_status(p_family_code) >= 3)
+                        THEN format('%L, t.%I', m.criterion, 'func_' || lower(m.criterion))
+                    ELSE
+                        format(
+                            '%1$L, (SELECT v.criterion_value FROM omd_dispatch.%2$I AS v'
+                            ' WHERE v.task_id = t.task_id AND v.criterion = %1$L)::%3$s',
+                            m.criterion,
+                            'old_task_criteria_' || lower(p_family_code),
+                            m.data_type
+                        )
+                END,
                 ', ' ORDER BY m.criterion
             )
         )
@@ -22,6 +35,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch._criteria_sql IS
-'Returns the SQL expression of the criteria of a task of p_family_code: a JSON object without '
-'nulls. Locks: none.';
+'Returns the SQL expression of the criteria of a task t of p_family_code: a JSON object without '
+'nulls. p_is_new: in the new or the old model; NULL: in the master. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._criteria_sql FROM PUBLIC;

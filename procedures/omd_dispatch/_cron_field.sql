@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION omd_dispatch._cron_field(
     p_field text,
     p_low integer,
     p_high integer,
-    p_names text[] DEFAULT '{}'
+    p_names text[] DEFAULT '{}'::text[]
 )
 RETURNS integer[]
 LANGUAGE plpgsql
@@ -17,7 +17,7 @@ DECLARE
     v_item text;
     v_parts text[];
     v_numbers integer[];
-    v_answer integer[] := '{}';
+    v_answer integer[] := '{}'::integer[];
 BEGIN
     IF p_field IS NULL THEN
         RETURN NULL;

@@ -31,7 +31,7 @@ BEGIN
         RETURN QUERY EXECUTE format(
             'SELECT t.task_id, $1, t.task_type, %s, t.attempt, t.finished_at, t.error,'
             ' t.batch_instance_id, t.module_instance_id FROM %s AS t WHERE t.status = ''DEAD''',
-            omd_dispatch._criteria_sql(v_family_code), omd_dispatch._data_table(v_family_code)
+            omd_dispatch._criteria_sql(v_family_code), omd_dispatch._model_table(v_family_code)
         ) USING v_family_code;
     END LOOP;
 END

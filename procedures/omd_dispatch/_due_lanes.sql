@@ -64,7 +64,7 @@ BEGIN
         ) AS d
         WHERE l.lane = $1 OR (l.lane > $1 || '/' AND l.lane < $1 || '0')
         $sql$,
-        omd_dispatch._data_table(p_family_code)
+        omd_dispatch._model_table(p_family_code)
     ) USING p_group COLLATE "C", p_now;
 END
 $due_lanes$;

@@ -49,4 +49,4 @@ COMMENT ON FUNCTION omd_dispatch._due_occurrences IS
 'them, the first 1,000 (ALL), the newest (ONCE), or the newest if it is not older than a minute '
 '(SKIP). Errors: OM013: cron does not occur within 10 years. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._due_occurrences FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._due_occurrences TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_dispatch._due_occurrences TO omd_runner, omd_admin;

@@ -18,6 +18,16 @@ BEGIN
         'SELECT EXISTS (SELECT FROM %s)', omd_dispatch._data_table(p_family_code, '_swap')
     ) INTO v_is_filled;
     IF v_is_filled THEN
+        -- What a purge takes from the master goes from the copy too.
+        IF omd_dispatch._migration_status(p_family_code) = 3 THEN
+            EXECUTE format(
+                'DELETE FROM %2$s AS o USING %1$s AS s WHERE o.task_id = s.task_id;'
+                ' DELETE FROM omd_dispatch.%3$I AS c USING %1$s AS s WHERE c.task_id = s.task_id',
+                omd_dispatch._data_table(p_family_code, '_swap'),
+                omd_dispatch._model_table(p_family_code, FALSE),
+                'old_task_criteria_' || lower(p_family_code)
+            );
+        END IF;
         EXECUTE format('TRUNCATE TABLE %s', omd_dispatch._data_table(p_family_code, '_swap'));
     END IF;
 END

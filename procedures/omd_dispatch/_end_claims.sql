@@ -18,10 +18,21 @@ SET enable_mergejoin = off
 SET jit = off
 AS $end_claims$
 DECLARE
-    v_ended record;
-    v_over bigint[] := '{}';
+    v_task_id bigint;
+    v_task_type text;
+    v_status text;
+    v_attempt integer;
+    v_error text;
+    v_key_hash bytea;
+    v_batch_instance_id bigint;
+    v_module_instance_id bigint;
+    v_over bigint[] := '{}'::bigint[];
 BEGIN
-    FOR v_ended IN
+    PERFORM omd_dispatch._hold_model(p_family_code);
+    FOR
+        v_task_id, v_task_type, v_status, v_attempt, v_error, v_key_hash, v_batch_instance_id,
+        v_module_instance_id
+    IN
         EXECUTE format(
             $sql$
             WITH result AS MATERIALIZED (
@@ -34,7 +45,7 @@ BEGIN
             ),
             held AS MATERIALIZED (
                 SELECT
-                    t.task_id, t.partition_code, t.attempt, t.cancel_requested, t.task_type,
+                    t.task_id, %2$s AS partition_code, t.attempt, t.cancel_requested, t.task_type,
                     r.error, r.error_code, r.outcome AS told, r.claim_token
                 FROM result AS r
                 INNER JOIN %1$s AS t ON r.task_id = t.task_id
@@ -45,8 +56,8 @@ BEGIN
             ),
             judged AS MATERIALIZED (
                 SELECT
-                    h.*, i.instance_type, i.instance_id, o.outcome, o.is_lost, c.max_attempts, c.backoff,
-                    c.backoff_limit, c.later_after,
+                    h.*, i.instance_type, i.instance_id, o.outcome, o.is_lost, c.max_attempts,
+                    c.backoff, c.backoff_limit, c.later_after,
                     CASE
                         WHEN o.outcome IN ('S', 'C') THEN 'DONE'
                         WHEN h.cancel_requested THEN 'CANCELLED'
@@ -93,31 +104,32 @@ BEGIN
                 claim_token = NULL,
                 cancel_requested = FALSE
             FROM judged AS j
-            WHERE t.task_id = j.task_id AND t.partition_code = j.partition_code
+            WHERE t.task_id = j.task_id AND %2$s = j.partition_code
             RETURNING
                 t.task_id, t.task_type, t.status, t.attempt, t.error, t.key_hash,
                 t.batch_instance_id, t.module_instance_id
             $sql$,
-            omd_dispatch._data_table(p_family_code)
+            omd_dispatch._model_table(p_family_code),
+            omd_dispatch._slot_sql(p_family_code)
         ) USING p_results, p_family_code
     LOOP
-        IF v_ended.status <> 'PENDING' AND v_ended.key_hash IS NOT NULL THEN
-            v_over := v_over || v_ended.task_id;
+        IF v_status <> 'PENDING' AND v_key_hash IS NOT NULL THEN
+            v_over := v_over || v_task_id;
         END IF;
-        IF v_ended.status = 'DEAD' THEN
+        IF v_status = 'DEAD' THEN
             PERFORM omd.write_event(
-                coalesce(v_ended.module_instance_id, 0),
-                coalesce(v_ended.batch_instance_id, 0),
+                coalesce(v_module_instance_id, 0),
+                coalesce(v_batch_instance_id, 0),
                 6,
                 'TASK DEAD',
                 format(
                     'task %s (%s %s) is dead after %s attempts: %s',
-                    v_ended.task_id, p_family_code, v_ended.task_type, v_ended.attempt,
-                    coalesce(v_ended.error, 'no error was told')
+                    v_task_id, p_family_code, v_task_type, v_attempt,
+                    coalesce(v_error, 'no error was told')
                 )
             );
         END IF;
-        RETURN NEXT v_ended.task_id;
+        RETURN NEXT v_task_id;
     END LOOP;
     IF v_over <> '{}' THEN
         DELETE FROM omd_dispatch.mutex AS m WHERE m.task_id = ANY(v_over);

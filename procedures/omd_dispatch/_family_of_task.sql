@@ -23,7 +23,7 @@ BEGIN
     LOOP
         EXECUTE format(
             'SELECT EXISTS (SELECT FROM %s WHERE task_id = $1)',
-            omd_dispatch._data_table(v_family_code)
+            omd_dispatch._model_table(v_family_code)
         )
         INTO v_is_found
         USING p_task_id;

@@ -21,7 +21,7 @@ DECLARE
     v_created bigint;
     v_skipped bigint;
     v_problem text;
-    v_fired bigint := 0;
+    v_fired bigint := 0::bigint;
     v_next timestamptz;
 BEGIN
     FOR v_schedule IN
@@ -104,4 +104,4 @@ COMMENT ON FUNCTION omd_dispatch._fire_schedules IS
 'tasks there are. An error of one is kept in its problem. Locks: the schedules; the keys of the '
 'tasks.';
 REVOKE ALL ON FUNCTION omd_dispatch._fire_schedules FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._fire_schedules TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_dispatch._fire_schedules TO omd_runner, omd_admin;

@@ -26,7 +26,7 @@ BEGIN
     EXECUTE format(
         'SELECT count(*) FROM (SELECT FROM %s WHERE status = ''CLAIMED'' AND lane = $1 LIMIT $2)'
         ' AS c',
-        omd_dispatch._data_table(p_family_code)
+        omd_dispatch._model_table(p_family_code)
     )
     INTO v_running
     USING p_lane COLLATE "C", p_max_running;

@@ -14,16 +14,17 @@ AS $give_back$
 DECLARE
     v_family_code text;
     v_rows bigint;
-    v_all bigint := 0;
+    v_all bigint := 0::bigint;
 BEGIN
     FOR v_family_code IN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
     LOOP
+        PERFORM omd_dispatch._hold_model(v_family_code);
         EXECUTE format(
             'UPDATE %s SET status = ''PENDING'', attempt = attempt - 1, claimed_by = NULL,'
             ' claimed_at = NULL, claim_token = NULL, cancel_requested = FALSE'
             ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL)',
-            omd_dispatch._data_table(v_family_code)
+            omd_dispatch._model_table(v_family_code)
         ) USING p_backend_id, p_task_ids;
         GET DIAGNOSTICS v_rows = ROW_COUNT;
         v_all := v_all + v_rows;

@@ -27,7 +27,13 @@ DECLARE
     v_values text;
     v_statement text;
     v_left integer[];
-    v_row record;
+    v_n integer;
+    v_task_id bigint;
+    v_key_hash bytea;
+    v_key_text text;
+    v_is_task_due boolean;
+    v_is_new boolean;
+    v_is_new_model boolean;
     v_is_due boolean := FALSE;
     v_problem text;
     v_holder bigint;
@@ -35,12 +41,14 @@ BEGIN
     PERFORM omd.require_read_committed();
     v_type := omd_dispatch._require_type(p_family_code, p_task_type);
     v_family := omd_dispatch._require_family(p_family_code);
+    PERFORM omd_dispatch._hold_model(p_family_code);
+    v_is_new_model := omd_dispatch._migration_status(p_family_code) >= 3;
     v_names := omd_dispatch._require_criteria(p_family_code, p_task_type, p_tasks);
 
     SELECT
         coalesce(
             string_agg(format(', %I', 'func_' || lower(m.criterion)), '' ORDER BY m.criterion), ''
-        ),
+        ) || ', partition_code',
         coalesce(
             string_agg(
                 format(
@@ -88,8 +96,10 @@ BEGIN
             ) AS c
         ),
         keyed AS MATERIALIZED (
-            SELECT t.*, k.key_text, sha256(convert_to(k.key_text, 'UTF8')) AS key_hash
+            SELECT
+                t.*, c.criteria, k.key_text, sha256(convert_to(k.key_text, 'UTF8')) AS key_hash
             FROM typed AS t
+            CROSS JOIN LATERAL (SELECT %6$s AS criteria) AS c
             CROSS JOIN LATERAL (SELECT %3$s AS key_text) AS k
         ),
         held AS (
@@ -103,17 +113,17 @@ BEGIN
         ),
         inserted AS (
             INSERT INTO %1$s (
-                task_id, partition_code, task_type, lane, priority, execution_time, status,
+                task_id, task_type, lane, priority, execution_time, status,
                 attempt, suspension_id, created_at, schedule_code, key_hash, payload %4$s
             )
             SELECT
-                k.task_id, $6, $5, %5$s, k.priority, k.execution_time, 'PENDING', 0,
-                omd_dispatch._matching_suspension($4, $5, %6$s), clock_timestamp(), $7,
-                k.key_hash, k.payload %4$s
-            FROM keyed AS k
-            WHERE k.key_text IS NULL OR k.task_id IN (SELECT h.task_id FROM held AS h)
+                c.task_id, $5, %5$s, c.priority, c.execution_time, 'PENDING', 0,
+                omd_dispatch._matching_suspension($4, $5, c.criteria), clock_timestamp(), $7,
+                c.key_hash, c.payload %7$s
+            FROM keyed AS c
+            WHERE c.key_text IS NULL OR c.task_id IN (SELECT h.task_id FROM held AS h)
             RETURNING task_id
-        )
+        )%8$s
         SELECT
             k.n,
             k.task_id,
@@ -125,20 +135,31 @@ BEGIN
         LEFT JOIN inserted AS i ON k.task_id = i.task_id
         ORDER BY k.n
         $sql$,
-        omd_dispatch._data_table(p_family_code),
+        omd_dispatch._model_table(p_family_code),
         v_values,
         omd_dispatch._key_sql(p_family_code, p_task_type),
-        v_columns,
+        CASE WHEN v_is_new_model THEN v_columns ELSE '' END,
         omd_dispatch._lane_sql(v_type),
-        omd_dispatch._criteria_sql(p_family_code)
+        omd_dispatch._criteria_sql(p_family_code, TRUE),
+        CASE WHEN v_is_new_model THEN replace(v_columns, ', partition_code', ', $6') ELSE '' END,
+        CASE
+            WHEN v_is_new_model THEN ''
+            ELSE format(
+                ', described AS (INSERT INTO %s (task_id, criterion, criterion_value)'
+                ' SELECT i.task_id, v.key, v.value FROM inserted AS i'
+                ' INNER JOIN keyed AS k ON i.task_id = k.task_id'
+                ' CROSS JOIN LATERAL jsonb_each_text(k.criteria) AS v)',
+                omd_dispatch._job_table(p_task_type, 'criteria_value_')
+            )
+        END
     );
 
     p_task_ids := array_fill(NULL::bigint, ARRAY[jsonb_array_length(p_tasks)]);
-    p_created := 0;
+    p_created := 0::bigint;
     v_left := ARRAY(SELECT generate_series(1, jsonb_array_length(p_tasks)));
     WHILE v_left <> '{}' LOOP
         BEGIN
-            FOR v_row IN
+            FOR v_n, v_task_id, v_key_hash, v_key_text, v_is_task_due, v_is_new IN
                 EXECUTE v_statement
                 USING p_tasks, v_names, v_left, p_family_code, p_task_type,
                     omd_dispatch._partition_code(
@@ -146,21 +167,21 @@ BEGIN
                     ),
                     p_schedule_code
             LOOP
-                IF v_row.is_new THEN
-                    p_task_ids[v_row.n] := v_row.task_id;
+                IF v_is_new THEN
+                    p_task_ids[v_n] := v_task_id;
                     p_created := p_created + 1;
-                    v_is_due := v_is_due OR v_row.is_due;
+                    v_is_due := v_is_due OR v_is_task_due;
                 ELSE
                     -- A holder that has just let go of the key is not found; then the task is tried
                     -- again.
                     SELECT m.task_id INTO v_holder
                     FROM omd_dispatch.mutex AS m
-                    WHERE m.key_hash = v_row.key_hash;
+                    WHERE m.key_hash = v_key_hash;
                     CONTINUE WHEN NOT FOUND;
                     IF p_on_duplicate = 'ERROR' THEN
                         EXIT;
                     END IF;
-                    p_task_ids[v_row.n] := v_holder;
+                    p_task_ids[v_n] := v_holder;
                 END IF;
             END LOOP;
         EXCEPTION
@@ -183,7 +204,7 @@ BEGIN
             PERFORM omd.raise_error(
                 'OM170',
                 jsonb_build_object(
-                    'task_id', v_holder, 'key', v_row.key_text, 'task', v_row.n
+                    'task_id', v_holder, 'key', v_key_text, 'task', v_n
                 )
             );
         END IF;
@@ -204,3 +225,4 @@ COMMENT ON FUNCTION omd_dispatch._insert_tasks IS
 'taken, and p_on_duplicate is ERROR. Locks: the keys; it waits for those who create or end a task '
 'with one of them.';
 REVOKE ALL ON FUNCTION omd_dispatch._insert_tasks FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._insert_tasks TO omd_runner, omd_admin;

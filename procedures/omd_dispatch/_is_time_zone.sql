@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION omd_dispatch._is_time_zone(
 )
 RETURNS boolean
 LANGUAGE plpgsql
-STABLE
+IMMUTABLE
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp

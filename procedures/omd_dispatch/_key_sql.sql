@@ -16,7 +16,7 @@ BEGIN ATOMIC
                 p_family_code,
                 p_task_type,
                 string_agg(
-                    format('%I', 'func_' || lower(m.criterion)), ', ' ORDER BY m.criterion
+                    format('c.criteria -> %L', m.criterion), ', ' ORDER BY m.criterion
                 )
             ),
             'NULL::text'

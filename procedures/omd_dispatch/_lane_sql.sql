@@ -16,14 +16,15 @@ BEGIN ATOMIC
                 THEN quote_literal((p_type).deliver_id || '/' || (p_type).task_type)
             ELSE
                 format(
-                    '%L || coalesce(''/'' || %I::text, '''')',
+                    '%L || coalesce(''/'' || (c.criteria ->> %L), '''')',
                     (p_type).deliver_id || '/' || (p_type).task_type,
-                    'func_' || lower((p_type).limit_criterion)
+                    (p_type).limit_criterion
                 )
         END;
 END;
 
 COMMENT ON FUNCTION omd_dispatch._lane_sql IS
 'Returns the SQL expression of the lane of a task of p_type: its group; GROUP/TYPE where the type '
-'is limited; GROUP/TYPE/value where each value of a criterion is limited apart. Locks: none.';
+'is limited; GROUP/TYPE/value where each value of a criterion is limited apart. It reads the '
+'criteria from c.criteria. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._lane_sql FROM PUBLIC;

@@ -23,13 +23,14 @@ BEGIN
     SELECT s.family_code INTO v_family_code
     FROM omd_dispatch.task_suspension AS s
     WHERE s.suspension_id = p_suspension_id;
+    PERFORM omd_dispatch._hold_model(v_family_code);
     EXECUTE format(
         $sql$
         WITH held AS MATERIALIZED (
-            SELECT c.task_id, c.partition_code
-            FROM %1$s AS c
-            WHERE c.suspension_id = $1
-            ORDER BY c.execution_time
+            SELECT t.task_id, %3$s AS partition_code
+            FROM %1$s AS t
+            WHERE t.suspension_id = $1
+            ORDER BY t.execution_time
             LIMIT $2
             FOR UPDATE
         ),
@@ -37,13 +38,14 @@ BEGIN
             UPDATE %1$s AS t SET
                 suspension_id = omd_dispatch._matching_suspension($3, t.task_type, %2$s)
             FROM held AS h
-            WHERE t.task_id = h.task_id AND t.partition_code = h.partition_code
+            WHERE t.task_id = h.task_id AND %3$s = h.partition_code
             RETURNING t.suspension_id
         )
         SELECT count(*), count(*) FILTER (WHERE suspension_id IS NULL) FROM let_go
         $sql$,
-        omd_dispatch._data_table(v_family_code),
-        omd_dispatch._criteria_sql(v_family_code)
+        omd_dispatch._model_table(v_family_code),
+        omd_dispatch._criteria_sql(v_family_code),
+        omd_dispatch._slot_sql(v_family_code)
     )
     INTO v_rows, v_free
     USING p_suspension_id, p_limit, v_family_code;

@@ -3,16 +3,18 @@
 
 CREATE OR REPLACE FUNCTION omd_dispatch._lives(
     p_registration_time timestamptz,
-    p_ttl interval
+    p_ttl interval,
+    p_at timestamptz
 )
 RETURNS boolean
 LANGUAGE sql
-VOLATILE
+STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT greatest(p_registration_time, pg_postmaster_start_time()) + p_ttl >= clock_timestamp();
+    SELECT greatest(p_registration_time, pg_postmaster_start_time()) + p_ttl >= p_at;
 END;
 
 COMMENT ON FUNCTION omd_dispatch._lives IS
-'Returns whether a member that registered at p_registration_time with p_ttl lives. Locks: none.';
+'Returns whether a member that registered at p_registration_time with p_ttl lives at p_at. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._lives FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._lives TO omd_reader;

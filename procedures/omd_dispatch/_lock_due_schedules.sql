@@ -23,4 +23,4 @@ COMMENT ON FUNCTION omd_dispatch._lock_due_schedules IS
 'Returns up to p_limit schedules whose next_time is not later than p_now. Locks: these; locked '
 'ones are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._lock_due_schedules FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._lock_due_schedules TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_dispatch._lock_due_schedules TO omd_runner, omd_admin;

@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION omd_dispatch._lock_task(
     OUT p_family_code text,
     OUT p_task_type text,
     OUT p_status text,
-    OUT p_partition_code integer,
     OUT p_key_hash bytea
 )
 RETURNS record
@@ -20,13 +19,14 @@ BEGIN
     PERFORM omd.require_read_committed();
     WHILE p_status IS NULL LOOP
         p_family_code := omd_dispatch._family_of_task(p_task_id);
+        PERFORM omd_dispatch._hold_model(p_family_code);
         BEGIN
             EXECUTE format(
-                'SELECT task_type, status, partition_code, key_hash FROM %s WHERE task_id = $1'
+                'SELECT task_type, status, key_hash FROM %s WHERE task_id = $1'
                 ' FOR UPDATE',
-                omd_dispatch._data_table(p_family_code)
+                omd_dispatch._model_table(p_family_code)
             )
-            INTO p_task_type, p_status, p_partition_code, p_key_hash
+            INTO p_task_type, p_status, p_key_hash
             USING p_task_id;
         EXCEPTION
             WHEN serialization_failure THEN

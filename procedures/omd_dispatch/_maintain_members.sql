@@ -11,10 +11,11 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $maintain_members$
 BEGIN
+    PERFORM omd.require_read_committed();
     DELETE FROM omd_dispatch.backend_registration AS b
     WHERE b.backend_id IN (
         SELECT d.backend_id FROM omd_dispatch.backend_registration AS d
-        WHERE NOT omd_dispatch._lives(d.registration_time, d.ttl)
+        WHERE NOT omd_dispatch._lives(d.registration_time, d.ttl, clock_timestamp())
         FOR UPDATE SKIP LOCKED
     );
     RETURN omd_dispatch._settle_claims(NULL, p_limit);
@@ -23,6 +24,6 @@ $maintain_members$;
 
 COMMENT ON FUNCTION omd_dispatch._maintain_members IS
 'Removes dead members and settles up to p_limit claims of each family that have no member; returns'
-' how many. Locks: the members; the tasks and their keys.';
+' how many. Errors: OM014. Locks: the members; the tasks and their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._maintain_members FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_members TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_members TO omd_runner, omd_admin;

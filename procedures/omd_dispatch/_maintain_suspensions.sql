@@ -12,7 +12,6 @@ SET search_path = pg_catalog, pg_temp
 AS $maintain_suspensions$
 DECLARE
     v_suspension record;
-    v_rows bigint;
 BEGIN
     SELECT s.suspension_id, s.resumed_at INTO v_suspension
     FROM omd_dispatch.task_suspension AS s
@@ -23,9 +22,9 @@ BEGIN
     IF NOT FOUND THEN
         RETURN FALSE;
     ELSIF v_suspension.resumed_at IS NOT NULL THEN
-        v_rows := omd_dispatch._let_go(v_suspension.suspension_id, p_limit);
+        PERFORM omd_dispatch._let_go(v_suspension.suspension_id, p_limit);
     ELSE
-        v_rows := omd_dispatch._mark_suspended(v_suspension.suspension_id, p_limit);
+        PERFORM omd_dispatch._mark_suspended(v_suspension.suspension_id, p_limit);
     END IF;
     RETURN EXISTS (
         SELECT FROM omd_dispatch.task_suspension AS s
@@ -38,4 +37,4 @@ COMMENT ON FUNCTION omd_dispatch._maintain_suspensions IS
 'Goes on with one suspension, up to p_limit tasks of it, and returns whether there is more to do. '
 'Locks: the suspension and its tasks.';
 REVOKE ALL ON FUNCTION omd_dispatch._maintain_suspensions FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_suspensions TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_suspensions TO omd_runner, omd_admin;

@@ -15,48 +15,49 @@ BEGIN
     EXECUTE format(
         $sql$
         CREATE TABLE %1$s (
-            task_id bigint NOT NULL CHECK (task_id >= 0),
+            task_id bigint NOT NULL
+                CONSTRAINT ck_task_data_task_id CHECK (task_id >= 0),
             partition_code integer NOT NULL,
             task_type text NOT NULL,
             lane text COLLATE "C" NOT NULL,
-            priority smallint NOT NULL CHECK (priority BETWEEN 0 AND 9),
+            priority smallint NOT NULL
+                CONSTRAINT ck_task_data_priority CHECK (priority BETWEEN 0 AND 9),
             execution_time timestamptz NOT NULL,
-            status text NOT NULL CHECK (
+            status text NOT NULL CONSTRAINT ck_task_data_status CHECK (
                 status IN ('PENDING', 'CLAIMED', 'DONE', 'DEAD', 'CANCELLED')
             ),
             attempt integer NOT NULL,
-            suspension_id bigint CHECK (suspension_id IS NULL OR status = 'PENDING'),
+            suspension_id bigint CONSTRAINT ck_task_data_suspension CHECK (
+                suspension_id IS NULL OR status = 'PENDING'
+            ),
             claimed_by text,
             claimed_at timestamptz,
             claim_token bigint,
             cancel_requested boolean NOT NULL DEFAULT FALSE,
             created_at timestamptz NOT NULL,
             finished_at timestamptz,
-            outcome text CHECK (outcome IN ('S', 'F', 'A', 'C')),
+            outcome text CONSTRAINT ck_task_data_outcome CHECK (outcome IN ('S', 'F', 'A', 'C')),
             error text,
             batch_instance_id bigint,
             module_instance_id bigint,
             schedule_code text,
             key_hash bytea,
             payload jsonb,
-            CHECK (
+            CONSTRAINT ck_task_data_claim CHECK (
                 (status = 'CLAIMED') = (claimed_by IS NOT NULL)
                 AND (status = 'CLAIMED') = (claimed_at IS NOT NULL)
                 AND (status = 'CLAIMED') = (claim_token IS NOT NULL)
             ),
-            PRIMARY KEY (task_id, partition_code)
+            CONSTRAINT %3$I PRIMARY KEY (task_id, partition_code)
         ) PARTITION BY LIST (partition_code);
-        CREATE INDEX ON %1$s (lane, priority, execution_time, task_id)
-        WHERE status = 'PENDING' AND suspension_id IS NULL;
-        CREATE INDEX ON %1$s (lane) WHERE status = 'CLAIMED';
-        CREATE INDEX ON %1$s (suspension_id, execution_time) WHERE suspension_id IS NOT NULL;
-        CREATE INDEX ON %1$s (task_id) WHERE status = 'DEAD';
         COMMENT ON TABLE %1$s IS %2$L;
         GRANT SELECT ON %1$s TO omd_reader;
         $sql$,
         v_table,
-        format('The tasks of the family %s, by slots of its ring.', p_family.family_code)
+        format('The tasks of the family %s, by slots of its ring.', p_family.family_code),
+        'pk_task_data_' || lower(p_family.family_code)
     );
+    CALL omd_dispatch._index_tasks(v_table);
     FOR v_part IN
         SELECT omd_dispatch._data_table(p_family.family_code, '_p' || n)
         FROM generate_series(0, p_family.partition_count - 1) AS n
@@ -77,6 +78,7 @@ BEGIN
             p_family.family_code
         )
     );
+    CALL omd_dispatch._name_indexes(v_table);
     CALL omd_dispatch._comment_task_tables(p_family.family_code);
 END
 $make_task_table$;

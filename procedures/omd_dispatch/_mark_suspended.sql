@@ -23,22 +23,24 @@ BEGIN
     SELECT s.family_code INTO v_family_code
     FROM omd_dispatch.task_suspension AS s
     WHERE s.suspension_id = p_suspension_id;
+    PERFORM omd_dispatch._hold_model(v_family_code);
     EXECUTE format(
         $sql$
         UPDATE %1$s AS t SET suspension_id = p.suspension_id
         FROM (
-            SELECT c.task_id, c.partition_code, $1 AS suspension_id
-            FROM %1$s AS c
-            WHERE c.status = 'PENDING'
-                AND c.suspension_id IS NULL
-                AND omd_dispatch._suspension_holds($1, c.task_type, %2$s)
+            SELECT t.task_id, %3$s AS partition_code, $1 AS suspension_id
+            FROM %1$s AS t
+            WHERE t.status = 'PENDING'
+                AND t.suspension_id IS NULL
+                AND omd_dispatch._suspension_holds($1, t.task_type, %2$s)
             LIMIT $2
             FOR UPDATE SKIP LOCKED
         ) AS p
-        WHERE t.task_id = p.task_id AND t.partition_code = p.partition_code
+        WHERE t.task_id = p.task_id AND %3$s = p.partition_code
         $sql$,
-        omd_dispatch._data_table(v_family_code),
-        omd_dispatch._criteria_sql(v_family_code)
+        omd_dispatch._model_table(v_family_code),
+        omd_dispatch._criteria_sql(v_family_code),
+        omd_dispatch._slot_sql(v_family_code)
     ) USING p_suspension_id, p_limit;
     GET DIAGNOSTICS v_rows = ROW_COUNT;
     IF v_rows < p_limit THEN

@@ -23,7 +23,7 @@ BEGIN
         v_family.scheme_code, v_family.partition_count, clock_timestamp()
     );
     IF v_current = p_partition_code THEN
-        RETURN 0;
+        RETURN 0::bigint;
     END IF;
     EXECUTE format(
         'UPDATE %1$s AS t SET partition_code = $2 FROM ('

@@ -27,4 +27,4 @@ COMMENT ON FUNCTION omd_dispatch._move_schedule IS
 'Writes what became of a firing of the schedule p_schedule_code: p_next_time, p_created and '
 'p_skipped tasks, p_problem. Locks: the schedule.';
 REVOKE ALL ON FUNCTION omd_dispatch._move_schedule FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._move_schedule TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_dispatch._move_schedule TO omd_runner, omd_admin;

@@ -14,7 +14,7 @@ SET timezone = 'UTC'
 AS $next_occurrence$
 DECLARE
     v_next timestamptz := p_schedule.next_time;
-    v_seconds double precision := extract(EPOCH FROM p_schedule.every);
+    v_seconds double precision := extract(EPOCH FROM p_schedule.every)::double precision;
 BEGIN
     IF p_schedule.cron IS NOT NULL THEN
         RETURN omd_dispatch.cron_next(p_schedule.cron, p_schedule.time_zone, p_after);
@@ -38,4 +38,4 @@ COMMENT ON FUNCTION omd_dispatch._next_occurrence IS
 'Returns the first occurrence of p_schedule after p_after. With every, occurrences count from its '
 'next_time. Errors: OM013: cron does not occur within 10 years. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._next_occurrence FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._next_occurrence TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_dispatch._next_occurrence TO omd_runner, omd_admin;

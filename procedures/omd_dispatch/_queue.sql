@@ -63,7 +63,7 @@ BEGIN
             GROUP BY t.task_type, t.lane
             ORDER BY t.task_type, t.lane
             $sql$,
-            omd_dispatch._data_table(v_family_code)
+            omd_dispatch._model_table(v_family_code)
         ) USING v_family_code;
     END LOOP;
 END

@@ -17,6 +17,7 @@ DECLARE
     v_names jsonb;
     v_shape jsonb;
     v_wrong record;
+    v_detail jsonb;
 BEGIN
     SELECT coalesce(jsonb_object_agg(d.external_name, d.criterion), '{}') INTO v_names
     FROM omd_dispatch.task_conf_dict AS d
@@ -39,27 +40,26 @@ BEGIN
         FROM jsonb_array_elements(p_tasks) WITH ORDINALITY AS t (task, n)
         CROSS JOIN LATERAL jsonb_each(coalesce(t.task -> 'criteria', '{}')) AS g
     )
-    SELECT w.sqlstate_code, w.n, w.criterion, w.problem INTO v_wrong
+    SELECT w.rule, w.n, w.criterion, w.problem INTO v_wrong
     FROM (
         SELECT
             1 AS rule,
-            'OM013' AS sqlstate_code,
             g.n,
             g.criterion,
-            format('%s, under one of its names', g.criterion) AS problem
+            'given under one of its names' AS problem
         FROM given AS g
         GROUP BY g.n, g.criterion
         HAVING count(*) > 1
         UNION ALL
-        SELECT 2, 'OM075', g.n, g.name, NULL
+        SELECT 2, g.n, g.name, NULL
         FROM given AS g
         WHERE NOT v_shape ? g.criterion
         UNION ALL
-        SELECT 3, 'OM077', g.n, g.criterion, NULL
+        SELECT 3, g.n, g.criterion, NULL
         FROM given AS g
         WHERE v_shape ->> g.criterion = 'D' AND g.kind <> 'null'
         UNION ALL
-        SELECT 4, 'OM076', t.n, s.key, NULL
+        SELECT 4, t.n, s.key, NULL
         FROM jsonb_array_elements(p_tasks) WITH ORDINALITY AS t (task, n)
         CROSS JOIN jsonb_each_text(v_shape) AS s
         WHERE s.value = 'M'
@@ -68,30 +68,43 @@ BEGIN
                 WHERE g.n = t.n AND g.criterion = s.key AND g.kind <> 'null'
             )
         UNION ALL
-        SELECT 5, 'OM078', g.n, g.criterion, 'it is no scalar'
+        SELECT 5, g.n, g.criterion, 'it is no scalar'
         FROM given AS g
         WHERE g.kind IN ('object', 'array')
     ) AS w
     ORDER BY w.n, w.rule, w.criterion COLLATE "C"
     LIMIT 1;
-    IF FOUND THEN
+    IF v_wrong.rule = 1 THEN
         PERFORM omd.raise_error(
-            v_wrong.sqlstate_code,
+            'OM013',
             jsonb_build_object(
                 'argument', 'p_criteria',
-                'value', left(v_wrong.criterion, 60),
+                'value', left(v_wrong.criterion, 60) || ', given twice',
                 'expected', v_wrong.problem,
-                'family_code', p_family_code,
-                'task_type', p_task_type,
-                'criterion', left(v_wrong.criterion, 60),
-                'problem', v_wrong.problem,
-                'task', v_wrong.n,
-                'criteria', (
-                    SELECT string_agg(s.key, ', ' ORDER BY s.key)
-                    FROM jsonb_each_text(v_shape) AS s
-                    WHERE s.value <> 'D'
-                )
+                'task', v_wrong.n
             )
+        );
+    ELSIF FOUND THEN
+        v_detail := jsonb_build_object(
+            'family_code', p_family_code,
+            'task_type', p_task_type,
+            'criterion', left(v_wrong.criterion, 60),
+            'task', v_wrong.n,
+            'criteria', (
+                SELECT string_agg(s.key, ', ' ORDER BY s.key)
+                FROM jsonb_each_text(v_shape) AS s
+                WHERE s.value <> 'D'
+            )
+        );
+        IF v_wrong.rule = 2 THEN
+            PERFORM omd.raise_error('OM075', v_detail);
+        ELSIF v_wrong.rule = 3 THEN
+            PERFORM omd.raise_error('OM077', v_detail);
+        ELSIF v_wrong.rule = 4 THEN
+            PERFORM omd.raise_error('OM076', v_detail);
+        END IF;
+        PERFORM omd.raise_error(
+            'OM078', v_detail || jsonb_build_object('problem', v_wrong.problem)
         );
     END IF;
     RETURN v_names;

@@ -18,11 +18,12 @@ DECLARE
     v_family_code text;
     v_results jsonb;
     v_ended bigint;
-    v_all bigint := 0;
+    v_all bigint := 0::bigint;
 BEGIN
     FOR v_family_code IN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
     LOOP
+        PERFORM omd_dispatch._hold_model(v_family_code);
         EXECUTE format(
             $sql$
             SELECT
@@ -48,7 +49,7 @@ BEGIN
                 LIMIT $2
             ) AS c
             $sql$,
-            omd_dispatch._data_table(v_family_code)
+            omd_dispatch._model_table(v_family_code)
         )
         INTO v_results
         USING p_backend_id, p_limit;

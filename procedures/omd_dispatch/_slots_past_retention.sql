@@ -16,7 +16,7 @@ DECLARE
     v_period interval;
     v_slot integer;
     v_is_filled boolean;
-    v_slots integer[] := '{}';
+    v_slots integer[] := '{}'::integer[];
 BEGIN
     SELECT s.period INTO v_period
     FROM omd_dispatch.task_conf_partition_scheme AS s

@@ -14,7 +14,8 @@ DECLARE
     v_criterion text;
     v_old text[];
     v_columns text;
-    v_index text := lower('ix_' || p_family_code || '_' || p_index_name);
+    v_index text;
+    v_twin_index text;
 BEGIN
     PERFORM omd_dispatch._require_family(p_family_code);
     PERFORM omd_dispatch._require_code('p_index_name', upper(p_index_name));
@@ -28,9 +29,16 @@ BEGIN
             )
         );
     END IF;
-    FOREACH v_criterion IN ARRAY coalesce(p_criteria, '{}') LOOP
+    FOREACH v_criterion IN ARRAY coalesce(p_criteria, '{}'::text[]) LOOP
         PERFORM omd_dispatch._require_criterion(p_family_code, v_criterion);
     END LOOP;
+    -- The name of an index of a partition has the number of its slot too.
+    v_index := format('ix_task_data_%s_s_%s', lower(p_family_code), lower(p_index_name));
+    IF length(v_index) > 58 THEN
+        v_index := format(
+            'ix_task_data_%s_s_%s', lower(p_family_code), left(md5(lower(p_index_name)), 8)
+        );
+    END IF;
     PERFORM FROM omd_dispatch.task_conf_family_desc AS f
     WHERE f.family_code = p_family_code
     FOR NO KEY UPDATE;
@@ -44,7 +52,15 @@ BEGIN
         END IF;
         DELETE FROM omd_dispatch.task_conf_search_allowed AS s
         WHERE s.family_code = p_family_code AND s.index_name = p_index_name;
-        EXECUTE format('DROP INDEX omd_dispatch.%I, omd_dispatch.%I', v_index, v_index || '_swap');
+        -- The index of the twin is the one that is defined alike: a purge gives it another name.
+        SELECT t.indexrelid::regclass::text INTO v_twin_index
+        FROM pg_index AS t
+        WHERE t.indrelid = omd_dispatch._data_table(p_family_code, '_swap')::regclass
+            AND split_part(pg_get_indexdef(t.indexrelid), ' USING ', 2)
+            = split_part(
+                pg_get_indexdef(format('omd_dispatch.%I', v_index)::regclass), ' USING ', 2
+            );
+        EXECUTE format('DROP INDEX omd_dispatch.%I, %s', v_index, v_twin_index);
     END IF;
     IF p_criteria IS NULL THEN
         RETURN;
@@ -59,14 +75,13 @@ BEGIN
         GROUP BY u.criterion
     ) AS c;
     EXECUTE format(
-        'CREATE INDEX %1$I ON %3$s (%5$s, task_id DESC);'
-        ' CREATE INDEX %2$I ON %4$s (%5$s, task_id DESC)',
+        'CREATE INDEX %1$I ON %2$s (%4$s, task_id DESC); CREATE INDEX ON %3$s (%4$s, task_id DESC)',
         v_index,
-        v_index || '_swap',
         omd_dispatch._data_table(p_family_code),
         omd_dispatch._data_table(p_family_code, '_swap'),
         v_columns
     );
+    CALL omd_dispatch._name_indexes(omd_dispatch._data_table(p_family_code));
 END
 $allow_search$;
 

@@ -9,7 +9,7 @@ RETURNS TABLE (
     members integer
 )
 LANGUAGE sql
-VOLATILE
+STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -25,7 +25,7 @@ BEGIN ATOMIC
         FROM omd_dispatch.backend_registration AS b
         WHERE
             b.backend_type = p_backend_type
-            AND omd_dispatch._lives(b.registration_time, b.ttl)
+            AND omd_dispatch._lives(b.registration_time, b.ttl, statement_timestamp())
     ) AS m
     WHERE m.backend_id = p_backend_id;
 END;

@@ -15,15 +15,15 @@ BEGIN
     IF v_task.p_status = 'CLAIMED' AND p_running THEN
         EXECUTE format(
             'UPDATE %s SET cancel_requested = TRUE'
-            ' WHERE task_id = $1 AND partition_code = $2 AND NOT cancel_requested',
-            omd_dispatch._data_table(v_task.p_family_code)
-        ) USING p_task_id, v_task.p_partition_code;
+            ' WHERE task_id = $1 AND NOT cancel_requested',
+            omd_dispatch._model_table(v_task.p_family_code)
+        ) USING p_task_id;
     ELSIF v_task.p_status = 'PENDING' THEN
         EXECUTE format(
             'UPDATE %s SET status = ''CANCELLED'', suspension_id = NULL,'
-            ' finished_at = clock_timestamp() WHERE task_id = $1 AND partition_code = $2',
-            omd_dispatch._data_table(v_task.p_family_code)
-        ) USING p_task_id, v_task.p_partition_code;
+            ' finished_at = clock_timestamp() WHERE task_id = $1',
+            omd_dispatch._model_table(v_task.p_family_code)
+        ) USING p_task_id;
         DELETE FROM omd_dispatch.mutex AS m WHERE m.task_id = p_task_id;
     ELSE
         PERFORM omd.raise_error(

@@ -29,19 +29,22 @@ DECLARE
     v_left integer := p_limit;
     v_lane record;
     v_free integer;
-    v_full text[] := '{}';
-    v_share boolean;
+    v_full text[] := '{}'::text[];
+    v_shares boolean[];
+    v_is_share boolean;
     v_marks integer := 1000;
     v_seen integer;
     v_row record;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF p_limit IS NULL OR p_limit NOT BETWEEN 1 AND 1000 THEN
+    IF p_limit IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_limit'));
+    ELSIF p_limit NOT BETWEEN 1 AND 1000 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
                 'argument', 'p_limit',
-                'value', coalesce(p_limit::text, 'NULL'),
+                'value', p_limit::text,
                 'expected', 'from 1 to 1000'
             )
         );
@@ -49,6 +52,12 @@ BEGIN
     v_group := omd_dispatch._hold_backend(p_backend_id);
     SELECT p.position, p.members INTO v_place
     FROM omd_dispatch.backend_position(v_group, p_backend_id) AS p;
+    v_shares := CASE WHEN v_place.members > 1 THEN ARRAY[TRUE, FALSE] ELSE ARRAY[FALSE] END;
+    PERFORM omd_dispatch._hold_model(f.family_code)
+    FROM (
+        SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
+        WHERE t.deliver_id = v_group
+    ) AS f;
     claim_token := nextval('omd_dispatch.claim_token');
 
     FOR v_lane IN
@@ -86,10 +95,8 @@ BEGIN
             v_free := least(v_free, v_left);
         END IF;
         family_code := v_lane.family_code;
-        priority := v_lane.priority;
-        FOREACH v_share IN ARRAY CASE
-            WHEN v_place.members > 1 THEN ARRAY[TRUE, FALSE] ELSE ARRAY[FALSE]
-        END LOOP
+        priority := v_lane.priority::integer;
+        FOREACH v_is_share IN ARRAY v_shares LOOP
             LOOP
                 v_seen := 0;
                 FOR v_row IN
@@ -97,7 +104,7 @@ BEGIN
                         v_lane.family_code, v_lane.lane, v_lane.priority,
                         CASE WHEN v_lane.is_guarded THEN least(v_free, v_marks) ELSE v_free END,
                         p_backend_id, claim_token, v_place.position,
-                        CASE WHEN v_share THEN v_place.members ELSE 1 END, v_now, v_lane.is_guarded
+                        CASE WHEN v_is_share THEN v_place.members ELSE 1 END, v_now, v_lane.is_guarded
                     ) AS c
                 LOOP
                     IF v_row.is_held THEN
@@ -129,7 +136,7 @@ $claim_tasks$;
 COMMENT ON FUNCTION omd_dispatch.claim_tasks IS
 'Claims up to p_limit due tasks (1 to 1000) for the worker p_backend_id and returns them in the '
 'order in which to start them; claim_token is the fence that complete_tasks asks for. Errors: '
-'OM005: p_backend_id is NULL; OM013: p_limit; OM014: the isolation level is not read committed; '
+'OM005: an argument is NULL; OM013: p_limit; OM014: the isolation level is not read committed; '
 'OM172: the worker does not live. Locks: the member FOR SHARE; the tasks, passing over locked '
 'ones; a limited lane, which is passed over while another claim holds it. May be NULL: payload.';
 REVOKE ALL ON FUNCTION omd_dispatch.claim_tasks FROM PUBLIC;

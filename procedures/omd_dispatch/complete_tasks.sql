@@ -13,7 +13,7 @@ AS $complete_tasks$
 DECLARE
     v_results jsonb;
     v_family_code text;
-    v_ended bigint[] := '{}';
+    v_ended bigint[] := '{}'::bigint[];
 BEGIN
     PERFORM omd.require_read_committed();
     IF p_backend_id IS NULL OR p_results IS NULL THEN

@@ -12,7 +12,6 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $maintain$
 BEGIN
-    PERFORM omd.require_read_committed();
     p_reclaimed := 0;
     p_fired := 0;
     p_more := FALSE;

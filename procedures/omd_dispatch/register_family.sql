@@ -19,6 +19,7 @@ DECLARE
     v_period interval;
     v_wrong record;
     v_criterion record;
+    v_status integer;
 BEGIN
     PERFORM omd_dispatch._require_code('p_family_code', p_family_code);
     -- Two registrations of a new family could both make its table.
@@ -60,7 +61,10 @@ BEGIN
         ),
         (
             'p_retention', v_new.retention::text,
-            format('at most %s, two periods less than the ring', (v_new.partition_count - 2) * v_period),
+            format(
+                'at most %s, two periods less than the ring',
+                (v_new.partition_count - 2) * v_period
+            ),
             v_new.retention + 2 * v_period <= v_new.partition_count * v_period
         ),
         (
@@ -75,7 +79,8 @@ BEGIN
     WHERE NOT coalesce(w.is_right, FALSE)
     LIMIT 1;
     IF NOT FOUND THEN
-        SELECT 'p_criteria', c.criterion || ': ' || c.data_type, c.expected INTO v_wrong
+        SELECT 'p_criteria' AS argument, c.criterion || ': ' || c.data_type AS value, c.expected
+        INTO v_wrong
         FROM (
             SELECT
                 c.key AS criterion,
@@ -100,7 +105,8 @@ BEGIN
         LIMIT 1;
     END IF;
     IF NOT FOUND THEN
-        SELECT 'p_key_criteria', k.criterion, 'names in p_criteria' INTO v_wrong
+        SELECT 'p_key_criteria' AS argument, k.criterion AS value, 'names in p_criteria' AS expected
+        INTO v_wrong
         FROM unnest(p_key_criteria) AS k (criterion)
         WHERE NOT coalesce(p_criteria ? k.criterion, FALSE)
             AND NOT EXISTS (
@@ -111,7 +117,10 @@ BEGIN
     END IF;
     IF NOT FOUND AND v_old.family_code IS NOT NULL THEN
         -- Another key would let two live tasks have the same one.
-        SELECT 'p_key_criteria', array_to_string(p_key_criteria, ', '), 'the key as first given'
+        SELECT
+            'p_key_criteria' AS argument,
+            array_to_string(p_key_criteria, ', ') AS value,
+            'the key as first given' AS expected
         INTO v_wrong
         WHERE p_key_criteria IS NOT NULL
             AND ARRAY(SELECT DISTINCT k FROM unnest(p_key_criteria) AS k ORDER BY 1)
@@ -162,14 +171,15 @@ BEGIN
     END LOOP;
     IF FOUND THEN
         CALL omd_dispatch._comment_task_tables(p_family_code);
+        CALL omd_dispatch._make_job_tables(p_family_code);
     END IF;
-    IF p_migration_status IS NOT NULL THEN
-        IF v_old.family_code IS NULL THEN
-            UPDATE omd_dispatch.task_migration_status AS s SET migration_status = p_migration_status
-            WHERE s.family_code = p_family_code AND s.migration_status <> p_migration_status;
-        ELSE
-            CALL omd_dispatch.set_migration_status(p_family_code, p_migration_status);
-        END IF;
+    IF v_old.family_code IS NULL THEN
+        -- A new family has no tasks, so it may begin anywhere.
+        FOR v_status IN SELECT g FROM generate_series(3, coalesce(p_migration_status, 4), -1) AS g LOOP
+            CALL omd_dispatch.set_migration_status(p_family_code, v_status);
+        END LOOP;
+    ELSIF p_migration_status IS NOT NULL THEN
+        CALL omd_dispatch.set_migration_status(p_family_code, p_migration_status);
     END IF;
 END
 $register_family$;

@@ -38,7 +38,7 @@ BEGIN
     v_new.every := CASE WHEN p_cron IS NULL THEN coalesce(p_every, v_old.every) ELSE p_every END;
     v_new.time_zone := coalesce(p_time_zone, v_old.time_zone, 'UTC');
     v_new.missed := coalesce(upper(p_missed), v_old.missed, 'ONCE');
-    v_new.priority := coalesce(p_priority, v_old.priority, 5);
+    v_new.priority := coalesce(p_priority, v_old.priority, 5)::smallint;
     v_new.source := nullif(coalesce(p_source, v_old.source), '');
     v_new.inactive_indicator := coalesce(
         omd.require_code('inactive indicator', p_inactive_indicator),

@@ -120,6 +120,7 @@ BEGIN
 
     IF v_old.family_code IS NULL THEN
         INSERT INTO omd_dispatch.task_conf_type_desc SELECT v_new.*;
+        CALL omd_dispatch._make_job_tables(p_family_code);
         RETURN;
     ELSIF v_old IS NOT DISTINCT FROM v_new THEN
         RETURN;
@@ -136,10 +137,15 @@ BEGIN
         max_running = v_new.max_running,
         limit_criterion = v_new.limit_criterion
     WHERE t.family_code = p_family_code AND t.task_type = p_task_type;
+    CALL omd_dispatch._make_job_tables(p_family_code);
     IF omd_dispatch._lane_sql(v_new) <> omd_dispatch._lane_sql(v_old) THEN
+        PERFORM omd_dispatch._hold_model(p_family_code);
         EXECUTE format(
-            'UPDATE %s SET lane = %s WHERE task_type = $1 AND status = ''PENDING''',
-            omd_dispatch._data_table(p_family_code), omd_dispatch._lane_sql(v_new)
+            'UPDATE %s AS t SET lane = (SELECT %s FROM (SELECT %s AS criteria) AS c)'
+            ' WHERE t.task_type = $1 AND t.status = ''PENDING''',
+            omd_dispatch._model_table(p_family_code),
+            omd_dispatch._lane_sql(v_new),
+            omd_dispatch._criteria_sql(p_family_code)
         ) USING p_task_type;
     END IF;
 END

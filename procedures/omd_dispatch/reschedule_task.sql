@@ -23,10 +23,10 @@ BEGIN
         );
     END IF;
     EXECUTE format(
-        'UPDATE %s SET execution_time = coalesce($3, execution_time),'
-        ' priority = coalesce($4, priority) WHERE task_id = $1 AND partition_code = $2',
-        omd_dispatch._data_table(v_task.p_family_code)
-    ) USING p_task_id, v_task.p_partition_code, p_execution_time, p_priority::smallint;
+        'UPDATE %s SET execution_time = coalesce($2, execution_time),'
+        ' priority = coalesce($3, priority) WHERE task_id = $1',
+        omd_dispatch._model_table(v_task.p_family_code)
+    ) USING p_task_id, p_execution_time, p_priority::smallint;
     PERFORM omd_dispatch._notify_due(v_task.p_family_code, v_task.p_task_type, p_execution_time);
 END
 $reschedule_task$;

@@ -27,13 +27,13 @@ BEGIN
         );
     END IF;
     EXECUTE format(
-        'SELECT %s, %s FROM %s WHERE task_id = $1 AND partition_code = $2',
-        omd_dispatch._criteria_sql(v_task.p_family_code),
+        'SELECT c.criteria, %s FROM (SELECT %s AS criteria FROM %s AS t WHERE t.task_id = $1) AS c',
         omd_dispatch._key_sql(v_task.p_family_code, v_task.p_task_type),
-        omd_dispatch._data_table(v_task.p_family_code)
+        omd_dispatch._criteria_sql(v_task.p_family_code),
+        omd_dispatch._model_table(v_task.p_family_code)
     )
     INTO v_criteria, v_key_text
-    USING p_task_id, v_task.p_partition_code;
+    USING p_task_id;
     IF v_task.p_key_hash IS NOT NULL THEN
         LOOP
             INSERT INTO omd_dispatch.mutex (key_hash, family_code, task_type, key_text, task_id)
@@ -54,11 +54,11 @@ BEGIN
     END IF;
     EXECUTE format(
         'UPDATE %s SET status = ''PENDING'', attempt = 0, outcome = NULL, error = NULL,'
-        ' finished_at = NULL, execution_time = coalesce($3, clock_timestamp()),'
-        ' suspension_id = omd_dispatch._matching_suspension($4, $5, $6)'
-        ' WHERE task_id = $1 AND partition_code = $2',
-        omd_dispatch._data_table(v_task.p_family_code)
-    ) USING p_task_id, v_task.p_partition_code, p_execution_time, v_task.p_family_code,
+        ' finished_at = NULL, execution_time = coalesce($2, clock_timestamp()),'
+        ' suspension_id = omd_dispatch._matching_suspension($3, $4, $5)'
+        ' WHERE task_id = $1',
+        omd_dispatch._model_table(v_task.p_family_code)
+    ) USING p_task_id, p_execution_time, v_task.p_family_code,
         v_task.p_task_type, v_criteria;
     PERFORM omd_dispatch._notify_due(v_task.p_family_code, v_task.p_task_type, p_execution_time);
 END

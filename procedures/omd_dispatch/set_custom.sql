@@ -34,6 +34,7 @@ BEGIN
         ON CONFLICT (family_code, task_type, criterion) DO UPDATE SET mode = excluded.mode
         WHERE c.mode <> excluded.mode;
     END IF;
+    CALL omd_dispatch._make_job_tables(p_family_code);
 END
 $set_custom$;
 

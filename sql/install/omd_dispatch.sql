@@ -13,6 +13,11 @@
 -- Helpers
 \ir ../../procedures/omd_dispatch/_partition_code.sql
 \ir ../../procedures/omd_dispatch/_data_table.sql
+\ir ../../procedures/omd_dispatch/_migration_status.sql
+\ir ../../procedures/omd_dispatch/_model_table.sql
+\ir ../../procedures/omd_dispatch/_slot_sql.sql
+\ir ../../procedures/omd_dispatch/_hold_model.sql
+\ir ../../procedures/omd_dispatch/_job_table.sql
 \ir ../../procedures/omd_dispatch/_require_code.sql
 \ir ../../procedures/omd_dispatch/_require_family.sql
 \ir ../../procedures/omd_dispatch/_require_type.sql
@@ -25,7 +30,10 @@
 -- Configuration
 \ir ../../procedures/omd_dispatch/_raise_cache_version.sql
 \ir ../../procedures/omd_dispatch/_comment_task_tables.sql
+\ir ../../procedures/omd_dispatch/_name_indexes.sql
+\ir ../../procedures/omd_dispatch/_index_tasks.sql
 \ir ../../procedures/omd_dispatch/_make_task_table.sql
+\ir ../../procedures/omd_dispatch/_make_job_tables.sql
 \ir ../../procedures/omd_dispatch/register_family.sql
 \ir ../../procedures/omd_dispatch/register_task_type.sql
 \ir ../../procedures/omd_dispatch/set_custom.sql
@@ -33,7 +41,6 @@
 \ir ../../procedures/omd_dispatch/allow_search.sql
 
 -- Tasks
-\ir ../../procedures/omd_dispatch/_migration_status.sql
 \ir ../../procedures/omd_dispatch/_require_new_model.sql
 \ir ../../procedures/omd_dispatch/_suspension_holds.sql
 \ir ../../procedures/omd_dispatch/_matching_suspension.sql
@@ -103,6 +110,16 @@
 \ir ../../procedures/omd_dispatch/purge_partition.sql
 \ir ../../procedures/omd_dispatch/_slots_past_retention.sql
 \ir ../../procedures/omd_dispatch/purge_family.sql
+
+-- Old model and migration
+\ir ../../procedures/omd_dispatch/_image_difference.sql
+\ir ../../procedures/omd_dispatch/_task_image.sql
+\ir ../../procedures/omd_dispatch/_remove_copy.sql
+\ir ../../procedures/omd_dispatch/_copy_tasks.sql
+\ir ../../procedures/omd_dispatch/_empty_model.sql
+\ir ../../procedures/omd_dispatch/_mirror_task.sql
+\ir ../../procedures/omd_dispatch/compare_models.sql
+\ir ../../procedures/omd_dispatch/set_migration_status.sql
 
 -- Triggers
 \ir ../triggers/omd_dispatch/cache_version.sql

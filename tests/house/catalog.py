@@ -182,8 +182,9 @@ def sections(text: str) -> Any:
     A part is what stands between two words that open or close a block.
     """
     word = re.compile(
-        r"'(?:[^']|'')*'|\b(END\s+(?:IF|LOOP|CASE)|END|BEGIN(?!\s+ATOMIC)|CASE|IF|LOOP"
-        r"|(?<!RAISE )EXCEPTION)\b"
+        r"\$(\w+)\$.*?\$\1\$|'(?:[^']|'')*'|\b(END\s+(?:IF|LOOP|CASE)|END|BEGIN(?!\s+ATOMIC)|CASE|IF|LOOP"
+        r"|(?<!RAISE )EXCEPTION)\b",
+        re.DOTALL,
     )
     body = re.search(r"AS \$(\w*)\$(.*)\$\1\$", text, re.DOTALL)
     if not body:
@@ -194,7 +195,7 @@ def sections(text: str) -> Any:
     parts: list[tuple[str, list[dict[str, Any]]]] = []
     at = 0
     for match in word.finditer(text):
-        found = match.group(1)
+        found = match.group(2)
         if found is None:  # a string
             continue
         parts.append((text[at : match.start()], [b for b in blocks if b["guarded"]]))

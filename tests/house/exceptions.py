@@ -13,7 +13,56 @@ CONTROLS_TRANSACTIONS = {
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
+    "omd_dispatch.purge_family",
+    "omd_dispatch.purge_partition",
     "omd_lineage.step",
+}
+
+# These work with the rights of the owner on tables whose names are known only at run time: those of
+# the families. The text is format() over what _data_table, _model_table, _job_table, _criteria_sql,
+# _key_sql, _lane_sql and _slot_sql return, which quote registered codes, or over codes as %I and
+# values as %L; it never is an argument, and never contains one.
+OVER_GENERATED_TABLES = {
+    "omd_dispatch._claim_lane",
+    "omd_dispatch._claimed_tasks",
+    "omd_dispatch._comment_task_tables",
+    "omd_dispatch._copy_tasks",
+    "omd_dispatch._dead_tasks",
+    "omd_dispatch._due_lanes",
+    "omd_dispatch._empty_model",
+    "omd_dispatch._empty_twin",
+    "omd_dispatch._end_claims",
+    "omd_dispatch._exchange_slot",
+    "omd_dispatch._family_of_task",
+    "omd_dispatch._free_in_lane",
+    "omd_dispatch._give_back",
+    "omd_dispatch._index_tasks",
+    "omd_dispatch._insert_tasks",
+    "omd_dispatch._let_go",
+    "omd_dispatch._lock_task",
+    "omd_dispatch._make_job_tables",
+    "omd_dispatch._make_task_table",
+    "omd_dispatch._mark_suspended",
+    "omd_dispatch._mirror_task",
+    "omd_dispatch._move_pending",
+    "omd_dispatch._name_indexes",
+    "omd_dispatch._queue",
+    "omd_dispatch._raise_invalid_criterion",
+    "omd_dispatch._remove_copy",
+    "omd_dispatch._settle_claims",
+    "omd_dispatch._slots_past_retention",
+    "omd_dispatch.allow_search",
+    "omd_dispatch.cancel_task",
+    "omd_dispatch.compare_models",
+    "omd_dispatch.explain_task",
+    "omd_dispatch.register_family",
+    "omd_dispatch.register_task_type",
+    "omd_dispatch.renew_backend",
+    "omd_dispatch.reschedule_task",
+    "omd_dispatch.revive_task",
+    "omd_dispatch.search_tasks",
+    "omd_dispatch.set_migration_status",
+    "omd_dispatch.suspend",
 }
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
@@ -23,6 +72,8 @@ NOT_GRANTED = {"omd_lineage.note_rows"}
 NULL_IS_AN_ANSWER = {
     "omd.reap_expired_instances": "all its arguments are answers",
     "omd.tell_row_counts": "a count that is not given is 0",
+    "omd_dispatch.backend_position": "a member without a name has no place",
+    "omd_dispatch.maintain": "all its arguments are answers",
     "omd.recorded_write": "it reads; nothing is recorded under NULL",
     "omd_lineage.in_block": "a condition of views: a row without a position is in no block",
     "omd_lineage.probe_sources": "its only argument is an answer",
@@ -205,7 +256,11 @@ ADMIN_ROWS = {
     "omd.module_parameter",
     "omd.rollback_template",
 }
+# It removes a worker that hangs: whoever deletes the row declares it dead.
+ADMIN_DELETES = {"omd_dispatch.backend_registration"}
 ADMIN_COLUMNS = {
+    "omd_dispatch.task_schedule.inactive_indicator",
+    "omd_dispatch.task_schedule.next_time",
     "omd.batch_instance.next_run_indicator",
     "omd.module_instance.next_run_indicator",
     "omd.batch.inactive_indicator",

@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from house.exceptions import OVER_GENERATED_TABLES
+
 # These execute SQL that an administrator has registered, with the rights of the caller.
 EXECUTE_REGISTERED_SQL = {
     "omd.confirm_rollback(bigint)",
@@ -17,6 +19,7 @@ EXECUTE_REGISTERED_SQL = {
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
+    "omd_dispatch._fire_schedules(integer)",
     "omd_lineage._insert_transform(text,text,text,bigint,text)",
     "omd_lineage._newest_row(text,text,text)",
     "omd_lineage._next_block(integer,boolean)",
@@ -73,6 +76,13 @@ def test_no_routine_has_a_warning(checker):
                 continue
             # The effect of composed SQL on the volatility of a routine is invisible too.
             if row["level"] in ("security", "performance") and routine["name"] in COMPOSE_SQL:
+                continue
+            # So are its rows, where the tables are made at run time.
+            if routine["name"].partition("(")[0] in OVER_GENERATED_TABLES and (
+                row["level"] in ("security", "performance")
+                and "target type" not in row["message"]
+                or "dynamic SQL" in f"{row['message']} {row['detail']}"
+            ):
                 continue
             if routine["name"] in TRY_TO_COMMIT and (
                 row["sqlstate"] == "2D000" or row["level"] == "performance"

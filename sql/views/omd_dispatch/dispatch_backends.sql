@@ -6,7 +6,7 @@ SELECT
     b.backend_id,
     b.registration_time,
     b.ttl,
-    omd_dispatch._lives(b.registration_time, b.ttl) AS is_alive,
+    omd_dispatch._lives(b.registration_time, b.ttl, statement_timestamp()) AS is_alive,
     p.position,
     (
         SELECT count(*)

@@ -1,0 +1,46 @@
+-- PostgreSQL invents the names of the indexes of a partition and of a twin; this gives them those of
+-- the partitioned table, with the name of their own table in it.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch._name_indexes(
+    p_table text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $name_indexes$
+DECLARE
+    v_old text;
+    v_new text;
+BEGIN
+    FOR v_old, v_new IN
+        WITH tables AS (
+            SELECT h.inhrelid AS relid FROM pg_inherits AS h WHERE h.inhparent = p_table::regclass
+            UNION ALL
+            SELECT to_regclass(p_table || '_swap')
+        ),
+        indexes AS (
+            SELECT
+                i.indrelid AS relid, c.relname, t.relname AS table_name,
+                regexp_replace(
+                    pg_get_indexdef(i.indexrelid),
+                    '^CREATE (UNIQUE )?INDEX \S+ ON (ONLY )?\S+', '\1'
+                ) AS definition
+            FROM pg_index AS i
+            INNER JOIN pg_class AS c ON i.indexrelid = c.oid
+            INNER JOIN pg_class AS t ON i.indrelid = t.oid
+        )
+        SELECT c.relname::text, replace(p.relname, p.table_name, c.table_name)
+        FROM tables AS t
+        INNER JOIN indexes AS c ON t.relid = c.relid
+        INNER JOIN indexes AS p
+            ON p.relid = p_table::regclass AND c.definition = p.definition
+        WHERE c.relname !~ '^(pk|ix)_'
+    LOOP
+        EXECUTE format('ALTER INDEX omd_dispatch.%I RENAME TO %I', v_old, v_new);
+    END LOOP;
+END
+$name_indexes$;
+
+COMMENT ON PROCEDURE omd_dispatch._name_indexes IS
+'Names the new indexes of the partitions of p_table and of its twin. Locks: these indexes.';
+REVOKE ALL ON PROCEDURE omd_dispatch._name_indexes FROM PUBLIC;
