@@ -1,5 +1,5 @@
--- After a long stop a schedule may have missed millions of occurrences. The newest one is looked for
--- backwards from now, in spans that double.
+-- After a long stop a schedule may have missed millions of occurrences. The newest one is looked
+-- for backwards from now, in spans that double.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._due_occurrences(
     p_schedule omd_dispatch.task_schedule,

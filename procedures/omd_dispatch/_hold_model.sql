@@ -15,6 +15,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch._hold_model IS
-'Keeps the migration status of p_family_code until the end of the transaction. Locks: the model of '
-'the family, shared.';
+'Keeps the migration status of p_family_code until the end of the transaction. Locks: the model of'
+' the family, shared.';
 REVOKE ALL ON FUNCTION omd_dispatch._hold_model FROM PUBLIC;

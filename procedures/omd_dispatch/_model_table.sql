@@ -1,5 +1,5 @@
--- Whoever reads or writes tasks does so in the master of the two models. Their tables differ in the
--- criteria and the slot only, which _criteria_sql and _slot_sql give, so every statement serves both.
+-- Whoever reads or writes tasks does so in the master of the two models. Their tables differ only
+-- in criteria and slot, which _criteria_sql and _slot_sql give, so every statement serves both.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._model_table(
     p_family_code text,
@@ -19,6 +19,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch._model_table IS
-'Returns the qualified name of the table of tasks of p_family_code. p_is_new: in the new or the old'
-' model; NULL: in the master. Locks: none.';
+'Returns the qualified name of the table of tasks of p_family_code. p_is_new: in the new or the '
+'old model; NULL: in the master. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._model_table FROM PUBLIC;

@@ -1,5 +1,5 @@
--- PostgreSQL invents the names of the indexes of a partition and of a twin; this gives them those of
--- the partitioned table, with the name of their own table in it.
+-- PostgreSQL invents the names of the indexes of a partition and of a twin; this gives them those
+-- of the partitioned table, with the name of their own table in it.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch._name_indexes(
     p_table text

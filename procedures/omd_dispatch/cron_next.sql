@@ -53,35 +53,37 @@ BEGIN
     v_weekdays := omd_dispatch._cron_field(v_fields[5], 0, 7, '{SUN,MON,TUE,WED,THU,FRI,SAT}');
     v_is_both := v_fields[3] LIKE '*%' OR v_fields[5] LIKE '*%';
 
-    SELECT w.argument, w.value, w.expected, w.sqlstate_code INTO v_wrong
+    SELECT w.argument, w.value, w.expected INTO v_wrong
     FROM (
         VALUES
-        ('p_cron', p_cron, NULL, 'OM005', p_cron IS NOT NULL),
-        ('p_time_zone', p_time_zone, NULL, 'OM005', p_time_zone IS NOT NULL),
-        ('p_after', p_after::text, NULL, 'OM005', p_after IS NOT NULL),
+        ('p_cron', p_cron, NULL, p_cron IS NOT NULL),
+        ('p_time_zone', p_time_zone, NULL, p_time_zone IS NOT NULL),
+        ('p_after', p_after::text, NULL, p_after IS NOT NULL),
         (
-            'p_cron', p_cron, 'five fields: minute hour day month weekday', 'OM013',
+            'p_cron', p_cron, 'five fields: minute hour day month weekday',
             cardinality(v_fields) = 5
         ),
-        ('p_cron', p_cron, 'a minute from 0 to 59', 'OM013', v_minutes IS NOT NULL),
-        ('p_cron', p_cron, 'an hour from 0 to 23', 'OM013', v_hours IS NOT NULL),
-        ('p_cron', p_cron, 'a day from 1 to 31', 'OM013', v_days IS NOT NULL),
-        ('p_cron', p_cron, 'a month from 1 to 12, or JAN to DEC', 'OM013', v_months IS NOT NULL),
+        ('p_cron', p_cron, 'a minute from 0 to 59',  v_minutes IS NOT NULL),
+        ('p_cron', p_cron, 'an hour from 0 to 23',  v_hours IS NOT NULL),
+        ('p_cron', p_cron, 'a day from 1 to 31',  v_days IS NOT NULL),
+        ('p_cron', p_cron, 'a month from 1 to 12, or JAN to DEC',  v_months IS NOT NULL),
         (
-            'p_cron', p_cron, 'a weekday from 0 to 7, or SUN to SAT', 'OM013',
+            'p_cron', p_cron, 'a weekday from 0 to 7, or SUN to SAT',
             v_weekdays IS NOT NULL
         ),
         (
-            'p_time_zone', p_time_zone, 'a name in pg_timezone_names', 'OM013',
+            'p_time_zone', p_time_zone, 'a name in pg_timezone_names',
             omd_dispatch._is_time_zone(p_time_zone)
         ),
-        ('p_after', p_after::text, 'a finite time', 'OM013', isfinite(p_after))
-    ) AS w (argument, value, expected, sqlstate_code, is_right)
+        ('p_after', p_after::text, 'a finite time',  isfinite(p_after))
+    ) AS w (argument, value, expected, is_right)
     WHERE NOT coalesce(w.is_right, FALSE)
     LIMIT 1;
-    IF FOUND THEN
+    IF FOUND AND v_wrong.expected IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_wrong.argument));
+    ELSIF FOUND THEN
         PERFORM omd.raise_error(
-            v_wrong.sqlstate_code,
+            'OM013',
             jsonb_build_object(
                 'argument', v_wrong.argument,
                 'value', left(v_wrong.value, 60),

@@ -192,7 +192,8 @@ COMMENT ON PROCEDURE omd_dispatch.register_family IS
 'WEEK_RING; it stays. p_partition_count: slots of the ring (8); it stays. p_retention: how long '
 'tasks are kept at least (6 periods); the ring is at least two periods longer. p_migration_status:'
 ' 0 to 4 (4 for a new family). Errors: OM005: p_family_code is NULL; OM013: an argument is not '
-'allowed; OM173, OM174: as set_migration_status. Locks: other registrations; the table of the '
-'family while a column is added. Call again when the answer was lost.';
+'allowed; OM014: the isolation level is not read committed; OM173, OM174: as set_migration_status.'
+' Locks: other registrations; the table of the family while a column is added. Call again when the'
+' answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_family FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_family TO omd_admin;

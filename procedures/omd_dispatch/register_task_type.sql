@@ -163,7 +163,7 @@ COMMENT ON PROCEDURE omd_dispatch.register_task_type IS
 'seconds). p_max_running: how many of its tasks run at once at most; 0: no limit. '
 'p_limit_criterion: the limit holds for each value of this criterion; '''': for the type. Pending '
 'tasks move to their new lane. Errors: OM005: an argument is NULL; OM013: one is not allowed; '
-'OM070: the family is unknown; OM075: it lacks the criterion. Locks: the family; pending tasks '
-'that move. Call again when the answer was lost.';
+'OM070: the family is unknown; OM075: it lacks the criterion; OM173: the old model has a table of '
+'that name. Locks: the family; pending tasks that move. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_task_type FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_task_type TO omd_admin;

@@ -104,9 +104,9 @@ COMMENT ON PROCEDURE omd_dispatch.set_migration_status IS
 'old model alone; 1: the old one is master, the new one is kept in step; 2: and differences are '
 'reported; 3: the new one is master, the old one is kept in step; 4: the new one alone. Errors: '
 'OM005: an argument is NULL; OM013: p_migration_status; OM014: the isolation level is not read '
-'committed; OM070: the family is unknown; OM173: it is no step, or another table has the name of a '
-'type; OM174: the models differ: the master can''t change. Locks: the model of the family: it waits'
-' for all who write its tasks, and they wait for it, while it copies all tasks (0 to 1, 4 to 3). '
-'Call again when the answer was lost.';
+'committed; OM070: the family is unknown; OM173: it is no step, or another table has the name of a'
+' type; OM174: the models differ: the master can''t change. Locks: the model of the family: it '
+'waits for all who write its tasks, and they wait for it, while it copies all tasks (0 to 1, 4 to '
+'3). Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.set_migration_status FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.set_migration_status TO omd_admin;

@@ -237,6 +237,26 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lineage.step > omd_lineage.fail_step"],
     ),
     (
+        "OM005",
+        "a schedule has a time zone, and cron or a time between occurrences",
+        ["omd_dispatch._fire_schedules > omd_dispatch._next_occurrence"],
+    ),
+    (
+        "OM070 OM071",
+        "the task exists, and so do its family and its type",
+        ["omd_dispatch.explain_task > omd_dispatch._require_type"],
+    ),
+    (
+        "OM070",
+        "it has just registered the family",
+        ["omd_dispatch.register_family > omd_dispatch.set_migration_status"],
+    ),
+    (
+        "OM173",
+        "the type has its tables already",
+        ["omd_dispatch.set_custom > omd_dispatch._make_job_tables"],
+    ),
+    (
         "OM002",
         "it names no companions, and the Module is there",
         [

@@ -37,6 +37,8 @@ BASE_TABLE = """
     CREATE TABLE public.base (pos timestamptz, id bigint);
     CREATE TRIGGER noted AFTER INSERT ON public.base REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows('public.base');
+    -- So does a family that is migrated.
+    CALL omd_dispatch.register_family('MIRRORED', p_migration_status => 3);
 """
 
 ROUTINES = """
