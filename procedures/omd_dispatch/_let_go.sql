@@ -24,31 +24,40 @@ BEGIN
     FROM omd_dispatch.task_suspension AS s
     WHERE s.suspension_id = p_suspension_id;
     PERFORM omd_dispatch._hold_model(v_family_code);
-    EXECUTE format(
-        $sql$
-        WITH held AS MATERIALIZED (
-            SELECT t.task_id, %3$s AS partition_code
-            FROM %1$s AS t
-            WHERE t.suspension_id = $1
-            ORDER BY t.execution_time
-            LIMIT $2
-            FOR UPDATE
-        ),
-        let_go AS (
-            UPDATE %1$s AS t SET
-                suspension_id = omd_dispatch._matching_suspension($3, t.task_type, %2$s)
-            FROM held AS h
-            WHERE t.task_id = h.task_id AND %3$s = h.partition_code
-            RETURNING t.suspension_id
-        )
-        SELECT count(*), count(*) FILTER (WHERE suspension_id IS NULL) FROM let_go
-        $sql$,
-        omd_dispatch._model_table(v_family_code),
-        omd_dispatch._criteria_sql(v_family_code),
-        omd_dispatch._slot_sql(v_family_code)
-    )
-    INTO v_rows, v_free
-    USING p_suspension_id, p_limit, v_family_code;
+    LOOP
+        BEGIN
+            EXECUTE format(
+                $sql$
+                WITH held AS MATERIALIZED (
+                    SELECT t.task_id, %3$s AS partition_code
+                    FROM %1$s AS t
+                    WHERE t.suspension_id = $1
+                    ORDER BY t.execution_time
+                    LIMIT $2
+                    FOR UPDATE
+                ),
+                let_go AS (
+                    UPDATE %1$s AS t SET
+                        suspension_id = omd_dispatch._matching_suspension($3, t.task_type, %2$s)
+                    FROM held AS h
+                    WHERE t.task_id = h.task_id AND %3$s = h.partition_code
+                    RETURNING t.suspension_id
+                )
+                SELECT count(*), count(*) FILTER (WHERE suspension_id IS NULL) FROM let_go
+                $sql$,
+                omd_dispatch._model_table(v_family_code),
+                omd_dispatch._criteria_sql(v_family_code),
+                omd_dispatch._slot_sql(v_family_code)
+            )
+            INTO v_rows, v_free
+            USING p_suspension_id, p_limit, v_family_code;
+            EXIT;
+        EXCEPTION
+            WHEN serialization_failure THEN
+                -- A purge has moved a task.
+                NULL;
+        END;
+    END LOOP;
     IF v_rows < p_limit THEN
         DELETE FROM omd_dispatch.task_suspension AS s WHERE s.suspension_id = p_suspension_id;
     END IF;

@@ -24,25 +24,34 @@ BEGIN
     FROM omd_dispatch.task_suspension AS s
     WHERE s.suspension_id = p_suspension_id;
     PERFORM omd_dispatch._hold_model(v_family_code);
-    EXECUTE format(
-        $sql$
-        UPDATE %1$s AS t SET suspension_id = p.suspension_id
-        FROM (
-            SELECT t.task_id, %3$s AS partition_code, $1 AS suspension_id
-            FROM %1$s AS t
-            WHERE t.status = 'PENDING'
-                AND t.suspension_id IS NULL
-                AND omd_dispatch._suspension_holds($1, t.task_type, %2$s)
-            LIMIT $2
-            FOR UPDATE SKIP LOCKED
-        ) AS p
-        WHERE t.task_id = p.task_id AND %3$s = p.partition_code
-        $sql$,
-        omd_dispatch._model_table(v_family_code),
-        omd_dispatch._criteria_sql(v_family_code),
-        omd_dispatch._slot_sql(v_family_code)
-    ) USING p_suspension_id, p_limit;
-    GET DIAGNOSTICS v_rows = ROW_COUNT;
+    LOOP
+        BEGIN
+            EXECUTE format(
+                $sql$
+                UPDATE %1$s AS t SET suspension_id = p.suspension_id
+                FROM (
+                    SELECT t.task_id, %3$s AS partition_code, $1 AS suspension_id
+                    FROM %1$s AS t
+                    WHERE t.status = 'PENDING'
+                        AND t.suspension_id IS NULL
+                        AND omd_dispatch._suspension_holds($1, t.task_type, %2$s)
+                    LIMIT $2
+                    FOR UPDATE SKIP LOCKED
+                ) AS p
+                WHERE t.task_id = p.task_id AND %3$s = p.partition_code
+                $sql$,
+                omd_dispatch._model_table(v_family_code),
+                omd_dispatch._criteria_sql(v_family_code),
+                omd_dispatch._slot_sql(v_family_code)
+            ) USING p_suspension_id, p_limit;
+            GET DIAGNOSTICS v_rows = ROW_COUNT;
+            EXIT;
+        EXCEPTION
+            WHEN serialization_failure THEN
+                -- A purge has moved a task.
+                NULL;
+        END;
+    END LOOP;
     IF v_rows < p_limit THEN
         UPDATE omd_dispatch.task_suspension AS s SET is_marked = TRUE
         WHERE s.suspension_id = p_suspension_id AND NOT s.is_marked;

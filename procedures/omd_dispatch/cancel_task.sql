@@ -7,6 +7,7 @@ CREATE OR REPLACE PROCEDURE omd_dispatch.cancel_task(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $cancel_task$
 DECLARE
     v_task record;

@@ -9,6 +9,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD'
 SET timezone = 'UTC'
+SET enable_seqscan = off
 AS $revive_task$
 DECLARE
     v_task record;

@@ -81,8 +81,10 @@ def test_no_routine_has_a_warning(checker):
                 continue
             # So are its rows, where the tables are made at run time.
             if routine["name"].partition("(")[0] in OVER_GENERATED_TABLES and (
-                row["level"] in ("security", "performance")
-                and "target type" not in row["message"]
+                (
+                    row["level"] in ("security", "performance")
+                    and "target type" not in row["message"]
+                )
                 or "dynamic SQL" in f"{row['message']} {row['detail']}"
             ):
                 continue
