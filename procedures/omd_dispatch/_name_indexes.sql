@@ -20,7 +20,7 @@ BEGIN
         ),
         indexes AS (
             SELECT
-                i.indrelid AS relid, c.relname, t.relname AS table_name,
+                i.indexrelid, i.indrelid AS relid, c.relname, t.relname AS table_name,
                 regexp_replace(
                     pg_get_indexdef(i.indexrelid),
                     '^CREATE (UNIQUE )?INDEX \S+ ON (ONLY )?\S+', '\1'
@@ -29,12 +29,19 @@ BEGIN
             INNER JOIN pg_class AS c ON i.indexrelid = c.oid
             INNER JOIN pg_class AS t ON i.indrelid = t.oid
         )
-        SELECT c.relname::text, replace(p.relname, p.table_name, c.table_name)
+        SELECT DISTINCT ON (c.relname)
+            c.relname::text, replace(p.relname, p.table_name, c.table_name)
         FROM tables AS t
         INNER JOIN indexes AS c ON t.relid = c.relid
         INNER JOIN indexes AS p
             ON p.relid = p_table::regclass AND c.definition = p.definition
+        LEFT JOIN pg_inherits AS h ON c.indexrelid = h.inhrelid
         WHERE c.relname !~ '^(pk|ix)_'
+            AND coalesce(h.inhparent = p.indexrelid, TRUE)
+            AND to_regclass(
+                'omd_dispatch.' || replace(p.relname, p.table_name, c.table_name)
+            ) IS NULL
+        ORDER BY c.relname, p.relname
     LOOP
         EXECUTE format('ALTER INDEX omd_dispatch.%I RENAME TO %I', v_old, v_new);
     END LOOP;

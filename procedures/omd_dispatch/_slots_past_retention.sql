@@ -1,4 +1,5 @@
--- A slot in which tasks were written within the retention, or will be within a period, is kept.
+-- A slot in which tasks were written within the retention is kept, and so is the one that is about
+-- to be written.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._slots_past_retention(
     p_family_code text
@@ -27,10 +28,12 @@ BEGIN
         SELECT omd_dispatch._partition_code(v_family.scheme_code, v_family.partition_count, at)
         FROM (
             SELECT generate_series(
-                clock_timestamp() - v_family.retention, clock_timestamp() + v_period, v_period
+                clock_timestamp() - v_family.retention, clock_timestamp(), v_period
             ) AS at
             UNION ALL
-            SELECT clock_timestamp() + v_period
+            SELECT clock_timestamp()
+            UNION ALL
+            SELECT clock_timestamp() + interval '1 hour'
         ) AS kept
         ORDER BY 1
     LOOP

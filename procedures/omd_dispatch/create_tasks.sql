@@ -15,7 +15,6 @@ SET datestyle = 'ISO, YMD'
 AS $create_tasks$
 DECLARE
     v_answer record;
-    v_task jsonb;
     v_problem text;
 BEGIN
     IF p_tasks IS NULL THEN
@@ -35,29 +34,29 @@ BEGIN
             )
         );
     END IF;
-    FOR v_task IN SELECT t.task FROM jsonb_array_elements(p_tasks) AS t (task) LOOP
-        BEGIN
-            PERFORM omd_dispatch._require_task_arguments(
-                v_task -> 'criteria',
-                (v_task ->> 'execution_time')::timestamptz,
-                (v_task ->> 'priority')::integer,
-                p_on_duplicate
-            );
-        EXCEPTION
-            WHEN data_exception THEN
-                v_problem := sqlerrm;
-        END;
-        IF v_problem IS NOT NULL THEN
-            PERFORM omd.raise_error(
-                'OM013',
-                jsonb_build_object(
-                    'argument', 'p_tasks',
-                    'value', left(v_task::text, 60),
-                    'expected', 'of times and numbers (' || v_problem || ')'
-                )
-            );
-        END IF;
-    END LOOP;
+    PERFORM omd_dispatch._require_task_arguments(NULL, NULL, NULL, p_on_duplicate);
+    BEGIN
+        PERFORM omd_dispatch._require_task_arguments(
+            t.task -> 'criteria',
+            (t.task ->> 'execution_time')::timestamptz,
+            (t.task ->> 'priority')::integer,
+            NULL
+        )
+        FROM jsonb_array_elements(p_tasks) AS t (task);
+    EXCEPTION
+        WHEN data_exception THEN
+            v_problem := sqlerrm;
+    END;
+    IF v_problem IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_tasks',
+                'value', left(p_tasks::text, 60),
+                'expected', 'of times and numbers (' || v_problem || ')'
+            )
+        );
+    END IF;
     v_answer := omd_dispatch._insert_tasks(
         p_family_code, p_task_type, p_tasks, coalesce(p_on_duplicate, 'ERROR')
     );

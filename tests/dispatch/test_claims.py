@@ -1,0 +1,271 @@
+"""Members, claims and completion."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Room
+
+
+def test_tasks_are_claimed_by_priority_then_time_then_number(room: Room) -> None:
+    room.family()
+    room.member()
+    late = room.create("late", execution_time="2100-01-01")
+    ids = [
+        room.create(c, priority=p, execution_time=f"2020-01-0{d}")
+        for c, p, d in (("d", 5, 2), ("c", 5, 1), ("b", 0, 3), ("e", 9, 1))
+    ]
+    claimed = room.claim(3) + room.claim(3)
+    assert [t["criteria"]["CODE"] for t in claimed] == list("bcde")
+    assert {t["attempt"] for t in claimed} == {1}
+    assert len({t["claim_token"] for t in claimed}) == 2
+    assert room.reason(ids[0]) == "CLAIMED"
+    assert room.reason(late) == "NOT_DUE"
+
+
+def test_outcomes_decide_what_becomes_of_a_task(room: Room) -> None:
+    room.family("F", ("CODE",))
+    room.type(max_attempts=2, backoff="1 hour", backoff_limit="90 minutes", later_after="1 minute")
+    room.member()
+    for code in "scafo":
+        room.create(code)
+    tasks = {t["criteria"]["CODE"]: t for t in room.claim()}
+
+    def end(code: str, outcome: str | None, **result: object) -> tuple[object, ...]:
+        assert room.complete([tasks[code]], outcome, **result) == []
+        row = room.task(tasks[code]["task_id"])
+        wait = None
+        if row["status"] == "PENDING":
+            wait = round((row["execution_time"] - room.one("SELECT now()")).total_seconds() / 60)
+        return row["status"], row["outcome"], row["attempt"], wait
+
+    assert end("s", "S") == ("DONE", "S", 1, None)
+    assert end("c", "C") == ("DONE", "C", 1, None)
+    assert end("a", "A") == ("PENDING", "A", 0, 1)
+    assert end("f", "F", error="boom") == ("PENDING", "F", 1, 60)
+    assert end("o", "F", error_code="OM201") == ("DEAD", "F", 1, None)
+    assert room.complete([tasks["s"]], "S") == [tasks["s"]["task_id"]]
+    room.make_due(tasks["f"]["task_id"])
+    (tasks["f"],) = room.claim()
+    assert tasks["f"]["attempt"] == 2
+    assert end("f", "F", error="boom") == ("DEAD", "F", 2, None)
+    events = room.rows("SELECT * FROM omd.event_log WHERE event_return_code_details = 'TASK DEAD'")
+    assert len(events) == 2
+    # Keys of what has ended are free, that of the task which waits is not.
+    assert [room.create(c) > 0 for c in "sco"] == [True] * 3
+    room.refused("OM170", "create_task", family_code="F", task_type="T", criteria={"CODE": "a"})
+    assert room.rows("SELECT task_id FROM omd_report.dispatch_dead") == [
+        {"task_id": t["task_id"]} for t in sorted((tasks["f"], tasks["o"]), key=lambda t: t["task_id"])
+    ]
+
+
+def test_a_result_counts_under_its_claim_only(room: Room) -> None:
+    room.family()
+    room.member()
+    room.member("w2")
+    task_id = room.create()
+    (first,) = room.claim(by="w1")
+    assert room.complete([first], by="w2") == [task_id]
+    room.call("release_tasks", backend_id="w2", task_ids=[task_id])
+    assert room.reason(task_id) == "CLAIMED"
+    room.call("release_tasks", backend_id="w1", task_ids=[task_id])
+    (second,) = room.claim(by="w1")
+    assert second["attempt"] == 1
+    assert room.complete([first]) == [task_id]
+    assert room.complete([second]) == []
+
+
+def test_a_running_task_is_cancelled_by_its_worker(room: Room) -> None:
+    room.family()
+    room.member()
+    ids = [room.create(c) for c in "abc"]
+    tasks = room.claim()
+    room.refused("OM171", "cancel_task", task_id=ids[0])
+    for task_id in ids:
+        room.call("cancel_task", task_id=task_id, running=True)
+    assert room.call("renew_backend", backend_id="w1")["cancel"] == ids
+    for task, outcome in zip(tasks, "SFA", strict=True):
+        room.complete([task], outcome)
+    assert [room.task(i)["status"] for i in ids] == ["DONE", "CANCELLED", "CANCELLED"]
+
+
+def test_a_task_follows_the_instance_that_it_has_begun(room: Room) -> None:
+    room.conn.execute("CREATE TABLE public.t (omd_insert_module_instance_id bigint)")
+    room.call("omd.register_module", module_code="m", area_code="HSTG", table_code="public.t")
+    room.member()
+    outcomes = {}
+    for outcome in ("module_success", "module_failure", "none", "open"):
+        task_id = room.create(family_code="RUN", task_type="MODULE", criteria={"CODE": outcome})
+        (task,) = room.claim()
+        context = psycopg.types.json.Jsonb(
+            {"task_id": task["task_id"], "claim_token": task["claim_token"]}
+        )
+        instance = 0
+        if outcome != "none":
+            with room.conn.transaction():
+                room.conn.execute("SELECT set_config('omd.execution_context', %s::text, TRUE)", [context])
+                instance = room.call("omd.begin_module", module_code="m")["module_instance_id"]
+            if outcome != "open":
+                room.call(f"omd.{outcome}", module_instance_id=instance)
+        assert room.complete([task], None) == []
+        row = room.task(task_id, family="run")
+        assert (row["module_instance_id"] or 0) == instance
+        outcomes[outcome] = (row["status"], row["outcome"])
+        if row["status"] == "PENDING":
+            room.call("cancel_task", task_id=task_id)
+    assert outcomes == {
+        "module_success": ("DONE", "S"),
+        "module_failure": ("PENDING", "F"),
+        "none": ("PENDING", "F"),
+        "open": ("PENDING", "A"),
+    }
+
+
+def test_members_have_positions_and_die(room: Room) -> None:
+    room.family()
+    for name in ("b", "a", "B"):
+        room.member(name)
+    position = "SELECT * FROM omd_dispatch.backend_position('WORKER', %s)"
+    assert [room.rows(position, n) for n in ("B", "a", "b")] == [
+        [{"position": n, "members": 3}] for n in range(3)
+    ]
+    tasks = [room.create(c) for c in "xyz"]
+    claimed = room.claim(2, by="a")
+    gone = room.claim(1, by="b")
+    room.owner(
+        "UPDATE omd_dispatch.backend_registration SET ttl = '1 microsecond' WHERE backend_id = 'a'"
+    )
+    room.owner("DELETE FROM omd_dispatch.backend_registration WHERE backend_id = 'b'")
+    for name in ("a", "b"):
+        room.refused("OM172", "renew_backend", backend_id=name)
+        with pytest.raises(psycopg.Error) as caught:
+            room.claim(by=name)
+        assert caught.value.sqlstate == "OM172"
+    assert room.rows(position, "a") == []
+    assert room.maintain()["reclaimed"] == 3
+    assert room.rows("SELECT backend_id FROM omd_report.dispatch_backends") == [{"backend_id": "B"}]
+    assert sorted(t["task_id"] for t in room.claim(by="B")) == tasks
+    assert room.complete(claimed, by="a") == [t["task_id"] for t in claimed]
+    assert room.complete(gone, by="b") == [t["task_id"] for t in gone]
+    room.call("leave_backend", backend_id="B")
+    room.member("B")
+    assert {t["attempt"] for t in room.claim(by="B")} == {2}
+    room.member("B")  # it has forgotten what it had
+    assert {room.reason(t) for t in tasks} == {"DUE"}
+
+
+def test_a_dead_members_task_is_dead_when_its_attempts_are_used_up(room: Room) -> None:
+    room.family("F", ("CODE",))
+    room.type(max_attempts=1)
+    room.member()
+    task_id = room.create()
+    room.claim()
+    room.owner("DELETE FROM omd_dispatch.backend_registration")
+    assert room.maintain()["reclaimed"] == 1
+    assert room.task(task_id)["status"] == "DEAD"
+    room.create()
+
+
+def test_lanes_limit_what_runs_at_once(room: Room, another: Callable[..., Room]) -> None:
+    room.family()
+    room.type(max_running=2, limit_criterion="CODE")
+    room.type("FREE")
+    room.create_many([{"criteria": {"CODE": c}} for c in "aaaabbbb"])
+    free = room.create("a", task_type="FREE", priority=9)
+    sessions = [another() for _ in range(6)]
+    for n, session in enumerate(sessions):
+        session.member(f"w{n}")
+    claimed: list[str] = []
+
+    def claim(n: int, session: Room) -> None:
+        for _ in range(5):
+            tasks = session.claim(3, by=f"w{n}")
+            claimed.extend(t["criteria"]["CODE"] + t["task_type"] for t in tasks)
+
+    run([threading.Thread(target=claim, args=a) for a in enumerate(sessions)])
+    assert Counter(claimed) == {"aT": 2, "bT": 2, "aFREE": 1}
+    assert room.reason(free) == "CLAIMED"
+    pending = room.one(
+        "SELECT task_id FROM omd_dispatch.task_data_f WHERE status = 'PENDING' LIMIT 1"
+    )
+    assert room.reason(pending) == "LANE_FULL"
+
+
+def test_sixteen_claimers_start_each_task_once_while_members_come_and_go_and_a_purge_moves_tasks(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    room.family("F", ("CODE",))
+    room.create_many([{"criteria": {"CODE": str(n)}} for n in range(2000)])
+    room.owner("UPDATE omd_dispatch.task_data_f SET partition_code = (partition_code + 4) %% 8")
+    old = room.one("SELECT DISTINCT partition_code FROM omd_dispatch.task_data_f")
+    started: list[int] = []
+    errors: list[Exception] = []
+
+    def work(n: int, session: Room) -> None:
+        chance = random.Random(n)
+        try:
+            for turn in range(10_000):
+                name = session.member(f"w{n}_{turn // 10}")
+                tasks = session.claim(chance.randint(1, 40), by=name)
+                if not tasks:
+                    break
+                refused = session.complete(tasks, by=name)
+                started.extend(t["task_id"] for t in tasks if t["task_id"] not in refused)
+                if turn % 10 == 9:
+                    session.call("leave_backend", backend_id=name)
+                    session.maintain()
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+
+    purger = another()
+    threads = [threading.Thread(target=work, args=(n, another())) for n in range(16)]
+    purges = threading.Thread(
+        target=lambda: [
+            purger.call("purge_partition", family_code="F", partition_code=p)
+            for p in (old, (old + 1) % 8)
+        ]
+    )
+    run([*threads, purges])
+    assert errors == []
+    assert len(started) == len(set(started)) == 2000
+    assert room.one("SELECT count(*) FROM omd_dispatch.mutex") == 0
+
+
+def run(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_a_claim_reads_by_indexes_only_on_tables_that_were_never_analysed(room: Room) -> None:
+    room.family()
+    room.member()
+    room.owner(
+        "INSERT INTO omd_dispatch.task_data_f (task_id, partition_code, task_type, lane, priority,"
+        " execution_time, status, attempt, created_at, finished_at, outcome)"
+        " SELECT -n + 1000000, n %% 8, 'T', 'WORKER', 5, now() - interval '1 day', 'DONE', 1, now(),"
+        " now(), 'S' FROM generate_series(1, 20000) AS n"
+    )
+    room.create("a")
+    scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname LIKE 'task_data_f%%'"
+    room.conn.execute("SELECT pg_stat_force_next_flush()")
+    before = room.one(scans)
+    assert len(room.claim()) == 1
+    room.conn.execute("SELECT pg_stat_force_next_flush()")
+    assert room.one(scans) == before
+    room.owner("DELETE FROM omd_dispatch.backend_registration")
+    assert room.maintain()["reclaimed"] == 1
+    room.member()
+    assert room.complete(room.claim()) == []
+    room.conn.execute("SELECT pg_stat_force_next_flush()")
+    assert room.one(scans) == before
