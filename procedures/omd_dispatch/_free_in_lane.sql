@@ -14,6 +14,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
+SET jit = off
 AS $free_in_lane$
 DECLARE
     v_running integer;

@@ -19,6 +19,7 @@ SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD'
 SET timezone = 'UTC'
 SET enable_seqscan = off
+SET jit = off
 AS $insert_tasks$
 DECLARE
     v_family omd_dispatch.task_conf_family_desc;

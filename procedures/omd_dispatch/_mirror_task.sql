@@ -11,6 +11,7 @@ SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD'
 SET timezone = 'UTC'
 SET enable_seqscan = off
+SET jit = off
 AS $mirror_task$
 DECLARE
     v_family_code text := tg_argv[0];

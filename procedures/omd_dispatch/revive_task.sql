@@ -10,6 +10,7 @@ SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD'
 SET timezone = 'UTC'
 SET enable_seqscan = off
+SET jit = off
 AS $revive_task$
 DECLARE
     v_task record;

@@ -62,9 +62,7 @@ class Room(Flow):
             }
             for task in tasks
         ]
-        return list(
-            self.call("complete_tasks", backend_id=by, results=Jsonb(results))["refused"]
-        )
+        return list(self.call("complete_tasks", backend_id=by, results=Jsonb(results))["refused"])
 
     def task(self, task_id: int, /, family: str = "f") -> dict[str, Any]:
         (row,) = self.rows(

@@ -64,7 +64,8 @@ def test_outcomes_decide_what_becomes_of_a_task(room: Room) -> None:
     assert [room.create(c) > 0 for c in "sco"] == [True] * 3
     room.refused("OM170", "create_task", family_code="F", task_type="T", criteria={"CODE": "a"})
     assert room.rows("SELECT task_id FROM omd_report.dispatch_dead") == [
-        {"task_id": t["task_id"]} for t in sorted((tasks["f"], tasks["o"]), key=lambda t: t["task_id"])
+        {"task_id": t["task_id"]}
+        for t in sorted((tasks["f"], tasks["o"]), key=lambda t: t["task_id"])
     ]
 
 
@@ -112,7 +113,9 @@ def test_a_task_follows_the_instance_that_it_has_begun(room: Room) -> None:
         instance = 0
         if outcome != "none":
             with room.conn.transaction():
-                room.conn.execute("SELECT set_config('omd.execution_context', %s::text, TRUE)", [context])
+                room.conn.execute(
+                    "SELECT set_config('omd.execution_context', %s::text, TRUE)", [context]
+                )
                 instance = room.call("omd.begin_module", module_code="m")["module_instance_id"]
             if outcome != "open":
                 room.call(f"omd.{outcome}", module_instance_id=instance)

@@ -31,7 +31,9 @@ def test_criteria_are_checked_in_the_order_of_the_rules(room: Room) -> None:
     )
 
     def refused(sqlstate: str, **arguments: object) -> dict[str, object]:
-        return room.refused(sqlstate, "create_task", **{"family_code": "F", "task_type": "T", **arguments})
+        return room.refused(
+            sqlstate, "create_task", **{"family_code": "F", "task_type": "T", **arguments}
+        )
 
     refused("OM070", family_code="G")
     refused("OM071", task_type="U")
@@ -55,7 +57,13 @@ def test_all_tasks_of_a_call_are_created_or_none(room: Room) -> None:
     room.family("F", ("CODE",))
     first = room.create("a")
     tasks = [{"criteria": {"CODE": c}} for c in "bab"]
-    detail = room.refused("OM170", "create_tasks", family_code="F", task_type="T", tasks=psycopg.types.json.Jsonb(tasks))
+    detail = room.refused(
+        "OM170",
+        "create_tasks",
+        family_code="F",
+        task_type="T",
+        tasks=psycopg.types.json.Jsonb(tasks),
+    )
     assert detail["task_id"] == first
     assert room.one("SELECT count(*) FROM omd_dispatch.task_data_f") == 1
     answer = room.create_many(tasks, on_duplicate="EXISTING")
@@ -104,19 +112,28 @@ def test_a_family_is_extended_and_never_changed(room: Room) -> None:
         {"migration_status": 5},
     ):
         room.refused("OM013", "register_family", family_code="F", **wrong)
-    version = room.one("SELECT version FROM omd_dispatch.cache_version WHERE part = 'task_conf_type_desc'")
-    room.type(max_running=3)
-    room.type(max_running=3)
-    assert room.one(
+    version = room.one(
         "SELECT version FROM omd_dispatch.cache_version WHERE part = 'task_conf_type_desc'"
-    ) == version + 1
+    )
+    room.type(max_running=3)
+    room.type(max_running=3)
+    assert (
+        room.one(
+            "SELECT version FROM omd_dispatch.cache_version WHERE part = 'task_conf_type_desc'"
+        )
+        == version + 1
+    )
 
 
 def test_a_change_of_lanes_moves_pending_tasks(room: Room) -> None:
     room.family()
     task_id = room.create("x")
     lanes = []
-    for change in ({"max_running": 2}, {"limit_criterion": "CODE"}, {"max_running": 0, "limit_criterion": ""}):
+    for change in (
+        {"max_running": 2},
+        {"limit_criterion": "CODE"},
+        {"max_running": 0, "limit_criterion": ""},
+    ):
         room.type(**change)
         lanes.append(room.task(task_id)["lane"])
     assert lanes == ["WORKER/T", "WORKER/T/x", "WORKER"]

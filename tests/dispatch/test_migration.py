@@ -39,7 +39,9 @@ def test_the_old_model_serves_alone(old: Room) -> None:
     ids = [old.create(criteria={"CODE": c, "N": 1.50}) for c in "abc"]
     old.refused("OM170", "create_task", family_code="F", task_type="T", criteria={"CODE": "a"})
     old.refused("OM173", "suspend", family_code="F")
-    assert old.rows("SELECT * FROM omd_dispatch.job_type") == [{"task_type": "T", "family_code": "F"}]
+    assert old.rows("SELECT * FROM omd_dispatch.job_type") == [
+        {"task_type": "T", "family_code": "F"}
+    ]
     (task,) = old.claim()
     assert task["criteria"] == {"CODE": "a", "N": 1.5}
     assert [old.reason(i) for i in ids] == ["CLAIMED", "LANE_FULL", "LANE_FULL"]
@@ -98,7 +100,9 @@ def test_a_family_goes_all_the_way_and_back_under_load(
         return threading.Thread(target=run)
 
     threads = [
-        guarded(create, another()), guarded(work, another(), "w2"), guarded(work, another(), "w3")
+        guarded(create, another()),
+        guarded(work, another(), "w2"),
+        guarded(work, another(), "w3"),
     ]
     for thread in threads:
         thread.start()
@@ -148,9 +152,13 @@ def test_differences_are_told_mended_and_stop_a_change_of_the_master(old: Room) 
     ]
     step(old, 3)
     # A copy that fails does not stop the work.
-    old.conn.execute("ALTER TABLE omd_dispatch.job_t ADD CONSTRAINT ck_no CHECK (status <> 'CLAIMED')")
+    old.conn.execute(
+        "ALTER TABLE omd_dispatch.job_t ADD CONSTRAINT ck_no CHECK (status <> 'CLAIMED')"
+    )
     assert len(old.claim()) == 4
-    kinds = old.rows("SELECT kind FROM omd_dispatch.task_migration_discrepancy WHERE kind = 'FAILED'")
+    kinds = old.rows(
+        "SELECT kind FROM omd_dispatch.task_migration_discrepancy WHERE kind = 'FAILED'"
+    )
     assert len(kinds) == 4
     old.refused("OM174", "set_migration_status", family_code="F", migration_status=2)
     step(old, 4)

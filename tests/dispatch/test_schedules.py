@@ -43,12 +43,30 @@ def test_the_next_occurrences(room: Room) -> None:
 
 def test_a_wrong_cron_is_refused(room: Room) -> None:
     room.family()
-    for cron in ("* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8",
-                 "5/2 * * * *", "*/0 * * * *", "9-5 * * * *", "a * * * *", "", "0 0 30 2 *",
-                 "1,,2 * * * *", "@never"):
+    for cron in (
+        "* * * *",
+        "60 * * * *",
+        "* 24 * * *",
+        "* * 0 * *",
+        "* * * 13 *",
+        "* * * * 8",
+        "5/2 * * * *",
+        "*/0 * * * *",
+        "9-5 * * * *",
+        "a * * * *",
+        "",
+        "0 0 30 2 *",
+        "1,,2 * * * *",
+        "@never",
+    ):
         detail = room.refused(
-            "OM013", "register_schedule",
-            schedule_code="s", family_code="F", task_type="T", criteria={"CODE": "a"}, cron=cron,
+            "OM013",
+            "register_schedule",
+            schedule_code="s",
+            family_code="F",
+            task_type="T",
+            criteria={"CODE": "a"},
+            cron=cron,
         )
         assert detail["argument"] == "p_cron", cron
     given = {"schedule_code": "s", "family_code": "F", "task_type": "T", "criteria": {"CODE": "a"}}
@@ -64,8 +82,15 @@ def test_a_wrong_cron_is_refused(room: Room) -> None:
 def test_missed_occurrences(room: Room, missed: str, created: int) -> None:
     room.family()
     room.call(
-        "register_schedule", schedule_code="s", family_code="F", task_type="T", missed=missed,
-        criteria={"CODE": "a"}, payload={"x": 1}, every="1 hour", priority=2,
+        "register_schedule",
+        schedule_code="s",
+        family_code="F",
+        task_type="T",
+        missed=missed,
+        criteria={"CODE": "a"},
+        payload={"x": 1},
+        every="1 hour",
+        priority=2,
         next_time=room.one("SELECT now() - interval '6 hours 30 minutes'"),
     )
     assert room.maintain()["fired"] == created
@@ -90,7 +115,10 @@ def test_a_schedule_skips_live_keys_moves_on_when_inactive_and_tells_problems(ro
     report = "SELECT created_count, skipped_count, problem FROM omd_report.dispatch_schedules"
     assert room.rows(report) == [{"created_count": 0, "skipped_count": 1, "problem": None}]
     room.call(
-        "register_schedule", schedule_code="s", criteria={"CODE": "b"}, inactive_indicator="Y",
+        "register_schedule",
+        schedule_code="s",
+        criteria={"CODE": "b"},
+        inactive_indicator="Y",
         next_time=room.one("SELECT now()"),
     )
     assert room.maintain()["fired"] == 0
@@ -100,8 +128,12 @@ def test_a_schedule_skips_live_keys_moves_on_when_inactive_and_tells_problems(ro
     )
     room.conn.execute("RESET ROLE")
     assert room.maintain()["fired"] == 1
-    room.call("register_schedule", schedule_code="s", source="public.missing",
-              next_time=room.one("SELECT now()"))
+    room.call(
+        "register_schedule",
+        schedule_code="s",
+        source="public.missing",
+        next_time=room.one("SELECT now()"),
+    )
     assert room.maintain()["fired"] == 0
     assert "42P01" in room.rows(report)[0]["problem"]
     room.call("remove_schedule", schedule_code="s")
@@ -118,11 +150,15 @@ def test_a_source_gives_a_task_per_row_with_the_rights_of_the_worker(room: Room)
     given = {"family_code": "F", "task_type": "T", "every": "5 seconds"}
     now = room.one("SELECT now()")
     room.call("register_schedule", schedule_code="s", source="public.ready", next_time=now, **given)
-    room.call("register_schedule", schedule_code="x", source="public.secret", next_time=now, **given)
+    room.call(
+        "register_schedule", schedule_code="x", source="public.secret", next_time=now, **given
+    )
     room.conn.execute("SET ROLE omd_runner")
     assert room.maintain()["fired"] == 2
     room.conn.execute("RESET ROLE")
     rows = room.rows("SELECT func_code, priority, payload FROM omd_dispatch.task_data_f ORDER BY 1")
     assert [tuple(r.values()) for r in rows] == [("a", 3, {"n": 1}), ("b", 5, None)]
-    problem = room.one("SELECT problem FROM omd_report.dispatch_schedules WHERE schedule_code = 'x'")
+    problem = room.one(
+        "SELECT problem FROM omd_report.dispatch_schedules WHERE schedule_code = 'x'"
+    )
     assert "42501" in problem

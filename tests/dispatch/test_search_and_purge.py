@@ -32,9 +32,11 @@ def test_a_search_needs_a_declared_index(room: Room) -> None:
     ids = [room.create(criteria={"CODE": "a", "DAY": day}) for day in days]
 
     def index(**criteria: object) -> str:
-        return str(room.one(
-            "SELECT omd_dispatch.search_index('F', %s)", psycopg.types.json.Jsonb(criteria)
-        ))
+        return str(
+            room.one(
+                "SELECT omd_dispatch.search_index('F', %s)", psycopg.types.json.Jsonb(criteria)
+            )
+        )
 
     assert [index(DAY=1), index(DAY=1, CODE="a")] == ["ALSO", "BY_BOTH"]
     assert search(room, {"DAY": "2026-01-01"}) == [ids[1], ids[0]]
@@ -42,7 +44,10 @@ def test_a_search_needs_a_declared_index(room: Room) -> None:
     assert search(room, {"DAY": "2026-01-01"}, before_task_id=ids[1]) == [ids[0]]
     assert search(room, {"DAY": "2026-01-01"}, statuses=["DONE"]) == []
     for sqlstate, criteria in (
-        ("OM079", {"CODE": "a"}), ("OM079", {}), ("OM075", {"X": 1}), ("OM078", {"DAY": "x"})
+        ("OM079", {"CODE": "a"}),
+        ("OM079", {}),
+        ("OM075", {"X": 1}),
+        ("OM078", {"DAY": "x"}),
     ):
         with pytest.raises(psycopg.Error) as caught:
             search(room, criteria)
@@ -86,9 +91,10 @@ def test_a_purge_keeps_live_tasks_and_refuses_another_twin(
     assert room.one("SELECT count(*) FROM omd_dispatch.task_data_f") == 1
     assert room.one("SELECT count(*) FROM omd_dispatch.task_data_f_swap") == 0
     room.conn.execute("ALTER TABLE omd_dispatch.task_data_f_swap ADD COLUMN extra int")
-    assert "extra" in room.refused(
-        "OM270", "purge_partition", family_code="F", partition_code=old
-    )["problem"]
+    assert (
+        "extra"
+        in room.refused("OM270", "purge_partition", family_code="F", partition_code=old)["problem"]
+    )
     room.conn.execute("BEGIN")
     room.refused("OM018", "purge_family", family_code="F")
     room.conn.execute("ROLLBACK")
@@ -96,9 +102,7 @@ def test_a_purge_keeps_live_tasks_and_refuses_another_twin(
 
 def test_an_exchange_does_not_read_the_slot(room: Room, another: Callable[..., Room]) -> None:
     room.family()
-    slot = room.one(
-        "SELECT (omd_dispatch._partition_code('DAY_RING', 8, now()) + 3) %% 8"
-    )
+    slot = room.one("SELECT (omd_dispatch._partition_code('DAY_RING', 8, now()) + 3) %% 8")
     room.owner(
         "INSERT INTO omd_dispatch.task_data_f (task_id, partition_code, task_type, lane, priority,"
         " execution_time, status, attempt, created_at, finished_at, outcome)"
