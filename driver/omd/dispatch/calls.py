@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from omd.dispatch.rows import (
         BackendPositionRow,
         ClaimTasksRow,
+        CompareModelsRow,
         CreateTaskAnswer,
         CreateTasksAnswer,
         ExplainTaskRow,
@@ -83,6 +84,19 @@ class DispatchCalls(Calls):
         from omd.dispatch.rows import ClaimTasksRow
 
         return self._rows(_CLAIM_TASKS, ClaimTasksRow, backend_id, limit)
+
+    def compare_models(self, family_code: str) -> list[CompareModelsRow]:
+        """Returns the live tasks of ``family_code`` in which the two models differ; none at status
+        0 and 4. kind: MISSING: the copy lacks the task; EXTRA: only the copy has it; DIFFERENT: in
+        the columns that detail names.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownFamily: OM070.
+        """
+        from omd.dispatch.rows import CompareModelsRow
+
+        return self._rows(_COMPARE_MODELS, CompareModelsRow, family_code)
 
     def complete_tasks(self, backend_id: str, results: Mapping[str, Any]) -> list[int]:
         """Ends tasks that the worker ``backend_id`` has claimed.
@@ -323,6 +337,7 @@ class DispatchCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
             WrongMigrationStep: OM173.
             MigrationNotClean: OM174.
         """
@@ -440,6 +455,7 @@ class DispatchCalls(Calls):
             InvalidArgument: OM013.
             UnknownFamily: OM070.
             CriterionUnknown: OM075.
+            WrongMigrationStep: OM173.
         """
         self._do(
             _REGISTER_TASK_TYPE,
@@ -624,6 +640,24 @@ class DispatchCalls(Calls):
         """
         self._do(_SET_EXTERNAL_NAME, family_code, task_type, criterion, external_name)
 
+    def set_migration_status(self, family_code: str, migration_status: int) -> None:
+        """Takes the family ``family_code`` one step of its migration up or down.
+
+        Args:
+            migration_status: 0: the old model alone; 1: the old one is master, the new one is
+                kept in step; 2: and differences are reported; 3: the new one is master, the old
+                one is kept in step; 4: the new one alone.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownFamily: OM070.
+            WrongMigrationStep: OM173.
+            MigrationNotClean: OM174.
+        """
+        self._do(_SET_MIGRATION_STATUS, family_code, migration_status)
+
     def suspend(
         self,
         family_code: str,
@@ -667,6 +701,7 @@ _BACKEND_POSITION = Routine(
     "omd_dispatch.backend_position",
     {"p_backend_type": "text", "p_backend_id": "text"},
     required=2,
+    repeat=Repeat(),
     is_function=True,
 )
 _CANCEL_TASK = Routine(
@@ -676,6 +711,13 @@ _CLAIM_TASKS = Routine(
     "omd_dispatch.claim_tasks",
     {"p_backend_id": "text", "p_limit": "integer"},
     required=1,
+    is_function=True,
+)
+_COMPARE_MODELS = Routine(
+    "omd_dispatch.compare_models",
+    {"p_family_code": "text"},
+    required=1,
+    repeat=Repeat(),
     is_function=True,
 )
 _COMPLETE_TASKS = Routine(
@@ -843,6 +885,12 @@ _SET_EXTERNAL_NAME = Routine(
         "p_external_name": "text",
     },
     required=4,
+    repeat=Repeat(),
+)
+_SET_MIGRATION_STATUS = Routine(
+    "omd_dispatch.set_migration_status",
+    {"p_family_code": "text", "p_migration_status": "integer"},
+    required=2,
     repeat=Repeat(),
 )
 _SUSPEND = Routine(

@@ -13,6 +13,7 @@ from omd.lineage.codes import StepResult
 __all__ = [
     "BackendPositionRow",
     "ClaimTasksRow",
+    "CompareModelsRow",
     "CreateTaskAnswer",
     "CreateTasksAnswer",
     "DispatchBackendsRow",
@@ -54,6 +55,15 @@ class ClaimTasksRow:
     attempt: int
     claim_token: int
     partition_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompareModelsRow:
+    """Row of omd_dispatch.compare_models."""
+
+    task_id: int
+    kind: str
+    detail: str | None
 
 
 @dataclass(frozen=True, slots=True)
