@@ -13,6 +13,10 @@ COMMENT ON SEQUENCE omd_dispatch.task_id IS
 CREATE SEQUENCE omd_dispatch.claim_token AS bigint;
 COMMENT ON SEQUENCE omd_dispatch.claim_token IS
 'Numbers the claims: a result counts only under the token of the claim.';
+CREATE SEQUENCE omd_dispatch.due_again AS bigint;
+COMMENT ON SEQUENCE omd_dispatch.due_again IS
+'It grows when tasks may be due that a session would not find which begins where its last claim '
+'ended.';
 
 -- Configuration
 

@@ -12,6 +12,7 @@ CREATE OR REPLACE FUNCTION omd_dispatch._claim_lane(
     p_position integer,
     p_members integer,
     p_now timestamptz,
+    p_begins_at timestamptz,
     p_is_guarded boolean
 )
 RETURNS TABLE (
@@ -50,6 +51,8 @@ BEGIN
                         AND t.lane = $1
                         AND t.priority = $2
                         AND t.execution_time <= $3
+                        AND t.execution_time >= $9
+                        AND t.execution_time >= $9
                         %4$s
                     ORDER BY t.execution_time, t.task_id
                     LIMIT $4
@@ -87,7 +90,7 @@ BEGIN
                 END,
                 omd_dispatch._slot_sql(p_family_code)
             ) USING p_lane COLLATE "C", p_priority, p_now, p_limit, p_backend_id, p_claim_token, p_members,
-                p_position;
+                p_position, p_begins_at;
             EXIT;
         EXCEPTION
             WHEN serialization_failure THEN
@@ -100,8 +103,8 @@ $claim_lane$;
 
 COMMENT ON FUNCTION omd_dispatch._claim_lane IS
 'Claims up to p_limit due tasks of p_family_code in p_lane with p_priority for p_backend_id under '
-'p_claim_token, and returns them. With p_members greater than 1 only those of the share p_position'
-' and what has been due for 5 seconds at p_now are taken. With p_is_guarded, a task that a '
-'suspension holds is marked and returned with is_held instead. Locks: the tasks; locked ones are '
-'passed over.';
+'p_claim_token, and returns them: of those that are due at p_begins_at or later. With p_members '
+'greater than 1 only those of the share p_position and what has been due for 5 seconds at p_now '
+'are taken. With p_is_guarded, a task that a suspension holds is marked and returned with is_held '
+'instead. Locks: the tasks; locked ones are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._claim_lane FROM PUBLIC;

@@ -29,6 +29,11 @@ BEGIN
         GET DIAGNOSTICS v_rows = ROW_COUNT;
         v_all := v_all + v_rows;
     END LOOP;
+    IF v_all > 0 THEN
+        PERFORM omd_dispatch._tell_due(b.backend_type)
+        FROM omd_dispatch.backend_registration AS b
+        WHERE b.backend_id = p_backend_id;
+    END IF;
     RETURN v_all;
 END
 $give_back$;

@@ -120,7 +120,7 @@ BEGIN
             )
             SELECT
                 c.task_id, $5, %5$s, c.priority, c.execution_time, 'PENDING', 0,
-                omd_dispatch._matching_suspension($4, $5, c.criteria), clock_timestamp(), $7,
+                %9$s, clock_timestamp(), $7,
                 c.key_hash, c.payload %7$s
             FROM keyed AS c
             WHERE c.key_text IS NULL OR c.task_id IN (SELECT h.task_id FROM held AS h)
@@ -153,6 +153,13 @@ BEGIN
                 ' CROSS JOIN LATERAL jsonb_each_text(k.criteria) AS v)',
                 omd_dispatch._job_table(p_task_type, 'criteria_value_')
             )
+        END,
+        CASE
+            WHEN EXISTS (
+                SELECT FROM omd_dispatch.task_suspension AS s
+                WHERE s.family_code = p_family_code AND s.resumed_at IS NULL
+            ) THEN 'omd_dispatch._matching_suspension($4, $5, c.criteria)'
+            ELSE 'NULL::bigint'
         END
     );
 
@@ -215,7 +222,7 @@ BEGIN
         );
     END LOOP;
     IF v_is_due THEN
-        PERFORM pg_notify('omd_dispatch', v_type.deliver_id);
+        PERFORM omd_dispatch._tell_due(v_type.deliver_id);
     END IF;
 END
 $insert_tasks$;

@@ -62,7 +62,7 @@ BEGIN
         DELETE FROM omd_dispatch.task_suspension AS s WHERE s.suspension_id = p_suspension_id;
     END IF;
     IF v_free > 0 THEN
-        PERFORM pg_notify('omd_dispatch', g.deliver_id)
+        PERFORM omd_dispatch._tell_due(g.deliver_id)
         FROM (
             SELECT DISTINCT t.deliver_id FROM omd_dispatch.task_conf_type_desc AS t
             WHERE t.family_code = v_family_code

@@ -10,7 +10,7 @@ LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
-    SELECT pg_notify('omd_dispatch', t.deliver_id)
+    SELECT omd_dispatch._tell_due(t.deliver_id)
     FROM omd_dispatch.task_conf_type_desc AS t
     WHERE
         t.family_code = p_family_code

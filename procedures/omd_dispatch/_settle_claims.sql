@@ -57,6 +57,7 @@ BEGIN
             SELECT count(*) INTO v_ended
             FROM omd_dispatch._end_claims(v_family_code, v_results) AS e;
             v_all := v_all + v_ended;
+            PERFORM nextval('omd_dispatch.due_again');
         END IF;
     END LOOP;
     RETURN v_all;

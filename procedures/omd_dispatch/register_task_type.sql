@@ -147,6 +147,7 @@ BEGIN
             omd_dispatch._lane_sql(v_new),
             omd_dispatch._criteria_sql(p_family_code)
         ) USING p_task_type;
+        PERFORM omd_dispatch._tell_due(v_new.deliver_id);
     END IF;
 END
 $register_task_type$;

@@ -1,6 +1,6 @@
 -- This list says what is installed for dispatch, in order. sql/install.sql includes it.
 
-\set checksum 'de07adb8c98f67603fc53ed3cf922b3f30217c70e780d871771911c27b675597'
+\set checksum 'c778f470de9b820242102cc79100723fa04057d5ab7d8bcd6ed368d68d1d5088'
 \set migration 'V021__dispatch'
 \ir ../setup/claim.psql
 \if :pending
@@ -25,6 +25,7 @@
 \ir ../../procedures/omd_dispatch/_lane_sql.sql
 \ir ../../procedures/omd_dispatch/_criteria_sql.sql
 \ir ../../procedures/omd_dispatch/_key_sql.sql
+\ir ../../procedures/omd_dispatch/_tell_due.sql
 \ir ../../procedures/omd_dispatch/_notify_due.sql
 
 -- Configuration

@@ -272,3 +272,28 @@ def test_a_claim_reads_by_indexes_only_on_tables_that_were_never_analysed(room: 
     assert room.complete(room.claim()) == []
     room.conn.execute("SELECT pg_stat_force_next_flush()")
     assert room.one(scans) == before
+
+
+def test_a_session_that_remembers_its_last_claim_takes_the_same_tasks(room: Room) -> None:
+    """It begins where it ended, and what comes before that is found all the same."""
+    room.family()
+    room.type("U", max_running=3)
+    room.member()
+    room.create_many(
+        [{"criteria": {"CODE": str(n)}, "execution_time": f"2020-01-01 00:0{n}"} for n in range(8)]
+    )
+    memory = "SELECT nullif(current_setting('omd_dispatch.claims', TRUE), '')"
+
+    def claimed() -> str:
+        (task,) = room.claim(1)
+        return str(task["criteria"]["CODE"])
+
+    assert [claimed(), claimed()] == ["0", "1"]
+    assert room.one(memory) is not None
+    room.create("urgent", priority=0)
+    room.create("older", task_type="U", execution_time="2019-01-01")
+    assert [claimed(), claimed(), claimed()] == ["urgent", "older", "2"]
+    room.create("behind", execution_time="2019-01-01")
+    assert [claimed(), claimed()] == ["behind", "3"]
+    assert len(room.claim(100)) == 4
+    assert room.one(memory) is None
