@@ -1,5 +1,5 @@
--- Workers listen for their group, and look for tasks when it is named. The number makes sessions look
--- from the start that remember where their last claim ended.
+-- Workers listen for their group, and look for tasks when it is named. The number makes sessions
+-- look from the start that remember where their last claim ended.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._tell_due(
     p_group text

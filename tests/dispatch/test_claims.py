@@ -256,8 +256,8 @@ def test_a_claim_reads_by_indexes_only_on_tables_that_were_never_analysed(room: 
     room.owner(
         "INSERT INTO omd_dispatch.task_data_f (task_id, partition_code, task_type, lane, priority,"
         " execution_time, status, attempt, created_at, finished_at, outcome)"
-        " SELECT -n + 1000000, n %% 8, 'T', 'WORKER', 5, now() - interval '1 day', 'DONE', 1, now(),"
-        " now(), 'S' FROM generate_series(1, 20000) AS n"
+        " SELECT -n + 1000000, n %% 8, 'T', 'WORKER', 5, now() - interval '1 day', 'DONE', 1,"
+        " now(), now(), 'S' FROM generate_series(1, 20000) AS n"
     )
     room.create("a")
     scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname LIKE 'task_data_f%%'"

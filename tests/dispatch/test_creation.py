@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def test_all_tasks_of_a_call_are_created_or_none(room: Room) -> None:
         "create_tasks",
         family_code="F",
         task_type="T",
-        tasks=psycopg.types.json.Jsonb(tasks),
+        tasks=Jsonb(tasks),
     )
     assert detail["task_id"] == first
     assert room.one("SELECT count(*) FROM omd_dispatch.task_data_f") == 1
@@ -112,17 +113,11 @@ def test_a_family_is_extended_and_never_changed(room: Room) -> None:
         {"migration_status": 5},
     ):
         room.refused("OM013", "register_family", family_code="F", **wrong)
-    version = room.one(
-        "SELECT version FROM omd_dispatch.cache_version WHERE part = 'task_conf_type_desc'"
-    )
+    cached = "SELECT version FROM omd_dispatch.cache_version WHERE part = 'task_conf_type_desc'"
+    version = room.one(cached)
     room.type(max_running=3)
     room.type(max_running=3)
-    assert (
-        room.one(
-            "SELECT version FROM omd_dispatch.cache_version WHERE part = 'task_conf_type_desc'"
-        )
-        == version + 1
-    )
+    assert room.one(cached) == version + 1
 
 
 def test_a_change_of_lanes_moves_pending_tasks(room: Room) -> None:

@@ -132,7 +132,8 @@ def test_differences_are_told_mended_and_stop_a_change_of_the_master(old: Room) 
     old.owner("DELETE FROM omd_dispatch.task_data_f WHERE task_id = %s", ids[0])
     old.owner("UPDATE omd_dispatch.task_data_f SET priority = 1 WHERE task_id = %s", ids[1])
     old.owner(
-        "INSERT INTO omd_dispatch.task_data_f SELECT (jsonb_populate_record(t, '{\"task_id\": 99}')).*"
+        "INSERT INTO omd_dispatch.task_data_f"
+        " SELECT (jsonb_populate_record(t, '{\"task_id\": 99}')).*"
         " FROM omd_dispatch.task_data_f AS t WHERE t.task_id = %s",
         ids[2],
     )
