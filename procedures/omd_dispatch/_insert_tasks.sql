@@ -90,7 +90,7 @@ BEGIN
                     nullif(t.task -> 'payload', 'null') AS payload,
                     (
                         SELECT jsonb_object_agg(coalesce($2 ->> g.key, g.key), g.value)
-                        FROM jsonb_each(coalesce(t.task -> 'criteria', '{}')) AS g
+                        FROM jsonb_each(coalesce(nullif(t.task -> 'criteria', 'null'), '{}')) AS g
                     ) AS criteria
                 FROM jsonb_array_elements($1) WITH ORDINALITY AS t (task, n)
                 WHERE t.n = ANY($3)

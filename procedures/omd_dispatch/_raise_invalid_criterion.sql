@@ -22,7 +22,7 @@ BEGIN
     FOR v_given IN
         SELECT t.n, m.criterion, m.data_type, g.value
         FROM jsonb_array_elements(p_tasks) WITH ORDINALITY AS t (task, n)
-        CROSS JOIN LATERAL jsonb_each_text(coalesce(t.task -> 'criteria', '{}')) AS g
+        CROSS JOIN LATERAL jsonb_each_text(coalesce(nullif(t.task -> 'criteria', 'null'), '{}')) AS g
         INNER JOIN omd_dispatch.task_conf_family_model AS m
             ON m.family_code = p_family_code
                 AND m.criterion = coalesce(p_names ->> g.key, g.key)

@@ -38,7 +38,7 @@ BEGIN
             coalesce(v_names ->> g.key, g.key) AS criterion,
             jsonb_typeof(g.value) AS kind
         FROM jsonb_array_elements(p_tasks) WITH ORDINALITY AS t (task, n)
-        CROSS JOIN LATERAL jsonb_each(coalesce(t.task -> 'criteria', '{}')) AS g
+        CROSS JOIN LATERAL jsonb_each(coalesce(nullif(t.task -> 'criteria', 'null'), '{}')) AS g
     )
     SELECT w.rule, w.n, w.criterion, w.problem INTO v_wrong
     FROM (

@@ -32,7 +32,7 @@ BEGIN
     v_new.schedule_code := p_schedule_code;
     v_new.family_code := coalesce(p_family_code, v_old.family_code);
     v_new.task_type := coalesce(p_task_type, v_old.task_type);
-    v_new.criteria := coalesce(p_criteria, v_old.criteria, '{}');
+    v_new.criteria := coalesce(nullif(p_criteria, 'null'), v_old.criteria, '{}');
     v_new.payload := nullif(coalesce(p_payload, v_old.payload), 'null');
     v_new.cron := CASE WHEN p_every IS NULL THEN coalesce(p_cron, v_old.cron) ELSE p_cron END;
     v_new.every := CASE WHEN p_cron IS NULL THEN coalesce(p_every, v_old.every) ELSE p_every END;

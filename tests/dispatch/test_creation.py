@@ -149,3 +149,16 @@ def test_a_task_is_rescheduled_cancelled_and_revived(room: Room) -> None:
     room.refused("OM171", "cancel_task", task_id=other)
     room.refused("OM171", "reschedule_task", task_id=other)
     room.refused("OM072", "cancel_task", task_id=0)
+
+
+def test_a_family_without_criteria_needs_none(room: Room) -> None:
+    room.type("REFRESH", family_code="CALL", handler="SQL", target="app.refresh")
+    given = {"family_code": "CALL", "task_type": "REFRESH"}
+    ids = [
+        room.create(**given, criteria=criteria, payload={"day": "2026-07-01"})
+        for criteria in (None, {}, Jsonb(None))
+    ]
+    assert [room.task(i, family="call")["payload"] for i in ids] == [{"day": "2026-07-01"}] * 3
+    assert room.create_many([{}, {"criteria": None, "payload": None}], **given)["created"] == 2
+    room.refused("OM075", "create_task", **given, criteria={"CODE": "a"})
+    room.refused("OM013", "create_task", **given, criteria=Jsonb([1]))
