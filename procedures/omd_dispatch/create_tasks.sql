@@ -42,7 +42,9 @@ BEGIN
             (t.task ->> 'priority')::integer,
             NULL
         )
-        FROM jsonb_array_elements(p_tasks) AS t (task);
+        FROM jsonb_array_elements(p_tasks) AS t (task)
+        WHERE t.task ?| ARRAY['execution_time', 'priority']
+            OR jsonb_typeof(t.task -> 'criteria') NOT IN ('object', 'null');
     EXCEPTION
         WHEN data_exception THEN
             v_problem := sqlerrm;
