@@ -17,6 +17,7 @@ DECLARE
     v_rows bigint := 0::bigint;
     v_nulls jsonb := '{}'::jsonb;
     v_inserted record;
+    v_replaced record;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
@@ -42,6 +43,13 @@ BEGIN
         );
         v_rows := v_inserted.p_row_count;
         v_nulls := v_inserted.p_nulls;
+    ELSIF num_nonnulls(v_step.merge_key, v_step.recompute_key) > 0 THEN
+        v_replaced := omd_lineage._replace_block(
+            v_step.topic_id, v_step.transforms, v_step.merge_key, v_step.recompute_key,
+            v_step.table_code, v_step.insert_column, p_module_instance_id, v_step.topic
+        );
+        v_rows := v_replaced.p_inserted + v_replaced.p_updated;
+        v_nulls := v_replaced.p_nulls;
     ELSIF v_step.processor = 'STEP' THEN
         FOREACH v_statement IN ARRAY v_step.transforms LOOP
             v_inserted := omd_lineage._insert_transform(
@@ -63,7 +71,14 @@ BEGIN
         EXECUTE v_statement;
     END LOOP;
 
-    PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
+    IF v_replaced IS NULL THEN
+        PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
+    ELSE
+        PERFORM omd.tell_row_counts(
+            v_step.rows, v_replaced.p_inserted, v_replaced.p_updated, v_replaced.p_deleted
+        );
+        PERFORM omd.tell_discarded_rows(v_replaced.p_discarded);
+    END IF;
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
 END
 $process_block$;
