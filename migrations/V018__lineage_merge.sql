@@ -32,8 +32,8 @@ CREATE TABLE omd_lineage.replaced_row (
 CREATE INDEX ix_replaced_row_instance ON omd_lineage.replaced_row (module_instance_id);
 CREATE INDEX ix_replaced_row_writer ON omd_lineage.replaced_row (written_by);
 COMMENT ON TABLE omd_lineage.replaced_row IS
-'The rows of destinations that steps have replaced or deleted by key, as they were before. They hold'
-' data of the destinations, so no role reads them.';
+'The rows of destinations that steps have replaced or deleted by key, as they were before. They '
+'hold data of the destinations, so no role reads them.';
 COMMENT ON COLUMN omd_lineage.replaced_row.module_instance_id IS
 'The Module Instance that replaced the row.';
 COMMENT ON COLUMN omd_lineage.replaced_row.written_by IS

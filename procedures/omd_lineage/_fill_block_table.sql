@@ -104,10 +104,10 @@ $fill_block_table$;
 
 COMMENT ON FUNCTION omd_lineage._fill_block_table IS
 'Creates the temporary table p_block_table with the rows of the view p_view for which p_condition '
-'(on v) holds, typed and stamped as rows of p_table_code, by _insert_transform. Returns p_columns, '
-'the columns to write; p_order, the columns of the base table''s position p_position that the view '
-'has, which the destination may lack; p_nulls, the counts of NULLs. Errors: OM207: the view or the '
-'table is missing, or the table lacks a column of the view, or one of both a column of p_key. '
-'Locks: none.';
+'(on v) holds, typed and stamped as rows of p_table_code, by _insert_transform. Returns p_columns,'
+' the columns to write; p_order, the columns of the base table''s position p_position that the '
+'view has, which the destination may lack; p_nulls, the counts of NULLs. Errors: OM207: the view '
+'or the table is missing, or the table lacks a column of the view, or one of both a column of '
+'p_key. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._fill_block_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._fill_block_table TO omd_runner;

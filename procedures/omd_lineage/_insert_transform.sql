@@ -91,10 +91,10 @@ $insert_transform$;
 
 COMMENT ON FUNCTION omd_lineage._insert_transform IS
 'Inserts the rows of the view p_view (v) for which p_condition holds into p_table_code, column by '
-'column name. It adds '
-'p_module_instance_id in p_insert_instance_column, and omd_insert_datetime and omd_record_source '
-'(p_record_source) where the table has them and the view does not. Returns p_row_count, the '
-'number of rows, and p_nulls, the number of NULLs for each column that has any. Errors: OM207: '
-'the view or the table is missing, or the table lacks a column of the view. Locks: the rows.';
+'column name. It adds p_module_instance_id in p_insert_instance_column, and omd_insert_datetime '
+'and omd_record_source (p_record_source) where the table has them and the view does not. Returns '
+'p_row_count, the number of rows, and p_nulls, the number of NULLs for each column that has any. '
+'Errors: OM207: the view or the table is missing, or the table lacks a column of the view. Locks: '
+'the rows.';
 REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

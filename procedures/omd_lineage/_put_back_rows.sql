@@ -138,8 +138,8 @@ END
 $put_back_rows$;
 
 COMMENT ON FUNCTION omd_lineage._put_back_rows IS
-'Undoes the Module Instances p_instance_array of one Module in its destination: deletes their rows '
-'and puts back those that they had replaced by key, as they were. A key that a later step has '
+'Undoes the Module Instances p_instance_array of one Module in its destination: deletes their rows'
+' and puts back those that they had replaced by key, as they were. A key that a later step has '
 'replaced keeps its row. Errors: OM004: there is no such instance; OM217: the replaced rows are '
 'purged; OM218: the destination lacks a column of theirs. Locks: the destination, against other '
 'writers.';

@@ -72,7 +72,7 @@ COMMENT ON FUNCTION omd_lineage._replace_block IS
 'Writes the block of the topic p_topic_id into p_table_code by p_merge_key, with _merge_transform '
 'for each of p_transforms, or by p_recompute_key, with _recompute_transform. The other parameters '
 'are those of _insert_transform. Returns the numbers of rows p_inserted, p_updated, p_deleted and '
-'p_discarded, and p_nulls. Errors: OM117: several rows have one key; OM207: a transform does not fit'
-' the destination. Locks: the table, against other writers.';
+'p_discarded, and p_nulls. Errors: OM117: several rows have one key; OM207: a transform does not '
+'fit the destination. Locks: the table, against other writers.';
 REVOKE ALL ON FUNCTION omd_lineage._replace_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._replace_block TO omd_runner;

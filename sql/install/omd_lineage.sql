@@ -35,7 +35,7 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
-\set checksum 'b8225cf908b5b0b96700df8c2524c4580084592833fa9c01e4b8677d4de9e4fb'
+\set checksum '7acded4b426baafbcdb43e5120b2b9c803666cbb47c5ef359f34f0b27b403ae7'
 \set migration 'V018__lineage_merge'
 \ir ../setup/claim.psql
 \if :pending

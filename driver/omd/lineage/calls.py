@@ -158,8 +158,12 @@ class LineageCalls(Calls):
         return answer
 
     def purge_log(self, keep: timedelta | str) -> int:
-        """Deletes the entries of the log of steps that are older than ``keep``, and returns
-        ``steps``, the number of deleted rows. omd.purge_history deletes the runs themselves.
+        """Deletes the entries of the log of steps that are older than ``keep``, with the rows that
+        these steps have replaced by key, unless their undo is pending; such a step can't be undone
+        any more (OM217).
+
+        Returns ``steps``, the number of deleted entries. omd.purge_history deletes the runs
+        themselves.
 
         Raises:
             MissingArgument: OM005.
@@ -374,6 +378,15 @@ class LineageCalls(Calls):
 
         return self._answer(_TOPIC_DEFINITION, TopicDefinitionRow, topic)
 
+    def until_block_end(self, pos: datetime, id: int) -> bool:
+        """Returns whether the row at (``pos``, ``id``) lies before or at the end of the block of
+        the running step: the condition of the second view of ``recompute_key`` on its base table.
+
+        It is true outside of a step and of set_block. See docs/explanation/lineage.md.
+        """
+        answer: bool = self._value(_UNTIL_BLOCK_END, pos, id)
+        return answer
+
 
 _BEGIN_STEP = Routine(
     "omd_lineage.begin_step",
@@ -476,6 +489,13 @@ _TOPIC_DEFINITION = Routine(
     "omd_lineage.topic_definition",
     {"p_topic": "text"},
     required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+_UNTIL_BLOCK_END = Routine(
+    "omd_lineage.until_block_end",
+    {"p_pos": "timestamp with time zone", "p_id": "bigint"},
+    required=2,
     repeat=Repeat(),
     is_function=True,
 )
