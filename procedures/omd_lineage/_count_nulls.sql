@@ -14,7 +14,7 @@ AS $count_nulls$
 DECLARE
     v_column text;
     v_rows bigint;
-    v_nulls jsonb := '{}';
+    v_nulls jsonb := '{}'::jsonb;
 BEGIN
     FOR v_column IN SELECT k.name FROM jsonb_object_keys(p_nulls) AS k (name) LOOP
         EXECUTE format(

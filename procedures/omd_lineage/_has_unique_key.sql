@@ -10,7 +10,7 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT EXISTS (
+    SELECT EXISTS(
         SELECT
         FROM pg_index AS i
         WHERE

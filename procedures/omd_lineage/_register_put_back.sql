@@ -1,5 +1,5 @@
--- A topic that replaces rows is undone by a template of its own, whatever its area has. The template
--- stays when the topic replaces no rows any more, since its former steps did.
+-- A topic that replaces rows is undone by a template of its own, whatever its area has. It stays
+-- when the topic replaces no rows any more, since its former steps did.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._register_put_back(
     p_module_id integer
@@ -15,7 +15,7 @@ DECLARE
 BEGIN
     CALL omd.register_rollback(
         v_module_code,
-        'SELECT omd_lineage._put_back_rows({instance_array})',
+        'SELECT omd_lineage.put_back_rows({instance_array})',
         p_count_template =>
         'SELECT count(*) FROM {table} WHERE {insert_instance_column} = ANY ({instance_array})'
     );
@@ -24,6 +24,5 @@ $register_put_back$;
 
 COMMENT ON PROCEDURE omd_lineage._register_put_back IS
 'Registers the rollback of the Module p_module_id that puts back the rows which its steps have '
-'replaced. Errors: OM002: there is no such Module; OM005: p_module_id is NULL. Locks: the Module '
-'row.';
+'replaced. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._register_put_back FROM PUBLIC;

@@ -1,5 +1,5 @@
--- The view omd_lineage.base_table is read in a subtransaction that is undone, since a lock on it would
--- last as long as the transforms take, and an installation replaces views.
+-- The view omd_lineage.base_table is read in a subtransaction that is undone, since a lock on it
+-- would last as long as the transforms take, and an installation replaces views.
 
 CREATE OR REPLACE FUNCTION omd_lineage._replace_block(
     p_topic_id integer,

@@ -1,7 +1,7 @@
 -- No other session may write to the destination meanwhile: what this one replaces is what it has
--- kept. So UPDATE and INSERT do what ON CONFLICT would, and burn no value of an identity column, and
--- two NULLs in a key are equal. The settings make the text of a value one that any session reads
--- back, as for a dump.
+-- kept. So UPDATE and INSERT do what ON CONFLICT would, but use up no value of an identity column,
+-- and two NULLs in a key are equal. The settings make the text of a value one that any session
+-- reads back, as for a dump.
 
 CREATE OR REPLACE FUNCTION omd_lineage._replace_rows(
     p_table regclass,
@@ -35,7 +35,7 @@ DECLARE
     v_rows bigint;
 BEGIN
     EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', p_table);
-    SELECT array_agg(a.attname ORDER BY a.attnum) INTO v_kept_columns
+    SELECT array_agg(a.attname::text ORDER BY a.attnum) INTO v_kept_columns
     FROM pg_attribute AS a
     WHERE a.attrelid = p_table AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
     PERFORM omd_lineage._begin_replacement(

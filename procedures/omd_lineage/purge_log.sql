@@ -44,9 +44,9 @@ $purge_log$;
 
 COMMENT ON PROCEDURE omd_lineage.purge_log IS
 'Deletes the entries of the log of steps that are older than p_keep, with the rows that these '
-'steps have replaced by key, unless their undo is pending; such a step can''t be undone any more '
-'(OM217). Returns p_steps, the number of deleted entries. omd.purge_history deletes the runs '
-'themselves. Errors: OM005: p_keep is NULL; OM013: it is negative. Locks: the deleted rows. Call '
-'again when the answer was lost.';
+'steps have replaced by key, unless their undo is pending; such a step can''t be undone any more. '
+'Returns p_steps, the number of deleted entries. omd.purge_history deletes the runs themselves. '
+'Errors: OM005: p_keep is NULL; OM013: it is negative. Locks: the deleted rows. Call again when '
+'the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.purge_log FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.purge_log TO omd_admin;

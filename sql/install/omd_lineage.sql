@@ -114,7 +114,7 @@
 \ir ../../procedures/omd_lineage/_step_module.sql
 \ir ../../procedures/omd_lineage/_fill_kept_table.sql
 \ir ../../procedures/omd_lineage/_hand_on_rows.sql
-\ir ../../procedures/omd_lineage/_put_back_rows.sql
+\ir ../../procedures/omd_lineage/put_back_rows.sql
 \ir ../../procedures/omd_lineage/_register_put_back.sql
 \ir ../../procedures/omd_lineage/_may_be_swapped.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql

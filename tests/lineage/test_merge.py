@@ -57,9 +57,7 @@ class Orders:
                 " WHERE omd_lineage.in_block(c.pos, c.id)"
             )
             attributes["transforms"] = [name]
-        self.scene.register(
-            topic, depends_on=["dwh.change"], repeat=timedelta(0), **attributes
-        )
+        self.scene.register(topic, depends_on=["dwh.change"], repeat=timedelta(0), **attributes)
         self.run(
             "GRANT USAGE ON SCHEMA dwh TO omd_runner;"
             "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA dwh TO omd_runner"
@@ -410,9 +408,7 @@ def test_what_is_refused_at_registration(orders: Orders) -> None:
         {"merge_key": ["k"], "recompute_key": ["k"]},
         {"recompute_key": ["k"]},  # one view
     ):
-        detail = orders.scene.refused(
-            "OM013", "omd_lineage.register_topic", topic="dwh.f", **wrong
-        )
+        detail = orders.scene.refused("OM013", "omd_lineage.register_topic", topic="dwh.f", **wrong)
         assert detail["argument"] in {"p_merge_key", "p_recompute_key", "p_transforms"}
     orders.scene.register("dwh.f", merge_key=["k"])
     orders.scene.register("dwh.f", merge_key=[])

@@ -160,7 +160,7 @@ class LineageCalls(Calls):
     def purge_log(self, keep: timedelta | str) -> int:
         """Deletes the entries of the log of steps that are older than ``keep``, with the rows that
         these steps have replaced by key, unless their undo is pending; such a step can't be undone
-        any more (OM217).
+        any more.
 
         Returns ``steps``, the number of deleted entries. omd.purge_history deletes the runs
         themselves.
@@ -171,6 +171,21 @@ class LineageCalls(Calls):
         """
         answer: int = self._value(_PURGE_LOG, keep)
         return answer
+
+    def put_back_rows(self, instance_array: Sequence[int]) -> None:
+        """Undoes the Module Instances ``instance_array`` of one Module in its destination: deletes
+        their rows and puts back those that they had replaced by key, as they were.
+
+        A key that a later step has replaced keeps its row. The statements of omd.build_rollback_sql
+        call it.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            ReplacedRowsPurged: OM217.
+            ReplacedRowsUnfit: OM218.
+        """
+        self._do(_PUT_BACK_ROWS, instance_array)
 
     def register_topic(
         self,
@@ -437,6 +452,9 @@ _PLAN = Routine(
 )
 _PROBE_SOURCES = Routine("omd_lineage.probe_sources", repeat=Repeat())
 _PURGE_LOG = Routine("omd_lineage.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat())
+_PUT_BACK_ROWS = Routine(
+    "omd_lineage.put_back_rows", {"p_instance_array": "bigint[]"}, required=1, is_function=True
+)
 _REGISTER_TOPIC = Routine(
     "omd_lineage.register_topic",
     {

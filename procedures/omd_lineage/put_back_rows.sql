@@ -3,7 +3,7 @@
 -- another topic, has replaced again keeps its row; what is put back is then what that step has
 -- replaced. Deleting comes first, because the key may not be the only one that is unique.
 
-CREATE OR REPLACE FUNCTION omd_lineage._put_back_rows(
+CREATE OR REPLACE FUNCTION omd_lineage.put_back_rows(
     p_instance_array bigint[]
 )
 RETURNS void
@@ -25,8 +25,11 @@ DECLARE
     v_old text;
     v_columns text;
     v_condition text;
-    v_missing text;
+    v_later_ids bigint[];
 BEGIN
+    IF p_instance_array IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_instance_array'));
+    END IF;
     v_target := omd_lineage._step_module(p_instance_array[1]);
     v_table := v_target.p_table_code::regclass;
     v_stamp := format('d.%I::bigint', v_target.p_insert_instance_column);
@@ -101,14 +104,15 @@ BEGIN
         END LOOP;
 
         -- Keys that this step has deleted, and a later one inserted.
-        FOR v_later IN EXECUTE format(
-            'SELECT r.* FROM omd_lineage.replacement AS r WHERE r.module_instance_id IN ('
-            'SELECT %s FROM %s AS d INNER JOIN %s AS o ON %s)',
+        EXECUTE format(
+            'SELECT array_agg(%s) FROM %s AS d INNER JOIN %s AS o ON %s',
             v_stamp, v_table, v_old,
-            array_to_string(
-                omd_lineage._match_keys(v_table, v_step.key_columns, 'd', 'o', FALSE), ' OR '
-            )
-        ) LOOP
+            (omd_lineage._match_keys(v_table, v_step.key_columns, 'd', 'o', FALSE))[1]
+        ) INTO v_later_ids;
+        FOR v_later IN
+            SELECT r.* FROM omd_lineage.replacement AS r
+            WHERE r.module_instance_id = ANY(v_later_ids)
+        LOOP
             PERFORM omd_lineage._hand_on_rows(
                 v_table, v_step.key_columns, v_old, v_table::text, v_later.row_columns,
                 v_target.p_insert_instance_column, v_later.module_instance_id,
@@ -137,11 +141,11 @@ BEGIN
 END
 $put_back_rows$;
 
-COMMENT ON FUNCTION omd_lineage._put_back_rows IS
+COMMENT ON FUNCTION omd_lineage.put_back_rows IS
 'Undoes the Module Instances p_instance_array of one Module in its destination: deletes their rows'
 ' and puts back those that they had replaced by key, as they were. A key that a later step has '
-'replaced keeps its row. Errors: OM004: there is no such instance; OM217: the replaced rows are '
-'purged; OM218: the destination lacks a column of theirs. Locks: the destination, against other '
-'writers.';
-REVOKE ALL ON FUNCTION omd_lineage._put_back_rows FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._put_back_rows TO omd_runner;
+'replaced keeps its row. The statements of omd.build_rollback_sql call it. Errors: OM004: there is'
+' no such instance; OM005: p_instance_array is NULL; OM217: the replaced rows are purged; OM218: '
+'the destination lacks a column of theirs. Locks: the destination, against other writers.';
+REVOKE ALL ON FUNCTION omd_lineage.put_back_rows FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage.put_back_rows TO omd_runner;
