@@ -46,7 +46,7 @@ BEGIN
     END IF;
 
     BEGIN
-        SELECT array_remove(ARRAY[b.pos_column, b.id_column], NULL) INTO v_position
+        SELECT array_remove(ARRAY[nullif(b.pos_column, ''), b.id_column], NULL) INTO v_position
         FROM omd_lineage.base_table AS b
         WHERE b.topic_id = p_topic_id;
         RAISE EXCEPTION USING ERRCODE = 'triggered_action_exception';
