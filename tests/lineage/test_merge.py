@@ -94,7 +94,9 @@ class Orders:
         ]
 
     def all(self) -> list[dict[str, Any]]:
-        return self.scene.rows("SELECT f.*, f.ctid IS NULL AS x FROM dwh.f AS f ORDER BY f::text")
+        return self.scene.conn.execute(
+            b"SELECT f.* FROM dwh.f AS f ORDER BY f::text", prepare=False
+        ).fetchall()
 
     def counts(self, step: int) -> tuple[int, ...]:
         """Return the rows read, inserted, updated, deleted and discarded by a step."""
@@ -143,8 +145,6 @@ def test_a_step_replaces_rows_by_key_in_their_place_and_its_undo_puts_them_back(
     # The third step replaces what the second wrote; both go together.
     orders.change((1, 1, 13), (2, 1, 21))
     orders.step()
-    preview = orders.scene.rows("SELECT * FROM omd.preview_rollback(%s)", second)
-    assert preview == []
     assert "division by zero" in orders.undo(second)
     assert orders.all() == before
     assert orders.content("k", "dwh.line") == [(1,)]
@@ -284,6 +284,37 @@ def test_an_undo_of_another_topic_keeps_the_newest_row(orders: Orders) -> None:
     assert orders.all() == []
 
 
+def test_a_row_that_was_deleted_or_undone_meanwhile(orders: Orders) -> None:
+    """A key that one topic deletes and another inserts again; a row of a run that is undone."""
+    orders.run(f"CREATE TABLE dwh.f (k int, d int, amount int, {STAMP})")
+    orders.run(
+        "CREATE VIEW dwh.touched AS SELECT c.k FROM dwh.change AS c"
+        " WHERE omd_lineage.in_block(c.pos, c.id);"
+        "CREATE VIEW dwh.left AS SELECT c.k, c.d, c.amount FROM dwh.change AS c WHERE FALSE"
+    )
+    orders.topic("dwh.f#plain", view="c.k, c.d, c.amount")
+    orders.topic("dwh.f#delete", transforms=["dwh.touched", "dwh.left"], recompute_key=["k"])
+    orders.topic("dwh.f#merge", merge_key=["k"])
+    orders.run("INSERT INTO dwh.f VALUES (1, 1, 5, NULL), (NULL, 2, 6, NULL)")
+    before = orders.all()
+    orders.change((1, 1, 10), (None, 1, 20))
+    delete = orders.step("dwh.f#delete")
+    assert (orders.all(), orders.counts(delete)) == ([], (2, 0, 0, 2, 0))
+    merge = orders.step("dwh.f#merge")
+    merged = orders.all()
+    orders.undo(delete, "dwh.f#delete")
+    assert orders.all() == merged
+    orders.undo(merge, "dwh.f#merge")
+    assert orders.all() == before
+
+    plain = orders.step("dwh.f#plain")
+    merge = orders.step("dwh.f#merge")
+    assert orders.counts(merge) == (2, 2, 0, 4, 0)
+    orders.undo(plain, "dwh.f#plain")
+    orders.undo(merge, "dwh.f#merge")
+    assert orders.all() == before
+
+
 def test_upserts_of_two_sessions_wait_for_each_other(
     orders: Orders, another: Another, background: Background, until_settled: UntilSettled
 ) -> None:
@@ -379,11 +410,13 @@ def test_of_the_whole_base_table_the_rows_of_the_keys_are_read_by_the_index(orde
     assert orders.content("count(*), sum(amount)") == [(21001, 30000)]
     orders.n = 40000
     orders.change((1, 5, 1), (2, 700, 1))
-    scanned = "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relid = 'dwh.change'::regclass"
     before = orders.content("count(*), sum(amount)")
+    # The count has the scans of transactions before, too.
+    scans = "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relid = 'dwh.change'::regclass"
     orders.topic(
         transforms=["dwh.touched", "dwh.total"],
-        after_sql=[f"CREATE TABLE dwh.seen AS {scanned}"],
+        before_sql=[f"CREATE TABLE dwh.seen AS {scans}"],
+        after_sql=[f"UPDATE dwh.seen SET seq_scan = ({scans}) - seq_scan"],
     )
     orders.run("GRANT CREATE ON SCHEMA dwh TO omd_runner")
     step = orders.step()
@@ -391,6 +424,22 @@ def test_of_the_whole_base_table_the_rows_of_the_keys_are_read_by_the_index(orde
     assert before == [(21001, 30000)]
     assert orders.content("sum(amount)") == [(30002,)]
     assert orders.counts(step)[:4] == (2, 0, 2, 0)
+
+
+def test_rows_of_a_run_that_may_be_undone_do_not_count_yet(orders: Orders) -> None:
+    """The run writes in several commits, as Spark does, and is undone without touching a key."""
+    orders.scene.module("loader", table_code="dwh.change", area_code="HSTG", table_type_code=None)
+    orders.run(f"ALTER TABLE dwh.change ADD COLUMN {STAMP}")
+    totals(orders)
+    orders.change((1, 1, 10))
+    loads = orders.scene.begin_module("loader")
+    orders.change((2, 1, 100))
+    orders.run(f"UPDATE dwh.change SET omd_insert_module_instance_id = {loads.id} WHERE id = 2")
+    orders.step()
+    assert orders.content("d, amount, orders") == [(1, 10, 1)]
+    orders.scene.end_module(loads.id, "S")
+    orders.step()
+    assert orders.content("d, amount, orders") == [(1, 110, 2)]
 
 
 def test_what_is_refused_at_registration(orders: Orders) -> None:
@@ -448,7 +497,7 @@ def test_an_undo_that_can_not_put_all_back_is_refused(orders: Orders) -> None:
     assert orders.content() == [(1, 12)]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_any_order_of_changes_steps_and_undos_ends_with_the_right_totals(
     orders: Orders, seed: int
 ) -> None:
@@ -457,7 +506,7 @@ def test_any_order_of_changes_steps_and_undos_ends_with_the_right_totals(
     totals(orders, choice.choice(["PRIMARY KEY", ""]))
     newest: dict[int, tuple[int, int | None]] = {}
     done: list[int] = []
-    for _ in range(60):
+    for _ in range(50):
         kind = choice.random()
         if kind < 0.6:
             k = choice.randrange(8)
