@@ -105,7 +105,7 @@ BEGIN
 
         -- Keys that this step has deleted, and a later one inserted.
         EXECUTE format(
-            'SELECT array_agg(%s) FROM %s AS d INNER JOIN %s AS o ON %s',
+            'SELECT array_agg(DISTINCT %s) FROM %s AS d INNER JOIN %s AS o ON %s',
             v_stamp, v_table, v_old,
             (omd_lineage._match_keys(v_table, v_step.key_columns, 'd', 'o', FALSE))[1]
         ) INTO v_later_ids;
