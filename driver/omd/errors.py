@@ -56,9 +56,12 @@ from omd.control.errors import (
     WrongPlatform,
 )
 from omd.lineage.errors import (
+    AmbiguousKey,
     BaseTableUnfit,
     CyclicDependency,
     InvalidTopic,
+    ReplacedRowsPurged,
+    ReplacedRowsUnfit,
     StepFenced,
     StepNotStarted,
     TransformUnfit,
@@ -67,6 +70,7 @@ from omd.lineage.errors import (
 )
 
 __all__ = [
+    "AmbiguousKey",
     "AnswerLost",
     "BaseTableUnfit",
     "BatchAborted",
@@ -106,6 +110,8 @@ __all__ = [
     "NotStarted",
     "OmdError",
     "ProtectedTarget",
+    "ReplacedRowsPurged",
+    "ReplacedRowsUnfit",
     "RollbackIncomplete",
     "StateError",
     "StepFenced",

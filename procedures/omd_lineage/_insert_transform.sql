@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
     p_insert_instance_column text,
     p_module_instance_id bigint,
     p_record_source text,
+    p_condition text DEFAULT 'TRUE',
     OUT p_row_count bigint,
     OUT p_nulls jsonb
 )
@@ -72,25 +73,28 @@ BEGIN
 
     IF v_nullable IS NULL THEN
         EXECUTE format(
-            'INSERT INTO %s (%s) SELECT %s FROM %s AS v', v_table, v_columns, v_values, v_view
+            'INSERT INTO %s (%s) SELECT %s FROM %s AS v WHERE %s',
+            v_table, v_columns, v_values, v_view, p_condition
         ) USING p_module_instance_id, p_record_source;
         GET DIAGNOSTICS p_row_count = ROW_COUNT;
         p_nulls := '{}';
     ELSE
         EXECUTE format(
-            'WITH n AS (INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v RETURNING d.*)'
+            'WITH n AS (INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v WHERE %s'
+            ' RETURNING d.*)'
             ' SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s)) FROM n',
-            v_table, v_columns, v_values, v_view, v_nullable
+            v_table, v_columns, v_values, v_view, p_condition, v_nullable
         ) INTO p_row_count, p_nulls USING p_module_instance_id, p_record_source;
     END IF;
 END
 $insert_transform$;
 
 COMMENT ON FUNCTION omd_lineage._insert_transform IS
-'Inserts the rows of the view p_view into p_table_code, column by column name. It adds '
-'p_module_instance_id in p_insert_instance_column, and omd_insert_datetime and omd_record_source '
-'(p_record_source) where the table has them and the view does not. Returns p_row_count, the '
-'number of rows, and p_nulls, the number of NULLs for each column that has any. Errors: OM207: '
-'the view or the table is missing, or the table lacks a column of the view. Locks: the rows.';
+'Inserts the rows of the view p_view (v) for which p_condition holds into p_table_code, column by '
+'column name. It adds p_module_instance_id in p_insert_instance_column, and omd_insert_datetime '
+'and omd_record_source (p_record_source) where the table has them and the view does not. Returns '
+'p_row_count, the number of rows, and p_nulls, the number of NULLs for each column that has any. '
+'Errors: OM207: the view or the table is missing, or the table lacks a column of the view. Locks: '
+'the rows.';
 REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

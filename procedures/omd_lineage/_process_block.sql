@@ -17,6 +17,7 @@ DECLARE
     v_rows bigint := 0::bigint;
     v_nulls jsonb := '{}'::jsonb;
     v_inserted record;
+    v_replaced record;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
@@ -43,17 +44,26 @@ BEGIN
         v_rows := v_inserted.p_row_count;
         v_nulls := v_inserted.p_nulls;
     ELSIF v_step.processor = 'STEP' THEN
-        FOREACH v_statement IN ARRAY v_step.transforms LOOP
-            v_inserted := omd_lineage._insert_transform(
-                v_statement, v_step.table_code, v_step.insert_column, p_module_instance_id,
-                v_step.topic
+        IF num_nonnulls(v_step.merge_key, v_step.recompute_key) > 0 THEN
+            v_replaced := omd_lineage._replace_block(
+                v_step.topic_id, v_step.transforms, v_step.merge_key, v_step.recompute_key,
+                v_step.table_code, v_step.insert_column, p_module_instance_id, v_step.topic
             );
-            v_rows := v_rows + v_inserted.p_row_count;
-            v_nulls := CASE
-                WHEN v_nulls = '{}' THEN v_inserted.p_nulls
-                ELSE omd_lineage._add_counts(v_nulls, v_inserted.p_nulls)
-            END;
-        END LOOP;
+            v_rows := v_replaced.p_inserted + v_replaced.p_updated;
+            v_nulls := v_replaced.p_nulls;
+        ELSE
+            FOREACH v_statement IN ARRAY v_step.transforms LOOP
+                v_inserted := omd_lineage._insert_transform(
+                    v_statement, v_step.table_code, v_step.insert_column, p_module_instance_id,
+                    v_step.topic
+                );
+                v_rows := v_rows + v_inserted.p_row_count;
+                v_nulls := CASE
+                    WHEN v_nulls = '{}' THEN v_inserted.p_nulls
+                    ELSE omd_lineage._add_counts(v_nulls, v_inserted.p_nulls)
+                END;
+            END LOOP;
+        END IF;
     ELSE
         EXECUTE format(
             'CALL %s($1)', omd.quote_table(v_step.processor, 'POSTGRES')
@@ -63,7 +73,14 @@ BEGIN
         EXECUTE v_statement;
     END LOOP;
 
-    PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
+    IF v_replaced IS NULL THEN
+        PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
+    ELSE
+        PERFORM omd.tell_row_counts(
+            v_step.rows, v_replaced.p_inserted, v_replaced.p_updated, v_replaced.p_deleted
+        );
+        PERFORM omd.tell_discarded_rows(v_replaced.p_discarded);
+    END IF;
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
 END
 $process_block$;
@@ -71,8 +88,8 @@ $process_block$;
 COMMENT ON PROCEDURE omd_lineage._process_block IS
 'Runs the statements and transforms of the block of the step p_module_instance_id and moves the '
 'offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004: there is '
-'no such instance of a topic; OM108: the step does not hold its topic any more; OM207: a '
-'transform does not fit the destination; those of the SQL. Locks: what the SQL takes; at the end '
-'the offset.';
+'no such instance of a topic; OM108: the step does not hold its topic any more; OM117: several '
+'rows of a transform have one key; OM207: a transform does not fit the destination; those of the '
+'SQL. Locks: what the SQL takes; at the end the offset.';
 REVOKE ALL ON PROCEDURE omd_lineage._process_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._process_block TO omd_runner;

@@ -80,6 +80,9 @@ BEGIN
             v_new.topic, v_new.table_code, v_new.engine, p_given.comment, v_old.module_id,
             p_module_code, p_area_code, p_table_type_code, p_platform_code, v_new.module_id
         );
+        IF num_nonnulls(v_new.merge_key, v_new.recompute_key) > 0 THEN
+            CALL omd_lineage._register_put_back(v_new.module_id);
+        END IF;
     END IF;
 
     INSERT INTO omd_lineage.topic AS t OVERRIDING SYSTEM VALUE SELECT v_new.*

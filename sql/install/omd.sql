@@ -217,6 +217,7 @@
 -- In-database runs
 \ir ../../procedures/omd/begin_in_database_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
+\ir ../../procedures/omd/tell_discarded_rows.sql
 \ir ../../procedures/omd/_session_settings.sql
 \ir ../../procedures/omd/_changed_settings.sql
 \ir ../../procedures/omd/_restore_settings.sql
@@ -234,6 +235,7 @@
 \ir ../../procedures/omd/instance_state.sql
 \ir ../../procedures/omd/instance_lives.sql
 \ir ../../procedures/omd/instances_since.sql
+\ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/failure_event.sql

@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum '7acded4b426baafbcdb43e5120b2b9c803666cbb47c5ef359f34f0b27b403ae7'
+\set migration 'V018__lineage_merge'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V018__lineage_merge.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -47,6 +54,7 @@
 \ir ../../procedures/omd_lineage/block_start.sql
 \ir ../../procedures/omd_lineage/block_end.sql
 \ir ../../procedures/omd_lineage/in_block.sql
+\ir ../../procedures/omd_lineage/until_block_end.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
 \ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
@@ -88,6 +96,26 @@
 \ir ../../procedures/omd_lineage/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/_add_counts.sql
 \ir ../../procedures/omd_lineage/_insert_transform.sql
+\ir ../../procedures/omd_lineage/_equals_operator.sql
+\ir ../../procedures/omd_lineage/_match_keys.sql
+\ir ../../procedures/omd_lineage/_has_unique_key.sql
+\ir ../../procedures/omd_lineage/_begin_replacement.sql
+\ir ../../procedures/omd_lineage/_keep_rows.sql
+\ir ../../procedures/omd_lineage/_kept_rows.sql
+\ir ../../procedures/omd_lineage/_forget_rows.sql
+\ir ../../procedures/omd_lineage/_fill_block_table.sql
+\ir ../../procedures/omd_lineage/_key_values.sql
+\ir ../../procedures/omd_lineage/_double_key.sql
+\ir ../../procedures/omd_lineage/_count_nulls.sql
+\ir ../../procedures/omd_lineage/_replace_rows.sql
+\ir ../../procedures/omd_lineage/_merge_transform.sql
+\ir ../../procedures/omd_lineage/_recompute_transform.sql
+\ir ../../procedures/omd_lineage/_replace_block.sql
+\ir ../../procedures/omd_lineage/_step_module.sql
+\ir ../../procedures/omd_lineage/_fill_kept_table.sql
+\ir ../../procedures/omd_lineage/_hand_on_rows.sql
+\ir ../../procedures/omd_lineage/put_back_rows.sql
+\ir ../../procedures/omd_lineage/_register_put_back.sql
 \ir ../../procedures/omd_lineage/_may_be_swapped.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql
 \ir ../../procedures/omd_lineage/_advance_offset.sql

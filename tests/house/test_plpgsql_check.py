@@ -17,9 +17,19 @@ EXECUTE_REGISTERED_SQL = {
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
-    "omd_lineage._insert_transform(text,text,text,bigint,text)",
+    "omd_lineage._count_nulls(text,jsonb)",
+    "omd_lineage._double_key(text,text)",
+    "omd_lineage._fill_block_table(text,text,text[],text[],text,bigint,text,text,text)",
+    "omd_lineage._fill_kept_table(text,regclass,bigint,text[],bigint,bigint)",
+    "omd_lineage._hand_on_rows(regclass,text[],text,text,text[],text,bigint,text)",
+    "omd_lineage._insert_transform(text,text,text,bigint,text,text)",
+    "omd_lineage._key_values(text,text)",
+    "omd_lineage._merge_transform(text,text,text[],text[],text,bigint,text)",
     "omd_lineage._newest_row(text,text,text)",
     "omd_lineage._next_block(integer,boolean)",
+    "omd_lineage._recompute_transform(text,text,text,text[],text,bigint,text)",
+    "omd_lineage._replace_rows(regclass,text[],text,text,text[],text,bigint)",
+    "omd_lineage.put_back_rows(bigint[])",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
 }
 

@@ -158,8 +158,12 @@ class LineageCalls(Calls):
         return answer
 
     def purge_log(self, keep: timedelta | str) -> int:
-        """Deletes the entries of the log of steps that are older than ``keep``, and returns
-        ``steps``, the number of deleted rows. omd.purge_history deletes the runs themselves.
+        """Deletes the entries of the log of steps that are older than ``keep``, with the rows that
+        these steps have replaced by key, unless their undo is pending; such a step can't be undone
+        any more.
+
+        Returns ``steps``, the number of deleted entries. omd.purge_history deletes the runs
+        themselves.
 
         Raises:
             MissingArgument: OM005.
@@ -167,6 +171,21 @@ class LineageCalls(Calls):
         """
         answer: int = self._value(_PURGE_LOG, keep)
         return answer
+
+    def put_back_rows(self, instance_array: Sequence[int]) -> None:
+        """Undoes the Module Instances ``instance_array`` of one Module in its destination: deletes
+        their rows and puts back those that they had replaced by key, as they were.
+
+        A key that a later step has replaced keeps its row. The statements of omd.build_rollback_sql
+        call it.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            ReplacedRowsPurged: OM217.
+            ReplacedRowsUnfit: OM218.
+        """
+        self._do(_PUT_BACK_ROWS, instance_array)
 
     def register_topic(
         self,
@@ -374,6 +393,15 @@ class LineageCalls(Calls):
 
         return self._answer(_TOPIC_DEFINITION, TopicDefinitionRow, topic)
 
+    def until_block_end(self, pos: datetime, id: int) -> bool:
+        """Returns whether the row at (``pos``, ``id``) lies before or at the end of the block of
+        the running step: the condition of the second view of ``recompute_key`` on its base table.
+
+        It is true outside of a step and of set_block. See docs/explanation/lineage.md.
+        """
+        answer: bool = self._value(_UNTIL_BLOCK_END, pos, id)
+        return answer
+
 
 _BEGIN_STEP = Routine(
     "omd_lineage.begin_step",
@@ -424,6 +452,9 @@ _PLAN = Routine(
 )
 _PROBE_SOURCES = Routine("omd_lineage.probe_sources", repeat=Repeat())
 _PURGE_LOG = Routine("omd_lineage.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat())
+_PUT_BACK_ROWS = Routine(
+    "omd_lineage.put_back_rows", {"p_instance_array": "bigint[]"}, required=1, is_function=True
+)
 _REGISTER_TOPIC = Routine(
     "omd_lineage.register_topic",
     {
@@ -476,6 +507,13 @@ _TOPIC_DEFINITION = Routine(
     "omd_lineage.topic_definition",
     {"p_topic": "text"},
     required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+_UNTIL_BLOCK_END = Routine(
+    "omd_lineage.until_block_end",
+    {"p_pos": "timestamp with time zone", "p_id": "bigint"},
+    required=2,
     repeat=Repeat(),
     is_function=True,
 )

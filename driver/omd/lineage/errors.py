@@ -7,9 +7,12 @@ from omd._core.errors import CallerError, ConfigurationError, StateError
 from omd.control.errors import NotStarted
 
 __all__ = [
+    "AmbiguousKey",
     "BaseTableUnfit",
     "CyclicDependency",
     "InvalidTopic",
+    "ReplacedRowsPurged",
+    "ReplacedRowsUnfit",
     "StepFenced",
     "StepNotStarted",
     "TransformUnfit",
@@ -34,6 +37,10 @@ class StepFenced(StateError, code="OM108"):
     """The topic was released, or another step has taken it: this step can't commit any more."""
 
 
+class AmbiguousKey(StateError, code="OM117"):
+    """A block has several rows with one key, and it is not known which of them is the newest."""
+
+
 class BaseTableUnfit(ConfigurationError, code="OM206"):
     """The base table lacks something that is needed to read it by blocks."""
 
@@ -44,6 +51,14 @@ class TransformUnfit(ConfigurationError, code="OM207"):
 
 class WrongTopicState(ConfigurationError, code="OM208"):
     """The topic does not allow the call: it is a source, has another engine, or is needed."""
+
+
+class ReplacedRowsPurged(ConfigurationError, code="OM217"):
+    """A step can't be undone any more: the rows that it replaced are purged."""
+
+
+class ReplacedRowsUnfit(ConfigurationError, code="OM218"):
+    """A step can't be undone: the destination has changed since it replaced rows."""
 
 
 class StepNotStarted(NotStarted):

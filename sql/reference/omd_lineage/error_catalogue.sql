@@ -24,6 +24,26 @@ VALUES
     'omd_lineage.step({topic_literal});'
 ),
 (
+    'OM117', 'AmbiguousKey',
+    'the transform {transform} returns several rows with {key_columns} = {key} in one block',
+    'Let the view return one row per key, with GROUP BY or DISTINCT ON. With p_merge_key it may '
+    'show the position ({position}) of the base table instead: then the newest row of a key counts.'
+),
+(
+    'OM217', 'ReplacedRowsPurged',
+    'rows that Module Instances {module_instance_ids} of {module_code} replaced in {table_code} '
+    'are not kept any more, so these runs can''t be undone',
+    'omd_lineage.purge_log has deleted them. Take the R back: CALL '
+    'omd.set_next_run_indicator(''P'', p_module_instance_id => …); or empty the table and load it '
+    'again: CALL omd_lineage.set_offset(…);'
+),
+(
+    'OM218', 'ReplacedRowsUnfit',
+    'rows that Module Instance {module_instance_id} replaced in {table_code} have a column '
+    '"{column_name}", which the table lacks now',
+    'Add the column, or give it its former name; then run the step again.'
+),
+(
     'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
     'It needs a time column (timestamptz) and an id column (bigint), with an index on both; name '
     'them with p_pos_column and p_id_column of omd_lineage.register_topic.'
