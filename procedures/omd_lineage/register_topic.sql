@@ -77,7 +77,7 @@ BEGIN
     IF EXISTS (
         SELECT FROM omd_lineage.topic AS t
         INNER JOIN omd_lineage.base_table AS b USING (topic_id)
-        INNER JOIN pg_attribute AS a ON a.attrelid = to_regclass(b.table_code)
+        INNER JOIN pg_attribute AS a ON a.attrelid = omd.target_relation(b.table_code)
             AND a.attname = b.pos_column
         INNER JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         WHERE t.topic_id = p_topic_id
