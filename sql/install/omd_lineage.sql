@@ -44,6 +44,7 @@
 \ir ../../procedures/omd_lineage/_in_run_window.sql
 \ir ../../procedures/omd_lineage/_horizon.sql
 \ir ../../procedures/omd_lineage/_notify_topic.sql
+\ir ../../procedures/omd_lineage/_block_pos.sql
 \ir ../../procedures/omd_lineage/block_start.sql
 \ir ../../procedures/omd_lineage/block_end.sql
 \ir ../../procedures/omd_lineage/in_block.sql
