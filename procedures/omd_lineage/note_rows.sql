@@ -17,7 +17,8 @@ BEGIN
     SELECT t.topic_id, b.pos_column, b.id_column INTO v_source
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.base_table AS b USING (topic_id)
-    WHERE t.topic = tg_argv[0] AND t.processor IS NULL;
+    WHERE t.topic_id = omd_lineage._require_topic(coalesce(tg_argv[0], ''))
+        AND t.processor IS NULL;
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM015', jsonb_build_object('topic', tg_argv[0]));
     END IF;

@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     SELECT p.* INTO v_plan FROM omd_lineage.plan(p_topic) AS p;
     CALL omd_lineage._write_block(
-        p_topic,
+        v_plan.topic,
         ROW(v_plan.start_pos, v_plan.start_id),
         ROW(v_plan.end_pos, v_plan.end_id)
     );

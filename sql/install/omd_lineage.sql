@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum 'ce17a949ba0f01b7c58d0565ce203990b377c0cb8efd01c201adcc9e1e90942d'
+\set migration 'V016__lineage_spelling'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V016__lineage_spelling.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 

@@ -50,7 +50,7 @@ def warnings(scene: Scene) -> list[str]:
         ('"We;ird"."t#x:y"', ('"We;ird"."t#x:y"', None, None)),
         ('"We;ird"."t#x:y"#a:b', ('"We;ird"."t#x:y"', "a", "b")),
         ('"a.b"."c""d"#t', ('"a.b"."c""d"', "t", None)),
-        ("schéma.tablé#é:ü", ("schéma.tablé", "é", "ü")),
+        ('"schéma"."tablé"#é:ü', ('"schéma"."tablé"', "é", "ü")),
     ],
 )
 def test_the_name_of_a_topic_is_a_table_with_tag_and_shard(
