@@ -17,10 +17,15 @@ DECLARE
     v_rows bigint := 0::bigint;
     v_nulls jsonb := '{}'::jsonb;
     v_inserted record;
+    v_base_table oid;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
-        omd.insert_column(t.module_id) AS insert_column
+        omd.insert_column(t.module_id) AS insert_column,
+        (
+            SELECT min(d.table_code) FROM omd_lineage.dependency AS d
+            WHERE d.topic_id = t.topic_id AND d.ordinal = 1
+        ) AS base_table
     INTO v_step
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
@@ -43,6 +48,9 @@ BEGIN
         v_rows := v_inserted.p_row_count;
         v_nulls := v_inserted.p_nulls;
     ELSIF v_step.processor = 'STEP' THEN
+        v_base_table := omd_lineage._require_block_views(
+            v_step.topic, v_step.base_table, v_step.transforms, v_step.recompute_key IS NOT NULL
+        );
         FOREACH v_statement IN ARRAY v_step.transforms LOOP
             v_inserted := omd_lineage._insert_transform(
                 v_statement, v_step.table_code, v_step.insert_column, p_module_instance_id,
@@ -54,6 +62,18 @@ BEGIN
                 ELSE omd_lineage._add_counts(v_nulls, v_inserted.p_nulls)
             END;
         END LOOP;
+        -- What the views have read keeps its name from now on, since it is locked.
+        IF omd.target_relation(v_step.base_table) IS DISTINCT FROM v_base_table THEN
+            PERFORM omd.raise_error(
+                'OM213',
+                jsonb_build_object(
+                    'topic', v_step.topic,
+                    'transform', v_step.transforms[1],
+                    'table_code', v_step.base_table,
+                    'problem', format('%s was renamed during the step', v_step.base_table)
+                )
+            );
+        END IF;
     ELSE
         EXECUTE format(
             'CALL %s($1)', omd.quote_table(v_step.processor, 'POSTGRES')
@@ -71,8 +91,8 @@ $process_block$;
 COMMENT ON PROCEDURE omd_lineage._process_block IS
 'Runs the statements and transforms of the block of the step p_module_instance_id and moves the '
 'offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004: there is '
-'no such instance of a topic; OM108: the step does not hold its topic any more; OM207: a '
-'transform does not fit the destination; those of the SQL. Locks: what the SQL takes; at the end '
-'the offset.';
+'no such instance of a topic; OM108: the step does not hold its topic any more; OM207: a transform'
+' does not fit the destination; OM213: it does not read the base table by blocks; those of the '
+'SQL. Locks: what the SQL takes; at the end the offset.';
 REVOKE ALL ON PROCEDURE omd_lineage._process_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._process_block TO omd_runner;

@@ -156,6 +156,15 @@ BEGIN
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
+    -- A topic whose view is broken can still be switched off.
+    IF v_new.processor = 'STEP' AND v_new.engine = 'POSTGRES' AND v_new.inactive_indicator = 'N' THEN
+        PERFORM omd_lineage._require_block_views(
+            v_new.topic,
+            (omd_lineage._topic_parts(v_new.depends_on[1])).p_table_code,
+            v_new.transforms,
+            v_new.recompute_key IS NOT NULL
+        );
+    END IF;
 
     FOR v_text IN
         SELECT d.depends_on FROM omd_lineage.dependency AS d

@@ -95,6 +95,7 @@
 \ir ../../procedures/omd_lineage/begin_step.sql
 \ir ../../procedures/omd_lineage/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/_add_counts.sql
+\ir ../../procedures/omd_lineage/_require_block_views.sql
 \ir ../../procedures/omd_lineage/_insert_transform.sql
 \ir ../../procedures/omd_lineage/_may_be_swapped.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql

@@ -120,3 +120,134 @@ def test_the_block_that_a_person_sets_ends_with_the_transaction(scene: Scene) ->
     assert scene.rows("SELECT FROM dwh.v_dwh_f") == []
     scene.call("omd_lineage.set_block", topic="dwh.f")
     assert scene.rows("SELECT FROM dwh.v_dwh_f") == []
+
+
+# The block of the base table, and of no other
+
+
+ATOMIC = (
+    "CREATE FUNCTION dwh.rows_of_block() RETURNS TABLE (pos timestamptz, id bigint, v int)"
+    " LANGUAGE sql STABLE BEGIN ATOMIC SELECT t.pos, t.id, t.v FROM dwh.src AS t"
+    " WHERE omd_lineage.in_block(t.pos, t.id); END"
+)
+OPAQUE = (
+    "CREATE FUNCTION dwh.rows_of_block() RETURNS TABLE (pos timestamptz, id bigint, v int)"
+    " LANGUAGE sql STABLE AS 'SELECT t.pos, t.id, t.v FROM dwh.src AS t"
+    " WHERE omd_lineage.in_block(t.pos, t.id)'"
+)
+
+
+@pytest.mark.parametrize(
+    ("statements", "problem"),
+    [
+        (["CREATE VIEW dwh.v AS SELECT pos, id, v FROM dwh.src"], "in_block"),
+        (
+            [
+                "CREATE TABLE dwh.other (LIKE dwh.src)",
+                "CREATE VIEW dwh.v AS SELECT pos, id FROM dwh.other"
+                " WHERE omd_lineage.in_block(pos, id)",
+            ],
+            "dwh.src",
+        ),
+        ([OPAQUE, "CREATE VIEW dwh.v AS SELECT * FROM dwh.rows_of_block()"], "dwh.src"),
+        (["CREATE TABLE dwh.v (LIKE dwh.src)"], "dwh.src"),
+        ([ATOMIC, "CREATE VIEW dwh.v AS SELECT * FROM dwh.rows_of_block()"], None),
+        (
+            [
+                "CREATE VIEW dwh.block AS SELECT * FROM dwh.src"
+                " WHERE (pos, id) > ((omd_lineage.block_start()).pos,"
+                " (omd_lineage.block_start()).id) AND (pos, id) <= ((omd_lineage.block_end()).pos,"
+                " (omd_lineage.block_end()).id)",
+                "CREATE VIEW dwh.v AS WITH b AS (SELECT * FROM dwh.block) SELECT pos, id, v FROM b",
+            ],
+            None,
+        ),
+    ],
+    ids=["no block", "another table", "opaque function", "no view", "function", "view of a view"],
+)
+def test_a_transform_must_read_its_base_table_by_blocks(
+    scene: Scene, statements: list[str], problem: str | None
+) -> None:
+    """Else each step inserts the whole table, or none of its rows."""
+    scene.source("dwh.src", 1, 2, 3, 4, 5)
+    scene.base("dwh.f")
+    for statement in statements:
+        scene.conn.execute(statement.encode())
+    topic = {"depends_on": ["dwh.src"], "transforms": ["dwh.v"], "maxstep": 2}
+    if problem:
+        told = scene.refused("OM213", "omd_lineage.register_topic", topic="dwh.f", **topic)
+        assert problem in told["problem"]
+        assert not scene.rows("SELECT FROM omd_lineage.topic WHERE topic = 'dwh.f'")
+        scene.register("dwh.f", **topic, processor="RELOAD")  # it needs no block
+        scene.register("dwh.f", inactive_indicator="Y", processor="STEP")
+        scene.register("dwh.g", **{**topic, "transforms": ["dwh.later"]})
+    else:
+        scene.register("dwh.f", **topic)
+        assert (scene.steps(), scene.ids()) == ([2, 2], [1, 2, 3, 4])
+
+
+def test_a_view_that_loses_its_condition_fails_the_step(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic()
+    scene.steps()
+    scene.insert(4)
+    scene.probe()
+    before = scene.last()
+    good = scene.one("SELECT pg_get_viewdef('dwh.v_dwh_f'::regclass)")
+    scene.conn.execute(b"CREATE OR REPLACE VIEW dwh.v_dwh_f AS SELECT pos, id, v FROM dwh.src")
+    step = scene.step()
+    assert (step.outcome, scene.last(), scene.ids()) == ("ERROR", before, [1, 2])
+    assert "dwh.v_dwh_f" in (step.detail or "")
+    scene.conn.execute(f"CREATE OR REPLACE VIEW dwh.v_dwh_f AS {good}".encode())
+    assert (scene.steps(), scene.ids()) == ([1], [1, 2, 3])
+
+
+@pytest.mark.parametrize("when", ["before the plan", "after the plan"])
+def test_a_base_table_that_is_swapped_fails_the_step_until_the_view_follows(
+    scene: Scene, when: str
+) -> None:
+    """A view goes on to read the old table, while the plan reads the new one."""
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic()
+    scene.steps()
+    scene.insert(4)
+    if when == "after the plan":
+        scene.probe()
+        scene.fails()
+    before = scene.last()
+    scene.conn.execute(
+        b"CREATE TABLE dwh.green (LIKE dwh.src INCLUDING ALL);"
+        b"INSERT INTO dwh.green SELECT * FROM dwh.src;"
+        b"ALTER TABLE dwh.src RENAME TO blue; ALTER TABLE dwh.green RENAME TO src"
+    )
+    scene.insert(5)
+    scene.probe()
+    step = scene.step()
+    assert (step.outcome, scene.last()) == ("ERROR", before)
+    assert "dwh.src" in (step.detail or "")
+    scene.conn.execute(
+        b"CREATE OR REPLACE VIEW dwh.v_dwh_f AS SELECT t.pos, t.id, t.v FROM dwh.src AS t"
+        b" WHERE omd_lineage.in_block(t.pos, t.id)"
+    )
+    scene.steps()
+    assert scene.ids() == [1, 2, 3, 4]
+
+
+def test_a_base_table_that_is_swapped_during_the_step_fails_it(
+    scene: Scene, another: Another, background: Any, until_settled: Any
+) -> None:
+    """The step has looked at the view already, and waits for its destination."""
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic()
+    scene.base("dwh.green")
+    session = another()
+    with scene.conn.transaction():
+        scene.conn.execute(b"LOCK TABLE dwh.f")
+        call = background(session.step)
+        until_settled(session, call)
+        scene.conn.execute(
+            b"ALTER TABLE dwh.src RENAME TO blue; ALTER TABLE dwh.green RENAME TO src"
+        )
+    step = call.result(timeout=30)
+    assert (step.outcome, scene.ids()) == ("ERROR", [])
+    assert "dwh.src was renamed" in step.detail

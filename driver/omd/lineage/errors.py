@@ -8,6 +8,7 @@ from omd.control.errors import NotStarted
 
 __all__ = [
     "BaseTableUnfit",
+    "BaseTableUnread",
     "CyclicDependency",
     "InvalidTopic",
     "StepFenced",
@@ -40,6 +41,10 @@ class BaseTableUnfit(ConfigurationError, code="OM206"):
 
 class TransformUnfit(ConfigurationError, code="OM207"):
     """A transform does not exist, or does not fit the destination."""
+
+
+class BaseTableUnread(ConfigurationError, code="OM213"):
+    """A view of a STEP does not read its base table by blocks, or reads one that was renamed."""
 
 
 class WrongTopicState(ConfigurationError, code="OM208"):
