@@ -308,15 +308,6 @@ def test_rows_are_stamped(scene: Scene) -> None:
     )
 
 
-def test_what_the_view_gives_itself_stays(scene: Scene) -> None:
-    scene.source("dwh.src", 1, 2)
-    scene.base("dwh.f", extra=", omd_record_source text")
-    scene.view("dwh.v", "dwh.src", select="t.id, 'CRM'::text AS omd_record_source")
-    scene.topic(transforms=["dwh.v"])
-    scene.step()
-    assert scene.one("SELECT omd_record_source FROM dwh.f") == "CRM"
-
-
 def test_columns_are_matched_by_name_not_by_place(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2)
     scene.conn.execute(
