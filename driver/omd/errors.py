@@ -57,6 +57,7 @@ from omd.control.errors import (
 )
 from omd.lineage.errors import (
     BaseTableUnfit,
+    BaseTableUnread,
     CyclicDependency,
     InvalidTopic,
     StepFenced,
@@ -69,6 +70,7 @@ from omd.lineage.errors import (
 __all__ = [
     "AnswerLost",
     "BaseTableUnfit",
+    "BaseTableUnread",
     "BatchAborted",
     "BatchNotComplete",
     "BatchSkipped",

@@ -30,7 +30,8 @@ BEGIN
     END IF;
     p_given.topic := v_name.p_canonical_topic;
     FOR v_text, v_place IN
-        SELECT d.name, d.n FROM unnest(p_given.depends_on) WITH ORDINALITY AS d (name, n)
+        SELECT d.name, d.n::integer
+        FROM unnest(p_given.depends_on) WITH ORDINALITY AS d (name, n)
     LOOP
         p_given.depends_on[v_place] := (omd_lineage._topic_parts(v_text)).p_canonical_topic;
         IF p_given.depends_on[v_place] IS NULL THEN

@@ -58,7 +58,9 @@ def test_a_statement_of_an_administrator_has_the_rights_of_the_scheduler(
 ) -> None:
     powers = (f"ALTER ROLE {LOGIN} SUPERUSER", "GRANT omd_admin TO omd_runner", "RESET ROLE")
     with omd.connect(login) as control:
-        for statement, argument in zip(powers, ("before_sql", "after_sql", "after_sql"), strict=True):
+        for statement, argument in zip(
+            powers, ("before_sql", "after_sql", "after_sql"), strict=True
+        ):
             scene.register("dwh.f", **{argument: [statement, f"ALTER ROLE {LOGIN} SUPERUSER"]})
             assert "permission denied" in (control.lineage.step("dwh.f").detail or "")
             scene.register("dwh.f", before_sql=[], after_sql=[])

@@ -77,9 +77,7 @@ def test_a_dependency_must_be_the_name_of_a_topic(scene: Scene) -> None:
 
 
 def test_hostile_names_go_all_the_way(scene: Scene) -> None:
-    scene.conn.execute(
-        b'CREATE SCHEMA "We;ird"; GRANT CREATE ON SCHEMA "We;ird" TO omd_runner'
-    )
+    scene.conn.execute(b'CREATE SCHEMA "We;ird"; GRANT CREATE ON SCHEMA "We;ird" TO omd_runner')
     target, view = '"We;ird"."f""x.y"', '"We;ird"."v;DROP TABLE x"'
     scene.source(HOSTILE, 1, 2, 3)
     scene.view(view, HOSTILE)

@@ -154,7 +154,9 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
     log = conn.execute("SELECT nulls FROM omd_lineage.log").fetchall()
     assert log == [{"nulls": {"name": 6}}]
     # The stamp is that of the step, whatever the transform brings along.
-    stamps = "SELECT DISTINCT omd_insert_module_instance_id AS id, omd_record_source AS s FROM fact.a"
+    stamps = (
+        "SELECT DISTINCT omd_insert_module_instance_id AS id, omd_record_source AS s FROM fact.a"
+    )
     assert conn.execute(stamps).fetchall() == [{"id": outcome.module_instance_id, "s": "fact.a"}]
     assert not spark.catalog.tableExists("block")
 

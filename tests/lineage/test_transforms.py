@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime, timezone
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from support.scene import Scene, at
@@ -75,22 +73,20 @@ ENDS = [
 @pytest.mark.parametrize("style", ["ISO, MDY", "German, DMY"])
 def test_every_position_travels_unchanged(scene: Scene, style: str) -> None:
     scene.conn.execute(f"SET DateStyle = '{style}'; SET TimeZone = 'Europe/Lisbon'".encode())
-    for start, end in zip(ENDS[:-1], ENDS[1:], strict=True):
+    for start, end in pairwise(ENDS):
         with scene.conn.transaction():
             scene.conn.execute(
                 "CALL omd_lineage._write_block('x', ROW(%s::timestamptz, %s), ROW(%s, %s))",
                 [start, -(2**63), end, 2**63 - 1],
             )
             (row,) = scene.rows(
-                "SELECT block_start() = ROW(%s::timestamptz, %s::bigint) AS starts,"
-                " block_end() = ROW(%s::timestamptz, %s::bigint) AS ends,"
+                "SELECT s = ROW(%s::timestamptz, %s::bigint) AS starts,"
+                " e = ROW(%s::timestamptz, %s::bigint) AS ends,"
                 " omd_lineage.in_block(%s, 0) AS holds_end,"
                 " omd_lineage.in_block(%s, -9223372036854775808) AS holds_start"
-                " FROM omd_lineage.block_start(), omd_lineage.block_end()".replace(
-                    "block_start() =", "block_start ="
-                ).replace("block_end() =", "block_end ="),
-                start, -(2**63), end, 2**63 - 1, end, start,
-            )  # fmt: skip
+                " FROM omd_lineage.block_start() AS s, omd_lineage.block_end() AS e",
+                *(start, -(2**63), end, 2**63 - 1, end, start),
+            )
             assert row == {"starts": True, "ends": True, "holds_end": True, "holds_start": False}
 
 
@@ -125,6 +121,14 @@ def test_the_block_that_a_person_sets_ends_with_the_transaction(scene: Scene) ->
 # The block of the base table, and of no other
 
 
+OF_ANOTHER = (
+    "CREATE VIEW dwh.v AS SELECT pos, id FROM dwh.other WHERE omd_lineage.in_block(pos, id)"
+)
+BLOCK = (
+    "CREATE VIEW dwh.block AS SELECT t.pos, t.id, t.v FROM dwh.src AS t,"
+    " omd_lineage.block_start() AS s, omd_lineage.block_end() AS e"
+    " WHERE (t.pos, t.id) > (s.pos, s.id) AND (t.pos, t.id) <= (e.pos, e.id)"
+)
 ATOMIC = (
     "CREATE FUNCTION dwh.rows_of_block() RETURNS TABLE (pos timestamptz, id bigint, v int)"
     " LANGUAGE sql STABLE BEGIN ATOMIC SELECT t.pos, t.id, t.v FROM dwh.src AS t"
@@ -141,27 +145,11 @@ OPAQUE = (
     ("statements", "problem"),
     [
         (["CREATE VIEW dwh.v AS SELECT pos, id, v FROM dwh.src"], "in_block"),
-        (
-            [
-                "CREATE TABLE dwh.other (LIKE dwh.src)",
-                "CREATE VIEW dwh.v AS SELECT pos, id FROM dwh.other"
-                " WHERE omd_lineage.in_block(pos, id)",
-            ],
-            "dwh.src",
-        ),
+        (["CREATE TABLE dwh.other (LIKE dwh.src)", OF_ANOTHER], "dwh.src"),
         ([OPAQUE, "CREATE VIEW dwh.v AS SELECT * FROM dwh.rows_of_block()"], "dwh.src"),
         (["CREATE TABLE dwh.v (LIKE dwh.src)"], "dwh.src"),
         ([ATOMIC, "CREATE VIEW dwh.v AS SELECT * FROM dwh.rows_of_block()"], None),
-        (
-            [
-                "CREATE VIEW dwh.block AS SELECT * FROM dwh.src"
-                " WHERE (pos, id) > ((omd_lineage.block_start()).pos,"
-                " (omd_lineage.block_start()).id) AND (pos, id) <= ((omd_lineage.block_end()).pos,"
-                " (omd_lineage.block_end()).id)",
-                "CREATE VIEW dwh.v AS WITH b AS (SELECT * FROM dwh.block) SELECT pos, id, v FROM b",
-            ],
-            None,
-        ),
+        ([BLOCK, "CREATE VIEW dwh.v AS WITH b AS (TABLE dwh.block) SELECT * FROM b"], None),
     ],
     ids=["no block", "another table", "opaque function", "no view", "function", "view of a view"],
 )
