@@ -58,6 +58,7 @@ from omd.control.errors import (
 from omd.lineage.errors import (
     AmbiguousKey,
     BaseTableUnfit,
+    BaseTableUnread,
     CyclicDependency,
     InvalidTopic,
     ReplacedRowsPurged,
@@ -73,6 +74,7 @@ __all__ = [
     "AmbiguousKey",
     "AnswerLost",
     "BaseTableUnfit",
+    "BaseTableUnread",
     "BatchAborted",
     "BatchNotComplete",
     "BatchSkipped",

@@ -18,10 +18,15 @@ DECLARE
     v_nulls jsonb := '{}'::jsonb;
     v_inserted record;
     v_replaced record;
+    v_base_table oid;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
-        omd.insert_column(t.module_id) AS insert_column
+        omd.insert_column(t.module_id) AS insert_column,
+        (
+            SELECT min(d.table_code) FROM omd_lineage.dependency AS d
+            WHERE d.topic_id = t.topic_id AND d.ordinal = 1
+        ) AS base_table
     INTO v_step
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
@@ -44,6 +49,9 @@ BEGIN
         v_rows := v_inserted.p_row_count;
         v_nulls := v_inserted.p_nulls;
     ELSIF v_step.processor = 'STEP' THEN
+        v_base_table := omd_lineage._require_block_views(
+            v_step.topic, v_step.base_table, v_step.transforms, v_step.recompute_key IS NOT NULL
+        );
         IF num_nonnulls(v_step.merge_key, v_step.recompute_key) > 0 THEN
             v_replaced := omd_lineage._replace_block(
                 v_step.topic_id, v_step.transforms, v_step.merge_key, v_step.recompute_key,
@@ -63,6 +71,18 @@ BEGIN
                     ELSE omd_lineage._add_counts(v_nulls, v_inserted.p_nulls)
                 END;
             END LOOP;
+        END IF;
+        -- What the views have read keeps its name from now on, since it is locked.
+        IF omd.target_relation(v_step.base_table) IS DISTINCT FROM v_base_table THEN
+            PERFORM omd.raise_error(
+                'OM213',
+                jsonb_build_object(
+                    'topic', v_step.topic,
+                    'transform', v_step.transforms[1],
+                    'table_code', v_step.base_table,
+                    'problem', format('%s was renamed during the step', v_step.base_table)
+                )
+            );
         END IF;
     ELSE
         EXECUTE format(
@@ -89,7 +109,8 @@ COMMENT ON PROCEDURE omd_lineage._process_block IS
 'Runs the statements and transforms of the block of the step p_module_instance_id and moves the '
 'offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004: there is '
 'no such instance of a topic; OM108: the step does not hold its topic any more; OM117: several '
-'rows of a transform have one key; OM207: a transform does not fit the destination; those of the '
-'SQL. Locks: what the SQL takes; at the end the offset.';
+'rows of a transform have one key; OM207: a transform does not fit the destination; OM213: it does'
+' not read the base table by blocks; those of the SQL. Locks: what the SQL takes; at the end the '
+'offset.';
 REVOKE ALL ON PROCEDURE omd_lineage._process_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._process_block TO omd_runner;

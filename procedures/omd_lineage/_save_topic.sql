@@ -21,14 +21,20 @@ DECLARE
     v_new omd_lineage.topic;
     v_is_new boolean;
     v_text text;
+    v_place integer;
 BEGIN
     PERFORM omd.require_name('p_topic', p_given.topic);
     v_name := omd_lineage._topic_parts(p_given.topic);
-    IF omd.quote_table(v_name.p_table_code, 'POSTGRES') IS NULL THEN
+    IF v_name.p_canonical_topic IS NULL THEN
         PERFORM omd.raise_error('OM016', jsonb_build_object('topic', p_given.topic));
     END IF;
-    FOREACH v_text IN ARRAY coalesce(p_given.depends_on, '{}') LOOP
-        IF omd.quote_table((omd_lineage._topic_parts(v_text)).p_table_code, 'POSTGRES') IS NULL THEN
+    p_given.topic := v_name.p_canonical_topic;
+    FOR v_text, v_place IN
+        SELECT d.name, d.n::integer
+        FROM unnest(p_given.depends_on) WITH ORDINALITY AS d (name, n)
+    LOOP
+        p_given.depends_on[v_place] := (omd_lineage._topic_parts(v_text)).p_canonical_topic;
+        IF p_given.depends_on[v_place] IS NULL THEN
             PERFORM omd.raise_error('OM016', jsonb_build_object('topic', coalesce(v_text, 'NULL')));
         END IF;
     END LOOP;
@@ -56,7 +62,15 @@ BEGIN
     v_new.processor := coalesce(
         v_new.processor, CASE WHEN v_new.transforms <> '{}' THEN 'STEP' END
     );
+    v_new.processor := coalesce(omd.quote_table(v_new.processor, 'POSTGRES'), v_new.processor);
     v_new.engine := coalesce(v_new.engine, 'POSTGRES');
+    IF v_new.engine = 'POSTGRES' THEN
+        v_new.transforms := ARRAY(
+            SELECT coalesce(omd.quote_table(v.name, 'POSTGRES'), v.name)
+            FROM unnest(v_new.transforms) WITH ORDINALITY AS v (name, n)
+            ORDER BY v.n
+        );
+    END IF;
     v_new.delay := coalesce(v_new.delay, interval '0');
     v_new.repeat := coalesce(v_new.repeat, interval '1 hour');
     v_new.maxstep := coalesce(v_new.maxstep, 1000000);
@@ -146,6 +160,15 @@ BEGIN
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
+    -- A topic whose view is broken can still be switched off.
+    IF v_new.processor = 'STEP' AND v_new.engine = 'POSTGRES' AND v_new.inactive_indicator = 'N' THEN
+        PERFORM omd_lineage._require_block_views(
+            v_new.topic,
+            (omd_lineage._topic_parts(v_new.depends_on[1])).p_table_code,
+            v_new.transforms,
+            v_new.recompute_key IS NOT NULL
+        );
+    END IF;
 
     FOR v_text IN
         SELECT d.depends_on FROM omd_lineage.dependency AS d

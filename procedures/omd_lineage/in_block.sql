@@ -14,15 +14,15 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
         (p_pos, p_id) > (
-            nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz,
+            omd_lineage._block_pos(current_setting('omd_lineage.start_ts', TRUE)),
             nullif(current_setting('omd_lineage.start_id', TRUE), '')::bigint
         )
         AND (p_pos, p_id) <= (
-            nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz,
+            omd_lineage._block_pos(current_setting('omd_lineage.end_ts', TRUE)),
             nullif(current_setting('omd_lineage.end_id', TRUE), '')::bigint
         )
-        AND p_pos >= nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz
-        AND p_pos <= nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz;
+        AND p_pos >= omd_lineage._block_pos(current_setting('omd_lineage.start_ts', TRUE))
+        AND p_pos <= omd_lineage._block_pos(current_setting('omd_lineage.end_ts', TRUE));
 END;
 
 COMMENT ON FUNCTION omd_lineage.in_block IS

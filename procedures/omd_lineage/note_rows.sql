@@ -17,7 +17,8 @@ BEGIN
     SELECT t.topic_id, b.pos_column, b.id_column INTO v_source
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.base_table AS b USING (topic_id)
-    WHERE t.topic = tg_argv[0] AND t.processor IS NULL;
+    WHERE t.topic_id = omd_lineage._require_topic(tg_argv[0])
+        AND t.processor IS NULL;
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM015', jsonb_build_object('topic', tg_argv[0]));
     END IF;
@@ -36,6 +37,6 @@ COMMENT ON FUNCTION omd_lineage.note_rows IS
 'Trigger for a source with TRIGGER: CREATE TRIGGER … AFTER INSERT ON stg.ticket REFERENCING NEW '
 'TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows(''stg.ticket''). It '
 'moves the offset of the topic to the newest row. A role that writes to the table needs '
-'omd_runner. Errors: OM015: the argument of the trigger is not a registered source. Locks: the '
-'offset, until the transaction ends.';
+'omd_runner. Errors: OM005: the trigger has no argument; OM015: the argument of the trigger is not'
+' a registered source. Locks: the offset, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage.note_rows FROM PUBLIC;

@@ -28,7 +28,7 @@ DECLARE
     v_block record;
 BEGIN
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = v_topic_id;
-    topic := p_topic;
+    topic := v_offset.topic;
     is_planned := v_offset.next IS NOT NULL;
     IF is_planned THEN
         start_pos := (coalesce(v_offset.quiet_start, v_offset.last)).pos;

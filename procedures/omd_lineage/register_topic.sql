@@ -77,7 +77,7 @@ BEGIN
     IF EXISTS (
         SELECT FROM omd_lineage.topic AS t
         INNER JOIN omd_lineage.base_table AS b USING (topic_id)
-        INNER JOIN pg_attribute AS a ON a.attrelid = to_regclass(b.table_code)
+        INNER JOIN pg_attribute AS a ON a.attrelid = omd.target_relation(b.table_code)
             AND a.attname = b.pos_column
         INNER JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         WHERE t.topic_id = p_topic_id
@@ -123,8 +123,8 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'of a topic; OM017: it would depend on itself; OM111: another target while a rollback is pending; '
 'OM204: another platform than that of a companion; OM205: its destination lacks the column that '
 'tells the run; OM208: p_start_pos while a block is planned; OM209: nothing is known that would '
-'undo a load of its table format; OM210: a destination in a schema of OMD or PostgreSQL. Locks: '
-'other registrations; the Module row. See docs/explanation/lineage.md. Call again when the answer '
-'was lost.';
+'undo a load of its table format; OM210: a destination in a schema of OMD or PostgreSQL; OM213: a '
+'view of a STEP does not read its base table by blocks. Locks: other registrations; the Module '
+'row. See docs/explanation/lineage.md. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

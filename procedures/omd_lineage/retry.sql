@@ -16,7 +16,8 @@ BEGIN
     PERFORM omd.write_event(
         0, 0, 4, 'RETRY', format('%s was set to retry by %s', p_topic, omd.editor())
     );
-    PERFORM omd_lineage._notify_topic(p_topic);
+    PERFORM omd_lineage._notify_topic(o.topic) FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = v_topic_id;
 END
 $retry$;
 

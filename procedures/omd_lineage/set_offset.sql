@@ -35,7 +35,8 @@ BEGIN
             ROW(p_pos, p_id), omd.editor()
         )
     );
-    PERFORM omd_lineage._notify_topic(p_topic);
+    PERFORM omd_lineage._notify_topic(o.topic) FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = v_topic_id;
 END
 $set_offset$;
 

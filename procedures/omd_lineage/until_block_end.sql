@@ -14,7 +14,7 @@ BEGIN ATOMIC
     SELECT
         (
             (p_pos, p_id) <= (
-                nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz,
+                omd_lineage._block_pos(current_setting('omd_lineage.end_ts', TRUE)),
                 nullif(current_setting('omd_lineage.end_id', TRUE), '')::bigint
             )
             OR nullif(current_setting('omd_lineage.end_ts', TRUE), '') IS NULL

@@ -71,7 +71,7 @@
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/_quote_column.sql
 \ir ../../procedures/omd/_quote_value.sql
-\ir ../../procedures/omd/_target_relation.sql
+\ir ../../procedures/omd/target_relation.sql
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/_column_is_indexed.sql

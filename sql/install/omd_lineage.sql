@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum 'ce17a949ba0f01b7c58d0565ce203990b377c0cb8efd01c201adcc9e1e90942d'
+\set migration 'V016__lineage_spelling'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V016__lineage_spelling.sql
+\endif
+
 \set checksum '7acded4b426baafbcdb43e5120b2b9c803666cbb47c5ef359f34f0b27b403ae7'
 \set migration 'V018__lineage_merge'
 \ir ../setup/claim.psql
@@ -51,6 +58,7 @@
 \ir ../../procedures/omd_lineage/_in_run_window.sql
 \ir ../../procedures/omd_lineage/_horizon.sql
 \ir ../../procedures/omd_lineage/_notify_topic.sql
+\ir ../../procedures/omd_lineage/_block_pos.sql
 \ir ../../procedures/omd_lineage/block_start.sql
 \ir ../../procedures/omd_lineage/block_end.sql
 \ir ../../procedures/omd_lineage/in_block.sql
@@ -95,6 +103,7 @@
 \ir ../../procedures/omd_lineage/begin_step.sql
 \ir ../../procedures/omd_lineage/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/_add_counts.sql
+\ir ../../procedures/omd_lineage/_require_block_views.sql
 \ir ../../procedures/omd_lineage/_insert_transform.sql
 \ir ../../procedures/omd_lineage/_equals_operator.sql
 \ir ../../procedures/omd_lineage/_match_keys.sql

@@ -42,7 +42,8 @@ CREATE INDEX ON stg."the names" (pos, id);
 INSERT INTO stg."the names" VALUES
 ('2020-01-01 11:00+00', 1, 'one'), ('2020-01-01 13:00+00', 2, 'two');
 CREATE TABLE fact.a (
-    id bigint, name text, omd_insert_module_instance_id bigint, omd_insert_datetime timestamptz
+    id bigint, name text, omd_insert_module_instance_id bigint, omd_insert_datetime timestamptz,
+    omd_record_source text
 );
 GRANT USAGE ON SCHEMA stg, fact TO omd_owner;
 GRANT ALL ON ALL TABLES IN SCHEMA stg, fact TO omd_owner;
@@ -141,7 +142,10 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
         assert run.load_window is not None
         assert run.load_window.end_id == 4
         assert spark.table("block").count() == spark.table("stg_a").count() == 4
-        return spark.sql("SELECT id + 100 AS id, CAST(NULL AS string) AS name FROM stg_a")
+        return spark.sql(
+            "SELECT id + 100 AS id, CAST(NULL AS string) AS name, 'theirs' AS omd_record_source,"
+            " CAST(NULL AS bigint) AS omd_insert_module_instance_id FROM stg_a"
+        )
 
     call(more)
     outcome = room.step("fact.a", spark=spark)
@@ -149,6 +153,11 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
     assert rows(conn) == [*FIRST, *((i + 100, None) for i in range(1, 5))]
     log = conn.execute("SELECT nulls FROM omd_lineage.log").fetchall()
     assert log == [{"nulls": {"name": 6}}]
+    # The stamp is that of the step, whatever the transform brings along.
+    stamps = (
+        "SELECT DISTINCT omd_insert_module_instance_id AS id, omd_record_source AS s FROM fact.a"
+    )
+    assert conn.execute(stamps).fetchall() == [{"id": outcome.module_instance_id, "s": "fact.a"}]
     assert not spark.catalog.tableExists("block")
 
 

@@ -271,6 +271,7 @@ class LineageCalls(Calls):
             WrongTopicState: OM208.
             InvalidRollbackTemplate: OM209.
             ProtectedTarget: OM210.
+            BaseTableUnread: OM213.
         """
         answer: int = self._value(
             _REGISTER_TOPIC,
@@ -338,8 +339,9 @@ class LineageCalls(Calls):
         self._do(_RETRY, topic)
 
     def set_block(self, topic: str) -> None:
-        """Sets the block that block_start, block_end and in_block use in this session to the one
-        that the topic ``topic`` would take now, so that its transform views show their rows.
+        """Sets the block that block_start, block_end and in_block use to the one that the topic
+        ``topic`` would take now, so that its transform views show their rows, until the transaction
+        ends: call it after BEGIN.
 
         Raises:
             MissingArgument: OM005.

@@ -9,6 +9,7 @@ from omd.control.errors import NotStarted
 __all__ = [
     "AmbiguousKey",
     "BaseTableUnfit",
+    "BaseTableUnread",
     "CyclicDependency",
     "InvalidTopic",
     "ReplacedRowsPurged",
@@ -47,6 +48,10 @@ class BaseTableUnfit(ConfigurationError, code="OM206"):
 
 class TransformUnfit(ConfigurationError, code="OM207"):
     """A transform does not exist, or does not fit the destination."""
+
+
+class BaseTableUnread(ConfigurationError, code="OM213"):
+    """A view of a STEP does not read its base table by blocks, or reads one that was renamed."""
 
 
 class WrongTopicState(ConfigurationError, code="OM208"):

@@ -55,6 +55,13 @@ VALUES
 (
     'OM208', 'WrongTopicState', 'topic "{topic}": {problem}',
     'SELECT * FROM omd_lineage.ready_list WHERE topic = {topic_literal};'
+),
+(
+    'OM213', 'BaseTableUnread',
+    'the transform {transform} of topic "{topic}" does not read {table_code} by blocks: {problem}',
+    'CREATE OR REPLACE VIEW {transform} AS SELECT … FROM {table_code} AS t WHERE '
+    'omd_lineage.in_block(t.pos, t.id); A function that the view calls is looked into only when it '
+    'is in SQL with BEGIN ATOMIC.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,
