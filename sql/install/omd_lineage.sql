@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum 'e01a2644d9d1d3d4aeb67f4d25e69d7d72afc468724e10277661b9ca0ab127f0'
+\set migration 'V015__sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V015__sources.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -51,16 +58,25 @@
 \ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
+\ir ../views/omd_lineage/source_list.sql
 
 -- Topics
 \ir ../../procedures/omd_lineage/_oldest_writer.sql
 \ir ../../procedures/omd_lineage/_uncounted_instances.sql
+\ir ../../procedures/omd_lineage/_table_oid.sql
+\ir ../../procedures/omd_lineage/_former_name.sql
+\ir ../../procedures/omd_lineage/_why_unreadable.sql
+\ir ../../procedures/omd_lineage/_missing_index.sql
+\ir ../../procedures/omd_lineage/_null_rows.sql
 \ir ../../procedures/omd_lineage/_newest_row.sql
 \ir ../../procedures/omd_lineage/_see_position.sql
 \ir ../../procedures/omd_lineage/_safe_position.sql
 \ir ../../procedures/omd_lineage/_move_source.sql
 \ir ../../procedures/omd_lineage/_write_state.sql
+\ir ../../procedures/omd_lineage/_save_probe.sql
 \ir ../../procedures/omd_lineage/_probe_source.sql
+\ir ../../procedures/omd_lineage/_try_probe.sql
+\ir ../../procedures/omd_lineage/_sources_to_probe.sql
 \ir ../../procedures/omd_lineage/probe_sources.sql
 \ir ../../procedures/omd_lineage/_normal_run_window.sql
 \ir ../../procedures/omd_lineage/_check_topic.sql
@@ -107,6 +123,7 @@
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../views/omd_lineage/error_log.sql
+\ir ../views/omd_lineage/sources.sql
 \ir ../views/omd_lineage/lineage_lag.sql
 \ir ../views/omd_lineage/lineage_gaps.sql
 \ir ../views/omd_lineage/lineage_errors.sql

@@ -18,15 +18,16 @@ EXECUTE_REGISTERED_SQL = {
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
     "omd_lineage._insert_transform(text,text,text,bigint,text)",
-    "omd_lineage._newest_row(text,text,text)",
+    "omd_lineage._newest_row(text,text,text,timestamp with time zone)",
     "omd_lineage._next_block(integer,boolean)",
+    "omd_lineage._null_rows(text,text,text,timestamp with time zone,timestamp with time zone)",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
 }
 
 # These exist to execute a COMMIT that the server may refuse.
 TRY_TO_COMMIT = {
     "omd._refused_commit()",
-    "omd.require_no_transaction_block(text)",
+    "omd.ask_whether_to_commit(boolean)",
 }
 
 # Base tables belong to users, so a trigger function for them needs a table made here.

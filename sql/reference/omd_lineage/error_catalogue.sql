@@ -35,6 +35,11 @@ VALUES
 (
     'OM208', 'WrongTopicState', 'topic "{topic}": {problem}',
     'SELECT * FROM omd_lineage.ready_list WHERE topic = {topic_literal};'
+),
+(
+    'OM212', 'BaseTableLocked', 'the base table {table_code} can''t be read now: {problem}',
+    'The next probe or step tries again. SELECT pid, query FROM pg_stat_activity WHERE '
+    'cardinality(pg_blocking_pids(pid)) > 0 OR state <> ''idle'';'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,
