@@ -3,6 +3,7 @@
 CREATE TABLE omd_lineage.source_probe (
     probed_at timestamptz NOT NULL,
     null_id_pos timestamptz,
+    ahead_pos timestamptz,
     table_oid oid,
     null_rows integer NOT NULL,
     is_read boolean NOT NULL,
@@ -18,6 +19,8 @@ COMMENT ON TABLE omd_lineage.source_probe IS
 COMMENT ON COLUMN omd_lineage.source_probe.probed_at IS 'When the last probe began.';
 COMMENT ON COLUMN omd_lineage.source_probe.null_id_pos IS
 'The pos of a row whose id is NULL; NULL: none was seen.';
+COMMENT ON COLUMN omd_lineage.source_probe.ahead_pos IS
+'The greatest pos, if it is ahead of the clock; NULL: it is not.';
 COMMENT ON COLUMN omd_lineage.source_probe.table_oid IS
 'The table that had the name; NULL: there was none.';
 COMMENT ON COLUMN omd_lineage.source_probe.null_rows IS
@@ -27,6 +30,7 @@ COMMENT ON COLUMN omd_lineage.source_probe.probe_duration IS 'How long the last 
 COMMENT ON COLUMN omd_lineage.source_probe.source IS
 'The name of the topic, or the name in depends_on.';
 COMMENT ON COLUMN omd_lineage.source_probe.newest IS
-'The position of the newest row, when the table could last be read; NULL: it has none.';
+'The position of the newest row that is not ahead of the clock, when the table could last be read; '
+'NULL: it has none.';
 COMMENT ON COLUMN omd_lineage.source_probe.problem IS
 'What is wrong with the table, in sentences; NULL: nothing.';

@@ -18,10 +18,11 @@ BEGIN ATOMIC
     WHERE
         c.oid = p_table_oid
         AND c.relkind IN ('r', 'p')
-        AND 2 = (
-            SELECT count(*)
-            FROM pg_attribute AS a
-            WHERE a.attrelid = c.oid AND a.attname IN (p_pos_column, p_id_column)
+        AND NOT EXISTS (
+            SELECT
+            FROM unnest(ARRAY[nullif(p_pos_column, ''), p_id_column]) AS w (name)
+            LEFT JOIN pg_attribute AS a ON c.oid = a.attrelid AND w.name = a.attname
+            WHERE w.name IS NOT NULL AND a.attname IS NULL
         )
         AND NOT EXISTS (SELECT FROM omd_lineage.topic AS t WHERE t.table_code = n.name)
         AND NOT EXISTS (SELECT FROM omd_lineage.dependency AS d WHERE d.table_code = n.name);

@@ -42,21 +42,26 @@ BEGIN
                     INNER JOIN pg_class AS ic ON ic.oid = i.indexrelid
                     INNER JOIN pg_attribute AS pos
                         ON pos.attrelid = i.indrelid AND pos.attnum = i.indkey[0]
-                    INNER JOIN pg_attribute AS id
+                    LEFT JOIN pg_attribute AS id
                         ON id.attrelid = i.indrelid AND id.attnum = i.indkey[1]
                     WHERE i.indrelid = v_table
                         AND i.indisvalid
                         AND i.indpred IS NULL
                         AND ic.relam = (SELECT am.oid FROM pg_am AS am WHERE am.amname = 'btree')
-                        AND pos.attname = p_pos_column
-                        AND id.attname = p_id_column
+                        AND (
+                            (pos.attname = p_pos_column AND id.attname = p_id_column)
+                            OR (p_pos_column = '' AND pos.attname = p_id_column)
+                        )
                         -- both ascending, or both descending, with the NULLs at their usual end
-                        AND i.indoption[0] = i.indoption[1]
+                        AND (i.indoption[0] = i.indoption[1] OR p_pos_column = '')
                         AND i.indoption[0] IN (0, 3)
                 )
         );
         IF v_pages IS NOT NULL THEN
-            p_problem := format('its index on (%I, %I) is missing', p_pos_column, p_id_column);
+            p_problem := format(
+                'its index on (%s) is missing',
+                concat_ws(', ', nullif(p_pos_column, ''), p_id_column)
+            );
             p_is_large := p_is_large OR v_pages > 16384;
         END IF;
     END LOOP;
@@ -66,7 +71,7 @@ $missing_index$;
 COMMENT ON FUNCTION omd_lineage._missing_index IS
 'Returns p_problem, in plain words, when the table p_table_code (schema.table) has no index on '
 '(p_pos_column, p_id_column), and whether the table is too large to be read without it '
-'(p_is_large: 16,384 pages at the last ANALYZE); p_problem is NULL when the index is there. '
-'Locks: none.';
+'(p_is_large: 16,384 pages at the last ANALYZE); p_problem is NULL when the index is there. Locks:'
+' none.';
 REVOKE ALL ON FUNCTION omd_lineage._missing_index FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._missing_index TO omd_runner, omd_admin;

@@ -55,12 +55,6 @@ BEGIN
         p_who := v_safe.p_who;
         p_newest := (v_safe.p_newest_pos, v_safe.p_newest_id);
         v_position := p_newest;
-        -- A row from the future does not say that the rows before it are there.
-        IF p_newest.pos > clock_timestamp() THEN
-            v_position := omd_lineage._newest_row(
-                v_source.table_code, v_source.pos_column, v_source.id_column, clock_timestamp()
-            );
-        END IF;
         IF v_source.state <> coalesce(p_who || ' writes to it', '') THEN
             PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
         END IF;
@@ -77,12 +71,12 @@ END
 $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage._probe_source IS
-'Probes how far the source p_topic_id has come, if its source_offset is PROBE (its newest row that '
-'is not ahead of the clock) or CLOCK (now, or the start of its oldest writer), and moves its '
-'offset; p_is_moved says whether it has moved. With PROBE it returns (p_pos, p_id), the position '
-'up to which all rows are visible, p_who, the transaction that still writes behind it, and '
-'p_newest, the newest row. p_is_step: a step asks, so that what is wrong with the source is looked '
-'for only once a minute. Errors: OM206: the source can''t be read by blocks; OM212: it is locked. '
-'Locks: the table, ACCESS SHARE, and the offset.';
+'Probes how far the source p_topic_id has come, if its source_offset is PROBE (its newest row) or '
+'CLOCK (now, or the start of its oldest writer), and moves its offset; p_is_moved says whether it '
+'has moved. With PROBE it returns (p_pos, p_id), the position up to which all rows are visible, '
+'p_who, the transaction that still writes behind it, and p_newest, the newest row. p_is_step: a '
+'step asks, so that what is wrong with the source is looked for only once a minute. Errors: OM206:'
+' the source can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE, and '
+'the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

@@ -16,6 +16,7 @@ BEGIN
     UPDATE omd_lineage.source_probe AS p SET
         probed_at = p_new.probed_at,
         null_id_pos = p_new.null_id_pos,
+        ahead_pos = p_new.ahead_pos,
         table_oid = p_new.table_oid,
         null_rows = p_new.null_rows,
         is_read = p_new.is_read,
@@ -38,7 +39,7 @@ END
 $save_probe$;
 
 COMMENT ON FUNCTION omd_lineage._save_probe IS
-'Saves p_new, what a probe has seen of a source, unless another session is saving another probe of '
-'it. Locks: the row, without waiting.';
+'Saves p_new, what a probe has seen of a source, unless another session is saving another probe of'
+' it. Locks: the row, without waiting.';
 REVOKE ALL ON FUNCTION omd_lineage._save_probe FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._save_probe TO omd_runner, omd_admin;

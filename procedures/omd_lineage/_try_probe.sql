@@ -28,7 +28,7 @@ DECLARE
     v_old omd_lineage.source_probe;
     v_index record;
     v_seen record;
-    v_nulls record;
+    v_unread record;
     v_former text;
     v_sqlstate text := '';
     v_detail text;
@@ -68,12 +68,12 @@ BEGIN
             IF v_new.newest IS NULL THEN
                 v_new.newest := omd_lineage._newest_row(p_table_code, p_pos_column, p_id_column);
             END IF;
-            v_nulls := omd_lineage._null_rows(
-                p_table_code, p_pos_column, p_id_column,
-                least((v_old.newest).pos, v_old.probed_at), v_old.null_id_pos
+            v_unread := omd_lineage._unread_rows(
+                p_table_code, p_pos_column, p_id_column, (v_old.newest).pos, v_old.null_id_pos
             );
-            v_new.null_rows := v_nulls.p_count;
-            v_new.null_id_pos := v_nulls.p_pos;
+            v_new.null_rows := v_unread.p_null_rows;
+            v_new.null_id_pos := v_unread.p_null_id_pos;
+            v_new.ahead_pos := v_unread.p_ahead_pos;
         END IF;
     EXCEPTION
         WHEN query_canceled OR OTHERS THEN
@@ -91,6 +91,9 @@ BEGIN
     IF p_is_cancelled AND v_new.probe_duration < interval '1 second' THEN
         -- It says nothing about the source.
         RETURN;
+    ELSIF p_error IS NOT NULL AND p_caller = 'REGISTRATION' AND v_table IS NOT NULL THEN
+        -- Who registers a source need not be able to read it.
+        RETURN;
     ELSIF p_error IS NOT NULL THEN
         v_new.is_read := FALSE;
         v_new.newest := v_old.newest;
@@ -99,7 +102,9 @@ BEGIN
                 WHEN p_is_cancelled THEN 'its probe was cancelled after '
                     || date_trunc('second', v_new.probe_duration)
                 WHEN v_sqlstate IN ('OM206', 'OM212') THEN v_detail::jsonb ->> 'problem'
-                ELSE 'its probe failed: ' || p_error
+                ELSE omd_lineage._why_unreadable(
+                    p_table_code, p_pos_column, p_id_column, v_sqlstate, p_error
+                )
             END
         ];
         BEGIN
@@ -117,9 +122,8 @@ BEGIN
         ];
     ELSIF v_old.table_oid <> v_table THEN
         v_former := omd_lineage._former_name(v_old.table_oid, p_pos_column, p_id_column);
-        v_problems := v_problems || format(
-            'it was renamed to %s, and another table has its name', v_former
-        );
+        v_problems := v_problems
+            || ('it was renamed to ' || v_former || ', and another table has its name');
     END IF;
     IF v_former IS NULL THEN
         v_new.table_oid := coalesce(v_table, v_old.table_oid);
@@ -132,7 +136,7 @@ BEGIN
                 WHEN 1000 THEN '1000 rows or more have'
                 ELSE v_new.null_rows || ' rows have'
             END,
-            p_pos_column
+            coalesce(nullif(p_pos_column, ''), p_id_column)
         );
     END IF;
     IF v_new.is_read AND v_new.null_id_pos IS NOT NULL THEN
@@ -152,11 +156,10 @@ $try_probe$;
 COMMENT ON FUNCTION omd_lineage._try_probe IS
 'Probes the source p_source, which is the topic p_topic_id (NULL: it is no topic) with the table '
 'p_table_code and its columns p_pos_column and p_id_column, moves its offset, and saves what it '
-'has seen. p_is_read: it reads the table, else it only looks whether the table is there. '
-'p_caller: POLL; STEP; REGISTRATION, and then a table that was renamed for another is the source '
-'from now on. Returns '
-'p_is_moved, whether the offset has moved; p_error, the error that prevented it; p_is_cancelled, '
-'whether the statement was cancelled meanwhile, which POLL has to raise. Locks: the table, '
-'ACCESS SHARE, and the offset.';
+'has seen. p_is_read: it reads the table, else it only looks whether the table is there. p_caller:'
+' POLL; STEP; REGISTRATION, and then a table that was renamed for another is the source from now '
+'on. Returns p_is_moved, whether the offset has moved; p_error, the error that prevented it; '
+'p_is_cancelled, whether the statement was cancelled meanwhile, which POLL has to raise. Locks: '
+'the table, ACCESS SHARE, and the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._try_probe FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._try_probe TO omd_runner, omd_admin;

@@ -20,12 +20,17 @@ DECLARE
 BEGIN
     RETURN CASE
         WHEN p_sqlstate IN ('42P01', '3F000') THEN coalesce(
-            'it was renamed to ' || (
-                SELECT omd_lineage._former_name(p.table_oid, p_pos_column, p_id_column)
+            (
+                SELECT
+                    coalesce(
+                        'it was renamed to '
+                        || omd_lineage._former_name(p.table_oid, p_pos_column, p_id_column),
+                        'it is gone'
+                    )
                 FROM omd_lineage.source_probe AS p
-                WHERE p.source = p_table_code
+                WHERE p.source = p_table_code AND p.table_oid IS NOT NULL
             ),
-            'it is gone'
+            'it does not exist'
         )
         WHEN p_sqlstate = '42501'
             THEN format('the role %s has no right to read it: %s', current_user, p_message)
@@ -33,7 +38,7 @@ BEGIN
             (
                 SELECT format('its column %s is missing', string_agg(c.name, ' and its column '))
                 FROM unnest(ARRAY[p_pos_column, p_id_column]) AS c (name)
-                WHERE NOT EXISTS (
+                WHERE c.name <> '' AND NOT EXISTS (
                     SELECT FROM pg_attribute AS a
                     WHERE a.attrelid = v_table AND a.attname = c.name AND NOT a.attisdropped
                 )
@@ -68,14 +73,14 @@ BEGIN
             FROM pg_attribute AS a
             WHERE a.attrelid = v_table AND a.attname IN (p_pos_column, p_id_column)
         )
-        ELSE p_message
+        ELSE 'its probe failed: ' || p_message
     END;
 END
 $why_unreadable$;
 
 COMMENT ON FUNCTION omd_lineage._why_unreadable IS
 'Returns in plain words why the table p_table_code (schema.table) can''t be read by p_pos_column '
-'and p_id_column, after the error p_sqlstate with p_message: it is gone, was renamed or is locked, '
-'a column is missing, or the role has no right. Locks: none.';
+'and p_id_column, after the error p_sqlstate with p_message: it is gone, was renamed or is locked,'
+' a column is missing, or the role has no right. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._why_unreadable FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._why_unreadable TO omd_runner, omd_admin;

@@ -1,6 +1,6 @@
 -- The planner inlines the body into the query, so that an index on the two columns serves it. It
 -- reads settings and does not call block_start() and block_end(), since each call would be planned
--- on its own. The last two conditions follow from the others; the planner needs them to see how
+-- on its own. The conditions on p_pos alone follow from the others; the planner needs them to see how
 -- small the range is.
 
 CREATE OR REPLACE FUNCTION omd_lineage.in_block(
@@ -22,7 +22,8 @@ BEGIN ATOMIC
             nullif(current_setting('omd_lineage.end_id', TRUE), '')::bigint
         )
         AND p_pos >= nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz
-        AND p_pos <= nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz;
+        AND p_pos <= nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz
+        AND p_id IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION omd_lineage.in_block IS

@@ -38,11 +38,11 @@ END
 $probe_sources$;
 
 COMMENT ON PROCEDURE omd_lineage.probe_sources IS
-'Probes every active source: moves the offsets of those with PROBE or CLOCK as far as their tables '
-'have come, and finds what is wrong with a source, which omd_report.sources shows. Returns '
+'Probes every active source: moves the offsets of those with PROBE or CLOCK as far as their tables'
+' have come, and finds what is wrong with a source, which omd_report.sources shows. Returns '
 'p_moved, the number of offsets that moved. A locked or broken source does not stop the others. '
 'Outside a transaction block it commits after each source. Errors: 57014: it was cancelled; what '
-'it has done before stays, where it commits. Locks: each table in turn, ACCESS SHARE, for which it '
-'waits 100 ms at most; the offsets that move. Call again when the answer was lost.';
+'it has done before stays, where it commits. Locks: each table in turn, ACCESS SHARE, for which it'
+' waits 100 ms at most; the offsets that move. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.probe_sources FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.probe_sources TO omd_runner;

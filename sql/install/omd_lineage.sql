@@ -35,7 +35,7 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
-\set checksum 'e01a2644d9d1d3d4aeb67f4d25e69d7d72afc468724e10277661b9ca0ab127f0'
+\set checksum '0f436d61c8feb866686415f0cf403e4deb589f5b1bbe9b5eab259436a0436c32'
 \set migration 'V015__sources'
 \ir ../setup/claim.psql
 \if :pending
@@ -67,7 +67,7 @@
 \ir ../../procedures/omd_lineage/_former_name.sql
 \ir ../../procedures/omd_lineage/_why_unreadable.sql
 \ir ../../procedures/omd_lineage/_missing_index.sql
-\ir ../../procedures/omd_lineage/_null_rows.sql
+\ir ../../procedures/omd_lineage/_unread_rows.sql
 \ir ../../procedures/omd_lineage/_newest_row.sql
 \ir ../../procedures/omd_lineage/_see_position.sql
 \ir ../../procedures/omd_lineage/_safe_position.sql

@@ -18,10 +18,10 @@ EXECUTE_REGISTERED_SQL = {
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
     "omd_lineage._insert_transform(text,text,text,bigint,text)",
-    "omd_lineage._newest_row(text,text,text,timestamp with time zone)",
+    "omd_lineage._newest_row(text,text,text)",
     "omd_lineage._next_block(integer,boolean)",
-    "omd_lineage._null_rows(text,text,text,timestamp with time zone,timestamp with time zone)",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
+    "omd_lineage._unread_rows(text,text,text,timestamp with time zone,timestamp with time zone)",
 }
 
 # These exist to execute a COMMIT that the server may refuse.

@@ -22,6 +22,7 @@ newest AS (
         p.probed_at,
         p.probe_duration,
         p.problem,
+        p.ahead_pos,
         coalesce(p.is_read, TRUE) AS is_read,
         coalesce(p.null_rows, 0) AS null_rows,
         CASE
@@ -37,12 +38,11 @@ newest AS (
 aged AS (
     SELECT
         n.*,
-        (n.position).pos AS newest_pos,
+        -- A position may be an id alone, without a time.
+        nullif((n.position).pos, '-infinity') AS newest_pos,
         (n.position).id AS newest_id,
-        n.is_active AND coalesce((n.position).pos > now(), FALSE) AS is_ahead,
         CASE
-            WHEN isfinite((n.position).pos) AND (n.position).pos <= now()
-                THEN now() - (n.position).pos
+            WHEN isfinite((n.position).pos) THEN greatest(now() - (n.position).pos, interval '0')
         END AS lag
     FROM newest AS n
 ),
@@ -52,9 +52,8 @@ judged AS (
         a.*,
         a.is_active
         AND a.is_read
-        AND NOT a.is_ahead
         AND a.max_age IS NOT NULL
-        AND coalesce(a.lag > a.max_age, TRUE) AS is_too_old
+        AND coalesce(a.lag > a.max_age, a.newest_id IS NULL) AS is_too_old
     FROM aged AS a
 )
 
@@ -78,8 +77,8 @@ SELECT
             END,
             CASE WHEN j.is_active THEN j.problem END,
             CASE
-                WHEN j.is_ahead
-                    THEN format('It has a position ahead of the clock: %s.', j.newest_pos)
+                WHEN j.is_active AND j.ahead_pos > now()
+                    THEN format('It has a position ahead of the clock: %s.', j.ahead_pos)
             END,
             CASE
                 WHEN j.is_too_old
@@ -106,12 +105,12 @@ COMMENT ON VIEW omd_report.sources IS
 COMMENT ON COLUMN omd_report.sources.source IS
 'The name of the topic, or the name in depends_on.';
 COMMENT ON COLUMN omd_report.sources.newest_pos IS
-'The newest row that was seen: its pos; with HAND and TRIGGER what was told. NULL when there is '
-'none.';
+'The newest row that was seen and is not ahead of the clock, or what was told of it: its pos; NULL '
+'when there is none.';
 COMMENT ON COLUMN omd_report.sources.newest_id IS
-'The newest row that was seen: its id; NULL when there is none.';
+'The newest row that was seen, or what was told of it: its id; NULL when there is none.';
 COMMENT ON COLUMN omd_report.sources.lag IS
-'How old the newest row is, by its pos; NULL when there is none, or when it is ahead of the clock.';
+'How old the newest row is, by its pos; NULL when that is not known.';
 COMMENT ON COLUMN omd_report.sources.probed_at IS
 'When it was probed last; NULL when it never was.';
 COMMENT ON COLUMN omd_report.sources.probe_duration IS
