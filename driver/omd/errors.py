@@ -56,6 +56,7 @@ from omd.control.errors import (
     WrongPlatform,
 )
 from omd.lineage.errors import (
+    BaseTableLocked,
     BaseTableUnfit,
     CyclicDependency,
     InvalidTopic,
@@ -68,6 +69,7 @@ from omd.lineage.errors import (
 
 __all__ = [
     "AnswerLost",
+    "BaseTableLocked",
     "BaseTableUnfit",
     "BatchAborted",
     "BatchNotComplete",

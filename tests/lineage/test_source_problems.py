@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import pytest
 from support.scene import Scene, at
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from concurrent.futures import Future
 
@@ -369,3 +372,44 @@ def test_where_no_scheduler_polls_steps_find_that_a_source_is_mended(
     scene.owner("UPDATE omd_lineage.source_probe SET probed_at = now() - interval '61 s'")
     runner.step()
     assert source(scene)["problem"] is None
+
+
+# Commands
+
+
+def test_the_commands_tell_the_whole_problem_and_exit_with_1(
+    scene: Scene, dsn: str, omd_command: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return omd_command("lineage", *arguments, dsn=dsn, env={"COLUMNS": "40"})
+
+    for name in ("a", "b"):
+        scene.source(f"dwh.{name}", 1, 2)
+        scene.topic(f"dwh.f_{name}", f"dwh.{name}")
+        scene.steps(f"dwh.f_{name}")
+    for command in ("status", "sources"):
+        assert run(command).returncode == 0
+    former = "a_name_that_is_so_long_that_no_table_of_a_terminal_shows_it"
+    scene.conn.execute(f"ALTER TABLE dwh.a RENAME TO {former}".encode())
+    scene.probe()
+    for command in ("status", "sources"):
+        done = run(command)
+        assert done.returncode == 1
+        assert f"dwh.a: It was renamed to dwh.{former}.\n" in done.stderr
+    rows = {row["topic"]: row for row in json.loads(run("status", "--output", "json").stdout)}
+    assert rows["dwh.f_a"]["lag"] is None
+    assert rows["dwh.f_b"]["lag"] is not None
+    [b] = json.loads(run("sources", "dwh.b", "--output", "json").stdout)
+    assert (b["problem"], b["newest_id"]) == (None, 2)
+    assert run("status", "dwh.f_b").returncode == 0
+    assert run("status", "dwh.f_a").returncode == 1
+    doctor = omd_command("doctor", dsn=dsn).stdout
+    assert re.search(r"source +warning +dwh\.a: It was renamed", doctor)
+
+    why = "why it is so " * 20
+    scene.owner(
+        "UPDATE omd_lineage.offsets SET attempts = 10, state = %s WHERE topic = 'dwh.f_b'", why
+    )
+    failed = run("status", "dwh.f_b")
+    assert failed.returncode == 1
+    assert f"dwh.f_b: FAILED after 10 attempts: {why.strip()}\n" in failed.stderr

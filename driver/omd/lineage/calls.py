@@ -149,10 +149,12 @@ class LineageCalls(Calls):
         return self._answer(_PLAN, PlanRow, topic)
 
     def probe_sources(self) -> int:
-        """Probes how far every source with PROBE or CLOCK has come, and moves its offset.
+        """Probes every active source: moves the offsets of those with PROBE or CLOCK as far as
+        their tables have come, and finds what is wrong with a source, which omd_report.sources
+        shows.
 
-        Returns ``moved``, the number of offsets that moved. An error in a source is recorded in its
-        state.
+        Returns ``moved``, the number of offsets that moved. A locked or broken source does not stop
+        the others. Outside a transaction block it commits after each source.
         """
         answer: int = self._value(_PROBE_SOURCES)
         return answer

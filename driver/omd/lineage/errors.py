@@ -7,6 +7,7 @@ from omd._core.errors import CallerError, ConfigurationError, StateError
 from omd.control.errors import NotStarted
 
 __all__ = [
+    "BaseTableLocked",
     "BaseTableUnfit",
     "CyclicDependency",
     "InvalidTopic",
@@ -44,6 +45,10 @@ class TransformUnfit(ConfigurationError, code="OM207"):
 
 class WrongTopicState(ConfigurationError, code="OM208"):
     """The topic does not allow the call: it is a source, has another engine, or is needed."""
+
+
+class BaseTableLocked(ConfigurationError, code="OM212"):
+    """Another session locks the base table, so that it can't be read now."""
 
 
 class StepNotStarted(NotStarted):

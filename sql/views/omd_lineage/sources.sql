@@ -123,5 +123,5 @@ COMMENT ON COLUMN omd_report.sources.is_too_old IS 'TRUE when its newest row is 
 COMMENT ON COLUMN omd_report.sources.is_silent IS
 'TRUE when nothing new is known of it: it is too old, or its last probe has failed.';
 COMMENT ON COLUMN omd_report.sources.null_rows IS
-'How many of its rows have a NULL pos, and so no position; 1000 stands for that many or more.';
+'How many of its rows have no pos, and so no position; 1000 stands for that many or more.';
 COMMENT ON COLUMN omd_report.sources.topics IS 'The topics that depend on it.';
