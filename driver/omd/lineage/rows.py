@@ -386,8 +386,8 @@ class SourcesRow:
         is_too_old: TRUE when its newest row is older than max_age.
         is_silent: TRUE when nothing new is known of it: it is too old, or its last probe has
             failed.
-        null_rows: How many of its rows have a NULL pos, and so no position; 1000 stands for
-            that many or more.
+        null_rows: How many of its rows have no pos, and so no position; 1000 stands for that
+            many or more.
         topics: The topics that depend on it.
     """
 
@@ -403,5 +403,5 @@ class SourcesRow:
     problem: str | None
     is_too_old: bool
     is_silent: bool
-    null_rows: int | None
+    null_rows: int
     topics: list[str]
