@@ -1,6 +1,6 @@
 -- The function reads the source with the rights of the caller; routines with more rights write what
--- it finds. A step looks at nothing but the position. Where no scheduler polls, steps alone keep the
--- row of the source fresh.
+-- it finds. A step looks at nothing but the position. Where no scheduler polls, steps alone keep
+-- the row of the source fresh.
 
 CREATE OR REPLACE FUNCTION omd_lineage._probe_source(
     p_topic_id integer,

@@ -8,7 +8,16 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT s.*
+    SELECT
+        s.source,
+        s.topic_id,
+        s.table_code,
+        s.pos_column,
+        s.id_column,
+        s.source_offset,
+        s.max_age,
+        s.inactive_indicator,
+        s.is_read
     FROM omd_lineage.source_list AS s
     LEFT JOIN omd_lineage.source_probe AS p ON s.source = p.source
     WHERE s.inactive_indicator = 'N'

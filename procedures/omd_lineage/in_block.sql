@@ -1,7 +1,7 @@
 -- The planner inlines the body into the query, so that an index on the two columns serves it. It
 -- reads settings and does not call block_start() and block_end(), since each call would be planned
--- on its own. The conditions on p_pos alone follow from the others; the planner needs them to see how
--- small the range is.
+-- on its own. The conditions on p_pos alone follow from the others; the planner needs them to see
+-- how small the range is.
 
 CREATE OR REPLACE FUNCTION omd_lineage.in_block(
     p_pos timestamptz,

@@ -1,6 +1,6 @@
--- omd_lineage.ready_list serves the scheduler; this view serves people, and adds the offset and what
--- is wrong with the sources. A topic has read all that a silent source has given, which says nothing
--- about how far it is behind.
+-- omd_lineage.ready_list serves the scheduler; this view serves people, and adds the offset and
+-- what is wrong with the sources. A topic has read all that a silent source has given, which says
+-- nothing about how far it is behind.
 
 CREATE OR REPLACE VIEW omd_report.lineage_lag AS
 WITH

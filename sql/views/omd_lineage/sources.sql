@@ -105,8 +105,8 @@ COMMENT ON VIEW omd_report.sources IS
 COMMENT ON COLUMN omd_report.sources.source IS
 'The name of the topic, or the name in depends_on.';
 COMMENT ON COLUMN omd_report.sources.newest_pos IS
-'The newest row that was seen and is not ahead of the clock, or what was told of it: its pos; NULL '
-'when there is none.';
+'The newest row that was seen and is not ahead of the clock, or what was told of it: its pos; NULL'
+' when there is none.';
 COMMENT ON COLUMN omd_report.sources.newest_id IS
 'The newest row that was seen, or what was told of it: its id; NULL when there is none.';
 COMMENT ON COLUMN omd_report.sources.lag IS
@@ -119,7 +119,8 @@ COMMENT ON COLUMN omd_report.sources.max_age IS
 'How old its newest row may be; NULL when nothing is promised.';
 COMMENT ON COLUMN omd_report.sources.problem IS
 'What is wrong with it, in plain sentences; NULL when nothing is.';
-COMMENT ON COLUMN omd_report.sources.is_too_old IS 'TRUE when its newest row is older than max_age.';
+COMMENT ON COLUMN omd_report.sources.is_too_old IS
+'TRUE when its newest row is older than max_age.';
 COMMENT ON COLUMN omd_report.sources.is_silent IS
 'TRUE when nothing new is known of it: it is too old, or its last probe has failed.';
 COMMENT ON COLUMN omd_report.sources.null_rows IS
