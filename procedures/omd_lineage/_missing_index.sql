@@ -19,7 +19,7 @@ AS $missing_index$
 DECLARE
     v_tables oid[] := ARRAY[omd_lineage._table_oid(p_table_code)];
     v_table oid;
-    v_pages bigint;
+    v_pages integer;
 BEGIN
     p_is_large := FALSE;
     IF (SELECT c.relhassubclass FROM pg_class AS c WHERE c.oid = v_tables[1]) THEN

@@ -8,7 +8,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._probe_source(
     OUT p_pos timestamptz,
     OUT p_id bigint,
     OUT p_who text,
-    OUT p_newest omd_lineage.row_position,
+    OUT p_newest_pos timestamptz,
+    OUT p_newest_id bigint,
     OUT p_is_moved boolean
 )
 RETURNS record
@@ -53,8 +54,9 @@ BEGIN
         p_pos := v_safe.p_pos;
         p_id := v_safe.p_id;
         p_who := v_safe.p_who;
-        p_newest := (v_safe.p_newest_pos, v_safe.p_newest_id);
-        v_position := p_newest;
+        p_newest_pos := v_safe.p_newest_pos;
+        p_newest_id := v_safe.p_newest_id;
+        v_position := (p_newest_pos, p_newest_id);
         IF v_source.state <> coalesce(p_who || ' writes to it', '') THEN
             PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
         END IF;
@@ -74,9 +76,9 @@ COMMENT ON FUNCTION omd_lineage._probe_source IS
 'Probes how far the source p_topic_id has come, if its source_offset is PROBE (its newest row) or '
 'CLOCK (now, or the start of its oldest writer), and moves its offset; p_is_moved says whether it '
 'has moved. With PROBE it returns (p_pos, p_id), the position up to which all rows are visible, '
-'p_who, the transaction that still writes behind it, and p_newest, the newest row. p_is_step: a '
-'step asks, so that what is wrong with the source is looked for only once a minute. Errors: OM206:'
-' the source can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE, and '
-'the offset.';
+'p_who, the transaction that still writes behind it, and (p_newest_pos, p_newest_id), the newest '
+'row. p_is_step: a step asks, so that what is wrong with the source is looked for only once a '
+'minute. Errors: OM206: the source can''t be read by blocks; OM212: it is locked. Locks: the '
+'table, ACCESS SHARE, and the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

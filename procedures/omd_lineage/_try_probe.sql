@@ -30,7 +30,7 @@ DECLARE
     v_seen record;
     v_unread record;
     v_former text;
-    v_sqlstate text := '';
+    v_sqlstate text;
     v_detail text;
     v_problems text[] := '{}';
 BEGIN
@@ -48,7 +48,7 @@ BEGIN
     BEGIN
         IF p_is_read THEN
             v_index := omd_lineage._missing_index(p_table_code, p_pos_column, p_id_column);
-            v_problems := v_problems || v_index.p_problem;
+            v_problems := array_append(v_problems, v_index.p_problem);
             IF v_index.p_is_large THEN
                 PERFORM omd.raise_error(
                     'OM206',
@@ -62,7 +62,7 @@ BEGIN
         IF p_topic_id IS NOT NULL THEN
             v_seen := omd_lineage._probe_source(p_topic_id, FALSE);
             p_is_moved := v_seen.p_is_moved;
-            v_new.newest := v_seen.p_newest;
+            v_new.newest := (v_seen.p_newest_pos, v_seen.p_newest_id);
         END IF;
         IF p_is_read THEN
             IF v_new.newest IS NULL THEN
@@ -76,18 +76,20 @@ BEGIN
             v_new.ahead_pos := v_unread.p_ahead_pos;
         END IF;
     EXCEPTION
-        WHEN query_canceled OR OTHERS THEN
+        WHEN query_canceled THEN
+            IF p_caller <> 'POLL' THEN
+                RAISE;
+            END IF;
+            p_is_cancelled := TRUE;
+            p_error := sqlerrm;
+        WHEN OTHERS THEN
             GET STACKED DIAGNOSTICS
                 v_sqlstate = RETURNED_SQLSTATE,
                 p_error = MESSAGE_TEXT,
                 v_detail = PG_EXCEPTION_DETAIL;
-            IF v_sqlstate = '57014' AND p_caller <> 'POLL' THEN
-                RAISE;
-            END IF;
     END;
     v_new.probe_duration := clock_timestamp() - v_new.probed_at;
 
-    p_is_cancelled := v_sqlstate = '57014';
     IF p_is_cancelled AND v_new.probe_duration < interval '1 second' THEN
         -- It says nothing about the source.
         RETURN;
@@ -122,27 +124,34 @@ BEGIN
         ];
     ELSIF v_old.table_oid <> v_table THEN
         v_former := omd_lineage._former_name(v_old.table_oid, p_pos_column, p_id_column);
-        v_problems := v_problems
-            || ('it was renamed to ' || v_former || ', and another table has its name');
+        v_problems := array_append(
+            v_problems, 'it was renamed to ' || v_former || ', and another table has its name'
+        );
     END IF;
     IF v_former IS NULL THEN
         v_new.table_oid := coalesce(v_table, v_old.table_oid);
     END IF;
     IF v_new.is_read AND v_new.null_rows > 0 THEN
-        v_problems := v_problems || format(
-            '%s a NULL position (%I), and no topic reads such a row',
-            CASE v_new.null_rows
-                WHEN 1 THEN '1 row has'
-                WHEN 1000 THEN '1000 rows or more have'
-                ELSE v_new.null_rows || ' rows have'
-            END,
-            coalesce(nullif(p_pos_column, ''), p_id_column)
+        v_problems := array_append(
+            v_problems,
+            format(
+                '%s a NULL position (%I), and no topic reads such a row',
+                CASE v_new.null_rows
+                    WHEN 1 THEN '1 row has'
+                    WHEN 1000 THEN '1000 rows or more have'
+                    ELSE v_new.null_rows || ' rows have'
+                END,
+                coalesce(nullif(p_pos_column, ''), p_id_column)
+            )
         );
     END IF;
     IF v_new.is_read AND v_new.null_id_pos IS NOT NULL THEN
-        v_problems := v_problems || format(
-            'rows have a NULL position (%I), one of them at %s, and no topic reads such a row',
-            p_id_column, v_new.null_id_pos
+        v_problems := array_append(
+            v_problems,
+            format(
+                'rows have a NULL position (%I), one of them at %s, and no topic reads such a row',
+                p_id_column, v_new.null_id_pos
+            )
         );
     END IF;
     SELECT string_agg(upper(left(p.problem, 1)) || substr(p.problem, 2), '. ' ORDER BY p.n) || '.'

@@ -27,8 +27,8 @@ newest AS (
         coalesce(p.null_rows, 0) AS null_rows,
         CASE
             WHEN s.source_offset IN ('PROBE', 'TRIGGER') AND o.last > p.newest THEN o.last
-            WHEN s.source_offset = 'CLOCK' THEN p.newest
-            ELSE coalesce(p.newest, o.last)
+            WHEN p.newest IS NULL AND s.source_offset <> 'CLOCK' THEN o.last
+            ELSE p.newest
         END AS position
     FROM omd_lineage.source_list AS s
     LEFT JOIN omd_lineage.source_probe AS p ON s.source = p.source
