@@ -5,11 +5,9 @@
 CREATE OR REPLACE FUNCTION omd_lineage._missing_index(
     p_table_code text,
     p_pos_column text,
-    p_id_column text,
-    OUT p_problem text,
-    OUT p_is_large boolean
+    p_id_column text
 )
-RETURNS record
+RETURNS text
 LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
@@ -20,8 +18,8 @@ DECLARE
     v_tables oid[] := ARRAY[omd_lineage._table_oid(p_table_code)];
     v_table oid;
     v_pages integer;
+    v_problem text;
 BEGIN
-    p_is_large := FALSE;
     IF (SELECT c.relhassubclass FROM pg_class AS c WHERE c.oid = v_tables[1]) THEN
         WITH RECURSIVE tree AS (
             SELECT v_tables[1] AS relid
@@ -58,20 +56,29 @@ BEGIN
                 )
         );
         IF v_pages IS NOT NULL THEN
-            p_problem := format(
+            v_problem := format(
                 'its index on (%s) is missing',
                 concat_ws(', ', nullif(p_pos_column, ''), p_id_column)
             );
-            p_is_large := p_is_large OR v_pages > 16384;
+            IF v_pages > 16384 THEN
+                PERFORM omd.raise_error(
+                    'OM206',
+                    jsonb_build_object(
+                        'table_code', p_table_code,
+                        'problem', v_problem || ', and it is too large to be read without'
+                    )
+                );
+            END IF;
         END IF;
     END LOOP;
+    RETURN v_problem;
 END
 $missing_index$;
 
 COMMENT ON FUNCTION omd_lineage._missing_index IS
-'Returns p_problem, in plain words, when the table p_table_code (schema.table) has no index on '
-'(p_pos_column, p_id_column), and whether the table is too large to be read without it '
-'(p_is_large: 16,384 pages at the last ANALYZE); p_problem is NULL when the index is there. Locks:'
-' none.';
+'Returns in plain words that the table p_table_code (schema.table) has no index on (p_pos_column, '
+'p_id_column), or on p_id_column when p_pos_column is empty; NULL when it has. Errors: OM206: '
+'without the index the table is too large to be read (16,384 pages at the last ANALYZE). Locks: '
+'none.';
 REVOKE ALL ON FUNCTION omd_lineage._missing_index FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._missing_index TO omd_runner, omd_admin;

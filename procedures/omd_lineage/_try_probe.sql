@@ -26,13 +26,12 @@ DECLARE
     v_table oid := omd_lineage._table_oid(p_table_code);
     v_new omd_lineage.source_probe;
     v_old omd_lineage.source_probe;
-    v_index record;
     v_seen record;
     v_unread record;
     v_former text;
     v_sqlstate text;
     v_detail text;
-    v_problems text[] := '{}';
+    v_problems text[] := ARRAY[]::text[];
 BEGIN
     p_is_moved := FALSE;
     p_is_cancelled := FALSE;
@@ -47,22 +46,16 @@ BEGIN
     v_new.is_read := TRUE;
     BEGIN
         IF p_is_read THEN
-            v_index := omd_lineage._missing_index(p_table_code, p_pos_column, p_id_column);
-            v_problems := array_append(v_problems, v_index.p_problem);
-            IF v_index.p_is_large THEN
-                PERFORM omd.raise_error(
-                    'OM206',
-                    jsonb_build_object(
-                        'table_code', p_table_code,
-                        'problem', v_index.p_problem || ', and it is too large to be read without'
-                    )
-                );
-            END IF;
+            v_problems := ARRAY[
+                omd_lineage._missing_index(p_table_code, p_pos_column, p_id_column)
+            ];
         END IF;
         IF p_topic_id IS NOT NULL THEN
             v_seen := omd_lineage._probe_source(p_topic_id, FALSE);
             p_is_moved := v_seen.p_is_moved;
-            v_new.newest := (v_seen.p_newest_pos, v_seen.p_newest_id);
+            v_new.newest := ROW(
+                v_seen.p_newest_pos, v_seen.p_newest_id
+            )::omd_lineage.row_position;
         END IF;
         IF p_is_read THEN
             IF v_new.newest IS NULL THEN
