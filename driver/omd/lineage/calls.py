@@ -36,11 +36,12 @@ class LineageCalls(Calls):
         Drivers call it; step does everything in the database. Returns ``outcome``: RUN, go on with
         ``module_instance_id`` over the block (``start_pos`` and ``start_id``, ``end_pos`` and
         ``end_id``] and end it with commit_step or fail_step and ``plan_number``; NOJOBS, there is
-        nothing to do; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of the
-        Module returned this; ERROR, the step could not begin, which counts as an attempt and is in
-        the event log, and ``reason`` is the SQLSTATE; FAILED, the topic has failed too often and
-        waits for retry. ``processing_indicator``, ``instance_array`` and ``reason`` are those of
-        begin_module. ``detail`` says why. See docs/explanation/lineage.md.
+        nothing to do, or the base table is locked; MUTEX, another step holds the topic; SKIPPED or
+        ABORTED, the begin of the Module returned this; ERROR, the step could not begin, which
+        counts as an attempt and is in the event log, and ``reason`` is the SQLSTATE; FAILED, the
+        topic has failed too often and waits for retry. ``processing_indicator``, ``instance_array``
+        and ``reason`` are those of begin_module. ``detail`` says why. See
+        docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -143,6 +144,7 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             UnknownTopic: OM015.
             BaseTableUnfit: OM206.
+            BaseTableLocked: OM212.
         """
         from omd.lineage.rows import PlanRow
 
@@ -328,6 +330,7 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             UnknownTopic: OM015.
             BaseTableUnfit: OM206.
+            BaseTableLocked: OM212.
         """
         self._do(_SET_BLOCK, topic)
 
