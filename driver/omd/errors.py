@@ -57,6 +57,7 @@ from omd.control.errors import (
 )
 from omd.lineage.errors import (
     AmbiguousKey,
+    BaseTableLocked,
     BaseTableUnfit,
     BaseTableUnread,
     CyclicDependency,
@@ -73,6 +74,7 @@ from omd.lineage.errors import (
 __all__ = [
     "AmbiguousKey",
     "AnswerLost",
+    "BaseTableLocked",
     "BaseTableUnfit",
     "BaseTableUnread",
     "BatchAborted",

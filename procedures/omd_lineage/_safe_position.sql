@@ -56,6 +56,7 @@ COMMENT ON FUNCTION omd_lineage._safe_position IS
 'columns p_pos_column and p_id_column: that of its newest row, or, while a transaction (p_who) '
 'writes to it, that of the newest row seen before it began; NULL when that is not known. '
 '(p_newest_pos, p_newest_id) is its newest row. With p_is_remembered, what is seen is remembered. '
-'Errors: OM206: the table can''t be read by blocks. Locks: none.';
+'Errors: OM206: the table can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS '
+'SHARE.';
 REVOKE ALL ON FUNCTION omd_lineage._safe_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._safe_position TO omd_runner, omd_admin;

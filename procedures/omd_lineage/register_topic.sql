@@ -39,6 +39,7 @@ SET search_path = pg_catalog, pg_temp
 AS $register_topic$
 DECLARE
     v_new omd_lineage.topic;
+    v_problem text;
 BEGIN
     v_new.topic := p_topic;
     v_new.depends_on := p_depends_on;
@@ -66,12 +67,16 @@ BEGIN
         v_new, p_module_code, p_area_code, p_table_type_code, p_platform_code, p_start_pos,
         p_start_id, p_topic_id
     );
-    BEGIN
-        PERFORM omd_lineage._probe_source(p_topic_id);
-    EXCEPTION
-        WHEN SQLSTATE 'OM206' THEN
-            RAISE WARNING USING MESSAGE = sqlerrm;
-    END;
+    SELECT p.p_error INTO v_problem
+    FROM omd_lineage.source_list AS s
+    CROSS JOIN LATERAL omd_lineage._try_probe(
+        s.source, s.topic_id, s.table_code, s.pos_column, s.id_column, s.is_read,
+        'REGISTRATION'
+    ) AS p
+    WHERE s.topic_id = p_topic_id;
+    IF v_problem IS NOT NULL THEN
+        RAISE WARNING USING MESSAGE = v_problem;
+    END IF;
     -- The guard against open writers can't see a transaction that has not written yet, and now() is
     -- the start of that transaction.
     IF EXISTS (

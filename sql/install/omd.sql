@@ -86,6 +86,7 @@
 \ir ../../procedures/omd/_require_context.sql
 \ir ../../procedures/omd/require_read_committed.sql
 \ir ../../procedures/omd/_refused_commit.sql
+\ir ../../procedures/omd/ask_whether_to_commit.sql
 \ir ../../procedures/omd/require_no_transaction_block.sql
 \ir ../../procedures/omd/_require_batch_instance.sql
 \ir ../../procedures/omd/why_failed.sql

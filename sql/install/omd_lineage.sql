@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum '0f436d61c8feb866686415f0cf403e4deb589f5b1bbe9b5eab259436a0436c32'
+\set migration 'V015__sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V015__sources.sql
+\endif
+
 \set checksum 'ce17a949ba0f01b7c58d0565ce203990b377c0cb8efd01c201adcc9e1e90942d'
 \set migration 'V016__lineage_spelling'
 \ir ../setup/claim.psql
@@ -67,16 +74,25 @@
 \ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
+\ir ../views/omd_lineage/source_list.sql
 
 -- Topics
 \ir ../../procedures/omd_lineage/_oldest_writer.sql
 \ir ../../procedures/omd_lineage/_uncounted_instances.sql
+\ir ../../procedures/omd_lineage/_table_oid.sql
+\ir ../../procedures/omd_lineage/_former_name.sql
+\ir ../../procedures/omd_lineage/_why_unreadable.sql
+\ir ../../procedures/omd_lineage/_missing_index.sql
+\ir ../../procedures/omd_lineage/_unread_rows.sql
 \ir ../../procedures/omd_lineage/_newest_row.sql
 \ir ../../procedures/omd_lineage/_see_position.sql
 \ir ../../procedures/omd_lineage/_safe_position.sql
 \ir ../../procedures/omd_lineage/_move_source.sql
 \ir ../../procedures/omd_lineage/_write_state.sql
+\ir ../../procedures/omd_lineage/_save_probe.sql
 \ir ../../procedures/omd_lineage/_probe_source.sql
+\ir ../../procedures/omd_lineage/_try_probe.sql
+\ir ../../procedures/omd_lineage/_sources_to_probe.sql
 \ir ../../procedures/omd_lineage/probe_sources.sql
 \ir ../../procedures/omd_lineage/_normal_run_window.sql
 \ir ../../procedures/omd_lineage/_check_topic.sql
@@ -144,6 +160,7 @@
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../views/omd_lineage/error_log.sql
+\ir ../views/omd_lineage/sources.sql
 \ir ../views/omd_lineage/lineage_lag.sql
 \ir ../views/omd_lineage/lineage_gaps.sql
 \ir ../views/omd_lineage/lineage_errors.sql

@@ -10,10 +10,12 @@ CONTROLS_TRANSACTIONS = {
     "omd.execute_module",
     "omd._execute_batch",
     "omd.purge_history",
+    "omd.ask_whether_to_commit",
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
     "omd_lineage.step",
+    "omd_lineage.probe_sources",
 }
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
@@ -173,9 +175,12 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lineage.begin_step > omd.begin_in_database_run"],
     ),
     (
-        "OM206",
-        "it records what is not the mistake of its caller, and answers ERROR",
-        ["omd_lineage.begin_step > omd_lineage._next_block"],
+        "OM206 OM212",
+        "it records what is not the mistake of its caller, and answers ERROR or NOJOBS",
+        [
+            "omd_lineage.begin_step > omd_lineage._newest_row",
+            "omd_lineage.begin_step > omd_lineage._next_block",
+        ],
     ),
     (
         "OM004",

@@ -31,12 +31,13 @@ COMPOSE_SQL = {
     "omd_lineage._replace_rows(regclass,text[],text,text,text[],text,bigint)",
     "omd_lineage.put_back_rows(bigint[])",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
+    "omd_lineage._unread_rows(text,text,text,timestamp with time zone,timestamp with time zone)",
 }
 
 # These exist to execute a COMMIT that the server may refuse.
 TRY_TO_COMMIT = {
     "omd._refused_commit()",
-    "omd.require_no_transaction_block(text)",
+    "omd.ask_whether_to_commit(boolean)",
 }
 
 # Base tables belong to users, so a trigger function for them needs a table made here.

@@ -120,6 +120,7 @@ def _database(dsn: str) -> Iterator[Finding]:
             with suppress(psycopg.errors.InsufficientPrivilege):  # of a user without our roles
                 yield _who_runs(conn)
                 yield from _readiness(conn)
+                yield from _sources(conn)
 
 
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
@@ -245,6 +246,18 @@ def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     elif rows[0][-1] > len(rows):
         told = f"and {rows[0][-1] - len(rows):,} problems more"
         yield Finding("readiness", verdict, told, everything)
+
+
+def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """What is wrong with the tables that topics read."""
+    rows = conn.execute(
+        "SELECT source, problem, count(*) OVER () FROM omd_report.sources"
+        " WHERE problem IS NOT NULL ORDER BY source LIMIT %s",
+        [_SHOWN],
+    ).fetchall()
+    for source, problem, count in rows:
+        mend = f"and {count - _SHOWN:,} more: omd lineage sources" if count > _SHOWN else ""
+        yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
 
 
 def _packages() -> Iterator[Finding]:

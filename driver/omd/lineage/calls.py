@@ -36,11 +36,12 @@ class LineageCalls(Calls):
         Drivers call it; step does everything in the database. Returns ``outcome``: RUN, go on with
         ``module_instance_id`` over the block (``start_pos`` and ``start_id``, ``end_pos`` and
         ``end_id``] and end it with commit_step or fail_step and ``plan_number``; NOJOBS, there is
-        nothing to do; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of the
-        Module returned this; ERROR, the step could not begin, which counts as an attempt and is in
-        the event log, and ``reason`` is the SQLSTATE; FAILED, the topic has failed too often and
-        waits for retry. ``processing_indicator``, ``instance_array`` and ``reason`` are those of
-        begin_module. ``detail`` says why. See docs/explanation/lineage.md.
+        nothing to do, or the base table is locked; MUTEX, another step holds the topic; SKIPPED or
+        ABORTED, the begin of the Module returned this; ERROR, the step could not begin, which
+        counts as an attempt and is in the event log, and ``reason`` is the SQLSTATE; FAILED, the
+        topic has failed too often and waits for retry. ``processing_indicator``, ``instance_array``
+        and ``reason`` are those of begin_module. ``detail`` says why. See
+        docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -143,16 +144,19 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             UnknownTopic: OM015.
             BaseTableUnfit: OM206.
+            BaseTableLocked: OM212.
         """
         from omd.lineage.rows import PlanRow
 
         return self._answer(_PLAN, PlanRow, topic)
 
     def probe_sources(self) -> int:
-        """Probes how far every source with PROBE or CLOCK has come, and moves its offset.
+        """Probes every active source: moves the offsets of those with PROBE or CLOCK as far as
+        their tables have come, and finds what is wrong with a source, which omd_report.sources
+        shows.
 
-        Returns ``moved``, the number of offsets that moved. An error in a source is recorded in its
-        state.
+        Returns ``moved``, the number of offsets that moved. A locked or broken source does not stop
+        the others. Outside a transaction block it commits after each source.
         """
         answer: int = self._value(_PROBE_SOURCES)
         return answer
@@ -347,6 +351,7 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             UnknownTopic: OM015.
             BaseTableUnfit: OM206.
+            BaseTableLocked: OM212.
         """
         self._do(_SET_BLOCK, topic)
 

@@ -25,11 +25,11 @@ from omd.cli.common import (
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from omd.lineage.graph import Node
     from omd.lineage.room import Lineage
-    from omd.lineage.rows import ReadyListRow
+    from omd.lineage.rows import ReadyListRow, SourcesRow
     from omd.lineage.step import StepOutcome
 
 _STATUS = {
@@ -40,6 +40,16 @@ _STATUS = {
     "state": "state",
     "holder": "hostid",
     "tries": "attempts",
+}
+
+_SOURCES = {
+    "source": "source",
+    "newest": "newest_pos",
+    "id": "newest_id",
+    "lag": "lag",
+    "at most": "max_age",
+    "probed": "probed_at",
+    "problem": "problem",
 }
 
 _master = click.option(
@@ -98,13 +108,58 @@ add_call(
 @click.argument("topics", metavar="[GLOB]...", nargs=-1)
 @dsn_option
 @output_option
-def status(topics: tuple[str, ...], dsn: str, output: str) -> None:
-    """Show lag, blocker, state and holder of each topic, with the greatest lag first."""
-    from omd.lineage.rows import LineageLagRow
+def status(topics: tuple[str, ...], dsn: str, output: str) -> int:
+    """Show lag, blocker, state and holder of each topic, with the greatest lag first.
+
+    Below stands in full what is wrong with a source or a topic, and the exit code is 1 when a
+    source has a problem or a topic has FAILED.
+    """
+    from omd.lineage.rows import LineageLagRow, SourcesRow
 
     with _open(dsn) as room:
         rows = room.control.report(LineageLagRow)
-        show([row for row in rows if is_chosen(row.topic, topics)], _STATUS, output)
+        sources = room.control.report(SourcesRow)
+    rows = [row for row in rows if is_chosen(row.topic, topics)]
+    chosen = {row.topic for row in rows}
+    show(rows, _STATUS, output)
+    has_problem = _tell_problems(
+        [s for s in sources if is_chosen(s.source, topics) or not chosen.isdisjoint(s.topics)]
+    )
+    for row in rows:
+        # The table may have cut the state; what is not longer than this is never cut.
+        if row.reason == "FAILED" or len(row.state) > 20:
+            told = f"{row.reason} after {row.attempts} attempts: " if row.attempts else ""
+            click.echo(short(f"{row.topic}: {told}{row.state}"), err=True)
+    failed = any(row.reason == "FAILED" for row in rows)
+    return ExitCode.FAILURE if failed or has_problem else ExitCode.OK
+
+
+@lineage.command()
+@click.argument("sources", metavar="[GLOB]...", nargs=-1)
+@dsn_option
+@output_option
+def sources(sources: tuple[str, ...], dsn: str, output: str) -> int:
+    """Show the newest row of each source, its last probe, and what is wrong with it.
+
+    The exit code is 1 when a source has a problem.
+    """
+    from omd.lineage.rows import SourcesRow
+
+    with _open(dsn) as room:
+        rows = room.control.report(SourcesRow)
+    rows = [row for row in rows if is_chosen(row.source, sources)]
+    show(rows, _SOURCES, output)
+    return ExitCode.FAILURE if _tell_problems(rows) else ExitCode.OK
+
+
+def _tell_problems(sources: Iterable[SourcesRow]) -> bool:
+    """Tell in full what is wrong with each source; returns whether anything is."""
+    found = [row for row in sources if row.problem is not None]
+    for row in found:
+        click.echo(short(f"{row.source}: {row.problem}"), err=True)
+    if old := sum(row.is_too_old for row in found):
+        click.echo(f"{old} of these sources {'is' if old == 1 else 'are'} too old.", err=True)
+    return bool(found)
 
 
 @lineage.command()

@@ -8,6 +8,7 @@ from omd.control.errors import NotStarted
 
 __all__ = [
     "AmbiguousKey",
+    "BaseTableLocked",
     "BaseTableUnfit",
     "BaseTableUnread",
     "CyclicDependency",
@@ -64,6 +65,10 @@ class ReplacedRowsPurged(ConfigurationError, code="OM217"):
 
 class ReplacedRowsUnfit(ConfigurationError, code="OM218"):
     """A step can't be undone: the destination has changed since it replaced rows."""
+
+
+class BaseTableLocked(ConfigurationError, code="OM212"):
+    """Another session locks the base table, so that it can't be read now."""
 
 
 class StepNotStarted(NotStarted):

@@ -23,6 +23,8 @@ __all__ = [
     "LineageThroughputRow",
     "PlanRow",
     "ReadyListRow",
+    "SourceListRow",
+    "SourcesRow",
     "StepAnswer",
     "TopicDefinitionRow",
 ]
@@ -238,7 +240,7 @@ class LineageLagRow:
     Attributes:
         topic: The topic.
         lag: How far the topic is behind its base table; NULL when it has not begun, or when
-            that is not known.
+            that is not known, as with a silent source.
         blocker: The dependency that the topic waits for; NULL when there is none.
         is_ready: TRUE when the topic may take a step now.
         reason: Why the topic may take a step, or why it may not.
@@ -250,6 +252,8 @@ class LineageLagRow:
         attempts: How many attempts at the planned block were made.
         hostid: The holder of the topic; empty when there is none.
         state: How the last step of the topic ended.
+        problem: What is wrong with the sources of the topic, in plain sentences; NULL when
+            nothing is.
     """
 
     view: ClassVar[str] = "omd_report.lineage_lag"
@@ -265,6 +269,7 @@ class LineageLagRow:
     attempts: int
     hostid: str
     state: str
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,3 +334,74 @@ class ReadyListRow:
     state: str
     hostid: str
     attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceListRow:
+    """Every source: the topics without a processor, and the names in depends_on that are no topics.
+
+    Attributes:
+        source: The name of the topic, or the name in depends_on.
+        topic_id: The topic; NULL when it is none.
+        table_code: Its table.
+        pos_column: The time column.
+        id_column: The id column.
+        source_offset: Where its offset comes from; NULL when it is no topic.
+        max_age: How old its newest row may be; NULL when nothing is promised.
+        inactive_indicator: Y: it is not probed.
+        is_read: TRUE when a probe reads the table; else it only looks whether the table is
+            still there.
+    """
+
+    view: ClassVar[str] = "omd_lineage.source_list"
+
+    source: str
+    topic_id: int | None
+    table_code: str
+    pos_column: str
+    id_column: str
+    source_offset: str | None
+    max_age: timedelta | None
+    inactive_indicator: str
+    is_read: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesRow:
+    """Every source, that is, every topic without a processor and every name in depends_on that is
+    no topic: its newest row, its last probe, and what is wrong with it. See
+    docs/explanation/lineage.md.
+
+    Attributes:
+        source: The name of the topic, or the name in depends_on.
+        newest_pos: The newest row that was seen and is not ahead of the clock, or what was told
+            of it: its pos; NULL when there is none.
+        newest_id: The newest row that was seen, or what was told of it: its id; NULL when there
+            is none.
+        lag: How old the newest row is, by its pos; NULL when that is not known.
+        probed_at: When it was probed last; NULL when it never was.
+        probe_duration: How long the last probe took; NULL when it never was probed.
+        max_age: How old its newest row may be; NULL when nothing is promised.
+        problem: What is wrong with it, in plain sentences; NULL when nothing is.
+        is_too_old: TRUE when its newest row is older than max_age.
+        is_silent: TRUE when nothing new is known of it: it is too old, or its last probe has
+            failed.
+        null_rows: How many of its rows have no pos, and so no position; 1000 stands for that
+            many or more.
+        topics: The topics that depend on it.
+    """
+
+    view: ClassVar[str] = "omd_report.sources"
+
+    source: str
+    newest_pos: datetime | None
+    newest_id: int | None
+    lag: timedelta | None
+    probed_at: datetime | None
+    probe_duration: timedelta | None
+    max_age: timedelta | None
+    problem: str | None
+    is_too_old: bool
+    is_silent: bool
+    null_rows: int
+    topics: list[str]

@@ -62,6 +62,11 @@ VALUES
     'CREATE OR REPLACE VIEW {transform} AS SELECT … FROM {table_code} AS t WHERE '
     'omd_lineage.in_block(t.pos, t.id); A function that the view calls is looked into only when it '
     'is in SQL with BEGIN ATOMIC.'
+),
+(
+    'OM212', 'BaseTableLocked', 'the base table {table_code} can''t be read now: {problem}',
+    'The next probe or step tries again. SELECT pid, query FROM pg_stat_activity WHERE '
+    'cardinality(pg_blocking_pids(pid)) > 0 OR state <> ''idle'';'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,
