@@ -13,6 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $process_block$
 DECLARE
     v_step record;
+    v_indicator text;
     v_statement text;
     v_rows bigint := 0::bigint;
     v_nulls jsonb := '{}'::jsonb;
@@ -20,18 +21,25 @@ DECLARE
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
-        omd.insert_column(t.module_id) AS insert_column
+        omd.insert_column(t.module_id) AS insert_column,
+        r.block_start, r.block_end, r.former_array
     INTO v_step
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
+    LEFT JOIN omd_lineage.restatement AS r ON o.restatement_id = r.restatement_id
     WHERE o.module_instance_id = p_module_instance_id AND o.plan_number = p_plan_number;
     IF NOT FOUND THEN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
     END IF;
 
     CALL omd_lineage._write_block(
-        v_step.topic, coalesce(v_step.quiet_start, v_step.last), v_step.next
+        v_step.topic,
+        coalesce(v_step.block_start, v_step.quiet_start, v_step.last),
+        coalesce(v_step.block_end, v_step.next)
     );
+    IF v_step.former_array IS NOT NULL THEN
+        CALL omd.undo_instances(p_module_instance_id, v_step.former_array, v_indicator);
+    END IF;
     FOREACH v_statement IN ARRAY v_step.before_sql LOOP
         EXECUTE v_statement;
     END LOOP;
@@ -63,7 +71,7 @@ BEGIN
         EXECUTE v_statement;
     END LOOP;
 
-    PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
+    PERFORM omd.tell_row_counts(p_rows_input => CASE WHEN v_step.block_end IS NULL THEN v_step.rows END, p_rows_inserted => v_rows);
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
 END
 $process_block$;

@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum '0aac923333f441ab8005c65f78917a95b9dd6f986f5fe28f53cd38617f79a66b'
+\set migration 'V019__lineage_restate'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V019__lineage_restate.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -51,6 +58,7 @@
 \ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
+\ir ../views/omd_lineage/restatement_list.sql
 
 -- Topics
 \ir ../../procedures/omd_lineage/_oldest_writer.sql
@@ -75,15 +83,28 @@
 \ir ../../procedures/omd_lineage/release.sql
 \ir ../../procedures/omd_lineage/retry.sql
 
+-- Ranges to be taken again
+\ir ../../procedures/omd_lineage/_downstream.sql
+\ir ../../procedures/omd_lineage/_readers.sql
+\ir ../../procedures/omd_lineage/readers_of.sql
+\ir ../../procedures/omd_lineage/_queue_restatement.sql
+\ir ../../procedures/omd_lineage/_next_restated_block.sql
+\ir ../../procedures/omd_lineage/_end_restatement.sql
+\ir ../../procedures/omd_lineage/_claim_restatement.sql
+\ir ../../procedures/omd_lineage/_forget_blocks.sql
+
 -- Steps
 \ir ../../procedures/omd_lineage/_next_block.sql
 \ir ../../procedures/omd_lineage/plan.sql
 \ir ../../procedures/omd_lineage/topic_definition.sql
 \ir ../../procedures/omd_lineage/_write_block.sql
 \ir ../../procedures/omd_lineage/set_block.sql
+\ir ../../procedures/omd_lineage/_go_back.sql
 \ir ../../procedures/omd_lineage/_claim_topic.sql
 \ir ../../procedures/omd_lineage/_note_no_jobs.sql
 \ir ../../procedures/omd_lineage/_start_step.sql
+\ir ../../procedures/omd_lineage/_start_restated_step.sql
+\ir ../../procedures/omd_lineage/_end_restated_step.sql
 \ir ../../procedures/omd_lineage/begin_step.sql
 \ir ../../procedures/omd_lineage/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/_add_counts.sql
@@ -96,6 +117,7 @@
 \ir ../../procedures/omd_lineage/fail_step.sql
 \ir ../../procedures/omd_lineage/note_error.sql
 \ir ../../procedures/omd_lineage/step.sql
+\ir ../../procedures/omd_lineage/restate.sql
 \ir ../../procedures/omd_lineage/purge_log.sql
 \ir ../../procedures/omd_lineage/note_rows.sql
 \ir ../../procedures/omd_lineage/_log_topic_edit.sql

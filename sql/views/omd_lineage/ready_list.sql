@@ -51,7 +51,10 @@ topics AS (
             SELECT i.module_id
             FROM omd.open_instance AS i
             WHERE i.is_rollback_pending AND i.execution_status_code = 'S'
-        ) AS is_to_be_undone
+        ) AS is_to_be_undone,
+        t.topic_id IN (
+            SELECT r.topic_id FROM omd_lineage.restatement_list AS r WHERE r.is_ready
+        ) AS is_to_be_restated
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
     INNER JOIN omd.module_target AS m ON t.module_id = m.module_id
@@ -76,6 +79,7 @@ reasoned AS (
                 THEN 'BACK_OFF'
             WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
             WHEN t.is_to_be_undone THEN 'ROLLBACK'
+            WHEN t.is_to_be_restated THEN 'RESTATE'
             WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
             WHEN t.is_full THEN 'FULL'
             WHEN NOT t.last_pos < t.upto THEN 'DEPENDENCY'
@@ -88,7 +92,7 @@ reasoned AS (
 
 SELECT
     r.topic,
-    r.reason IN ('RETRY', 'ROLLBACK', 'FULL', 'MAX_WAIT', 'DUE') AS is_ready,
+    r.reason IN ('RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE') AS is_ready,
     r.reason,
     r.upto,
     r.blocker,
@@ -112,8 +116,8 @@ COMMENT ON COLUMN omd_lineage.ready_list.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'TRUE when the topic may take a step now.';
 COMMENT ON COLUMN omd_lineage.ready_list.reason IS
 'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step '
-'to be undone), FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It '
-'is not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts failed), '
+'to be undone), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT (it '
+'has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts failed), '
 'RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure), NO_OFFSET (a '
 'dependency has no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is '
 'too recent).';
