@@ -19,7 +19,7 @@ DECLARE
     v_readers text;
 BEGIN
     SELECT t.* INTO v_topic FROM omd_lineage.topic AS t WHERE t.topic_id = p_topic_id;
-    SELECT o.last INTO v_from FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id;
+    v_from := (SELECT o.last FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id);
     UPDATE omd_lineage.offsets AS o SET
         last = p_back,
         next = NULL,

@@ -24,7 +24,6 @@ DECLARE
     v_left record;
 BEGIN
     CALL omd.require_no_transaction_block('omd_lineage.restate');
-    PERFORM omd.require_read_committed();
     v_call_id := omd_lineage._queue_restatement(p_topic, p_from, p_to, p_cascade);
     COMMIT;
     p_blocks := 0;
