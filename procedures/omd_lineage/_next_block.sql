@@ -172,6 +172,7 @@ BEGIN
         IF v_topic.processor = 'RELOAD' AND p_is_quiet THEN
             p_end_pos := greatest(p_upto, (v_topic.last).pos);
             p_end_id := 0::bigint;
+            p_detail := NULL;
         ELSE
             p_end_id := NULL;
         END IF;

@@ -18,6 +18,7 @@ DECLARE
     v_rows bigint := 0::bigint;
     v_nulls jsonb := '{}'::jsonb;
     v_inserted record;
+    v_method text;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
@@ -50,6 +51,7 @@ BEGIN
         );
         v_rows := v_inserted.p_row_count;
         v_nulls := v_inserted.p_nulls;
+        v_method := v_inserted.p_method;
     ELSIF v_step.processor = 'STEP' THEN
         FOREACH v_statement IN ARRAY v_step.transforms LOOP
             v_inserted := omd_lineage._insert_transform(
@@ -73,13 +75,17 @@ BEGIN
 
     PERFORM omd.tell_row_counts(p_rows_input => CASE WHEN v_step.block_end IS NULL THEN v_step.rows END, p_rows_inserted => v_rows);
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
+    IF v_method IS NOT NULL THEN
+        PERFORM omd_lineage._note_reload(p_module_instance_id, v_method);
+    END IF;
 END
 $process_block$;
 
 COMMENT ON PROCEDURE omd_lineage._process_block IS
 'Runs the statements and transforms of the block of the step p_module_instance_id and moves the '
 'offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004: there is '
-'no such instance of a topic; OM108: the step does not hold its topic any more; OM207: a '
+'no such instance of a topic; OM108: the step does not hold its topic any more; OM112: former rows '
+'of the block can''t be undone; OM118: rows refer to what a RELOAD would remove; OM207: a '
 'transform does not fit the destination; those of the SQL. Locks: what the SQL takes; at the end '
 'the offset.';
 REVOKE ALL ON PROCEDURE omd_lineage._process_block FROM PUBLIC;

@@ -54,7 +54,7 @@ BEGIN
         is_full := v_block.p_is_full;
         upto := v_block.p_upto;
         blocker := v_block.p_blocker;
-        detail := v_block.p_detail;
+        detail := coalesce(v_block.p_detail, omd_lineage._plan_detail(v_topic_id));
     END IF;
     RETURN NEXT;
 END
@@ -63,7 +63,7 @@ $plan$;
 COMMENT ON FUNCTION omd_lineage.plan IS
 'One row: the block (start_pos and start_id, end_pos and end_id] that the topic p_topic would '
 'take now, with the offsets as they are. is_planned is true when the block is recorded already '
-'and waits for its retry. When there is no block, detail says why. It changes nothing. Errors: '
+'and waits for its retry. When there is no block, detail says why; for a RELOAD it says how the content is replaced. It changes nothing. Errors: '
 'OM005: p_topic is NULL; OM015: it is not registered; OM206: a table can''t be read by blocks. '
 'Locks: none. See docs/explanation/lineage.md. May be NULL: start_pos, start_id, end_pos, end_id, '
 'row_count, is_full, upto, blocker, detail. Call again when the answer was lost.';

@@ -109,7 +109,7 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'for dependencies that lag; 0: it always waits. p_before_sql, p_after_sql: statements before and '
 'after the transforms, with qualified names. p_pos_column, p_id_column: the columns of the '
 'position (pos, id) in the base table. p_source_offset: PROBE, CLOCK, TRIGGER or HAND. '
-'p_reload_method: TRUNCATE or SWAP. p_advance_when_quiet: the offset moves on when there is '
+'p_reload_method: DELETE (the default), TRUNCATE or SWAP. p_advance_when_quiet: the offset moves on when there is '
 'nothing new. p_inactive_indicator: Y skips each step, N does not. p_comment: what the topic is. '
 'p_module_code: its Module, which is named like the topic when none is given. p_area_code: area of'
 ' its Module (PRES). p_table_type_code: table type of its Module. p_platform_code: platform of its'

@@ -95,6 +95,9 @@
 
 -- Steps
 \ir ../../procedures/omd_lineage/_next_block.sql
+\ir ../../procedures/omd_lineage/_may_be_swapped.sql
+\ir ../../procedures/omd_lineage/_reload_way.sql
+\ir ../../procedures/omd_lineage/_plan_detail.sql
 \ir ../../procedures/omd_lineage/plan.sql
 \ir ../../procedures/omd_lineage/topic_definition.sql
 \ir ../../procedures/omd_lineage/_write_block.sql
@@ -109,8 +112,9 @@
 \ir ../../procedures/omd_lineage/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/_add_counts.sql
 \ir ../../procedures/omd_lineage/_insert_transform.sql
-\ir ../../procedures/omd_lineage/_may_be_swapped.sql
+\ir ../../procedures/omd_lineage/_exchange_rows.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql
+\ir ../../procedures/omd_lineage/_note_reload.sql
 \ir ../../procedures/omd_lineage/_advance_offset.sql
 \ir ../../procedures/omd_lineage/_process_block.sql
 \ir ../../procedures/omd_lineage/commit_step.sql

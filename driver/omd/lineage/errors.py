@@ -10,6 +10,7 @@ __all__ = [
     "BaseTableUnfit",
     "CyclicDependency",
     "InvalidTopic",
+    "ReloadStillReferenced",
     "StepFenced",
     "StepNotStarted",
     "TransformUnfit",
@@ -32,6 +33,10 @@ class CyclicDependency(CallerError, code="OM017"):
 
 class StepFenced(StateError, code="OM108"):
     """The topic was released, or another step has taken it: this step can't commit any more."""
+
+
+class ReloadStillReferenced(StateError, code="OM118"):
+    """A RELOAD would remove rows that another table refers to by a foreign key."""
 
 
 class BaseTableUnfit(ConfigurationError, code="OM206"):
