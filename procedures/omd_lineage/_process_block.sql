@@ -23,7 +23,7 @@ BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
         omd.insert_column(t.module_id) AS insert_column,
-        r.block_start, r.block_end, r.former_array
+        r.restatement_id, r.block_start, r.block_end, r.former_array
     INTO v_step
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
@@ -39,6 +39,9 @@ BEGIN
         coalesce(v_step.block_end, v_step.next)
     );
     IF v_step.former_array IS NOT NULL THEN
+        PERFORM omd_lineage._widen_restatements(
+            v_step.restatement_id, v_step.table_code, v_step.insert_column, v_step.former_array
+        );
         CALL omd.undo_instances(p_module_instance_id, v_step.former_array, v_indicator);
     END IF;
     FOREACH v_statement IN ARRAY v_step.before_sql LOOP
@@ -73,6 +76,12 @@ BEGIN
         EXECUTE v_statement;
     END LOOP;
 
+    IF v_step.former_array IS NOT NULL THEN
+        PERFORM omd_lineage._widen_restatements(
+            v_step.restatement_id, v_step.table_code, v_step.insert_column,
+            ARRAY[p_module_instance_id]
+        );
+    END IF;
     PERFORM omd.tell_row_counts(p_rows_input => CASE WHEN v_step.block_end IS NULL THEN v_step.rows END, p_rows_inserted => v_rows);
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
     IF v_method IS NOT NULL THEN

@@ -92,6 +92,8 @@
 \ir ../../procedures/omd_lineage/_end_restatement.sql
 \ir ../../procedures/omd_lineage/_claim_restatement.sql
 \ir ../../procedures/omd_lineage/_forget_blocks.sql
+\ir ../../procedures/omd_lineage/_widen_restatement.sql
+\ir ../../procedures/omd_lineage/_widen_restatements.sql
 
 -- Steps
 \ir ../../procedures/omd_lineage/_next_block.sql

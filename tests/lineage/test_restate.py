@@ -193,6 +193,28 @@ def test_a_chain_that_is_restated_equals_one_that_is_computed_anew(scene: Scene,
     assert (queued(scene), gaps(scene)) == (0, [])
 
 
+def test_rows_with_positions_of_their_own_are_found_downstream(scene: Scene) -> None:
+    """The rows of dwh.f lie a day later than those of the source, and later still when changed."""
+    scene.source("dwh.src", *range(1, 10))
+    scene.base("dwh.f")
+    scene.view("dwh.v_f", "dwh.src", select="t.pos - t.v * interval '1 day' AS pos, t.id, t.v")
+    scene.topic("dwh.f", transforms=["dwh.v_f"], maxstep=3)
+    scene.topic("dwh.g", "dwh.f", maxstep=2)
+    scene.steps("dwh.f")
+    scene.steps("dwh.g")
+    assert scene.ids("dwh.g") == list(range(1, 9))
+    scene.conn.execute(b"UPDATE dwh.src SET v = -v WHERE id = 5")
+    assert restate(scene, "dwh.f", 4, 5, cascade=True)["outcome"] == "DONE"
+    scene.steps("dwh.g")
+    assert values(scene, "dwh.f") == {**dict.fromkeys(range(1, 9), 1), 5: -1}
+    now = {**dict.fromkeys(range(1, 9), 1)}
+    del now[5]
+    assert values(scene, "dwh.g") == now, "a row of the future is not read yet"
+    scene.conn.execute(b"UPDATE dwh.src SET v = 2 WHERE id = 5")
+    assert restate(scene, "dwh.f", 4, 5, cascade=True)["outcome"] == "DONE"
+    assert values(scene, "dwh.g") == {**now, 5: 2}
+
+
 def test_a_block_with_a_late_id_is_undone_by_its_place(scene: Scene) -> None:
     loaded(scene)
     restate(scene, "dwh.f", 2, 4)
