@@ -88,6 +88,7 @@
 \ir ../../procedures/omd_lineage/_readers.sql
 \ir ../../procedures/omd_lineage/readers_of.sql
 \ir ../../procedures/omd_lineage/_queue_restatement.sql
+\ir ../../procedures/omd_lineage/cancel_restate.sql
 \ir ../../procedures/omd_lineage/_next_restated_block.sql
 \ir ../../procedures/omd_lineage/_end_restatement.sql
 \ir ../../procedures/omd_lineage/_claim_restatement.sql

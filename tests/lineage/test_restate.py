@@ -230,6 +230,34 @@ def test_a_block_with_a_late_id_is_undone_by_its_place(scene: Scene) -> None:
     assert first not in scene.stamps("dwh.f")
 
 
+def test_a_range_that_can_not_be_taken_again_may_be_cancelled(scene: Scene) -> None:
+    loaded(scene)
+    scene.register("dwh.f", after_sql=["SELECT 1 / (v - 7) FROM dwh.f"])
+    assert restate(scene, "dwh.f", 5, 6)["outcome"] == "ERROR"
+    scene.call("omd_lineage.cancel_restate", topic="dwh.f")
+    scene.call("omd_lineage.cancel_restate", topic="dwh.f")
+    scene.conn.execute(b"INSERT INTO dwh.src SELECT pos + interval '1 hour', 99, 1 FROM dwh.src")
+    scene.conn.execute(b"UPDATE dwh.src SET v = 1")
+    scene.probe()
+    scene.steps()
+    assert set(range(1, 10)) <= set(scene.ids())
+    scene.refused("OM015", "omd_lineage.cancel_restate", topic="dwh.no")
+
+
+def test_r_on_a_step_before_a_block_that_waits_for_its_retry_takes_that_block_once(
+    scene: Scene,
+) -> None:
+    loaded(scene)
+    second = sorted(scene.stamps("dwh.f"))[1]
+    scene.register("dwh.f", after_sql=["SELECT 1 / 0"])
+    assert restate(scene, "dwh.f", 5, 6)["outcome"] == "ERROR"
+    scene.register("dwh.f", after_sql=[], maxstep=10)
+    scene.set_next("R", module=second)
+    scene.steps()
+    assert values(scene) == {1: 1, 2: 1, **dict.fromkeys(range(3, 9), 7)}
+    assert (queued(scene), gaps(scene)) == (0, [])
+
+
 def test_rows_that_were_read_again_by_hand_come_once(scene: Scene) -> None:
     loaded(scene)
     scene.conn.execute(b"TRUNCATE dwh.f")
@@ -280,6 +308,9 @@ def test_on_spark_the_steps_take_it_and_nobody_reads_over_what_is_undone(scene: 
     assert (answer["outcome"], answer["blocks"]) == ("QUEUED", 0)
     assert scene.reason("dwh.f") == (True, "RESTATE")
     run(fails=True)
+    detail = scene.refused("OM119", "omd_lineage.cancel_restate", topic="dwh.f")
+    assert "undone" in detail["problem"]
+    scene.refused("OM208", "omd_lineage.set_offset", topic="dwh.f", pos=at(1))
     scene.steps("dwh.g")
     assert scene.ids("dwh.g") == [1, 2]
     run()

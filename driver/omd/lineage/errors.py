@@ -11,6 +11,7 @@ __all__ = [
     "CyclicDependency",
     "InvalidTopic",
     "ReloadStillReferenced",
+    "RestatementGoesOn",
     "StepFenced",
     "StepNotStarted",
     "TransformUnfit",
@@ -37,6 +38,10 @@ class StepFenced(StateError, code="OM108"):
 
 class ReloadStillReferenced(StateError, code="OM118"):
     """A RELOAD would remove rows that another table refers to by a foreign key."""
+
+
+class RestatementGoesOn(StateError, code="OM119"):
+    """A step takes a block again, or a block that is undone must be loaded first."""
 
 
 class BaseTableUnfit(ConfigurationError, code="OM206"):

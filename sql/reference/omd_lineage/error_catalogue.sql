@@ -30,6 +30,10 @@ VALUES
     'again.'
 ),
 (
+    'OM119', 'RestatementGoesOn', 'what topic "{topic}" takes again can''t be cancelled: {problem}',
+    'SELECT * FROM omd_lineage.restatement_list WHERE topic = {topic_literal};'
+),
+(
     'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
     'It needs a time column (timestamptz) and an id column (bigint), with an index on both; name '
     'them with p_pos_column and p_id_column of omd_lineage.register_topic.'
