@@ -19,8 +19,8 @@ CREATE TABLE omd_lineage.restatement (
 );
 CREATE INDEX ix_restatement_topic ON omd_lineage.restatement (topic_id);
 COMMENT ON TABLE omd_lineage.restatement IS
-'Ranges of topics that omd_lineage.restate has asked for and that are not done yet. A row goes when '
-'its last block is taken again.';
+'Ranges of topics that omd_lineage.restate has asked for and that are not done yet. A row goes '
+'when its last block is taken again.';
 COMMENT ON COLUMN omd_lineage.restatement.restatement_id IS 'Surrogate key, in order.';
 COMMENT ON COLUMN omd_lineage.restatement.call_id IS
 'The call of restate: the restatement_id of its first row. The other rows of it are downstream.';

@@ -83,9 +83,9 @@ $advance_offset$;
 
 COMMENT ON FUNCTION omd_lineage._advance_offset IS
 'Moves the offset of a topic to the end of its block, for the step p_module_instance_id with the '
-'fence p_plan_number, and logs p_rows rows and p_nulls (column: number of NULLs). The offset stays '
-'when the block was taken again. Returns the number of rows of the base table in the block; NULL '
-'when it is not known. Errors: OM004: there is no such instance; OM108: '
-'the step does not hold its topic any more. Locks: the offset, until the transaction ends.';
+'fence p_plan_number, and logs p_rows rows and p_nulls (column: number of NULLs). The offset stays'
+' when the block was taken again. Returns the number of rows of the base table in the block; NULL '
+'when it is not known. Errors: OM004: there is no such instance; OM108: the step does not hold its'
+' topic any more. Locks: the offset, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage._advance_offset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._advance_offset TO omd_runner;

@@ -71,7 +71,7 @@ $claim_restatement$;
 
 COMMENT ON FUNCTION omd_lineage._claim_restatement IS
 'Returns what the next step of the topic p_topic_id takes again: p_restatement_id, the range that '
-'it serves, with the block (p_start, p_end] and p_former_array, the Module Instances to be undone; '
-'no block for a RELOAD. p_back: the offset goes back to here instead. NULLs when nothing is to be '
-'taken again now. Locks: the ranges of the call.';
+'it serves, with the block (p_start, p_end] and p_former_array, the Module Instances to be undone;'
+' no block for a RELOAD. p_back: the offset goes back to here instead. NULLs when nothing is to be'
+' taken again now. Locks: the ranges of the call.';
 REVOKE ALL ON FUNCTION omd_lineage._claim_restatement FROM PUBLIC;

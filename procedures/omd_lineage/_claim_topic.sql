@@ -141,9 +141,10 @@ COMMENT ON FUNCTION omd_lineage._claim_topic IS
 'Claims the topic p_topic, whose transforms run on p_engine, until the transaction ends. Returns '
 'p_topic_id, p_module_code and, if p_is_planned, the planned block (p_start_pos and p_start_id, '
 'p_end_pos and p_end_id]. p_restatement_id: the step serves this range, which is taken again. '
-'p_undone_array: Module Instances that the step undoes besides those that are pending. When the topic can''t be claimed, it returns p_outcome (MUTEX, SKIPPED '
-'or FAILED) and p_detail. Errors: OM005: p_topic or p_engine is NULL; OM014: the isolation level '
-'is not read committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. '
-'Locks: the offset, without waiting.';
+'p_undone_array: Module Instances that the step undoes besides those that are pending. When the '
+'topic can''t be claimed, it returns p_outcome (MUTEX, SKIPPED or FAILED) and p_detail. Errors: '
+'OM005: p_topic or p_engine is NULL; OM014: the isolation level is not read committed; OM015: '
+'p_topic is not registered; OM208: it has no steps on p_engine. Locks: the offset, without '
+'waiting.';
 REVOKE ALL ON FUNCTION omd_lineage._claim_topic FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._claim_topic TO omd_runner;

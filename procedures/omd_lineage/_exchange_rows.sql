@@ -93,7 +93,7 @@ $exchange_rows$;
 COMMENT ON FUNCTION omd_lineage._exchange_rows IS
 'Replaces the rows of p_table by those of the temporary table p_new, by p_method: TRUNCATE, or '
 'DELETE. With p_key the rows are updated by these columns, and only those whose key is gone are '
-'deleted. Errors: OM118: rows of another table refer to a row that is gone. Locks: with DELETE the '
-'table against writers, with TRUNCATE exclusively.';
+'deleted. Errors: OM118: rows of another table refer to a row that is gone. Locks: with DELETE the'
+' table against writers, with TRUNCATE exclusively.';
 REVOKE ALL ON FUNCTION omd_lineage._exchange_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._exchange_rows TO omd_runner;

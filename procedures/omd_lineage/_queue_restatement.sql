@@ -91,7 +91,7 @@ $queue_restatement$;
 COMMENT ON FUNCTION omd_lineage._queue_restatement IS
 'Writes down that the topic p_topic, and with p_cascade all topics downstream, take the blocks of '
 '(p_from, p_to] again. Returns the id of this call. Errors: OM005: an argument is NULL; OM013: '
-'p_to is not later than p_from; OM014: the isolation level is not read committed; OM015: p_topic is not registered; OM208: it is a source, without '
-'p_cascade. Locks: none.';
+'p_to is not later than p_from; OM014: the isolation level is not read committed; OM015: p_topic '
+'is not registered; OM208: it is a source, without p_cascade. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._queue_restatement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._queue_restatement TO omd_runner, omd_admin;

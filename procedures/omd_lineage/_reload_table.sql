@@ -79,8 +79,8 @@ COMMENT ON FUNCTION omd_lineage._reload_table IS
 'Replaces the content of p_table_code by the rows of the views p_transforms, which carry '
 'p_module_instance_id and p_record_source as in _insert_transform, as _reload_way says for '
 'p_reload_method. Returns p_row_count, the number of rows, p_nulls, the counts of NULLs, and '
-'p_method, how it was done and why so. Errors: OM118: rows of another table refer to a row that is '
-'gone; OM207: a view or the table is missing, or the table lacks a column of a view. Locks: those '
-'of _exchange_rows; with SWAP the table, exclusively.';
+'p_method, how it was done and why so. Errors: OM118: rows of another table refer to a row that is'
+' gone; OM207: a view or the table is missing, or the table lacks a column of a view. Locks: those'
+' of _exchange_rows; with SWAP the table, exclusively.';
 REVOKE ALL ON FUNCTION omd_lineage._reload_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._reload_table TO omd_runner;

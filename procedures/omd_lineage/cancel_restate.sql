@@ -45,9 +45,9 @@ END
 $cancel_restate$;
 
 COMMENT ON PROCEDURE omd_lineage.cancel_restate IS
-'Removes what restate has asked the topic p_topic to take again and what is not done yet; the topics '
-'downstream keep what they were asked. Errors: OM005: p_topic is NULL; OM015: it is not registered; '
-'OM119: a step takes a block of it, or a block is undone and not loaded yet. Locks: the offset. See '
-'docs/explanation/lineage.md. Call again when the answer was lost.';
+'Removes what restate has asked the topic p_topic to take again and what is not done yet; the '
+'topics downstream keep what they were asked. Errors: OM005: p_topic is NULL; OM015: it is not '
+'registered; OM119: a step takes a block of it, or a block is undone and not loaded yet. Locks: '
+'the offset. See docs/explanation/lineage.md. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.cancel_restate FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.cancel_restate TO omd_admin;

@@ -61,11 +61,12 @@ END
 $plan$;
 
 COMMENT ON FUNCTION omd_lineage.plan IS
-'One row: the block (start_pos and start_id, end_pos and end_id] that the topic p_topic would '
-'take now, with the offsets as they are. is_planned is true when the block is recorded already '
-'and waits for its retry. When there is no block, detail says why; for a RELOAD it says how the content is replaced. It changes nothing. Errors: '
-'OM005: p_topic is NULL; OM015: it is not registered; OM206: a table can''t be read by blocks. '
-'Locks: none. See docs/explanation/lineage.md. May be NULL: start_pos, start_id, end_pos, end_id, '
-'row_count, is_full, upto, blocker, detail. Call again when the answer was lost.';
+'One row: the block (start_pos and start_id, end_pos and end_id] that the topic p_topic would take'
+' now, with the offsets as they are. is_planned is true when the block is recorded already and '
+'waits for its retry. When there is no block, detail says why; for a RELOAD it says how the '
+'content is replaced. It changes nothing. Errors: OM005: p_topic is NULL; OM015: it is not '
+'registered; OM206: a table can''t be read by blocks. Locks: none. See '
+'docs/explanation/lineage.md. May be NULL: start_pos, start_id, end_pos, end_id, row_count, '
+'is_full, upto, blocker, detail. Call again when the answer was lost.';
 REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.plan TO omd_runner, omd_admin;

@@ -35,7 +35,7 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
-\set checksum '0aac923333f441ab8005c65f78917a95b9dd6f986f5fe28f53cd38617f79a66b'
+\set checksum '48082a65883931063af35572ed0cbdfa00c316edf35efbb0fc5725b762fe133a'
 \set migration 'V019__lineage_restate'
 \ir ../setup/claim.psql
 \if :pending
