@@ -1,6 +1,6 @@
--- The caller holds the offset. A block of a topic that inserts is taken alone. A topic that replaces
--- rows by key goes back to the start of the range: what a later block has replaced is not there any
--- more, so all blocks from there on are undone and taken again, in order.
+-- The caller holds the offset. A block of a topic that inserts is taken alone. A topic that
+-- replaces rows by key goes back to the start of the range: what a later block has replaced is not
+-- there any more, so all blocks from there on are undone and taken again, in order.
 
 CREATE OR REPLACE FUNCTION omd_lineage._claim_restatement(
     p_topic_id integer,

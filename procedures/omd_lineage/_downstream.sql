@@ -20,7 +20,7 @@ BEGIN ATOMIC
         UNION
         SELECT
             d.topic_id,
-            r.distance + 1
+            r.distance + 1 AS distance
         FROM reached AS r
         INNER JOIN omd_lineage.dependency AS d ON r.topic_id = d.source_topic_id
     )

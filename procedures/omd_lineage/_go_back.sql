@@ -1,5 +1,5 @@
--- The instances of a Module that a rollback takes with it are those with later ids. A block that was
--- taken again has a late id and an early place, so the place decides here.
+-- The instances of a Module that a rollback takes with it are those with later ids. A block that
+-- was taken again has a late id and an early place, so the place decides here.
 
 CREATE OR REPLACE FUNCTION omd_lineage._go_back(
     p_topic_id integer,

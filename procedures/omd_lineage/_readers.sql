@@ -29,19 +29,20 @@ BEGIN ATOMIC
         w.last_instance_id
     FROM omd_lineage._downstream(p_topic_id) AS f
     INNER JOIN omd_lineage.topic AS t ON f.topic_id = t.topic_id
-    CROSS JOIN LATERAL (
-        SELECT
-            count(*) AS steps,
-            min(s.module_instance_id) AS first_instance_id,
-            max(s.module_instance_id) AS last_instance_id
-        FROM omd.succeeded_windows(
-            t.module_id,
-            CASE WHEN t.processor = 'RELOAD' THEN '-infinity' ELSE (p_start).pos END,
-            (p_start).id,
-            CASE WHEN t.processor = 'RELOAD' THEN 'infinity' ELSE (p_end).pos END,
-            (p_end).id
-        ) AS s
-    ) AS w
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                count(*) AS steps,
+                min(s.module_instance_id) AS first_instance_id,
+                max(s.module_instance_id) AS last_instance_id
+            FROM omd.succeeded_windows(
+                t.module_id,
+                CASE WHEN t.processor = 'RELOAD' THEN '-infinity' ELSE (p_start).pos END,
+                (p_start).id,
+                CASE WHEN t.processor = 'RELOAD' THEN 'infinity' ELSE (p_end).pos END,
+                (p_end).id
+            ) AS s
+        ) AS w
     WHERE w.steps > 0;
 END;
 

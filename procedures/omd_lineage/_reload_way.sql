@@ -1,6 +1,7 @@
 -- DELETE is the one way that every table and every reader can bear: TRUNCATE and SWAP leave a
--- transaction with an older snapshot an empty table, and a foreign key refuses them. They are faster
--- for a large table, so they can be registered, and are used where nothing hangs on the table.
+-- transaction with an older snapshot an empty table, and a foreign key refuses them. They are
+-- faster for a large table, so they can be registered, and are used where nothing hangs on the
+-- table.
 
 CREATE OR REPLACE FUNCTION omd_lineage._reload_way(
     p_table regclass,

@@ -1,6 +1,6 @@
 -- A range that was asked for by mistake, or whose transforms fail on old rows, would keep the topic
--- from new rows. In PostgreSQL the former rows are still there. On Spark a block that is undone must
--- be loaded again first.
+-- from new rows. In PostgreSQL the former rows are still there. On Spark a block that is undone
+-- must be loaded again first.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.cancel_restate(
     p_topic text

@@ -1,6 +1,6 @@
--- The procedure writes down what is to be taken again, and steps take it: those that it runs itself,
--- and those of a scheduler. So it may be killed at any moment, and nothing is left half-way. A
--- procedure that commits can't set a search_path, so every name is qualified.
+-- The procedure writes down what is to be taken again, and steps take it: those that it runs
+-- itself, and those of a scheduler. So it may be killed at any moment, and nothing is left
+-- half-way. A procedure that commits can't set a search_path, so every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.restate(
     p_topic text,

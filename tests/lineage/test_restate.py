@@ -338,10 +338,15 @@ def test_a_rollback_tells_who_has_read_the_rows_and_how_to_repair_it(scene: Scen
     scene.steps("dwh.f")
     assert set(values(scene, "dwh.h").values()) == {1}
     (hint,) = [text for text in told if "restate" in text]
-    event = scene.one("SELECT event_detail FROM omd.event_log WHERE event_return_code_details = 'READERS'")
+    event = scene.one(
+        "SELECT event_detail FROM omd.event_log WHERE event_return_code_details = 'READERS'"
+    )
     assert hint in event
     scene.conn.execute(hint.encode())
-    assert values(scene, "dwh.h") == {**dict.fromkeys(range(1, 4), 1), **dict.fromkeys(range(4, 9), 7)}
+    assert values(scene, "dwh.h") == {
+        **dict.fromkeys(range(1, 4), 1),
+        **dict.fromkeys(range(4, 9), 7),
+    }
     for id in None, 999:
         with pytest.raises(psycopg.Error, match="p_module_instance_id" if id is None else "999"):
             scene.rows("SELECT * FROM omd_lineage.readers_of(%s)", id)

@@ -26,8 +26,8 @@ VALUES
 (
     'OM118', 'ReloadStillReferenced',
     'the new content of {table_code} lacks rows that {referrer} refers to: {problem}',
-    'Nothing was replaced. Remove the rows that refer to them, or let the transforms bring these keys '
-    'again.'
+    'Nothing was replaced. Remove the rows that refer to them, or let the transforms bring these '
+    'keys again.'
 ),
 (
     'OM119', 'RestatementGoesOn', 'what topic "{topic}" takes again can''t be cancelled: {problem}',

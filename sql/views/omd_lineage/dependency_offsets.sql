@@ -1,6 +1,7 @@
 -- This view is the one place of the rule how far a dependency has come: as far as the newest of the
--- topics that make its table, and not beyond a block that is undone. It has two parts, because most dependencies are made by one topic and
--- need no aggregation. Filtered by topic_id, it costs a few index look-ups.
+-- topics that make its table, and not beyond a block that is undone. It has two parts, because most
+-- dependencies are made by one topic and need no aggregation. Filtered by topic_id, it costs a few
+-- index look-ups.
 
 CREATE OR REPLACE VIEW omd_lineage.dependency_offsets AS
 SELECT

@@ -1,6 +1,6 @@
 -- A gap or an overlap comes from an offset that was moved by hand, or from a rollback of a step
--- that is not the last one. A block that was taken again has a late id and an early place, so blocks
--- are compared by their places.
+-- that is not the last one. A block that was taken again has a late id and an early place, so
+-- blocks are compared by their places.
 
 CREATE OR REPLACE VIEW omd_report.lineage_gaps AS
 SELECT
