@@ -5,10 +5,12 @@
 CREATE OR REPLACE FUNCTION omd_lineage._claim_restatement(
     p_topic_id integer,
     OUT p_restatement_id bigint,
-    OUT p_start omd_lineage.row_position,
-    OUT p_end omd_lineage.row_position,
+    OUT p_start_pos timestamptz,
+    OUT p_start_id bigint,
+    OUT p_end_pos timestamptz,
+    OUT p_end_id bigint,
     OUT p_former_array bigint[],
-    OUT p_back omd_lineage.row_position
+    OUT p_goes_back boolean
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -20,7 +22,10 @@ AS $claim_restatement$
 DECLARE
     v_topic omd_lineage.topic;
     v_block record;
+    v_start omd_lineage.row_position;
+    v_end omd_lineage.row_position;
 BEGIN
+    p_goes_back := FALSE;
     PERFORM omd_lineage._end_restatement(p_topic_id);
     SELECT l.restatement_id INTO p_restatement_id
     FROM omd_lineage.restatement_list AS l
@@ -37,41 +42,43 @@ BEGIN
     END IF;
 
     v_block := omd_lineage._next_restated_block(p_restatement_id);
-    IF num_nonnulls(v_topic.merge_key, v_topic.recompute_key) > 0 THEN
-        p_back := v_block.p_start;
-        UPDATE omd_lineage.restatement AS r SET resume_position = o.last
-        FROM omd_lineage.offsets AS o
-        WHERE r.restatement_id = p_restatement_id AND o.topic_id = p_topic_id;
-        v_block.p_end := (SELECT o.last FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id);
+    p_start_pos := v_block.p_start_pos;
+    p_start_id := v_block.p_start_id;
+    p_end_pos := v_block.p_end_pos;
+    p_end_id := v_block.p_end_id;
+    p_former_array := v_block.p_former_array;
+    v_start := ROW(p_start_pos, p_start_id);
+    p_goes_back := num_nonnulls(v_topic.merge_key, v_topic.recompute_key) > 0;
+    IF p_goes_back THEN
+        v_end := (SELECT o.last FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id);
+        UPDATE omd_lineage.restatement AS r SET resume_position = v_end
+        WHERE r.restatement_id = p_restatement_id;
         p_restatement_id := NULL;
     ELSE
-        p_start := v_block.p_start;
-        p_end := v_block.p_end;
-        p_former_array := v_block.p_former_array;
+        v_end := ROW(p_end_pos, p_end_id);
         UPDATE omd_lineage.restatement AS r SET
-            block_start = p_start,
-            block_end = p_end,
+            block_start = v_start,
+            block_end = v_end,
             former_array = p_former_array
         WHERE r.restatement_id = p_restatement_id;
     END IF;
     -- A block may be larger than the range, and what is made of its rows follows as a whole.
     UPDATE omd_lineage.restatement AS other SET
-        start_position = least(other.start_position, v_block.p_start),
-        end_position = greatest(other.end_position, v_block.p_end)
+        start_position = least(other.start_position, v_start),
+        end_position = greatest(other.end_position, v_end)
     FROM omd_lineage.restatement AS r
     WHERE r.call_id = other.call_id
         AND r.topic_id = p_topic_id
         AND other.topic_id <> p_topic_id
         AND other.first_instance_id IS NULL
-        AND (
-            other.start_position > v_block.p_start OR other.end_position < v_block.p_end
-        );
+        AND (other.start_position > v_start OR other.end_position < v_end);
 END
 $claim_restatement$;
 
 COMMENT ON FUNCTION omd_lineage._claim_restatement IS
 'Returns what the next step of the topic p_topic_id takes again: p_restatement_id, the range that '
-'it serves, with the block (p_start, p_end] and p_former_array, the Module Instances to be undone;'
-' no block for a RELOAD. p_back: the offset goes back to here instead. NULLs when nothing is to be'
-' taken again now. Locks: the ranges of the call.';
+'it serves, with the block (p_start_pos and p_start_id, p_end_pos and p_end_id] and '
+'p_former_array, the Module Instances to be undone; no block for a RELOAD. p_goes_back: the offset'
+' goes back to the start of the block instead. NULLs when nothing is to be taken again now. Locks:'
+' the ranges of the call.';
 REVOKE ALL ON FUNCTION omd_lineage._claim_restatement FROM PUBLIC;

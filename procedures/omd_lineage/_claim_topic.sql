@@ -27,7 +27,7 @@ AS $claim_topic$
 DECLARE
     v_topic record;
     v_offset omd_lineage.offsets;
-    v_pending bigint[] := '{}';
+    v_pending bigint[] := '{}'::bigint[];
     v_back omd_lineage.row_position;
     v_restated record;
 BEGIN
@@ -92,8 +92,8 @@ BEGIN
     END IF;
 
     -- An administrator has set R on a step that succeeded: the offset goes back to the start of its
-    -- block, since the begin that follows undoes its rows. Or a range is to be taken again. The first
-    -- looks are cheap, and most steps need no more.
+    -- block, since the begin that follows undoes its rows. Or a range is to be taken again. The
+    -- first looks are cheap, and most steps need no more.
     IF EXISTS (SELECT FROM omd.open_module_instances(v_topic.module_id)) THEN
         v_pending := omd.pending_rollback(v_topic.module_id);
         SELECT i.start_value, i.start_id INTO v_back.pos, v_back.id
@@ -107,7 +107,9 @@ BEGIN
         AND EXISTS (SELECT FROM omd_lineage.restatement AS r WHERE r.topic_id = p_topic_id)
     THEN
         v_restated := omd_lineage._claim_restatement(p_topic_id);
-        v_back := v_restated.p_back;
+        IF v_restated.p_goes_back THEN
+            v_back := ROW(v_restated.p_start_pos, v_restated.p_start_id);
+        END IF;
         p_restatement_id := v_restated.p_restatement_id;
         p_undone_array := v_restated.p_former_array;
     END IF;
@@ -115,10 +117,10 @@ BEGIN
         p_undone_array := omd_lineage._go_back(p_topic_id, v_back, v_pending);
         SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id;
     ELSIF p_undone_array IS NOT NULL THEN
-        p_start_pos := (v_restated.p_start).pos;
-        p_start_id := (v_restated.p_start).id;
-        p_end_pos := (v_restated.p_end).pos;
-        p_end_id := (v_restated.p_end).id;
+        p_start_pos := v_restated.p_start_pos;
+        p_start_id := v_restated.p_start_id;
+        p_end_pos := v_restated.p_end_pos;
+        p_end_id := v_restated.p_end_id;
         p_is_planned := TRUE;
     END IF;
     IF v_offset.restatement_id IS DISTINCT FROM p_restatement_id THEN

@@ -29,7 +29,7 @@ BEGIN
                         SELECT FROM omd_lineage.restatement_list AS l
                         WHERE l.restatement_id = r.restatement_id AND l.is_ready
                     )
-                    AND (omd_lineage._next_restated_block(r.restatement_id)).p_end IS NULL
+                    AND (omd_lineage._next_restated_block(r.restatement_id)).p_former_array IS NULL
             END
         RETURNING r.call_id
     )
@@ -50,4 +50,4 @@ COMMENT ON FUNCTION omd_lineage._end_restatement IS
 'Removes the ranges of the topic p_topic_id that have no block left to be taken again. Locks: '
 'these ranges.';
 REVOKE ALL ON FUNCTION omd_lineage._end_restatement FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._end_restatement TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd_lineage._end_restatement TO omd_runner;

@@ -4,7 +4,7 @@
 
 CREATE OR REPLACE FUNCTION omd_lineage._exchange_rows(
     p_table regclass,
-    p_new text,
+    p_new regclass,
     p_method text,
     p_key text[]
 )

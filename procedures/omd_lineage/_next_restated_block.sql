@@ -5,8 +5,10 @@
 
 CREATE OR REPLACE FUNCTION omd_lineage._next_restated_block(
     p_restatement_id bigint,
-    OUT p_start omd_lineage.row_position,
-    OUT p_end omd_lineage.row_position,
+    OUT p_start_pos timestamptz,
+    OUT p_start_id bigint,
+    OUT p_end_pos timestamptz,
+    OUT p_end_id bigint,
     OUT p_former_array bigint[]
 )
 RETURNS record
@@ -19,6 +21,8 @@ AS $next_restated_block$
 DECLARE
     v_range record;
     v_window record;
+    v_block_start omd_lineage.row_position;
+    v_block_end omd_lineage.row_position;
     v_start omd_lineage.row_position;
     v_end omd_lineage.row_position;
 BEGIN
@@ -29,8 +33,10 @@ BEGIN
     WHERE r.restatement_id = p_restatement_id;
     -- A planned block stays what it is, so that what is undone is loaded again.
     IF v_range.block_end <= v_range.last THEN
-        p_start := v_range.block_start;
-        p_end := v_range.block_end;
+        p_start_pos := (v_range.block_start).pos;
+        p_start_id := (v_range.block_start).id;
+        p_end_pos := (v_range.block_end).pos;
+        p_end_id := (v_range.block_end).id;
         p_former_array := v_range.former_array;
         RETURN;
     END IF;
@@ -47,26 +53,29 @@ BEGIN
     LOOP
         v_start := ROW(v_window.start_value, v_window.start_id);
         v_end := ROW(v_window.end_value, v_window.end_id);
-        IF p_end IS NULL OR v_start >= p_end THEN
-            EXIT WHEN p_end <= v_range.last OR v_start >= v_range.end_position;
-            p_start := v_start;
-            p_end := v_end;
+        IF v_block_end IS NULL OR v_start >= v_block_end THEN
+            EXIT WHEN v_block_end <= v_range.last OR v_start >= v_range.end_position;
+            v_block_start := v_start;
+            v_block_end := v_end;
             p_former_array := ARRAY[v_window.module_instance_id];
         ELSE
-            p_end := greatest(p_end, v_end);
+            v_block_end := greatest(v_block_end, v_end);
             p_former_array := p_former_array || v_window.module_instance_id;
         END IF;
     END LOOP;
-    IF p_end > v_range.last THEN
-        p_start := NULL;
-        p_end := NULL;
+    IF v_block_end > v_range.last THEN
         p_former_array := NULL;
+        RETURN;
     END IF;
+    p_start_pos := v_block_start.pos;
+    p_start_id := v_block_start.id;
+    p_end_pos := v_block_end.pos;
+    p_end_id := v_block_end.id;
 END
 $next_restated_block$;
 
 COMMENT ON FUNCTION omd_lineage._next_restated_block IS
-'Returns the next block (p_start, p_end] of the range p_restatement_id, and p_former_array, the '
-'Module Instances that have read it and are to be undone; NULLs when there is none left. Locks: '
-'none.';
+'Returns the next block (p_start_pos and p_start_id, p_end_pos and p_end_id] of the range '
+'p_restatement_id, and p_former_array, the Module Instances that have read it and are to be '
+'undone; NULLs when there is none left. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._next_restated_block FROM PUBLIC;

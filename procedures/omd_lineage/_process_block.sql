@@ -82,7 +82,10 @@ BEGIN
             ARRAY[p_module_instance_id]
         );
     END IF;
-    PERFORM omd.tell_row_counts(p_rows_input => CASE WHEN v_step.block_end IS NULL THEN v_step.rows END, p_rows_inserted => v_rows);
+    PERFORM omd.tell_row_counts(
+        p_rows_input => CASE WHEN v_step.block_end IS NULL THEN v_step.rows END,
+        p_rows_inserted => v_rows
+    );
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
     IF v_method IS NOT NULL THEN
         PERFORM omd_lineage._note_reload(p_module_instance_id, v_method);

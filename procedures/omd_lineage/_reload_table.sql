@@ -69,7 +69,9 @@ BEGIN
         EXECUTE format('DROP TABLE %s', v_table);
         EXECUTE format('ALTER TABLE %s RENAME TO %I', v_new, v_name[2]);
     ELSE
-        PERFORM omd_lineage._exchange_rows(v_table, v_new, v_way.p_method, v_way.p_key);
+        PERFORM omd_lineage._exchange_rows(
+            v_table, v_new::regclass, v_way.p_method, v_way.p_key
+        );
         EXECUTE format('DROP TABLE %s', v_new);
     END IF;
 END

@@ -31,7 +31,7 @@ BEGIN
     LOOP
         EXECUTE format(
             'SELECT min(%1$I), max(%1$I) FROM %2$s WHERE %3$I = ANY($1)',
-            v_follower.pos_column, omd.quote_table(p_table_code, 'POSTGRES'),
+            v_follower.pos_column, omd.quote_table(p_table_code, 'POSTGRES')::regclass,
             p_insert_instance_column
         )
         INTO v_first, v_last

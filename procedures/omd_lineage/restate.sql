@@ -39,9 +39,7 @@ BEGIN
         WHERE l.call_id OPERATOR(pg_catalog.=) v_call_id AND l.is_ready
         ORDER BY l.engine, l.restatement_id
         LIMIT 1;
-        EXIT WHEN NOT FOUND
-            OR v_next.engine OPERATOR(pg_catalog.<>) 'POSTGRES'
-            OR NOT pg_catalog.pg_has_role('omd_runner', 'USAGE');
+        EXIT WHEN NOT FOUND OR v_next.engine OPERATOR(pg_catalog.<>) 'POSTGRES';
         v_module_instance_id := NULL;
         p_detail := NULL;
         CALL omd_lineage.step(
@@ -99,4 +97,4 @@ COMMENT ON PROCEDURE omd_lineage.restate IS
 ' and the rest waits for steps. Locks: those of step. See docs/explanation/lineage.md. May be '
 'NULL: p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.restate FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE omd_lineage.restate TO omd_runner, omd_admin;
+GRANT EXECUTE ON PROCEDURE omd_lineage.restate TO omd_runner;

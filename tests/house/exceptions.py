@@ -14,6 +14,7 @@ CONTROLS_TRANSACTIONS = {
     "omd._restore_settings",
     "omd._session_settings",
     "omd_lineage.step",
+    "omd_lineage.restate",
 }
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
@@ -164,6 +165,11 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd_lineage.begin_step > omd.begin_in_database_run",
             "omd_lineage.begin_step > omd.begin_module",
         ],
+    ),
+    (
+        "OM004 OM009 OM101 OM112 OM201 OM202 OM205",
+        "it records what is not the mistake of its caller, and answers ERROR",
+        ["omd_lineage.begin_step > omd.undo_instances"],
     ),
     (
         "OM203 OM204",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -56,7 +55,7 @@ def test_the_blocks_of_a_range_are_taken_again_and_no_others(scene: Scene) -> No
     assert (answer["outcome"], answer["blocks"], answer["rows"]) == ("DONE", 2, 4), answer
     assert values(scene) == {**before, 3: 7, 4: 7, 5: 7, 6: 7}
     assert (scene.last(), queued(scene), gaps(scene)) == (last, 0, [])
-    stayed = sorted(stamps)[0], sorted(stamps)[3]
+    stayed = min(stamps), max(stamps)
     assert {id: n for id, n in scene.stamps("dwh.f").items() if id in stamps} == dict.fromkeys(
         stayed, 2
     )
@@ -72,8 +71,8 @@ def test_a_block_that_fails_keeps_its_former_rows_and_the_next_step_takes_it(sce
     loaded(scene)
     before = values(scene)
     scene.conn.execute(
-        b"CREATE OR REPLACE VIEW dwh.v_dwh_f AS SELECT t.pos, t.id, t.v + (0 / (t.id - 5))::int AS v"
-        b" FROM dwh.src AS t WHERE omd_lineage.in_block(t.pos, t.id)"
+        b"CREATE OR REPLACE VIEW dwh.v_dwh_f AS"
+        b" SELECT t.pos, t.id, t.v + (0 / (t.id - 5))::int AS v FROM dwh.src AS t WHERE omd_lineage.in_block(t.pos, t.id)"
     )
     answer = restate(scene, "dwh.f", 2, 8)
     assert (answer["outcome"], answer["blocks"]) == ("ERROR", 1)
@@ -135,14 +134,11 @@ def test_a_session_that_is_killed_leaves_the_rest_to_the_next_steps(
     scene: Scene, another: Another, background: Background, until_settled: UntilSettled
 ) -> None:
     loaded(scene)
-    scene.register(
-        "dwh.f",
-        after_sql=[
-            "SELECT pg_advisory_xact_lock(6) FROM dwh.f WHERE id = 6"
-            " AND omd_insert_module_instance_id"
-            " = current_setting('omd.module_instance_id')::bigint"
-        ],
+    waits = (
+        "SELECT pg_advisory_xact_lock(6) FROM dwh.f WHERE id = 6 AND"
+        " omd_insert_module_instance_id = current_setting('omd.module_instance_id')::bigint"
     )
+    scene.register("dwh.f", after_sql=[waits])
     scene.conn.execute("SELECT pg_advisory_lock(6)")
     session = another()
     call = background(restate, session, "dwh.f", 0, 9)
@@ -224,7 +220,7 @@ def test_a_block_with_a_late_id_is_undone_by_its_place(scene: Scene) -> None:
     assert scene.ids() == list(range(1, 9))
     restate(scene, "dwh.f", 0, 2)
     first = max(scene.stamps("dwh.f"))
-    scene.set_next("R", module=sorted(scene.stamps("dwh.f"))[0])
+    scene.set_next("R", module=min(scene.stamps("dwh.f")))
     scene.steps()
     assert values(scene) == dict.fromkeys(range(1, 9), 7)
     assert first not in scene.stamps("dwh.f")
@@ -364,9 +360,6 @@ def test_what_can_not_be_restated_is_refused(scene: Scene, another: Another) -> 
         assert scene.refused("OM005", name, **given)["argument"] == f"p_{argument}"
     with scene.conn.transaction():
         scene.refused("OM018", name, topic="dwh.f", **whole)
-    admin = another(role="omd_admin")
-    answer = restate(admin, "dwh.f", 0, 9)
-    assert (answer["outcome"], answer["blocks"]) == ("QUEUED", 0)
     scene.conn.execute(
         b"GRANT USAGE ON SCHEMA dwh TO omd_runner;"
         b"GRANT SELECT, INSERT, DELETE ON ALL TABLES IN SCHEMA dwh TO omd_runner"

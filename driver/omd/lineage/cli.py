@@ -341,8 +341,8 @@ def offset(topic: str, pos: datetime, id: int | None, dsn: str) -> None:  # noqa
 def restate(topic: str, from_: datetime, to: datetime, cascade: bool, dsn: str) -> int:
     """Take the blocks of TOPIC between two instants again, each instead of its former step.
 
-    What is on Spark, or could not be done, is left to the next steps. The exit code is 0 when all of
-    it is done, 1 after an error, 3 when something waits for steps or there is no block in the range.
+    What is on Spark, or could not be done, is left to the next steps. The exit code is 0 when all
+    of it is done, 1 after an error, 3 when something waits for steps or there is nothing to take.
 
     \b
     Example:
