@@ -24,6 +24,7 @@ DECLARE
     v_new text;
     v_way record;
     v_is_swapped boolean;
+    v_missing text;
     v_view text;
     v_inserted record;
     v_name text[] := parse_ident(p_table_code);
@@ -58,6 +59,26 @@ BEGIN
     p_row_count := 0;
     p_nulls := '{}';
     FOREACH v_view IN ARRAY p_transforms LOOP
+        -- A key that the table itself makes would tell nothing about which row is which.
+        SELECT k.name INTO v_missing
+        FROM unnest(v_way.p_key) AS k (name)
+        WHERE to_regclass(v_view) IS NOT NULL
+            AND NOT EXISTS (
+                SELECT FROM pg_attribute AS a
+                WHERE a.attrelid = to_regclass(v_view) AND a.attname = k.name
+            )
+        LIMIT 1;
+        IF FOUND THEN
+            PERFORM omd.raise_error(
+                'OM207',
+                jsonb_build_object(
+                    'transform', v_view,
+                    'problem', format(
+                        'it has no column "%s", by which %s', v_missing, v_way.p_reason
+                    )
+                )
+            );
+        END IF;
         v_inserted := omd_lineage._insert_transform(
             v_view, v_new, p_insert_instance_column, p_module_instance_id, p_record_source
         );
@@ -82,7 +103,8 @@ COMMENT ON FUNCTION omd_lineage._reload_table IS
 'p_module_instance_id and p_record_source as in _insert_transform, as _reload_way says for '
 'p_reload_method. Returns p_row_count, the number of rows, p_nulls, the counts of NULLs, and '
 'p_method, how it was done and why so. Errors: OM118: rows of another table refer to a row that is'
-' gone; OM207: a view or the table is missing, or the table lacks a column of a view. Locks: those'
-' of _exchange_rows; with SWAP the table, exclusively.';
+' gone; OM207: a view or the table is missing, or the table lacks a column of a view, or a view '
+'lacks the key that foreign keys refer to. Locks: those of _exchange_rows; with SWAP the table, '
+'exclusively.';
 REVOKE ALL ON FUNCTION omd_lineage._reload_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._reload_table TO omd_runner;

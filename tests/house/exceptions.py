@@ -57,6 +57,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd._answer_module > omd._raise_module_instance_state",
             "omd._decide_batch > omd._raise_batch_instance_state",
             "omd._require_rollback > omd._raise_module_instance_state",
+            "omd._ask_rollback > omd._raise_module_instance_state",
             "omd.heartbeat > omd._raise_module_instance_state",
             "omd.heartbeat_batch > omd._raise_batch_instance_state",
         ],

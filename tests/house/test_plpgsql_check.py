@@ -20,6 +20,8 @@ COMPOSE_SQL = {
     "omd_lineage._insert_transform(text,text,text,bigint,text)",
     "omd_lineage._newest_row(text,text,text)",
     "omd_lineage._next_block(integer,boolean)",
+    "omd_lineage._exchange_rows(regclass,regclass,text,text[])",
+    "omd_lineage._widen_restatements(bigint,text,text,bigint[])",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
 }
 

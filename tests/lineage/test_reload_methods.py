@@ -92,6 +92,18 @@ def test_a_row_that_is_gone_and_referred_to_is_refused_and_nothing_changes(
     assert content(reloaded) == AFTER
 
 
+def test_a_key_that_the_table_makes_itself_tells_no_row_from_another(reloaded: Scene) -> None:
+    reloaded.conn.execute(
+        b"ALTER TABLE dwh.f DROP CONSTRAINT f_pkey,"
+        b" ADD own bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;"
+        b"CREATE TABLE dwh.c (own bigint REFERENCES dwh.f); INSERT INTO dwh.c VALUES (1)"
+    )
+    step = reloaded.step()
+    assert step.outcome == "ERROR"
+    assert 'no column "own"' in (step.detail or "")
+    assert content(reloaded) == BEFORE
+
+
 def test_two_new_rows_with_one_key_are_an_error_and_not_one_row(reloaded: Scene) -> None:
     reloaded.conn.execute(b"CREATE TABLE dwh.c (id bigint REFERENCES dwh.f)")
     reloaded.insert((3.5, 4))

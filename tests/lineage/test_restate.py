@@ -72,7 +72,8 @@ def test_a_block_that_fails_keeps_its_former_rows_and_the_next_step_takes_it(sce
     before = values(scene)
     scene.conn.execute(
         b"CREATE OR REPLACE VIEW dwh.v_dwh_f AS"
-        b" SELECT t.pos, t.id, t.v + (0 / (t.id - 5))::int AS v FROM dwh.src AS t WHERE omd_lineage.in_block(t.pos, t.id)"
+        b" SELECT t.pos, t.id, t.v + (0 / (t.id - 5))::int AS v FROM dwh.src AS t"
+        b" WHERE omd_lineage.in_block(t.pos, t.id)"
     )
     answer = restate(scene, "dwh.f", 2, 8)
     assert (answer["outcome"], answer["blocks"]) == ("ERROR", 1)
