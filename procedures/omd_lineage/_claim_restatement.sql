@@ -62,15 +62,17 @@ BEGIN
             former_array = p_former_array
         WHERE r.restatement_id = p_restatement_id;
     END IF;
-    -- A block may be larger than the range, and what is made of its rows follows as a whole.
+    -- A block may be larger than the range, and what is made of its rows follows as a whole. Topics
+    -- downstream have not begun.
     UPDATE omd_lineage.restatement AS other SET
         start_position = least(other.start_position, v_start),
         end_position = greatest(other.end_position, v_end)
     FROM omd_lineage.restatement AS r
     WHERE r.call_id = other.call_id
         AND r.topic_id = p_topic_id
-        AND other.topic_id <> p_topic_id
-        AND other.first_instance_id IS NULL
+        AND other.topic_id IN (
+            SELECT d.topic_id FROM omd_lineage._downstream(p_topic_id) AS d
+        )
         AND (other.start_position > v_start OR other.end_position < v_end);
 END
 $claim_restatement$;

@@ -17,11 +17,11 @@ SET search_path = pg_catalog, pg_temp
 AS $widen_restatements$
 DECLARE
     v_follower record;
-    v_first timestamptz;
-    v_last timestamptz;
+    v_first omd_lineage.row_position;
+    v_last omd_lineage.row_position;
 BEGIN
     FOR v_follower IN
-        SELECT other.restatement_id, b.pos_column
+        SELECT other.restatement_id, b.pos_column, b.id_column
         FROM omd_lineage.restatement AS r
         INNER JOIN omd_lineage.restatement AS other ON r.call_id = other.call_id
         INNER JOIN omd_lineage.dependency AS d
@@ -29,12 +29,18 @@ BEGIN
         INNER JOIN omd_lineage.base_table AS b ON other.topic_id = b.topic_id
         WHERE r.restatement_id = p_restatement_id
     LOOP
+        -- The index of the positions would be walked for rows that lie anywhere.
         EXECUTE format(
-            'SELECT min(%1$I), max(%1$I) FROM %2$s WHERE %3$I = ANY($1)',
-            v_follower.pos_column, omd.quote_table(p_table_code, 'POSTGRES')::regclass,
-            p_insert_instance_column
+            'WITH w AS MATERIALIZED ('
+            'SELECT %1$I AS pos, %2$I AS id FROM %3$s WHERE %4$I = ANY($1)'
+            ') SELECT f.pos, f.id, l.pos, l.id'
+            ' FROM (SELECT w.pos, w.id FROM w ORDER BY w.pos, w.id LIMIT 1) AS f'
+            ' CROSS JOIN (SELECT w.pos, w.id FROM w ORDER BY w.pos DESC NULLS LAST, w.id DESC LIMIT 1) AS l'
+            ' WHERE f.pos IS NOT NULL',
+            v_follower.pos_column, v_follower.id_column,
+            omd.quote_table(p_table_code, 'POSTGRES')::regclass, p_insert_instance_column
         )
-        INTO v_first, v_last
+        INTO v_first.pos, v_first.id, v_last.pos, v_last.id
         USING p_instance_array;
         PERFORM omd_lineage._widen_restatement(v_follower.restatement_id, v_first, v_last);
     END LOOP;

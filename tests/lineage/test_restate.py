@@ -108,6 +108,8 @@ def test_a_range_is_asked_for_while_a_step_runs_and_that_step_is_taken_again_too
     scene.conn.execute("SELECT pg_advisory_unlock(5)")
     assert call.result(timeout=30).outcome == "DONE"
     assert scene.reason() == (True, "RESTATE")
+    plan = scene.plan()
+    assert (plan["end_id"], plan["detail"]) == (2, "taken again; undone first: 1")
     scene.steps()
     assert values(scene) == dict.fromkeys(range(1, 5), 7)
     assert queued(scene) == 0

@@ -154,7 +154,7 @@ class LineageCalls(Calls):
     def plan(self, topic: str) -> PlanRow:
         """One row: the block (start_pos and start_id, end_pos and end_id] that the topic ``topic``
         would take now, with the offsets as they are. is_planned is true when the block is recorded
-        already and waits for its retry.
+        already and waits for its retry, or is to be taken again.
 
         When there is no block, detail says why; for a RELOAD it says how the content is replaced.
         It changes nothing. See docs/explanation/lineage.md.
