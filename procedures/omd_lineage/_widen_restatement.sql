@@ -1,5 +1,5 @@
--- The start of a range is exclusive, and the first row belongs to it. Another step upstream may hold
--- the row until its end, so it is written only when something changes.
+-- The start of a range is exclusive, and the first row belongs to it. Another step upstream may
+-- hold the row until its end, so it is written only when something changes.
 
 CREATE OR REPLACE FUNCTION omd_lineage._widen_restatement(
     p_restatement_id bigint,

@@ -30,6 +30,15 @@ BEGIN
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = v_topic_id;
     topic := p_topic;
     is_planned := v_offset.next IS NOT NULL;
+    v_block := omd_lineage._undo_preview(v_topic_id);
+    IF v_block.p_detail IS NOT NULL THEN
+        is_planned := FALSE;
+        start_pos := v_block.p_start_pos;
+        start_id := v_block.p_start_id;
+        detail := v_block.p_detail;
+        RETURN NEXT;
+        RETURN;
+    END IF;
     SELECT b.* INTO v_block
     FROM omd_lineage.restatement_list AS l
     CROSS JOIN LATERAL omd_lineage._next_restated_block(l.restatement_id) AS b
@@ -80,10 +89,12 @@ $plan$;
 COMMENT ON FUNCTION omd_lineage.plan IS
 'One row: the block (start_pos and start_id, end_pos and end_id] that the topic p_topic would take'
 ' now, with the offsets as they are. is_planned is true when the block is recorded already and '
-'waits for its retry, or is to be taken again. When there is no block, detail says why; for a '
-'RELOAD it says how the content is replaced. It changes nothing. Errors: OM005: p_topic is NULL; '
-'OM015: it is not registered; OM206: a table can''t be read by blocks. Locks: none. See '
-'docs/explanation/lineage.md. May be NULL: start_pos, start_id, end_pos, end_id, row_count, '
-'is_full, upto, blocker, detail. Call again when the answer was lost.';
+'waits for its retry, or is to be taken again. When an administrator wants steps to be undone '
+'first, there is only the start, and detail names them and the topics that have read their rows. '
+'When there is no block, detail says why; for a RELOAD it says how the content is replaced. It '
+'changes nothing. Errors: OM005: p_topic is NULL; OM015: it is not registered; OM206: a table '
+'can''t be read by blocks. Locks: none. See docs/explanation/lineage.md. May be NULL: start_pos, '
+'start_id, end_pos, end_id, row_count, is_full, upto, blocker, detail. Call again when the answer '
+'was lost.';
 REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.plan TO omd_runner, omd_admin;

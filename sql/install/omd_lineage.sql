@@ -87,6 +87,7 @@
 \ir ../../procedures/omd_lineage/_downstream.sql
 \ir ../../procedures/omd_lineage/_readers.sql
 \ir ../../procedures/omd_lineage/readers_of.sql
+\ir ../../procedures/omd_lineage/_undo_preview.sql
 \ir ../../procedures/omd_lineage/_queue_restatement.sql
 \ir ../../procedures/omd_lineage/cancel_restate.sql
 \ir ../../procedures/omd_lineage/_next_restated_block.sql

@@ -334,6 +334,10 @@ def test_a_rollback_tells_who_has_read_the_rows_and_how_to_repair_it(scene: Scen
     scene.conn.add_notice_handler(lambda diagnostic: told.append(diagnostic.message_hint or ""))
     scene.conn.execute(b"UPDATE dwh.src SET v = 7")
     scene.set_next("R", module=second)
+    plan = scene.plan("dwh.f")
+    assert (plan["start_id"], plan["end_pos"]) == (3, None)
+    third = max(scene.stamps("dwh.f"))
+    assert plan["detail"] == f"undone first: {second}, {third}; read by dwh.g, dwh.h"
     scene.steps("dwh.f")
     assert set(values(scene, "dwh.h").values()) == {1}
     (hint,) = [text for text in told if "restate" in text]
@@ -372,3 +376,62 @@ def test_what_can_not_be_restated_is_refused(scene: Scene, another: Another) -> 
     assert answer["outcome"] == "DONE", answer
     assert values(scene) == dict.fromkeys(range(1, 9), 7)
     assert queued(scene) == 0
+
+
+@pytest.mark.slow
+def test_ranges_are_taken_again_while_steps_run_and_sessions_are_killed(
+    scene: Scene, another: Another, background: Background
+) -> None:
+    """Each row of the source is in each table once, with its last value."""
+    scene.source("dwh.src", *range(1, 31))
+    topics = ["dwh.a", "dwh.b", "dwh.c"]
+    for topic, base in zip(topics, ["dwh.src", *topics], strict=False):
+        scene.topic(topic, base, maxstep=4)
+    stop = threading.Event()
+
+    def work(seed: int) -> int:
+        chance, done = random.Random(seed), 0
+        session: Scene | None = None
+        while not stop.is_set():
+            topic = chance.choice(topics)
+            try:
+                session = session or another()
+                if chance.random() < 0.8:
+                    done += session.step(topic).outcome == "DONE"
+                else:
+                    start = chance.randint(0, 60)
+                    end = start + chance.randint(1, 8)
+                    restate(session, topic, start, end, cascade=chance.random() < 0.8)
+            except psycopg.OperationalError:
+                session = None
+        return done
+
+    calls = [background(work, seed) for seed in range(4)]
+    chance = random.Random(7)
+    try:
+        for minute in range(31, 61):
+            scene.insert(minute)
+            scene.probe()
+            if chance.random() < 0.3:
+                scene.one(
+                    "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND backend_type = 'client backend'"
+                    " AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1) AS s"
+                )
+    finally:
+        stop.set()
+    for call in calls:
+        assert call.result(timeout=60) >= 0
+    scene.conn.execute(b"UPDATE dwh.src SET v = id")
+    for _ in range(100):
+        outcomes = {scene.step(topic).outcome for topic in topics}
+        assert outcomes <= {"DONE", "NOJOBS"}, outcomes
+        if outcomes == {"NOJOBS"}:
+            break
+    assert queued(scene) == 0
+    for topic in topics:
+        assert set(values(scene, topic)) == set(range(1, 60)), topic
+    assert restate(scene, "dwh.a", 0, 99, cascade=True)["outcome"] == "DONE"
+    for topic in topics:
+        assert values(scene, topic) == {i: i for i in range(1, 60)}, topic
+    assert (queued(scene), gaps(scene)) == (0, [])

@@ -156,8 +156,10 @@ class LineageCalls(Calls):
         would take now, with the offsets as they are. is_planned is true when the block is recorded
         already and waits for its retry, or is to be taken again.
 
-        When there is no block, detail says why; for a RELOAD it says how the content is replaced.
-        It changes nothing. See docs/explanation/lineage.md.
+        When an administrator wants steps to be undone first, there is only the start, and detail
+        names them and the topics that have read their rows. When there is no block, detail says
+        why; for a RELOAD it says how the content is replaced. It changes nothing. See
+        docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
