@@ -27,16 +27,15 @@ BEGIN
         INNER JOIN omd_lineage.dependency AS d
             ON other.topic_id = d.topic_id AND r.topic_id = d.source_topic_id AND d.ordinal = 1
         INNER JOIN omd_lineage.base_table AS b ON other.topic_id = b.topic_id
-        WHERE r.restatement_id = p_restatement_id
+        WHERE r.restatement_id = p_restatement_id AND b.pos_column IS NOT NULL
     LOOP
         -- The index of the positions would be walked for rows that lie anywhere.
         EXECUTE format(
             'WITH w AS MATERIALIZED ('
-            'SELECT %1$I AS pos, %2$I AS id FROM %3$s WHERE %4$I = ANY($1)'
+            'SELECT %1$I AS pos, %2$I AS id FROM %3$s WHERE %4$I = ANY($1) AND %1$I IS NOT NULL'
             ') SELECT f.pos, f.id, l.pos, l.id'
             ' FROM (SELECT w.pos, w.id FROM w ORDER BY w.pos, w.id LIMIT 1) AS f'
-            ' CROSS JOIN (SELECT w.pos, w.id FROM w ORDER BY w.pos DESC NULLS LAST, w.id DESC LIMIT 1) AS l'
-            ' WHERE f.pos IS NOT NULL',
+            ' CROSS JOIN (SELECT w.pos, w.id FROM w ORDER BY w.pos DESC, w.id DESC LIMIT 1) AS l',
             v_follower.pos_column, v_follower.id_column,
             omd.quote_table(p_table_code, 'POSTGRES')::regclass, p_insert_instance_column
         )
