@@ -28,15 +28,27 @@ BEGIN
         OR v_offset.module_instance_id IS DISTINCT FROM p_module_instance_id
         OR v_offset.plan_number IS DISTINCT FROM p_plan_number
         OR v_offset.hostid = ''
-        OR v_offset.next IS NULL
+        OR v_offset.next IS NULL AND v_offset.restatement_id IS NULL
     THEN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
+    END IF;
+
+    IF v_offset.restatement_id IS NOT NULL AND EXISTS (
+        SELECT FROM omd_lineage.restatement AS r
+        WHERE r.restatement_id = v_offset.restatement_id AND r.block_end IS NOT NULL
+    ) THEN
+        PERFORM omd_lineage._end_restated_step(
+            v_offset.topic_id, p_module_instance_id, p_rows, p_nulls
+        );
+        PERFORM omd_lineage._end_restatement(v_offset.topic_id);
+        RETURN NULL;
     END IF;
 
     UPDATE omd_lineage.offsets AS o SET
         last = o.next,
         next = NULL,
         quiet_start = NULL,
+        restatement_id = NULL,
         waited_for = NULL,
         attempts = 0,
         hostid = '',
@@ -60,6 +72,10 @@ BEGIN
             format('did not wait longer for %s', v_offset.waited_for)
         );
     END IF;
+    IF v_offset.restatement_id IS NOT NULL THEN
+        DELETE FROM omd_lineage.restatement AS r
+        WHERE r.restatement_id = v_offset.restatement_id;
+    END IF;
     PERFORM omd_lineage._notify_topic(v_offset.topic);
     RETURN v_offset.rows;
 END
@@ -67,8 +83,9 @@ $advance_offset$;
 
 COMMENT ON FUNCTION omd_lineage._advance_offset IS
 'Moves the offset of a topic to the end of its block, for the step p_module_instance_id with the '
-'fence p_plan_number, and logs p_rows rows and p_nulls (column: number of NULLs). Returns the '
-'number of rows of the base table in the block. Errors: OM004: there is no such instance; OM108: '
-'the step does not hold its topic any more. Locks: the offset, until the transaction ends.';
+'fence p_plan_number, and logs p_rows rows and p_nulls (column: number of NULLs). The offset stays'
+' when the block was taken again. Returns the number of rows of the base table in the block; NULL '
+'when it is not known. Errors: OM004: there is no such instance; OM108: the step does not hold its'
+' topic any more. Locks: the offset, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage._advance_offset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._advance_offset TO omd_runner;

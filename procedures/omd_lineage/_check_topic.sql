@@ -26,8 +26,8 @@ BEGIN
             p_new.source_offset IN ('PROBE', 'CLOCK', 'TRIGGER', 'HAND')
         ),
         (
-            'p_reload_method', p_new.reload_method, 'TRUNCATE or SWAP',
-            p_new.reload_method IN ('TRUNCATE', 'SWAP')
+            'p_reload_method', p_new.reload_method, 'DELETE, TRUNCATE or SWAP',
+            p_new.reload_method IN ('DELETE', 'TRUNCATE', 'SWAP')
         ),
         (
             'p_processor', p_new.processor,

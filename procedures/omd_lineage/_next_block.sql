@@ -66,6 +66,10 @@ BEGIN
 
     SELECT
         t.processor, t.maxstep, o.last, o.quiet_start,
+        t.processor = 'RELOAD' AND EXISTS (
+            SELECT FROM omd_lineage.restatement_list AS l
+            WHERE l.topic_id = t.topic_id AND l.is_ready
+        ) AS is_to_be_restated,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
         t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column,
         t.depends_on[lag.blocker] AS blocker,
@@ -163,11 +167,12 @@ BEGIN
         END IF;
         p_is_quiet := v_writer.p_who IS NULL
             AND v_uncounted.p_instance_array = '{}'
-            AND p_upto > (v_topic.last).pos;
+            AND (p_upto > (v_topic.last).pos OR v_topic.is_to_be_restated);
         -- A reload reads all rows at once, so it waits for every writer.
         IF v_topic.processor = 'RELOAD' AND p_is_quiet THEN
-            p_end_pos := p_upto;
+            p_end_pos := greatest(p_upto, (v_topic.last).pos);
             p_end_id := 0::bigint;
+            p_detail := NULL;
         ELSE
             p_end_id := NULL;
         END IF;

@@ -16,7 +16,7 @@ BEGIN
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
     WHERE o.topic_id = p_topic_id
     FOR NO KEY UPDATE;
-    IF v_offset.next IS NOT NULL OR v_offset.hostid <> '' THEN
+    IF v_offset.next IS NOT NULL OR v_offset.undone_from IS NOT NULL OR v_offset.hostid <> '' THEN
         PERFORM omd.raise_error(
             'OM208',
             jsonb_build_object(

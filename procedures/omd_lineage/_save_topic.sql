@@ -80,7 +80,7 @@ BEGIN
     v_new.merge_key := nullif(v_new.merge_key, '{}');
     v_new.recompute_key := nullif(v_new.recompute_key, '{}');
     v_new.source_offset := coalesce(v_new.source_offset, 'PROBE');
-    v_new.reload_method := coalesce(v_new.reload_method, 'TRUNCATE');
+    v_new.reload_method := coalesce(v_new.reload_method, 'DELETE');
     v_new.advance_when_quiet := coalesce(v_new.advance_when_quiet, TRUE);
     v_new.inactive_indicator := coalesce(
         omd.require_code('inactive indicator', v_new.inactive_indicator), 'N'

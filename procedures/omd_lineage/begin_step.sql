@@ -31,6 +31,7 @@ AS $begin_step$
 DECLARE
     v_claim record;
     v_block record;
+    v_hostid text;
     v_executable text := 'the transforms of the topic';
     v_more text;
     v_hint text;
@@ -87,24 +88,40 @@ BEGIN
         );
         RETURN;
     END IF;
+    -- In PostgreSQL the former rows of a block go in the transaction that brings the new ones.
+    IF v_claim.p_undone_array <> '{}'
+        AND (p_engine <> 'POSTGRES' OR v_claim.p_restatement_id IS NULL)
+    THEN
+        CALL omd.undo_instances(
+            p_module_instance_id, v_claim.p_undone_array, p_processing_indicator
+        );
+        p_instance_array := coalesce(p_instance_array, '{}') || v_claim.p_undone_array;
+    END IF;
 
     p_start_pos := v_block.p_start_pos;
     p_start_id := v_block.p_start_id;
     p_end_pos := v_block.p_end_pos;
     p_end_id := v_block.p_end_id;
+    v_hostid := coalesce(
+        nullif(p_hostid, ''),
+        format(
+            '%s of %s',
+            pg_backend_pid(),
+            coalesce(nullif(current_setting('application_name'), ''), 'somebody')
+        )
+    );
+    IF v_claim.p_is_planned AND v_claim.p_restatement_id IS NOT NULL THEN
+        p_plan_number := omd_lineage._start_restated_step(
+            v_claim.p_topic_id, v_hostid, p_module_instance_id, v_claim.p_restatement_id,
+            p_start_pos, p_start_id, p_end_pos, p_end_id
+        );
+        p_outcome := 'RUN';
+        RETURN;
+    END IF;
     p_plan_number := omd_lineage._start_step(
-        v_claim.p_topic_id,
-        coalesce(
-            nullif(p_hostid, ''),
-            format(
-                '%s of %s',
-                pg_backend_pid(),
-                coalesce(nullif(current_setting('application_name'), ''), 'somebody')
-            )
-        ),
-        p_module_instance_id, p_start_pos, p_start_id, p_end_pos, p_end_id, v_block.p_row_count,
-        v_block.p_is_full, v_block.p_min_ts, v_block.p_max_id, v_block.p_waited_for,
-        v_claim.p_is_planned
+        v_claim.p_topic_id, v_hostid, p_module_instance_id, p_start_pos, p_start_id, p_end_pos,
+        p_end_id, v_block.p_row_count, v_block.p_is_full, v_block.p_min_ts, v_block.p_max_id,
+        v_block.p_waited_for, v_claim.p_is_planned
     );
     p_outcome := 'RUN';
 EXCEPTION

@@ -181,6 +181,8 @@
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql
 \ir ../../procedures/omd/_settle_rollback.sql
+\ir ../../procedures/omd/_ask_rollback.sql
+\ir ../../procedures/omd/undo_instances.sql
 \ir ../../procedures/omd/create_module_instance.sql
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
@@ -191,6 +193,7 @@
 \ir ../../procedures/omd/module_active_instance_control.sql
 \ir ../../procedures/omd/previous_module_instance.sql
 \ir ../../procedures/omd/record_load_window.sql
+\ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/create_load_window.sql
 \ir ../../procedures/omd/heartbeat.sql
 \ir ../../procedures/omd/fence.sql

@@ -56,6 +56,13 @@
 \ir ../../migrations/V018__lineage_merge.sql
 \endif
 
+\set checksum '48082a65883931063af35572ed0cbdfa00c316edf35efbb0fc5725b762fe133a'
+\set migration 'V019__lineage_restate'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V019__lineage_restate.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -75,6 +82,7 @@
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
 \ir ../views/omd_lineage/source_list.sql
+\ir ../views/omd_lineage/restatement_list.sql
 
 -- Topics
 \ir ../../procedures/omd_lineage/_oldest_writer.sql
@@ -107,15 +115,35 @@
 \ir ../../procedures/omd_lineage/release.sql
 \ir ../../procedures/omd_lineage/retry.sql
 
+-- Ranges to be taken again
+\ir ../../procedures/omd_lineage/_downstream.sql
+\ir ../../procedures/omd_lineage/_readers.sql
+\ir ../../procedures/omd_lineage/readers_of.sql
+\ir ../../procedures/omd_lineage/_undo_preview.sql
+\ir ../../procedures/omd_lineage/_queue_restatement.sql
+\ir ../../procedures/omd_lineage/cancel_restate.sql
+\ir ../../procedures/omd_lineage/_next_restated_block.sql
+\ir ../../procedures/omd_lineage/_end_restatement.sql
+\ir ../../procedures/omd_lineage/_claim_restatement.sql
+\ir ../../procedures/omd_lineage/_forget_blocks.sql
+\ir ../../procedures/omd_lineage/_widen_restatement.sql
+\ir ../../procedures/omd_lineage/_widen_restatements.sql
+
 -- Steps
 \ir ../../procedures/omd_lineage/_next_block.sql
+\ir ../../procedures/omd_lineage/_may_be_swapped.sql
+\ir ../../procedures/omd_lineage/_reload_way.sql
+\ir ../../procedures/omd_lineage/_plan_detail.sql
 \ir ../../procedures/omd_lineage/plan.sql
 \ir ../../procedures/omd_lineage/topic_definition.sql
 \ir ../../procedures/omd_lineage/_write_block.sql
 \ir ../../procedures/omd_lineage/set_block.sql
+\ir ../../procedures/omd_lineage/_go_back.sql
 \ir ../../procedures/omd_lineage/_claim_topic.sql
 \ir ../../procedures/omd_lineage/_note_no_jobs.sql
 \ir ../../procedures/omd_lineage/_start_step.sql
+\ir ../../procedures/omd_lineage/_start_restated_step.sql
+\ir ../../procedures/omd_lineage/_end_restated_step.sql
 \ir ../../procedures/omd_lineage/begin_step.sql
 \ir ../../procedures/omd_lineage/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/_add_counts.sql
@@ -141,14 +169,16 @@
 \ir ../../procedures/omd_lineage/_hand_on_rows.sql
 \ir ../../procedures/omd_lineage/put_back_rows.sql
 \ir ../../procedures/omd_lineage/_register_put_back.sql
-\ir ../../procedures/omd_lineage/_may_be_swapped.sql
+\ir ../../procedures/omd_lineage/_exchange_rows.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql
+\ir ../../procedures/omd_lineage/_note_reload.sql
 \ir ../../procedures/omd_lineage/_advance_offset.sql
 \ir ../../procedures/omd_lineage/_process_block.sql
 \ir ../../procedures/omd_lineage/commit_step.sql
 \ir ../../procedures/omd_lineage/fail_step.sql
 \ir ../../procedures/omd_lineage/note_error.sql
 \ir ../../procedures/omd_lineage/step.sql
+\ir ../../procedures/omd_lineage/restate.sql
 \ir ../../procedures/omd_lineage/purge_log.sql
 \ir ../../procedures/omd_lineage/note_rows.sql
 \ir ../../procedures/omd_lineage/_log_topic_edit.sql

@@ -16,6 +16,7 @@ CONTROLS_TRANSACTIONS = {
     "omd._session_settings",
     "omd_lineage.step",
     "omd_lineage.probe_sources",
+    "omd_lineage.restate",
 }
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
@@ -60,6 +61,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd._answer_module > omd._raise_module_instance_state",
             "omd._decide_batch > omd._raise_batch_instance_state",
             "omd._require_rollback > omd._raise_module_instance_state",
+            "omd._ask_rollback > omd._raise_module_instance_state",
             "omd.heartbeat > omd._raise_module_instance_state",
             "omd.heartbeat_batch > omd._raise_batch_instance_state",
         ],
@@ -168,6 +170,11 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd_lineage.begin_step > omd.begin_in_database_run",
             "omd_lineage.begin_step > omd.begin_module",
         ],
+    ),
+    (
+        "OM004 OM009 OM101 OM112 OM201 OM202 OM205",
+        "it records what is not the mistake of its caller, and answers ERROR",
+        ["omd_lineage.begin_step > omd.undo_instances"],
     ),
     (
         "OM203 OM204",

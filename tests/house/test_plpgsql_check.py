@@ -30,6 +30,8 @@ COMPOSE_SQL = {
     "omd_lineage._recompute_transform(text,text,text,text[],text,bigint,text)",
     "omd_lineage._replace_rows(regclass,text[],text,text,text[],text,bigint)",
     "omd_lineage.put_back_rows(bigint[])",
+    "omd_lineage._exchange_rows(regclass,regclass,text,text[])",
+    "omd_lineage._widen_restatements(bigint,text,text,bigint[])",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
     "omd_lineage._unread_rows(text,text,text,timestamp with time zone,timestamp with time zone)",
 }

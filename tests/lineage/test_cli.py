@@ -237,6 +237,29 @@ def test_a_topic_can_be_removed_released_retried_and_moved_by_hand(
     assert [row.topic for row in room.ready_list()] == ["fact.a"]
 
 
+def test_a_range_is_restated_down_the_chain_and_told(
+    omd_: Command, room: omd.Lineage, conn: Connection
+) -> None:
+    for topic in ("fact.a", "fact.b"):
+        while omd_("step", topic).returncode == 0:
+            pass
+    [first] = conn.execute("SELECT min(omd_insert_module_instance_id) AS id FROM fact.a").fetchall()
+    readers = json.loads(omd_("readers", str(first["id"]), "--output", "json").stdout)
+    assert [row["topic"] for row in readers] == ["fact.b"]
+    conn.execute("UPDATE stg.a SET v = 50")
+    given = ("fact.a", "--from", "2020-01-01T12:00Z", "--to", "2020-01-01T12:05Z")
+    done = omd_("restate", *given, "--cascade")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert re.match(r"DONE: 2 blocks with \d+ rows were taken again", done.stderr)
+    found = conn.execute("SELECT v, count(*) AS n FROM fact.a GROUP BY v ORDER BY v").fetchall()
+    assert [tuple(row.values()) for row in found] == [(2, 10), (100, 30)]
+    assert omd_("restate", "fact.a", "--from", "2020-01-01T12:00Z").returncode == 2
+    conn.execute("UPDATE stg.a SET v = 0")
+    assert omd_("restate", *given).returncode == 1
+    assert omd_("cancel-restate", "fact.a").returncode == 0
+    assert room.ready_list("fact.a")[0].reason == "DEPENDENCY"
+
+
 def test_the_exit_code_of_a_step_tells_how_it_went(
     omd_: Command, room: omd.Lineage, conn: Connection
 ) -> None:

@@ -81,7 +81,7 @@ def test_hostile_names_go_all_the_way(scene: Scene) -> None:
     target, view = '"We;ird"."f""x.y"', '"We;ird"."v;DROP TABLE x"'
     scene.source(HOSTILE, 1, 2, 3)
     scene.view(view, HOSTILE)
-    for method in ("TRUNCATE", "SWAP"):
+    for method in ("DELETE", "TRUNCATE", "SWAP"):
         for processor in ("STEP", "RELOAD"):
             with scene.role("omd_runner"):
                 scene.base(f'"We;ird"."{method}{processor}"')
@@ -126,7 +126,7 @@ def test_defaults(scene: Scene) -> None:
         "STEP",
         "POSTGRES",
         "PROBE",
-        "TRUNCATE",
+        "DELETE",
     )
     assert (row["repeat"], row["maxstep"]) == (timedelta(hours=1), 1_000_000)
     assert (row["delay"], row["advance_when_quiet"]) == (timedelta(0), True)

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
     from typing import Any
 
-    from omd.lineage.rows import BeginStepAnswer, PlanRow, StepAnswer, TopicDefinitionRow
+    from omd.lineage.rows import (
+        BeginStepAnswer,
+        PlanRow,
+        ReadersOfRow,
+        RestateAnswer,
+        StepAnswer,
+        TopicDefinitionRow,
+    )
 
 __all__ = ["LineageCalls"]
 
@@ -56,6 +63,19 @@ class LineageCalls(Calls):
         return self._answer(
             _BEGIN_STEP, BeginStepAnswer, topic, hostid, lease, execution_context, engine
         )
+
+    def cancel_restate(self, topic: str) -> None:
+        """Removes what restate has asked the topic ``topic`` to take again and what is not done
+        yet; the topics downstream keep what they were asked.
+
+        See docs/explanation/lineage.md.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownTopic: OM015.
+            RestatementGoesOn: OM119.
+        """
+        self._do(_CANCEL_RESTATE, topic)
 
     def commit_step(
         self,
@@ -135,9 +155,11 @@ class LineageCalls(Calls):
     def plan(self, topic: str) -> PlanRow:
         """One row: the block (start_pos and start_id, end_pos and end_id] that the topic ``topic``
         would take now, with the offsets as they are. is_planned is true when the block is recorded
-        already and waits for its retry.
+        already and waits for its retry, or is to be taken again.
 
-        When there is no block, detail says why. It changes nothing. See
+        When an administrator wants steps to be undone first, there is only the start, and detail
+        names them and the topics that have read their rows. When there is no block, detail says
+        why; for a RELOAD it says how the content is replaced. It changes nothing. See
         docs/explanation/lineage.md.
 
         Raises:
@@ -190,6 +212,22 @@ class LineageCalls(Calls):
             ReplacedRowsUnfit: OM218.
         """
         self._do(_PUT_BACK_ROWS, instance_array)
+
+    def readers_of(self, module_instance_id: int) -> list[ReadersOfRow]:
+        """Returns the topics downstream that have read what a rollback of the step
+        ``module_instance_id`` would undo, the steps after it included: the distance of each (1:
+        directly), the number of its steps that have read it, and the first and the last of these.
+
+        They keep what they have made of it until omd_lineage.restate takes it again. See
+        docs/explanation/lineage.md.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        from omd.lineage.rows import ReadersOfRow
+
+        return self._rows(_READERS_OF, ReadersOfRow, module_instance_id)
 
     def register_topic(
         self,
@@ -245,7 +283,7 @@ class LineageCalls(Calls):
             pos_column: the columns of the position (pos, id) in the base table.
             id_column: the columns of the position (pos, id) in the base table.
             source_offset: PROBE, CLOCK, TRIGGER or HAND.
-            reload_method: TRUNCATE or SWAP.
+            reload_method: DELETE (the default), TRUNCATE or SWAP.
             advance_when_quiet: the offset moves on when there is nothing new.
             inactive_indicator: Y skips each step, N does not.
             comment: what the topic is.
@@ -331,6 +369,40 @@ class LineageCalls(Calls):
             WrongTopicState: OM208.
         """
         self._do(_REMOVE_TOPIC, topic)
+
+    def restate(
+        self, topic: str, from_: datetime, to: datetime, *, cascade: bool | None = None
+    ) -> RestateAnswer:
+        """Takes the blocks of a range of the topic ``topic`` again, in order.
+
+        Each is a step of its own that first undoes the former one; in PostgreSQL both are one
+        commit. The offset stays. A RELOAD reloads. A topic with ``merge_key`` or ``recompute_key``
+        goes back to the start of the range and takes all blocks from there on. The call writes down
+        what is to be taken again and runs the steps in the database itself; steps on Spark, and
+        what is left after an error or a crash, are taken by the next steps of the topics. Returns
+        ``outcome``: DONE, ``blocks`` blocks with ``rows`` rows were taken again; NOJOBS, there is
+        no block in the range; QUEUED, the rest waits for steps; ERROR, a step failed and its block
+        waits for the retry. ``detail`` says why. It commits, so call it outside a transaction
+        block. See docs/explanation/lineage.md.
+
+        Args:
+            from_: start of the range, exclusive.
+            to: end of the range, inclusive; a block that holds one position of the range is
+                taken as a whole.
+            cascade: all topics downstream take the same range again, each after those that it
+                depends on; the topic may be a source then.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownTopic: OM015.
+            TransactionBlock: OM018.
+            WrongTopicState: OM208.
+        """
+        from omd.lineage.rows import RestateAnswer
+
+        return self._answer(_RESTATE, RestateAnswer, topic, from_, to, cascade)
 
     def retry(self, topic: str) -> None:
         """Sets the attempts of the topic ``topic`` to 0 and makes it due at once; a planned block
@@ -421,6 +493,9 @@ _BEGIN_STEP = Routine(
     },
     required=1,
 )
+_CANCEL_RESTATE = Routine(
+    "omd_lineage.cancel_restate", {"p_topic": "text"}, required=1, repeat=Repeat()
+)
 _COMMIT_STEP = Routine(
     "omd_lineage.commit_step",
     {
@@ -462,6 +537,13 @@ _PURGE_LOG = Routine("omd_lineage.purge_log", {"p_keep": "interval"}, required=1
 _PUT_BACK_ROWS = Routine(
     "omd_lineage.put_back_rows", {"p_instance_array": "bigint[]"}, required=1, is_function=True
 )
+_READERS_OF = Routine(
+    "omd_lineage.readers_of",
+    {"p_module_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
 _REGISTER_TOPIC = Routine(
     "omd_lineage.register_topic",
     {
@@ -500,6 +582,16 @@ _REGISTER_TOPIC = Routine(
 _RELEASE = Routine("omd_lineage.release", {"p_topic": "text"}, required=1, repeat=Repeat())
 _REMOVE_TOPIC = Routine(
     "omd_lineage.remove_topic", {"p_topic": "text"}, required=1, repeat=Repeat()
+)
+_RESTATE = Routine(
+    "omd_lineage.restate",
+    {
+        "p_topic": "text",
+        "p_from": "timestamp with time zone",
+        "p_to": "timestamp with time zone",
+        "p_cascade": "boolean",
+    },
+    required=3,
 )
 _RETRY = Routine("omd_lineage.retry", {"p_topic": "text"}, required=1, repeat=Repeat())
 _SET_BLOCK = Routine("omd_lineage.set_block", {"p_topic": "text"}, required=1, repeat=Repeat())

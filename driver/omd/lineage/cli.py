@@ -374,6 +374,75 @@ def offset(topic: str, pos: datetime, id: int | None, dsn: str) -> None:  # noqa
         click.echo(f"Topic {short(topic)} is complete up to {pos.isoformat()}.", err=True)
 
 
+@lineage.command()
+@click.argument("topic")
+@click.option(
+    "--from",
+    "from_",
+    metavar="INSTANT",
+    callback=instant,
+    required=True,
+    help="Start of the range, exclusive.",
+)
+@click.option(
+    "--to",
+    metavar="INSTANT",
+    callback=instant,
+    required=True,
+    help="End of the range, inclusive; a block is taken as a whole.",
+)
+@click.option("--cascade", is_flag=True, help="Let all topics downstream follow, in their order.")
+@dsn_option
+def restate(topic: str, from_: datetime, to: datetime, cascade: bool, dsn: str) -> int:
+    """Take the blocks of TOPIC between two instants again, each instead of its former step.
+
+    What is on Spark, or could not be done, is left to the next steps. The exit code is 0 when all
+    of it is done, 1 after an error, 3 when something waits for steps or there is nothing to take.
+
+    \b
+    Example:
+      omd lineage restate fact.ticket --from 2013-07-01 --to 2013-07-02 --cascade
+    """
+    with _open(dsn) as room:
+        answer = room.restate(topic, from_, to, cascade=cascade)
+    blocks = "1 block" if answer.blocks == 1 else f"{answer.blocks} blocks"
+    told = f"{answer.outcome}: {blocks} with {answer.rows} rows were taken again"
+    click.echo(short(f"{told}; {answer.detail}" if answer.detail else f"{told}."), err=True)
+    return {"DONE": ExitCode.OK, "ERROR": ExitCode.FAILURE}.get(
+        answer.outcome.value, ExitCode.SKIPPED
+    )
+
+
+@lineage.command()
+@click.argument("instance", type=int)
+@dsn_option
+@output_option
+def readers(instance: int, dsn: str, output: str) -> None:
+    """Show which topics have read what a rollback of the step INSTANCE would undo."""
+    with _open(dsn) as room:
+        show(
+            room.readers_of(instance),
+            {
+                "topic": "topic",
+                "distance": "distance",
+                "steps": "steps",
+                "first": "first_instance_id",
+                "last": "last_instance_id",
+            },
+            output,
+        )
+
+
+add_call(
+    lineage,
+    "cancel-restate",
+    LineageCalls.cancel_restate,
+    room="lineage",
+    about="Cancel what TOPIC was asked to take again and has not taken yet.",
+    done="Topic {topic} takes nothing again.",
+)
+
+
 @contextmanager
 def _open(dsn: str, *, waits: bool = False) -> Iterator[Lineage]:
     """Open the room for one command; a step waits for a database that restarts."""

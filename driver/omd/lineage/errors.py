@@ -13,8 +13,10 @@ __all__ = [
     "BaseTableUnread",
     "CyclicDependency",
     "InvalidTopic",
+    "ReloadStillReferenced",
     "ReplacedRowsPurged",
     "ReplacedRowsUnfit",
+    "RestatementGoesOn",
     "StepFenced",
     "StepNotStarted",
     "TransformUnfit",
@@ -41,6 +43,14 @@ class StepFenced(StateError, code="OM108"):
 
 class AmbiguousKey(StateError, code="OM117"):
     """A block has several rows with one key, and it is not known which of them is the newest."""
+
+
+class ReloadStillReferenced(StateError, code="OM118"):
+    """A RELOAD would remove rows that another table refers to by a foreign key."""
+
+
+class RestatementGoesOn(StateError, code="OM119"):
+    """A step takes a block again, or a block that is undone must be loaded first."""
 
 
 class BaseTableUnfit(ConfigurationError, code="OM206"):

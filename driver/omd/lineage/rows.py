@@ -22,7 +22,10 @@ __all__ = [
     "LineageLagRow",
     "LineageThroughputRow",
     "PlanRow",
+    "ReadersOfRow",
     "ReadyListRow",
+    "RestateAnswer",
+    "RestatementListRow",
     "SourceListRow",
     "SourcesRow",
     "StepAnswer",
@@ -61,6 +64,27 @@ class PlanRow:
     is_full: bool | None
     upto: datetime | None
     blocker: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadersOfRow:
+    """Row of omd_lineage.readers_of."""
+
+    topic: str
+    distance: int
+    steps: int
+    first_instance_id: int
+    last_instance_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestateAnswer:
+    """Answer of omd_lineage.restate."""
+
+    outcome: StepResult
+    blocks: int
+    rows: int
     detail: str | None
 
 
@@ -304,11 +328,12 @@ class ReadyListRow:
         topic: The topic.
         is_ready: TRUE when the topic may take a step now.
         reason: The topic is ready with RETRY (a planned block waits), ROLLBACK (an
-            administrator wants a step to be undone), FULL (the last block was full), MAX_WAIT
-            (it has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another
-            step holds it), FAILED (too many attempts failed), RUN_WINDOW (it is outside its
-            hours), BACK_OFF (it waits after a failure), NO_OFFSET (a dependency has no offset),
-            DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too recent).
+            administrator wants a step to be undone), RESTATE (a range is to be taken again),
+            FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It is
+            not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts
+            failed), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure),
+            NO_OFFSET (a dependency has no offset), DEPENDENCY (the blocker has not moved) and
+            REPEAT (its last step is too recent).
         upto: The instant before which the topic may read; NULL when that is not known.
         blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
             NULL when the topic has no dependency.
@@ -334,6 +359,43 @@ class ReadyListRow:
     state: str
     hostid: str
     attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestatementListRow:
+    """The ranges that omd_lineage.restate has asked for and that are not done yet. See
+    docs/explanation/lineage.md.
+
+    Attributes:
+        restatement_id: The ranges of a topic are taken in this order.
+        call_id: The same for all ranges that one call has asked for.
+        topic_id: Surrogate key of the topic.
+        topic: The topic.
+        engine: POSTGRES or SPARK.
+        is_ready: TRUE when the next step of the topic takes a block of it.
+        blocker: The topic upstream that comes first; NULL when there is none.
+        from_pos: Start of the range.
+        to_pos: End of the range.
+        block_start_pos: Start of the block that is taken now, or that waits for its retry; NULL
+            when there is none.
+        requested_by: Who asked for it.
+        requested_at: When.
+    """
+
+    view: ClassVar[str] = "omd_lineage.restatement_list"
+
+    restatement_id: int
+    call_id: int
+    topic_id: int
+    topic: str
+    engine: str
+    is_ready: bool
+    blocker: str | None
+    from_pos: datetime
+    to_pos: datetime
+    block_start_pos: datetime | None
+    requested_by: str
+    requested_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

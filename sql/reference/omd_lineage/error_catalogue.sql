@@ -44,6 +44,16 @@ VALUES
     'Add the column, or give it its former name; then run the step again.'
 ),
 (
+    'OM118', 'ReloadStillReferenced',
+    'the new content of {table_code} lacks rows that {referrer} refers to: {problem}',
+    'Nothing was replaced. Remove the rows that refer to them, or let the transforms bring these '
+    'keys again.'
+),
+(
+    'OM119', 'RestatementGoesOn', 'what topic "{topic}" takes again can''t be cancelled: {problem}',
+    'SELECT * FROM omd_lineage.restatement_list WHERE topic = {topic_literal};'
+),
+(
     'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
     'It needs a time column (timestamptz) and an id column (bigint), with an index on both; name '
     'them with p_pos_column and p_id_column of omd_lineage.register_topic.'

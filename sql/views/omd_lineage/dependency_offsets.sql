@@ -1,12 +1,13 @@
 -- This view is the one place of the rule how far a dependency has come: as far as the newest of the
--- topics that make its table. It has two parts, because most dependencies are made by one topic and
--- need no aggregation. Filtered by topic_id, it costs a few index look-ups.
+-- topics that make its table, and not beyond a block that is undone. It has two parts, because most
+-- dependencies are made by one topic and need no aggregation. Filtered by topic_id, it costs a few
+-- index look-ups.
 
 CREATE OR REPLACE VIEW omd_lineage.dependency_offsets AS
 SELECT
     d.topic_id,
     d.ordinal,
-    o.last_ts AS pos
+    least(o.last_ts, o.undone_from) AS pos
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE d.is_single
@@ -14,7 +15,7 @@ UNION ALL
 SELECT
     d.topic_id,
     d.ordinal,
-    max(o.last_ts) AS pos
+    max(least(o.last_ts, o.undone_from)) AS pos
 FROM omd_lineage.dependency AS d
 INNER JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE NOT d.is_single
