@@ -143,6 +143,7 @@ BEGIN
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
+    PERFORM omd_lineage._require_one_kind(p_topic_id);
 
     FOR v_text IN
         SELECT d.depends_on FROM omd_lineage.dependency AS d

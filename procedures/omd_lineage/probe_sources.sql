@@ -17,7 +17,15 @@ BEGIN
         FROM omd_lineage.topic AS t
         INNER JOIN omd_lineage.offsets AS o USING (topic_id)
         WHERE t.processor IS NULL
-            AND t.source_offset IN ('PROBE', 'CLOCK')
+            AND (
+                t.source_offset IN ('PROBE', 'CLOCK')
+                OR (
+                    t.source_offset = 'TRIGGER'
+                    AND EXISTS (
+                        SELECT FROM omd_lineage.note AS n WHERE n.topic_id = t.topic_id
+                    )
+                )
+            )
             AND t.inactive_indicator = 'N'
         ORDER BY t.topic_id
     LOOP
@@ -35,8 +43,9 @@ END
 $probe_sources$;
 
 COMMENT ON PROCEDURE omd_lineage.probe_sources IS
-'Probes how far every source with PROBE or CLOCK has come, and moves its offset. Returns p_moved, '
-'the number of offsets that moved. An error in a source is recorded in its state. Locks: the '
-'offsets that move. Call again when the answer was lost.';
+'Probes how far every source with PROBE or CLOCK has come, and each source with TRIGGER that left '
+'a note, and moves its offset. Returns p_moved, the number of offsets that moved. An error in a '
+'source is recorded in its state. Locks: the offsets that move. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.probe_sources FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.probe_sources TO omd_runner;

@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum '2ee4efe653321bbc571e343f7829bed30d545b153df7a710c014e4fce17ea573'
+\set migration 'V014__lineage_guard'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V014__lineage_guard.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -47,6 +54,7 @@
 \ir ../../procedures/omd_lineage/block_start.sql
 \ir ../../procedures/omd_lineage/block_end.sql
 \ir ../../procedures/omd_lineage/in_block.sql
+\ir ../../procedures/omd_lineage/id_in_block.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
 \ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
@@ -55,10 +63,14 @@
 -- Topics
 \ir ../../procedures/omd_lineage/_oldest_writer.sql
 \ir ../../procedures/omd_lineage/_uncounted_instances.sql
+\ir ../../procedures/omd_lineage/_pos_expression.sql
+\ir ../../procedures/omd_lineage/_require_position.sql
 \ir ../../procedures/omd_lineage/_newest_row.sql
 \ir ../../procedures/omd_lineage/_see_position.sql
 \ir ../../procedures/omd_lineage/_safe_position.sql
 \ir ../../procedures/omd_lineage/_move_source.sql
+\ir ../../procedures/omd_lineage/_leave_note.sql
+\ir ../../procedures/omd_lineage/_take_notes.sql
 \ir ../../procedures/omd_lineage/_write_state.sql
 \ir ../../procedures/omd_lineage/_probe_source.sql
 \ir ../../procedures/omd_lineage/probe_sources.sql
@@ -67,6 +79,7 @@
 \ir ../../procedures/omd_lineage/_register_topic_module.sql
 \ir ../../procedures/omd_lineage/_resolve_dependencies.sql
 \ir ../../procedures/omd_lineage/_require_no_cycle.sql
+\ir ../../procedures/omd_lineage/_require_one_kind.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql

@@ -12,6 +12,7 @@ __all__ = [
     "InvalidTopic",
     "StepFenced",
     "StepNotStarted",
+    "TopicWithoutTime",
     "TransformUnfit",
     "UnknownTopic",
     "WrongTopicState",
@@ -44,6 +45,10 @@ class TransformUnfit(ConfigurationError, code="OM207"):
 
 class WrongTopicState(ConfigurationError, code="OM208"):
     """The topic does not allow the call: it is a source, has another engine, or is needed."""
+
+
+class TopicWithoutTime(ConfigurationError, code="OM211"):
+    """The position of a topic is the id alone, and an argument or a dependency needs a time."""
 
 
 class StepNotStarted(NotStarted):

@@ -25,8 +25,9 @@ VALUES
 ),
 (
     'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
-    'It needs a time column (timestamptz) and an id column (bigint), with an index on both; name '
-    'them with p_pos_column and p_id_column of omd_lineage.register_topic.'
+    'It needs a time column (timestamptz) and an id column (bigint, integer or smallint), with an '
+    'index on both; name them with p_pos_column and p_id_column of omd_lineage.register_topic. '
+    'p_pos_column '''' reads it by the id alone.'
 ),
 (
     'OM207', 'TransformUnfit', 'the transform {transform} can''t be run: {problem}',
@@ -35,6 +36,10 @@ VALUES
 (
     'OM208', 'WrongTopicState', 'topic "{topic}": {problem}',
     'SELECT * FROM omd_lineage.ready_list WHERE topic = {topic_literal};'
+),
+(
+    'OM211', 'TopicWithoutTime', 'topic "{topic}" can''t be read so: {problem}',
+    'Register all of its tables with a time, or all of them by the id alone (p_pos_column => '''').'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,
