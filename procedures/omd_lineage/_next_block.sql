@@ -32,8 +32,8 @@ DECLARE
     v_seen record;
     v_safe omd_lineage.row_position;
     v_who text;
-    v_writing text[] := '{}';
-    v_triggers integer[] := '{}';
+    v_writing text[] := '{}'::text[];
+    v_triggers integer[] := '{}'::integer[];
     v_guard record;
     v_pos text;
     v_range text;

@@ -9,7 +9,11 @@ LANGUAGE sql
 IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT CASE p_pos_column WHEN '' THEN '''-infinity''::timestamptz' ELSE quote_ident(p_pos_column) END;
+    SELECT
+        CASE p_pos_column
+            WHEN '' THEN '''-infinity''::timestamptz'
+            ELSE quote_ident(p_pos_column)
+        END;
 END;
 
 COMMENT ON FUNCTION omd_lineage._pos_expression IS

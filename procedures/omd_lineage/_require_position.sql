@@ -15,7 +15,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $require_position$
 DECLARE
-    v_table oid := to_regclass(omd.quote_table(p_table_code, 'POSTGRES'));
+    v_table regclass := to_regclass(omd.quote_table(p_table_code, 'POSTGRES'));
     v_problem text;
 BEGIN
     SELECT

@@ -1,5 +1,5 @@
--- This view is the one place of the rule how far a dependency has come: as far as the slowest of the
--- topics that make its table, since the rows of that one are still to come. It has two parts,
+-- This view is the one place of the rule how far a dependency has come: as far as the slowest of
+-- the topics that make its table, since the rows of that one are still to come. It has two parts,
 -- because most dependencies are made by one topic and need no aggregation. Filtered by topic_id, it
 -- costs a few index look-ups.
 
