@@ -232,18 +232,18 @@ BEGIN
         p_row_count := p_row_count + 1;
     END LOOP;
     CLOSE v_walk;
-    p_min_ts := nullif(p_min_ts, '-infinity');
-    IF v_topic.pos_column = '' THEN
+    IF p_min_ts = p_end_pos THEN
         p_max_id := p_end_id;
-        RETURN;
+    ELSE
+        EXECUTE format(
+            'SELECT max(%2$I) FROM %3$s WHERE (%1$s, %2$I) > ($1, $2) AND (%1$s, %2$I) <= ($3, $4)'
+            ' AND %1$s >= $1 AND %1$s <= $3',
+            v_pos, v_topic.id_column, v_table_name
+        )
+        INTO p_max_id
+        USING p_start_pos, p_start_id, p_end_pos, p_end_id;
     END IF;
-    EXECUTE format(
-        'SELECT max(%2$I) FROM %3$s WHERE (%1$s, %2$I) > ($1, $2) AND (%1$s, %2$I) <= ($3, $4)'
-        ' AND %1$s >= $1 AND %1$s <= $3',
-        v_pos, v_topic.id_column, v_table_name
-    )
-    INTO p_max_id
-    USING p_start_pos, p_start_id, p_end_pos, p_end_id;
+    p_min_ts := nullif(p_min_ts, '-infinity');
 END
 $next_block$;
 

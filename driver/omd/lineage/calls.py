@@ -265,6 +265,7 @@ class LineageCalls(Calls):
             TargetInUse: OM111.
             WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
+            BaseTableUnfit: OM206.
             WrongTopicState: OM208.
             InvalidRollbackTemplate: OM209.
             ProtectedTarget: OM210.
