@@ -17,18 +17,19 @@ SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '100ms'
 AS $newest_row$
 DECLARE
-    v_look CONSTANT text := 'SELECT %1$I, %2$I FROM %3$s WHERE %4$s AND %2$I IS NOT NULL'
-        ' ORDER BY %1$I DESC, %2$I DESC LIMIT 1';
+    v_look CONSTANT text := 'SELECT %1$s, %2$I FROM %3$s WHERE %4$s AND %2$I IS NOT NULL'
+        ' ORDER BY %1$s DESC, %2$I DESC LIMIT 1';
+    v_pos text := omd_lineage._pos_expression(p_pos_column);
     v_table_name text := omd.quote_table(p_table_code, 'POSTGRES');
     v_row omd_lineage.row_position;
 BEGIN
     EXECUTE format(
-        v_look, p_pos_column, p_id_column, v_table_name, format('%I IS NOT NULL', p_pos_column)
+        v_look, v_pos, p_id_column, v_table_name, format('%s IS NOT NULL', v_pos)
     )
     INTO v_row.pos, v_row.id;
     IF v_row.pos > clock_timestamp() THEN
         EXECUTE format(
-            v_look, p_pos_column, p_id_column, v_table_name, format('%I <= $1', p_pos_column)
+            v_look, v_pos, p_id_column, v_table_name, format('%s <= $1', v_pos)
         )
         INTO v_row.pos, v_row.id
         USING clock_timestamp();
@@ -64,8 +65,8 @@ $newest_row$;
 
 COMMENT ON FUNCTION omd_lineage._newest_row IS
 'Returns the position of the newest row of the table p_table_code (schema.table) by its columns '
-'p_pos_column (timestamptz) and p_id_column (bigint); NULL when there is none. A row with a NULL '
-'in one of the columns, or ahead of the clock, does not count. Errors: OM206: the table can''t be '
-'read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE.';
+'p_pos_column (timestamptz; empty: none) and p_id_column (integer); NULL when there is none. A row'
+' with a NULL in one of the columns, or ahead of the clock, does not count. Errors: OM206: the '
+'table can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE.';
 REVOKE ALL ON FUNCTION omd_lineage._newest_row FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._newest_row TO omd_runner, omd_admin;

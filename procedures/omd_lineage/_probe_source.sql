@@ -1,6 +1,7 @@
 -- The function reads the source with the rights of the caller; routines with more rights write what
--- it finds. A step looks at nothing but the position. Where no scheduler polls, steps alone keep
--- the row of the source fresh.
+-- it finds. The offset moves no further than all rows are visible: what is true of a source stays
+-- true, so others may rely on its offset whenever they read it. A step looks at nothing but the
+-- position. Where no scheduler polls, steps alone keep the row of the source fresh.
 
 CREATE OR REPLACE FUNCTION omd_lineage._probe_source(
     p_topic_id integer,
@@ -47,7 +48,9 @@ BEGIN
     END IF;
     v_table_name := omd.quote_table(v_source.table_code, 'POSTGRES');
 
-    IF v_source.source_offset = 'PROBE' THEN
+    IF v_source.source_offset = 'PROBE'
+        OR (v_source.source_offset = 'TRIGGER' AND omd_lineage._take_notes(p_topic_id))
+    THEN
         v_safe := omd_lineage._safe_position(
             v_source.table_code, v_source.pos_column, v_source.id_column, TRUE
         );
@@ -56,7 +59,11 @@ BEGIN
         p_who := v_safe.p_who;
         p_newest_pos := v_safe.p_newest_pos;
         p_newest_id := v_safe.p_newest_id;
-        v_position := (p_newest_pos, p_newest_id);
+        v_position := (p_pos, p_id);
+        -- A writer that inserts nothing more leaves no note when it ends.
+        IF p_who IS NOT NULL AND v_source.source_offset = 'TRIGGER' THEN
+            PERFORM omd_lineage._leave_note(p_topic_id, FALSE);
+        END IF;
         IF v_source.state <> coalesce(p_who || ' writes to it', '') THEN
             PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
         END IF;
@@ -73,12 +80,13 @@ END
 $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage._probe_source IS
-'Probes how far the source p_topic_id has come, if its source_offset is PROBE (its newest row) or '
-'CLOCK (now, or the start of its oldest writer), and moves its offset; p_is_moved says whether it '
-'has moved. With PROBE it returns (p_pos, p_id), the position up to which all rows are visible, '
-'p_who, the transaction that still writes behind it, and (p_newest_pos, p_newest_id), the newest '
-'row. p_is_step: a step asks, so that what is wrong with the source is looked for only once a '
-'minute. Errors: OM206: the source can''t be read by blocks; OM212: it is locked. Locks: the '
-'table, ACCESS SHARE, and the offset.';
+'Probes how far the source p_topic_id has come, if its source_offset is PROBE (up to where all '
+'rows are visible), TRIGGER with a note (likewise) or CLOCK (now, or the start of its oldest '
+'writer), and moves its offset; p_is_moved says whether it has moved. After a look at the table it'
+' returns (p_pos, p_id), the position up to which all rows are visible, p_who, the transaction '
+'that still writes behind it, and (p_newest_pos, p_newest_id), the newest row. p_is_step: a step '
+'asks, so that what is wrong with the source is looked for only once a minute. Errors: OM206: the '
+'source can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE, and the '
+'offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

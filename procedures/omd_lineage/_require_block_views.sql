@@ -57,7 +57,7 @@ BEGIN
             ON o.class_id = 'pg_proc'::regclass
             AND o.object_id = p.oid
             AND p.pronamespace = 'omd_lineage'::regnamespace
-            AND p.proname IN ('in_block', 'block_start', 'block_end')
+            AND p.proname IN ('in_block', 'id_in_block', 'block_start', 'block_end')
         GROUP BY o.n
     ) AS t
     -- The second view of a recompute reads the whole base table.

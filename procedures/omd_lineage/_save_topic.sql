@@ -160,6 +160,7 @@ BEGIN
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
+    PERFORM omd_lineage._require_one_kind(p_topic_id);
     -- A topic whose view is broken can still be switched off.
     IF v_new.processor = 'STEP' AND v_new.engine = 'POSTGRES' AND v_new.inactive_indicator = 'N' THEN
         PERFORM omd_lineage._require_block_views(

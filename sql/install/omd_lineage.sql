@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum '2ee4efe653321bbc571e343f7829bed30d545b153df7a710c014e4fce17ea573'
+\set migration 'V014__lineage_guard'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V014__lineage_guard.sql
+\endif
+
 \set checksum '0f436d61c8feb866686415f0cf403e4deb589f5b1bbe9b5eab259436a0436c32'
 \set migration 'V015__sources'
 \ir ../setup/claim.psql
@@ -77,6 +84,7 @@
 \ir ../../procedures/omd_lineage/block_end.sql
 \ir ../../procedures/omd_lineage/in_block.sql
 \ir ../../procedures/omd_lineage/until_block_end.sql
+\ir ../../procedures/omd_lineage/id_in_block.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
 \ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
@@ -92,10 +100,14 @@
 \ir ../../procedures/omd_lineage/_why_unreadable.sql
 \ir ../../procedures/omd_lineage/_missing_index.sql
 \ir ../../procedures/omd_lineage/_unread_rows.sql
+\ir ../../procedures/omd_lineage/_pos_expression.sql
+\ir ../../procedures/omd_lineage/_require_position.sql
 \ir ../../procedures/omd_lineage/_newest_row.sql
 \ir ../../procedures/omd_lineage/_see_position.sql
 \ir ../../procedures/omd_lineage/_safe_position.sql
 \ir ../../procedures/omd_lineage/_move_source.sql
+\ir ../../procedures/omd_lineage/_leave_note.sql
+\ir ../../procedures/omd_lineage/_take_notes.sql
 \ir ../../procedures/omd_lineage/_write_state.sql
 \ir ../../procedures/omd_lineage/_save_probe.sql
 \ir ../../procedures/omd_lineage/_probe_source.sql
@@ -107,6 +119,7 @@
 \ir ../../procedures/omd_lineage/_register_topic_module.sql
 \ir ../../procedures/omd_lineage/_resolve_dependencies.sql
 \ir ../../procedures/omd_lineage/_require_no_cycle.sql
+\ir ../../procedures/omd_lineage/_require_one_kind.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql

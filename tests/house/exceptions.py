@@ -30,6 +30,7 @@ NULL_IS_AN_ANSWER = {
     "omd.recorded_write": "it reads; nothing is recorded under NULL",
     "omd_lineage.in_block": "a condition of views: a row without a position is in no block",
     "omd_lineage.until_block_end": "a condition of views: outside of a step it is true",
+    "omd_lineage.id_in_block": "the same, where the position is the id alone",
     "omd_lineage.probe_sources": "its only argument is an answer",
 }
 

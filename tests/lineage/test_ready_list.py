@@ -63,14 +63,16 @@ def test_an_empty_base_table_has_no_offset(scene: Scene) -> None:
     assert scene.reason() == (True, "DUE")
 
 
-def test_a_table_with_several_topics_has_come_as_far_as_the_newest(scene: Scene) -> None:
+def test_a_table_with_several_topics_has_come_as_far_as_the_slowest(scene: Scene) -> None:
     for tag, minute in (("a", 3), ("b", 6), ("c", 5)):
         hand(scene, f"dwh.src#{tag}", minute)
     hand(scene, "dwh.src#never")
     scene.topic("dwh.f", "dwh.src", transforms=["dwh.v"])
-    scene.topic("dwh.g", "dwh.src#a", transforms=["dwh.v"])
-    assert upto(scene, "dwh.f") == (at(6), "dwh.src")
-    assert upto(scene, "dwh.g") == (at(3), "dwh.src#a")
+    scene.topic("dwh.g", "dwh.src#b", transforms=["dwh.v"])
+    assert upto(scene, "dwh.g") == (at(6), "dwh.src#b")
+    assert upto(scene, "dwh.f") == (None, "no offset: dwh.src")
+    scene.call("omd_lineage.set_offset", topic="dwh.src#never", pos=at(9))
+    assert upto(scene, "dwh.f") == (at(3), "dwh.src")
 
 
 def test_a_shard_looks_at_its_own_shard(scene: Scene) -> None:

@@ -220,9 +220,9 @@ def test_by_hand_only_the_hand_moves_it(scene: Scene) -> None:
 def test_a_broken_source_is_told_and_stops_nobody(scene: Scene) -> None:
     scene.source("dwh.a", 1)
     scene.register("dwh.gone")
+    scene.register("dwh.bent")
     scene.conn.execute("CREATE TABLE dwh.bent (pos text, id bigint)")
     scene.conn.execute("INSERT INTO dwh.bent VALUES ('soon', 1)")
-    scene.register("dwh.bent")
     scene.source("dwh.z", 1)
     scene.insert(2, into="dwh.a")
     scene.insert(2, into="dwh.z")

@@ -367,3 +367,27 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
     )
     assert again.returncode == 0, again.stderr
     assert rows(conn) == FIRST
+
+
+def test_a_block_by_the_id_alone(room: omd.Lineage, conn: Connection, spark: SparkSession) -> None:
+    conn.execute(
+        "CREATE TABLE stg.i (i int PRIMARY KEY); INSERT INTO stg.i SELECT generate_series(1, 5);"
+        "CREATE TABLE fact.i (i int, omd_insert_module_instance_id bigint);"
+        "GRANT ALL ON ALL TABLES IN SCHEMA stg, fact TO omd_owner"
+    )
+    room.register_topic("stg.i", pos_column="", id_column="i")
+    room.register_topic(
+        "fact.i",
+        depends_on=["stg.i"],
+        transforms=["SELECT i FROM block"],
+        engine="SPARK",
+        maxstep=3,
+    )
+    told = [room.step("fact.i", spark=spark) for _ in range(3)]
+    assert [(step.outcome, step.rows) for step in told[:2]] == [
+        (StepResult.DONE, 3),
+        (StepResult.DONE, 2),
+    ]
+    assert told[2].outcome is StepResult.NOJOBS
+    found = conn.execute("SELECT i FROM fact.i ORDER BY i").fetchall()
+    assert [row["i"] for row in found] == [1, 2, 3, 4, 5]

@@ -123,6 +123,17 @@ class LineageCalls(Calls):
         """
         self._do(_FAIL_STEP, module_instance_id, event_detail, event_return_code_details)
 
+    def id_in_block(self, id: int) -> bool:
+        """Returns whether the row with the id ``id`` belongs to the block of the running step,
+        where the position is the id alone (``pos_column`` is empty): the condition of a transform
+        view on such a base table.
+
+        It is not true for a NULL, nor outside of a step and of set_block. See
+        docs/explanation/lineage.md.
+        """
+        answer: bool = self._value(_ID_IN_BLOCK, id)
+        return answer
+
     def in_block(self, pos: datetime, id: int) -> bool:
         """Returns whether the row at (``pos``, ``id``) belongs to the block of the running step:
         the condition of a transform view on its base table.
@@ -280,8 +291,10 @@ class LineageCalls(Calls):
                 always waits.
             before_sql: statements before and after the transforms, with qualified names.
             after_sql: statements before and after the transforms, with qualified names.
-            pos_column: the columns of the position (pos, id) in the base table.
-            id_column: the columns of the position (pos, id) in the base table.
+            pos_column: the columns of the position (pos, id) in the base table; ``pos_column``
+                '': the position is the id alone.
+            id_column: the columns of the position (pos, id) in the base table; ``pos_column``
+                '': the position is the id alone.
             source_offset: PROBE, CLOCK, TRIGGER or HAND.
             reload_method: DELETE (the default), TRUNCATE or SWAP.
             advance_when_quiet: the offset moves on when there is nothing new.
@@ -291,8 +304,10 @@ class LineageCalls(Calls):
             area_code: area of its Module (PRES).
             table_type_code: table type of its Module.
             platform_code: platform of its Module, POSTGRES or SPARK.
-            start_pos: rows up to this position are not read.
-            start_id: rows up to this position are not read.
+            start_pos: rows up to this position are not read (by the id alone: ``start_pos``
+                -infinity).
+            start_id: rows up to this position are not read (by the id alone: ``start_pos``
+                -infinity).
             merge_key: columns of the destination; rows of a block replace those with the same
                 values.
             recompute_key: columns of the destination; the first view of ``transforms`` names
@@ -310,9 +325,11 @@ class LineageCalls(Calls):
             TargetInUse: OM111.
             WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
+            BaseTableUnfit: OM206.
             WrongTopicState: OM208.
             InvalidRollbackTemplate: OM209.
             ProtectedTarget: OM210.
+            TopicWithoutTime: OM211.
             BaseTableUnread: OM213.
         """
         answer: int = self._value(
@@ -431,10 +448,11 @@ class LineageCalls(Calls):
         """Sets the offset of the topic ``topic`` to (``pos``, ``id``), forward or back.
 
         A source with HAND is then complete up to this position; a destination continues from it.
-        See docs/explanation/lineage.md.
+        Where the position is the id alone, ``pos`` is -infinity. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
+            InvalidArgument: OM013.
             UnknownTopic: OM015.
             WrongTopicState: OM208.
         """
@@ -516,6 +534,9 @@ _FAIL_STEP = Routine(
     },
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "F"),
+)
+_ID_IN_BLOCK = Routine(
+    "omd_lineage.id_in_block", {"p_id": "bigint"}, required=1, repeat=Repeat(), is_function=True
 )
 _IN_BLOCK = Routine(
     "omd_lineage.in_block",

@@ -19,6 +19,7 @@ __all__ = [
     "RestatementGoesOn",
     "StepFenced",
     "StepNotStarted",
+    "TopicWithoutTime",
     "TransformUnfit",
     "UnknownTopic",
     "WrongTopicState",
@@ -79,6 +80,10 @@ class ReplacedRowsUnfit(ConfigurationError, code="OM218"):
 
 class BaseTableLocked(ConfigurationError, code="OM212"):
     """Another session locks the base table, so that it can't be read now."""
+
+
+class TopicWithoutTime(ConfigurationError, code="OM211"):
+    """The position of a topic is the id alone, and an argument or a dependency needs a time."""
 
 
 class StepNotStarted(NotStarted):

@@ -122,7 +122,7 @@ class BaseTableRow:
     Attributes:
         topic_id: The topic.
         table_code: Its base table. The base table of a source is the source itself.
-        pos_column: The time column.
+        pos_column: The time column; empty: there is none, and the position is the id alone.
         id_column: The id column.
     """
 
@@ -141,8 +141,10 @@ class DependencyOffsetsRow:
     Attributes:
         topic_id: The topic that depends.
         ordinal: The place of the dependency in depends_on; 1 is the base table.
-        pos: The pos of the offset of the dependency; NULL when it has none, and then the topic
-            waits.
+        pos: The pos of the offset of the dependency, the least where several topics make its
+            table; NULL when one of them has none, and then the topic waits.
+        id: The least id of its offsets, which counts where the position is the id alone; NULL
+            when one has no offset.
     """
 
     view: ClassVar[str] = "omd_lineage.dependency_offsets"
@@ -150,6 +152,7 @@ class DependencyOffsetsRow:
     topic_id: int
     ordinal: int
     pos: datetime | None
+    id: int | None
 
 
 @dataclass(frozen=True, slots=True)

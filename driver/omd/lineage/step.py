@@ -103,7 +103,12 @@ class StepRun(ModuleRun):
         self.module_instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:
             raise StepNotStarted(self.topic, self.module_instance_id, begun.outcome.value)
-        self.load_window = LoadWindow(begun.start_pos, begun.start_id, begun.end_pos, begun.end_id)
+        if self.definition.pos_column:
+            self.load_window = LoadWindow(
+                begun.start_pos, begun.start_id, begun.end_pos, begun.end_id
+            )
+        else:
+            self.load_window = LoadWindow(None, begun.start_id, None, begun.end_id)
         return BeginModuleAnswer(
             self.module_instance_id,
             begun.processing_indicator or ProcessingIndicator.PROCEED,

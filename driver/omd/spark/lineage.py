@@ -81,7 +81,8 @@ def view_name(table: str) -> str:
 def _views(run: StepRun, spark: SparkSession) -> Iterator[None]:
     topic = run.definition
     assert topic.base_table is not None  # noqa: S101 - a topic with a processor has one
-    window = None if topic.processor == "RELOAD" else (topic.pos_column, topic.id_column)
+    # Where the position is the id alone, the name of the other column is empty.
+    window = None if topic.processor == "RELOAD" else (topic.pos_column or None, topic.id_column)
     base = run.read(spark, topic.base_table, window=window)
     views: dict[str, DataFrame] = {BLOCK: base, view_name(topic.base_table): base}
     for table in topic.tables:

@@ -55,8 +55,9 @@ VALUES
 ),
 (
     'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
-    'It needs a time column (timestamptz) and an id column (bigint), with an index on both; name '
-    'them with p_pos_column and p_id_column of omd_lineage.register_topic.'
+    'It needs a time column (timestamptz) and an id column (bigint, integer or smallint), with an '
+    'index on both; name them with p_pos_column and p_id_column of omd_lineage.register_topic. '
+    'p_pos_column '''' reads it by the id alone.'
 ),
 (
     'OM207', 'TransformUnfit', 'the transform {transform} can''t be run: {problem}',
@@ -77,6 +78,10 @@ VALUES
     'OM212', 'BaseTableLocked', 'the base table {table_code} can''t be read now: {problem}',
     'The next probe or step tries again. SELECT pid, query FROM pg_stat_activity WHERE '
     'cardinality(pg_blocking_pids(pid)) > 0 OR state <> ''idle'';'
+),
+(
+    'OM211', 'TopicWithoutTime', 'topic "{topic}" can''t be read so: {problem}',
+    'Register all of its tables with a time, or all of them by the id alone (p_pos_column => '''').'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,

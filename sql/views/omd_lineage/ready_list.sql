@@ -9,6 +9,7 @@ lag AS (
         min(d.pos) AS least_pos,
         count(*) = count(d.pos) AS is_complete,
         min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
+        min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
         (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST))[1] AS blocker
     FROM omd_lineage.dependency_offsets AS d
     GROUP BY d.topic_id
@@ -24,6 +25,7 @@ topics AS (
         t.run_window,
         t.inactive_indicator = 'Y' OR m.inactive_indicator = 'Y' AS is_inactive,
         o.last_ts AS last_pos,
+        (o.last).id AS last_id,
         o.next,
         o.state,
         o.hostid,
@@ -31,6 +33,7 @@ topics AS (
         o.is_full,
         o.run,
         g.base_pos,
+        g.base_id,
         CASE
             WHEN g.is_complete THEN t.depends_on[g.blocker]
             ELSE 'no offset: ' || t.depends_on[g.blocker]
@@ -82,7 +85,15 @@ reasoned AS (
             WHEN t.is_to_be_restated THEN 'RESTATE'
             WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
             WHEN t.is_full THEN 'FULL'
-            WHEN NOT t.last_pos < t.upto THEN 'DEPENDENCY'
+            -- Without a time all positions are at -infinity, and the ids tell.
+            WHEN
+                NOT (
+                    t.last_pos < t.upto
+                    OR (
+                        t.last_pos = '-infinity' AND t.upto = '-infinity' AND t.last_id < t.base_id
+                    )
+                )
+                THEN 'DEPENDENCY'
             WHEN now() <= t.run + t.repeat THEN 'REPEAT'
             WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE) THEN 'MAX_WAIT'
             ELSE 'DUE'
