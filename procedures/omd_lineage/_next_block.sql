@@ -194,6 +194,10 @@ BEGIN
         p_row_count := p_row_count + 1;
     END LOOP;
     CLOSE v_walk;
+    IF p_min_ts = p_end_pos THEN
+        p_max_id := p_end_id;
+        RETURN;
+    END IF;
     EXECUTE format(
         'SELECT max(%2$I) FROM %3$s WHERE (%1$I, %2$I) > ($1, $2) AND (%1$I, %2$I) <= ($3, $4)'
         ' AND %1$I >= $1 AND %1$I <= $3',
