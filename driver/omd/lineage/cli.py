@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from omd.lineage.graph import Node
     from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow
-    from omd.lineage.step import StepOutcome
 
 _STATUS = {
     "topic": "topic",
@@ -233,7 +232,7 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
     with _open(dsn, waits=True) as room:
         outcome = room.step(topic, session=lambda: _session(master))
     if one_line:
-        click.echo(_line(outcome), err=True)
+        click.echo(short(str(outcome)), err=True)
     else:
         row = row_dict(outcome)
         del row["error"]
@@ -247,15 +246,6 @@ def _session(master: str | None) -> Any:
     from omd._core.engines import engine
 
     return engine("SPARK").session(master)
-
-
-def _line(outcome: StepOutcome) -> str:
-    told = f"{outcome.topic}: {outcome.outcome}"
-    if outcome.rows is not None:
-        told += f", {outcome.rows} row{'' if outcome.rows == 1 else 's'}"
-    if outcome.module_instance_id:
-        told += f" (instance {outcome.module_instance_id})"
-    return str(short(f"{told}: {outcome.detail}" if outcome.detail else told))
 
 
 @lineage.command()
@@ -286,11 +276,12 @@ def _line(outcome: StepOutcome) -> str:
     help="Seconds that running steps have to end after SIGTERM or Ctrl-C.",
 )
 def run(dsn: str, **told: Any) -> int:
-    """Run topics as they get ready, each in a process of its own, until SIGTERM or Ctrl-C.
+    """Run topics as they get ready, until SIGTERM or Ctrl-C.
 
-    Several schedulers may run at once, also on several hosts: one of them takes a topic, the others
-    find it held. One line on stderr gives the outcome of each step. With --once and --until-quiet
-    the exit code is 1 when a step has failed.
+    A step in PostgreSQL takes a connection; a step on Spark takes a process of its own. Several
+    schedulers may run at once, also on several hosts: one of them takes a topic, the others find it
+    held. One line on stderr gives the outcome of each step. With --once and --until-quiet the exit
+    code is 1 when a step has failed.
     """
     from omd.lineage.scheduler import Scheduler
 
