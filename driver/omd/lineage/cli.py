@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,7 @@ from omd.lineage.calls import LineageCalls
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from omd.lineage.document import Change
     from omd.lineage.graph import Node
     from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow
@@ -88,6 +90,71 @@ add_call(
     about="Release TOPIC from its holder, whose step can't commit any more.",
     done="Topic {topic} is free.",
 )
+
+
+# Topics in files --------------------------------------------------------------------------------
+
+_files = click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+_CHANGE = {"topic": "topic", "key": "key", "registered": "registered", "file": "file"}
+
+
+@lineage.command("apply")
+@_files
+@dsn_option
+@output_option
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -> None:
+    """Register the topics of YAML files, all of them or none, and show what has changed.
+
+    The keys are the arguments of register_topic, without their p_. A topic that is registered
+    already is changed; a key that is not given keeps its value, and an empty list empties one.
+    start_pos and start_id say where a new topic begins. A file is never written, and the order of
+    the topics does not matter.
+
+    \b
+      topics:
+        stg.orders: {pos_column: written_at, id_column: order_id}
+        fact.orders:
+          depends_on: [stg.orders]
+          transforms: [etl.orders]
+          repeat: 5 minutes
+
+    A file may also have one topic, or several that are separated by ---, each with the key topic:
+    and its arguments.
+    """
+    changes = _apply(files, dsn, output, dry_run=dry_run)
+    told = "would change" if dry_run else "changed"
+    click.echo(f"{len({change.topic for change in changes})} topics {told}.", err=True)
+
+
+@lineage.command("diff")
+@_files
+@dsn_option
+@output_option
+def diff_files(files: tuple[Path, ...], dsn: str, output: str) -> int:
+    """Show what apply would change, and change nothing; the exit code is 1 when there is anything.
+
+    It needs the same rights as apply, since the database compares by registering the topics and
+    rolling back.
+    """
+    return ExitCode.FAILURE if _apply(files, dsn, output, dry_run=True) else ExitCode.OK
+
+
+def _apply(files: tuple[Path, ...], dsn: str, output: str, *, dry_run: bool) -> list[Change]:
+    from omd.lineage.document import apply_topics, read_topics
+
+    topics = read_topics(files)
+    with _open(dsn) as room:
+        changes = apply_topics(room, topics, dry_run=dry_run)
+    if changes or output == "json":
+        show(changes, _CHANGE, output)
+    return changes
 
 
 # What is next -----------------------------------------------------------------------------------
