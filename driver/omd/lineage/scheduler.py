@@ -68,6 +68,7 @@ class Scheduler:
     # topic that is reported as ready and does not run must not be tried without a pause.
     _passed: set[str] = field(default_factory=set)
     _moved: set[str] = field(default_factory=set)  # topics whose offset has moved: who reads them?
+    _stirred: set[str] = field(default_factory=set)  # what they read has moved while they ran
     _progressed: bool = False  # a step was DONE since the last read of the whole list
     _crowded: bool = False  # another scheduler was faster since the last poll
     _failed: bool = False
@@ -121,7 +122,7 @@ class Scheduler:
                         queue = self._chosen(lineage.ready_list(only_ready=True))
                         rest_until = time.monotonic() + _REST * (time.monotonic() - began)
                     elif self._moved and not self.once:
-                        found = self._chosen(self._stirred(lineage))
+                        found = self._chosen(self._near(lineage))
                         named = {row.topic for row in found}
                         queue = found + [row for row in queue if row.topic not in named]
                         rest_until = time.monotonic() + (time.monotonic() - began)
@@ -147,11 +148,12 @@ class Scheduler:
             if self._loop.wait(min(soon, next_poll) - time.monotonic(), news):
                 self._moved |= news.heard()
 
-    def _stirred(self, lineage: Lineage) -> list[ReadyListRow]:
+    def _near(self, lineage: Lineage) -> list[ReadyListRow]:
         """Return the topics that are ready among those that have moved and those that read them."""
         moved, self._moved = sorted(self._moved), set()
         readers = {row.topic for row in lineage.report(LineageGraphRow, source_topic=moved)}
         self._passed -= readers
+        self._stirred |= readers & self._running.keys()
         return lineage.ready_list(sorted(readers.union(moved)), only_ready=True)
 
     def _chosen(self, rows: Iterable[ReadyListRow]) -> list[ReadyListRow]:
@@ -197,11 +199,13 @@ class Scheduler:
         for topic in [topic for topic, step in self._running.items() if step.has_ended]:
             step = self._running.pop(topic)
             outcome = _ended(step) if isinstance(step, Child) else _told(step)
-            if outcome is StepResult.DONE:
-                self._progressed = True
+            was_stirred = topic in self._stirred
+            self._stirred.discard(topic)
+            if outcome is StepResult.DONE or was_stirred:
                 self._moved.add(topic)
-                continue
-            self._passed.add(topic)
+            else:
+                self._passed.add(topic)
+            self._progressed |= outcome is StepResult.DONE
             self._crowded |= outcome in (StepResult.MUTEX, StepResult.ABORTED)
             self._failed |= outcome in (None, StepResult.ERROR, StepResult.FAILED)
 
