@@ -129,8 +129,9 @@ def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -
     and its arguments.
     """
     changes = _apply(files, dsn, output, dry_run=dry_run)
+    count = len({change.topic for change in changes})
     told = "would change" if dry_run else "changed"
-    click.echo(f"{len({change.topic for change in changes})} topics {told}.", err=True)
+    click.echo(f"{count} topic{'' if count == 1 else 's'} {told}.", err=True)
 
 
 @lineage.command("diff")
