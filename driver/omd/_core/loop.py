@@ -155,7 +155,7 @@ class Loop:
         for number, end in ((2, "stop"), (3, "kill")):
             for work in works():
                 done: str = getattr(work, end)()
-                self.tell(f"{work.name}: its step did not end in time, {done}")
+                self.tell(f"{work.name}: it did not end in time, {done}")
             self._wait_for_all(works, max(grace, 10), number, pending)
 
     def _wait_for_all(
