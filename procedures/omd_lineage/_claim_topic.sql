@@ -31,15 +31,23 @@ DECLARE
     v_back omd_lineage.row_position;
     v_restated record;
 BEGIN
-    PERFORM omd.require_read_committed();
+    -- The test here saves most steps a call.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM omd.require_read_committed();
+    END IF;
     IF p_engine IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_engine'));
     END IF;
-    p_topic_id := omd_lineage._require_topic(p_topic);
-    SELECT t.*, m.module_code, m.inactive_indicator AS module_inactive INTO v_topic
+    SELECT
+        t.topic_id, t.processor, t.engine, t.inactive_indicator, t.module_id, m.module_code,
+        m.inactive_indicator AS module_inactive
+    INTO v_topic
     FROM omd_lineage.topic AS t
     LEFT JOIN omd.module_target AS m USING (module_id)
-    WHERE t.topic_id = p_topic_id;
+    WHERE t.topic = p_topic;
+    IF NOT FOUND THEN
+        PERFORM omd_lineage._require_topic(p_topic);
+    END IF;
     IF v_topic.processor IS NULL OR v_topic.engine <> p_engine THEN
         PERFORM omd.raise_error(
             'OM208',
@@ -52,6 +60,7 @@ BEGIN
             )
         );
     END IF;
+    p_topic_id := v_topic.topic_id;
     p_module_code := v_topic.module_code;
 
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o

@@ -4,6 +4,7 @@
 -- the transforms take.
 
 CREATE OR REPLACE PROCEDURE omd_lineage._process_block(
+    p_topic text,
     p_module_instance_id bigint,
     p_plan_number bigint
 )
@@ -34,7 +35,9 @@ BEGIN
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
     LEFT JOIN omd_lineage.restatement AS r ON o.restatement_id = r.restatement_id
-    WHERE o.module_instance_id = p_module_instance_id AND o.plan_number = p_plan_number;
+    WHERE o.topic = p_topic
+        AND o.module_instance_id = p_module_instance_id
+        AND o.plan_number = p_plan_number;
     IF NOT FOUND THEN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
     END IF;
@@ -129,12 +132,12 @@ END
 $process_block$;
 
 COMMENT ON PROCEDURE omd_lineage._process_block IS
-'Runs the statements and transforms of the block of the step p_module_instance_id and moves the '
-'offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004: there is '
-'no such instance of a topic; OM108: the step does not hold its topic any more; OM112: former rows'
-' of the block can''t be undone; OM117: several rows of a transform have one key; OM118: rows '
-'refer to what a RELOAD would remove; OM207: a transform does not fit the destination; OM213: it '
-'does not read the base table by blocks; those of the SQL. Locks: what the SQL takes; at the end '
-'the offset.';
+'Runs the statements and transforms of the block of the step p_module_instance_id of p_topic and '
+'moves the offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004:'
+' there is no such instance of a topic; OM108: the step does not hold its topic any more; OM112: '
+'former rows of the block can''t be undone; OM117: several rows of a transform have one key; '
+'OM118: rows refer to what a RELOAD would remove; OM207: a transform does not fit the destination;'
+' OM213: it does not read the base table by blocks; those of the SQL. Locks: what the SQL takes; '
+'at the end the offset.';
 REVOKE ALL ON PROCEDURE omd_lineage._process_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._process_block TO omd_runner;

@@ -36,7 +36,8 @@ BEGIN
         CALL omd.execute_module(
             p_module_instance_id,
             pg_catalog.format(
-                'CALL omd_lineage._process_block(%s, %s)', p_module_instance_id, v_plan_number
+                'CALL omd_lineage._process_block(%L, %s, %s)',
+                p_topic, p_module_instance_id, v_plan_number
             ),
             v_status,
             v_is_cancelled,

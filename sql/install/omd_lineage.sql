@@ -209,6 +209,7 @@
 \ir ../views/omd_lineage/lineage_errors.sql
 \ir ../views/omd_lineage/lineage_throughput.sql
 \ir ../views/omd_lineage/lineage_graph.sql
+\ir ../views/omd_lineage/lineage_topics.sql
 
 -- Grants
 \ir ../grants/omd_lineage.sql

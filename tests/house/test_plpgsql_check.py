@@ -12,7 +12,7 @@ EXECUTE_REGISTERED_SQL = {
     "omd.execute_module(bigint,text,text,boolean,boolean)",
     "omd.preview_rollback(bigint)",
     "omd.rollback_module(bigint)",
-    "omd_lineage._process_block(bigint,bigint)",
+    "omd_lineage._process_block(text,bigint,bigint)",
 }
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.

@@ -710,7 +710,7 @@ def test_a_holder_who_is_thrown_out_while_nobody_else_comes_can_not_commit_eithe
 
 
 def test_the_fence_is_what_keeps_him_out(scene: Scene, held: Any, replaced: Any) -> None:
-    replaced("omd_lineage._advance_offset", "v_offset.hostid = ''", "FALSE")
+    replaced("omd_lineage._advance_offset", "o.hostid <> ''", "TRUE")
     scene.source("dwh.src", 1, 2, 3)
     scene.topic()
     step = held()

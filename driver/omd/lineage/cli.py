@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,7 @@ from omd.lineage.calls import LineageCalls
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from omd.lineage.document import Change
     from omd.lineage.graph import Node
     from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow, SourcesRow
@@ -99,6 +101,72 @@ add_call(
     about="Release TOPIC from its holder, whose step can't commit any more.",
     done="Topic {topic} is free.",
 )
+
+
+# Topics in files --------------------------------------------------------------------------------
+
+_files = click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+_CHANGE = {"topic": "topic", "key": "key", "registered": "registered", "file": "file"}
+
+
+@lineage.command("apply")
+@_files
+@dsn_option
+@output_option
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -> None:
+    """Register the topics of YAML files, all of them or none, and show what has changed.
+
+    The keys are the arguments of register_topic, without their p_. A topic that is registered
+    already is changed; a key that is not given keeps its value, and an empty list empties one.
+    start_pos and start_id say where a new topic begins. A file is never written, and the order of
+    the topics does not matter.
+
+    \b
+      topics:
+        stg.orders: {pos_column: written_at, id_column: order_id}
+        fact.orders:
+          depends_on: [stg.orders]
+          transforms: [etl.orders]
+          repeat: 5 minutes
+
+    A file may also have one topic, or several that are separated by ---, each with the key topic:
+    and its arguments.
+    """
+    changes = _apply(files, dsn, output, dry_run=dry_run)
+    count = len({change.topic for change in changes})
+    told = "would change" if dry_run else "changed"
+    click.echo(f"{count} topic{'' if count == 1 else 's'} {told}.", err=True)
+
+
+@lineage.command("diff")
+@_files
+@dsn_option
+@output_option
+def diff_files(files: tuple[Path, ...], dsn: str, output: str) -> int:
+    """Show what apply would change, and change nothing; the exit code is 1 when there is anything.
+
+    It needs the same rights as apply, since the database compares by registering the topics and
+    rolling back.
+    """
+    return ExitCode.FAILURE if _apply(files, dsn, output, dry_run=True) else ExitCode.OK
+
+
+def _apply(files: tuple[Path, ...], dsn: str, output: str, *, dry_run: bool) -> list[Change]:
+    from omd.lineage.document import apply_topics, read_topics
+
+    topics = read_topics(files)
+    with _open(dsn) as room:
+        changes = apply_topics(room, topics, dry_run=dry_run)
+    if changes or output == "json":
+        show(changes, _CHANGE, output)
+    return changes
 
 
 # What is next -----------------------------------------------------------------------------------
@@ -288,7 +356,7 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
     with _open(dsn, waits=True) as room:
         outcome = room.step(topic, session=lambda: _session(master))
     if one_line:
-        click.echo(_line(outcome), err=True)
+        click.echo(short(str(outcome)), err=True)
     else:
         row = row_dict(outcome)
         del row["error"]
@@ -302,15 +370,6 @@ def _session(master: str | None) -> Any:
     from omd._core.engines import engine
 
     return engine("SPARK").session(master)
-
-
-def _line(outcome: StepOutcome) -> str:
-    told = f"{outcome.topic}: {outcome.outcome}"
-    if outcome.rows is not None:
-        told += f", {outcome.rows} row{'' if outcome.rows == 1 else 's'}"
-    if outcome.module_instance_id:
-        told += f" (instance {outcome.module_instance_id})"
-    return str(short(f"{told}: {outcome.detail}" if outcome.detail else told))
 
 
 @lineage.command()
@@ -341,11 +400,12 @@ def _line(outcome: StepOutcome) -> str:
     help="Seconds that running steps have to end after SIGTERM or Ctrl-C.",
 )
 def run(dsn: str, **told: Any) -> int:
-    """Run topics as they get ready, each in a process of its own, until SIGTERM or Ctrl-C.
+    """Run topics as they get ready, until SIGTERM or Ctrl-C.
 
-    Several schedulers may run at once, also on several hosts: one of them takes a topic, the others
-    find it held. One line on stderr gives the outcome of each step. With --once and --until-quiet
-    the exit code is 1 when a step has failed.
+    A step in PostgreSQL takes a connection; a step on Spark takes a process of its own. Several
+    schedulers may run at once, also on several hosts: one of them takes a topic, the others find it
+    held. One line on stderr gives the outcome of each step. With --once and --until-quiet the exit
+    code is 1 when a step has failed.
     """
     from omd.lineage.scheduler import Scheduler
 

@@ -21,6 +21,7 @@ __all__ = [
     "LineageGraphRow",
     "LineageLagRow",
     "LineageThroughputRow",
+    "LineageTopicsRow",
     "PlanRow",
     "ReadersOfRow",
     "ReadyListRow",
@@ -320,6 +321,72 @@ class LineageThroughputRow:
     rows: int
     max_lag: timedelta | None
     impatient_steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineageTopicsRow:
+    """Every topic as it is registered. The columns are the parameters of register_topic.
+
+    Attributes:
+        topic: The topic.
+        depends_on: The tables or topics that it reads; the first is the base table.
+        processor: How the topic is made: STEP, RELOAD or a procedure; NULL when it is a source.
+        transforms: Its transforms, in order.
+        engine: POSTGRES or SPARK.
+        delay: Rows younger than this wait.
+        repeat: The least time between steps.
+        maxstep: The most rows of a block.
+        run_window: The hours in which it runs; NULL when it always may.
+        max_wait: After this time a step no longer waits for dependencies that lag; NULL when it
+            always waits.
+        before_sql: Statements before the transforms.
+        after_sql: Statements after the transforms.
+        pos_column: The column pos of the position; NULL when none was named.
+        id_column: The column id of the position; NULL when none was named.
+        source_offset: Where the offset of a source comes from.
+        reload_method: How a RELOAD replaces the content.
+        advance_when_quiet: Whether the offset moves on when there is nothing new.
+        inactive_indicator: Y when each step is skipped, else N.
+        comment: What the topic is; NULL when nothing was said.
+        module_code: Its Module; NULL when it is a source.
+        area_code: The area of its Module; NULL when it is a source.
+        table_type_code: The table type of its Module; NULL when it has none.
+        platform_code: The platform of its Module; NULL when it is a source.
+        merge_key: Rows of a block replace rows with the same values in these columns; NULL when
+            they are inserted.
+        recompute_key: Rows with values of these columns are computed anew; NULL when rows are
+            inserted.
+        max_age: How old the newest row of a source may be; NULL when nothing is promised.
+    """
+
+    view: ClassVar[str] = "omd_report.lineage_topics"
+
+    topic: str
+    depends_on: list[str]
+    processor: str | None
+    transforms: list[str]
+    engine: str
+    delay: timedelta
+    repeat: timedelta
+    maxstep: int
+    run_window: str | None
+    max_wait: timedelta | None
+    before_sql: list[str]
+    after_sql: list[str]
+    pos_column: str | None
+    id_column: str | None
+    source_offset: str
+    reload_method: str
+    advance_when_quiet: bool
+    inactive_indicator: str
+    comment: str | None
+    module_code: str | None
+    area_code: str | None
+    table_type_code: str | None
+    platform_code: str | None
+    merge_key: list[str] | None
+    recompute_key: list[str] | None
+    max_age: timedelta | None
 
 
 @dataclass(frozen=True, slots=True)
