@@ -17,6 +17,7 @@ DECLARE
     v_rows bigint := 0::bigint;
     v_nulls jsonb := '{}'::jsonb;
     v_inserted record;
+    v_told jsonb;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
@@ -55,15 +56,24 @@ BEGIN
             END;
         END LOOP;
     ELSE
-        EXECUTE format(
-            'CALL %s($1)', omd.quote_table(v_step.processor, 'POSTGRES')
-        ) USING v_step.topic;
+        v_inserted := omd_lineage._call_processor(
+            v_step.processor, v_step.topic, v_step.table_code, v_step.insert_column,
+            p_module_instance_id
+        );
+        v_rows := v_inserted.p_row_count;
+        v_nulls := v_inserted.p_nulls;
+        v_told := v_inserted.p_told;
     END IF;
     FOREACH v_statement IN ARRAY v_step.after_sql LOOP
         EXECUTE v_statement;
     END LOOP;
 
-    PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
+    PERFORM omd.tell_row_counts(
+        v_step.rows,
+        CASE WHEN v_told IS NULL THEN v_rows ELSE (v_told ->> 'inserted')::bigint END,
+        (v_told ->> 'updated')::bigint,
+        (v_told ->> 'deleted')::bigint
+    );
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
 END
 $process_block$;

@@ -35,6 +35,13 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
+\set checksum '2204d76b66611a41c72c33f632723899385f529c755672e54136d05193ca0d67'
+\set migration 'V017__lineage_steps'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V017__lineage_steps.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -67,9 +74,14 @@
 \ir ../../procedures/omd_lineage/_register_topic_module.sql
 \ir ../../procedures/omd_lineage/_resolve_dependencies.sql
 \ir ../../procedures/omd_lineage/_require_no_cycle.sql
+\ir ../../procedures/omd_lineage/_inserts_only.sql
+\ir ../../procedures/omd_lineage/_holds_rows.sql
+\ir ../../procedures/omd_lineage/_read_positions.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql
+\ir ../../procedures/omd_lineage/_require_removable.sql
+\ir ../../procedures/omd_lineage/_remove_topic.sql
 \ir ../../procedures/omd_lineage/remove_topic.sql
 \ir ../../procedures/omd_lineage/set_offset.sql
 \ir ../../procedures/omd_lineage/release.sql
@@ -91,6 +103,7 @@
 \ir ../../procedures/omd_lineage/_may_be_swapped.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql
 \ir ../../procedures/omd_lineage/_advance_offset.sql
+\ir ../../procedures/omd_lineage/_call_processor.sql
 \ir ../../procedures/omd_lineage/_process_block.sql
 \ir ../../procedures/omd_lineage/commit_step.sql
 \ir ../../procedures/omd_lineage/fail_step.sql

@@ -9,9 +9,12 @@ from omd.control.errors import NotStarted
 __all__ = [
     "BaseTableUnfit",
     "CyclicDependency",
+    "DestinationFilled",
     "InvalidTopic",
+    "OffsetUndecided",
     "StepFenced",
     "StepNotStarted",
+    "TopicNotUndone",
     "TransformUnfit",
     "UnknownTopic",
     "WrongTopicState",
@@ -34,6 +37,10 @@ class StepFenced(StateError, code="OM108"):
     """The topic was released, or another step has taken it: this step can't commit any more."""
 
 
+class TopicNotUndone(StateError, code="OM115"):
+    """A topic can't be removed while rows of its failed or dead runs may be in its table."""
+
+
 class BaseTableUnfit(ConfigurationError, code="OM206"):
     """The base table lacks something that is needed to read it by blocks."""
 
@@ -44,6 +51,14 @@ class TransformUnfit(ConfigurationError, code="OM207"):
 
 class WrongTopicState(ConfigurationError, code="OM208"):
     """The topic does not allow the call: it is a source, has another engine, or is needed."""
+
+
+class OffsetUndecided(ConfigurationError, code="OM215"):
+    """Another base table, or other columns, without a word about the offset of the topic."""
+
+
+class DestinationFilled(ConfigurationError, code="OM216"):
+    """A topic would load all rows of its base table into a table that may hold them already."""
 
 
 class StepNotStarted(NotStarted):
