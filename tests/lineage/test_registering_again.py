@@ -49,7 +49,9 @@ def test_another_base_table_asks_what_becomes_of_the_offset(scene: Scene) -> Non
     scene.register("dwh.f", start_pos=scene.last()[0], start_id=scene.last()[1], **new)
     assert scene.steps() == [2]
     assert scene.ids() == [1, 2, 103, 104]
-    scene.register("dwh.f", start_pos="-infinity", depends_on=["dwh.src"], transforms=["dwh.v_dwh_f"])
+    scene.register(
+        "dwh.f", start_pos="-infinity", depends_on=["dwh.src"], transforms=["dwh.v_dwh_f"]
+    )
     assert scene.steps() == [2]
     assert scene.ids() == [1, 1, 2, 2, 103, 104]
 
@@ -70,7 +72,7 @@ def test_other_columns_of_the_position_ask_too_and_so_do_those_of_a_source(scene
     told = hint(
         scene, "OM215", "register_topic", topic="dwh.src", start_pos=at(3), start_id=3, **other
     )
-    assert "'dwh.f'" in told and "p_pos_column => 'at'" in told
+    assert "register_topic('dwh.f', p_pos_column => 'at'" in told
     scene.register("dwh.f", start_pos=at(2), start_id=2, **other)
     # dwh.g has not begun, so it just follows.
     scene.register("dwh.src", start_pos=at(3), start_id=3, **other)

@@ -63,6 +63,7 @@ class LineageCalls(Calls):
         *,
         rows_inserted: int | None = None,
         nulls: Mapping[str, Any] | None = None,
+        query_id: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` that begin_step began, under its fence
         ``plan_number``: moves the offset, writes the log and ends the Module Instance with S.
@@ -72,6 +73,7 @@ class LineageCalls(Calls):
         Args:
             rows_inserted: number of rows inserted, NULL counts as 0.
             nulls: JSON object of column and number of NULLs, NULL for none.
+            query_id: how the engine names the work in its own logs, NULL when it does not.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -82,7 +84,7 @@ class LineageCalls(Calls):
             NotProceeding: OM102.
             StepFenced: OM108.
         """
-        self._do(_COMMIT_STEP, module_instance_id, plan_number, rows_inserted, nulls)
+        self._do(_COMMIT_STEP, module_instance_id, plan_number, rows_inserted, nulls, query_id)
 
     def fail_step(
         self,
@@ -230,8 +232,8 @@ class LineageCalls(Calls):
             area_code: area of its Module (PRES).
             table_type_code: table type of its Module.
             platform_code: platform of its Module, POSTGRES or SPARK.
-            start_pos: rows up to this position are not read.
-            start_id: rows up to this position are not read.
+            start_pos: rows up to this position are not read; -infinity reads all rows.
+            start_id: rows up to this position are not read; -infinity reads all rows.
             merge_key: columns of the destination; rows of a block replace those with the same
                 values.
             recompute_key: columns of the destination; the first view of ``transforms`` names
@@ -252,6 +254,8 @@ class LineageCalls(Calls):
             WrongTopicState: OM208.
             InvalidRollbackTemplate: OM209.
             ProtectedTarget: OM210.
+            OffsetUndecided: OM215.
+            DestinationFilled: OM216.
         """
         answer: int = self._value(
             _REGISTER_TOPIC,
@@ -298,23 +302,32 @@ class LineageCalls(Calls):
         """
         self._do(_RELEASE, topic)
 
-    def remove_topic(self, topic: str) -> None:
-        """Removes the topic ``topic`` with its offset; its history, its log and its Module stay.
+    def remove_topic(self, topic: str, *, undo: bool | None = None) -> None:
+        """Removes the topic ``topic`` with its offset and its planned block; its history, its log
+        and its Module stay.
+
+        Args:
+            undo: what becomes of rows of runs that failed, are dead, or wait for a rollback:
+                true undoes them first, for which the caller needs omd_runner and DELETE on the
+                table; false leaves them to the next begin of the Module; without it the topic
+                is removed only when there are no such runs.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownTopic: OM015.
+            TopicNotUndone: OM115.
+            WrongTopicState: OM208.
+        """
+        self._do(_REMOVE_TOPIC, topic, undo)
+
+    def retry(self, topic: str) -> None:
+        """Sets the attempts of the topic ``topic`` to 0, or to 1 while a step of it executes, and
+        makes it due at once; a planned block stays the same.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
             WrongTopicState: OM208.
-        """
-        self._do(_REMOVE_TOPIC, topic)
-
-    def retry(self, topic: str) -> None:
-        """Sets the attempts of the topic ``topic`` to 0 and makes it due at once; a planned block
-        stays the same.
-
-        Raises:
-            MissingArgument: OM005.
-            UnknownTopic: OM015.
         """
         self._do(_RETRY, topic)
 
@@ -332,8 +345,9 @@ class LineageCalls(Calls):
     def set_offset(self, topic: str, pos: datetime, *, id: int | None = None) -> None:
         """Sets the offset of the topic ``topic`` to (``pos``, ``id``), forward or back.
 
-        A source with HAND is then complete up to this position; a destination continues from it.
-        See docs/explanation/lineage.md.
+        A source with HAND is then complete up to this position; a destination continues from it. A
+        warning tells that rows are read again which the destination may hold. See
+        docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -356,6 +370,7 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
+            TransactionBlock: OM018.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import StepAnswer
@@ -393,6 +408,7 @@ _COMMIT_STEP = Routine(
         "p_plan_number": "bigint",
         "p_rows_inserted": "bigint",
         "p_nulls": "jsonb",
+        "p_query_id": "text",
     },
     required=2,
     repeat=Repeat("OM101", "execution_status_code", "S"),
@@ -461,7 +477,10 @@ _REGISTER_TOPIC = Routine(
 )
 _RELEASE = Routine("omd_lineage.release", {"p_topic": "text"}, required=1, repeat=Repeat())
 _REMOVE_TOPIC = Routine(
-    "omd_lineage.remove_topic", {"p_topic": "text"}, required=1, repeat=Repeat()
+    "omd_lineage.remove_topic",
+    {"p_topic": "text", "p_undo": "boolean"},
+    required=1,
+    repeat=Repeat(),
 )
 _RETRY = Routine("omd_lineage.retry", {"p_topic": "text"}, required=1, repeat=Repeat())
 _SET_BLOCK = Routine("omd_lineage.set_block", {"p_topic": "text"}, required=1, repeat=Repeat())
