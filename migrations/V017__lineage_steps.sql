@@ -1,5 +1,5 @@
--- V017: the log of a step says where its work is found in the log of the server or of Spark. Applied
--- once. remove_topic and commit_step have a parameter more; their files create them again.
+-- V017: the log of a step says where its work is found in the log of the server or of Spark.
+-- Applied once. remove_topic and commit_step have a parameter more; their files create them again.
 
 ALTER TABLE omd_lineage.log ADD COLUMN query_id text;
 COMMENT ON COLUMN omd_lineage.log.query_id IS

@@ -65,6 +65,7 @@ from omd.lineage.errors import (
     StepNotStarted,
     TopicNotUndone,
     TransformUnfit,
+    UndoRefused,
     UnknownTopic,
     WrongTopicState,
 )
@@ -121,6 +122,7 @@ __all__ = [
     "TopicNotUndone",
     "TransactionBlock",
     "TransformUnfit",
+    "UndoRefused",
     "UnknownBatch",
     "UnknownBatchInstance",
     "UnknownModule",

@@ -56,24 +56,22 @@ BEGIN
             END;
         END LOOP;
     ELSE
-        v_inserted := omd_lineage._call_processor(
+        CALL omd_lineage._call_processor(
             v_step.processor, v_step.topic, v_step.table_code, v_step.insert_column,
-            p_module_instance_id
+            p_module_instance_id, v_rows, v_nulls, v_told
         );
-        v_rows := v_inserted.p_row_count;
-        v_nulls := v_inserted.p_nulls;
-        v_told := v_inserted.p_told;
     END IF;
     FOREACH v_statement IN ARRAY v_step.after_sql LOOP
         EXECUTE v_statement;
     END LOOP;
 
-    PERFORM omd.tell_row_counts(
-        v_step.rows,
-        CASE WHEN v_told IS NULL THEN v_rows ELSE (v_told ->> 'inserted')::bigint END,
-        (v_told ->> 'updated')::bigint,
-        (v_told ->> 'deleted')::bigint
-    );
+    PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
+    IF v_told IS NOT NULL THEN
+        PERFORM omd.tell_row_counts(
+            v_step.rows, (v_told ->> 'inserted')::bigint, (v_told ->> 'updated')::bigint,
+            (v_told ->> 'deleted')::bigint
+        );
+    END IF;
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
 END
 $process_block$;

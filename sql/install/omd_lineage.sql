@@ -35,7 +35,7 @@
 \ir ../../migrations/V013__topic_increments.sql
 \endif
 
-\set checksum '2204d76b66611a41c72c33f632723899385f529c755672e54136d05193ca0d67'
+\set checksum '4b504041ee6b4bbe3ce90eb7fc29a824c25525b012e4172fa81dfa6f1b45fc50'
 \set migration 'V017__lineage_steps'
 \ir ../setup/claim.psql
 \if :pending
@@ -80,8 +80,8 @@
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql
-\ir ../../procedures/omd_lineage/_require_removable.sql
-\ir ../../procedures/omd_lineage/_remove_topic.sql
+\ir ../../procedures/omd_lineage/_open_runs.sql
+\ir ../../procedures/omd_lineage/undo_failed.sql
 \ir ../../procedures/omd_lineage/remove_topic.sql
 \ir ../../procedures/omd_lineage/set_offset.sql
 \ir ../../procedures/omd_lineage/release.sql

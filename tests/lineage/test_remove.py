@@ -43,9 +43,10 @@ def test_a_topic_whose_step_failed_is_removed_with_its_rows_and_its_readers_go_o
     assert detail["table_code"] == "dwh.f"
     with pytest.raises(psycopg.Error) as caught:
         tags.call("omd_lineage.remove_topic", topic="dwh.f#b")
-    assert "p_undo => TRUE" in (caught.value.diag.message_hint or "")
-    assert tags.offset("dwh.f#b")["next"] is not None, "nothing has changed"
-    tags.call("omd_lineage.remove_topic", topic="dwh.f#b", undo=True)
+    assert "CALL omd_lineage.undo_failed('dwh.f#b');" in (caught.value.diag.message_hint or "")
+    tags.call("omd_lineage.undo_failed", topic="dwh.f#b")
+    assert tags.offset("dwh.f#b")["next"] is not None, "the block stays planned"
+    tags.call("omd_lineage.remove_topic", topic="dwh.f#b")
     assert not tags.rows("SELECT 1 FROM omd_lineage.topic WHERE topic = 'dwh.f#b'")
     assert tags.ids("dwh.f") == [3]
     assert tags.codes(module=failed) == "F P R"
@@ -55,12 +56,12 @@ def test_a_topic_whose_step_failed_is_removed_with_its_rows_and_its_readers_go_o
     assert tags.steps("dwh.f#a") == [1]
     tags.steps("dwh.g")
     assert tags.ids("dwh.g") == [3, 4]
-    tags.call("omd_lineage.remove_topic", topic="dwh.g", undo=True)  # nothing is left of it
+    assert tags.call("omd_lineage.undo_failed", topic="dwh.g") == {"module_instance_id": None}
 
 
 def test_what_is_left_may_stay_if_somebody_says_so(tags: Scene) -> None:
     failed = half_written(tags, "dwh.f#b")
-    tags.call("omd_lineage.remove_topic", topic="dwh.f#b", undo=False)
+    tags.call("omd_lineage.remove_topic", topic="dwh.f#b", leave_rows=True)
     assert tags.ids("dwh.f") == [2]
     # The Module keeps its failed run, and undoes it when it begins next.
     begun = tags.begin_module("dwh.f#b")
@@ -74,21 +75,33 @@ def test_a_run_that_is_to_be_undone_holds_the_removal_and_one_that_lives_prevent
     scene.source("dwh.src", 1, 2, 3)
     scene.topic()
     step = scene.step()
+    # A step undoes it, since the topic goes back to the block.
     scene.set_next("R", module=step.id)
-    scene.refused("OM115", "omd_lineage.remove_topic", topic="dwh.f")
+    with pytest.raises(psycopg.Error) as caught:
+        scene.call("omd_lineage.remove_topic", topic="dwh.f")
+    assert caught.value.sqlstate == "OM115"
+    assert "CALL omd_lineage.step('dwh.f');" in (caught.value.diag.message_hint or "")
+    assert (
+        str(step.id) in scene.refused("OM208", "omd_lineage.undo_failed", topic="dwh.f")["problem"]
+    )
+    assert scene.steps() == [2]
     # A run of the Module that lineage did not begin.
     other = another()
     begun = other.begin_module("dwh.f")
-    for undo in (None, True, False):
-        detail = scene.refused("OM208", "omd_lineage.remove_topic", topic="dwh.f", undo=undo)
+    for leaves in (False, True):
+        detail = scene.refused(
+            "OM208", "omd_lineage.remove_topic", topic="dwh.f", leave_rows=leaves
+        )
         assert str(begun.id) in detail["problem"]
+    scene.refused("OM208", "omd_lineage.undo_failed", topic="dwh.f")
     other.end_module(begun.id, "F")
     scene.deactivate("module", "module_code = 'dwh.f'")
-    detail = scene.refused("OM115", "omd_lineage.remove_topic", topic="dwh.f", undo=True)
-    assert "INACTIVE" in detail["because"]
+    detail = scene.refused("OM116", "omd_lineage.undo_failed", topic="dwh.f")
+    assert "INACTIVE" in detail["answer"]
     scene.deactivate("module", "module_code = 'dwh.f'", "N")
-    scene.call("omd_lineage.remove_topic", topic="dwh.f", undo=True)
-    assert scene.ids() == []
+    scene.call("omd_lineage.undo_failed", topic="dwh.f")
+    scene.call("omd_lineage.remove_topic", topic="dwh.f")
+    assert scene.ids() == [1, 2]
 
 
 def test_a_killed_step_is_undone_by_the_removal(scene: Scene) -> None:
@@ -96,7 +109,7 @@ def test_a_killed_step_is_undone_by_the_removal(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.topic(engine="SPARK", transforms=["SELECT 1"])
     run = scene.call("omd_lineage.begin_step", topic="dwh.f", lease="1 hour")
-    scene.refused("OM208", "omd_lineage.remove_topic", topic="dwh.f", undo=True)
+    scene.refused("OM208", "omd_lineage.remove_topic", topic="dwh.f", leave_rows=True)
     scene.conn.execute("INSERT INTO dwh.f VALUES (now(), 1, 1, %s)", [run["module_instance_id"]])
     scene.owner(
         "UPDATE omd.module_instance SET lease_expires_at = now() - interval '1 second'"
@@ -104,7 +117,8 @@ def test_a_killed_step_is_undone_by_the_removal(scene: Scene) -> None:
         run["module_instance_id"],
     )
     scene.refused("OM115", "omd_lineage.remove_topic", topic="dwh.f")
-    scene.call("omd_lineage.remove_topic", topic="dwh.f", undo=True)
+    scene.call("omd_lineage.undo_failed", topic="dwh.f")
+    scene.call("omd_lineage.remove_topic", topic="dwh.f")
     assert scene.ids() == []
     assert scene.codes(module=run["module_instance_id"]) == "F P R"
 
@@ -126,18 +140,17 @@ def test_a_removal_waits_for_a_step_that_begins(
     assert scene.offset()["next"] is not None
 
 
-def test_an_administrator_removes_and_undoes_with_the_rights_of_a_runner(
-    scene: Scene, another: Any
-) -> None:
+def test_who_takes_steps_undoes_and_who_administers_removes(scene: Scene, another: Any) -> None:
     scene.source("dwh.src", 1, 2, 3)
-    scene.topic()
-    scene.fails()
+    scene.topic(after_sql=["SELECT 1 / 0"])
+    for _ in range(11):
+        scene.step()
+    assert scene.reason() == (False, "FAILED")
     scene.conn.execute(
-        b"GRANT USAGE ON SCHEMA dwh TO omd_runner, omd_admin;"
-        b"GRANT SELECT, INSERT, DELETE ON dwh.f TO omd_runner"
+        b"GRANT USAGE ON SCHEMA dwh TO omd_runner; GRANT SELECT, DELETE ON dwh.f TO omd_runner"
     )
-    admin = another(role="omd_admin")
+    admin, runner = another(role="omd_admin"), another(role="omd_runner")
     admin.refused("OM115", "omd_lineage.remove_topic", topic="dwh.f")
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        admin.call("omd_lineage.remove_topic", topic="dwh.f", undo=True)
-    admin.call("omd_lineage.remove_topic", topic="dwh.f", undo=False)
+    assert runner.call("omd_lineage.undo_failed", topic="dwh.f")["module_instance_id"]
+    assert scene.reason() == (False, "FAILED")
+    admin.call("omd_lineage.remove_topic", topic="dwh.f")

@@ -302,15 +302,13 @@ class LineageCalls(Calls):
         """
         self._do(_RELEASE, topic)
 
-    def remove_topic(self, topic: str, *, undo: bool | None = None) -> None:
-        """Removes the topic ``topic`` with its offset and its planned block; its history, its log
-        and its Module stay.
+    def remove_topic(self, topic: str, *, leave_rows: bool | None = None) -> None:
+        """Removes the topic ``topic`` with its offset and its planned block; its history, its log,
+        its Module and the rows that it loaded stay.
 
         Args:
-            undo: what becomes of rows of runs that failed, are dead, or wait for a rollback:
-                true undoes them first, for which the caller needs omd_runner and DELETE on the
-                table; false leaves them to the next begin of the Module; without it the topic
-                is removed only when there are no such runs.
+            leave_rows: rows of runs that failed, are dead or are to be undone stay too, and the
+                next begin of the Module undoes them; topics that read the table wait for that.
 
         Raises:
             MissingArgument: OM005.
@@ -318,7 +316,7 @@ class LineageCalls(Calls):
             TopicNotUndone: OM115.
             WrongTopicState: OM208.
         """
-        self._do(_REMOVE_TOPIC, topic, undo)
+        self._do(_REMOVE_TOPIC, topic, leave_rows)
 
     def retry(self, topic: str) -> None:
         """Sets the attempts of the topic ``topic`` to 0, or to 1 while a step of it executes, and
@@ -388,6 +386,27 @@ class LineageCalls(Calls):
         from omd.lineage.rows import TopicDefinitionRow
 
         return self._answer(_TOPIC_DEFINITION, TopicDefinitionRow, topic)
+
+    def undo_failed(self, topic: str) -> int | None:
+        """Undoes the rows that failed and dead runs of the topic ``topic`` have left, without
+        taking a step; a planned block stays planned.
+
+        Returns ``module_instance_id``, the run that undid them, or NULL when there was nothing to
+        undo.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownTopic: OM015.
+            RollbackIncomplete: OM112.
+            UndoRefused: OM116.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+            WrongTopicState: OM208.
+        """
+        answer: int | None = self._value(_UNDO_FAILED, topic)
+        return answer
 
 
 _BEGIN_STEP = Routine(
@@ -478,7 +497,7 @@ _REGISTER_TOPIC = Routine(
 _RELEASE = Routine("omd_lineage.release", {"p_topic": "text"}, required=1, repeat=Repeat())
 _REMOVE_TOPIC = Routine(
     "omd_lineage.remove_topic",
-    {"p_topic": "text", "p_undo": "boolean"},
+    {"p_topic": "text", "p_leave_rows": "boolean"},
     required=1,
     repeat=Repeat(),
 )
@@ -498,3 +517,4 @@ _TOPIC_DEFINITION = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_UNDO_FAILED = Routine("omd_lineage.undo_failed", {"p_topic": "text"}, required=1, repeat=Repeat())

@@ -16,6 +16,7 @@ __all__ = [
     "StepNotStarted",
     "TopicNotUndone",
     "TransformUnfit",
+    "UndoRefused",
     "UnknownTopic",
     "WrongTopicState",
 ]
@@ -39,6 +40,10 @@ class StepFenced(StateError, code="OM108"):
 
 class TopicNotUndone(StateError, code="OM115"):
     """A topic can't be removed while rows of its failed or dead runs may be in its table."""
+
+
+class UndoRefused(StateError, code="OM116"):
+    """What failed runs of a topic have left can't be undone now, or not in this database."""
 
 
 class BaseTableUnfit(ConfigurationError, code="OM206"):

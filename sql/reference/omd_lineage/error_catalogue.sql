@@ -26,9 +26,16 @@ VALUES
 (
     'OM115', 'TopicNotUndone',
     'topic "{topic}" can''t be removed: rows of its Module Instances {module_instance_ids} may be '
-    'in {table_code} and are not undone{because}',
-    'Undo them first: CALL omd_lineage.remove_topic({topic_literal}, p_undo => TRUE); or leave '
-    'them there: p_undo => FALSE.'
+    'in {table_code}, and they are not undone',
+    'Undo them first: {next_command} To leave them: CALL omd_lineage.remove_topic({topic_literal}, '
+    'p_leave_rows => TRUE);'
+),
+(
+    'OM116', 'UndoRefused',
+    'Module Instances {module_instance_ids} of topic "{topic}" can''t be undone now: the begin of '
+    'its Module returned {answer}',
+    'SELECT reason, rule, details FROM omd.explain_begin({module_code_literal}); with R the rows '
+    'are undone where they are: CALL omd.begin_module({module_code_literal});'
 ),
 (
     'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
