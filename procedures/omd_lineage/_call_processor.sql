@@ -19,7 +19,7 @@ AS $call_processor$
 DECLARE
     v_processor CONSTANT text[] := parse_ident(p_processor);
     v_table CONSTANT regclass := to_regclass(p_table_code);
-    v_count record;
+    v_counts text;
 BEGIN
     EXECUTE format('CALL %I.%I($1)', v_processor[1], v_processor[2]) USING p_topic;
 
@@ -34,13 +34,13 @@ BEGIN
         string_agg(
             format('%L, nullif(count(*) FILTER (WHERE n.%I IS NULL), 0)', a.attname, a.attname),
             ', ' ORDER BY a.attnum
-        ) AS nulls
-    INTO v_count
+        )
+    INTO v_counts
     FROM pg_attribute AS a
     WHERE a.attrelid = v_table AND a.attnum > 0 AND NOT a.attisdropped AND NOT a.attnotnull;
     EXECUTE format(
         'SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s)) FROM %s AS n WHERE n.%I = $1',
-        v_count.nulls, v_table, p_insert_instance_column
+        v_counts, v_table, p_insert_instance_column
     ) INTO p_row_count, p_nulls USING p_module_instance_id;
 END
 $call_processor$;
