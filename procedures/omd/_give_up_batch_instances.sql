@@ -19,32 +19,19 @@ BEGIN
     FOR v_instance IN
         SELECT
             bi.batch_instance_id,
-            CASE
-                WHEN bi.lease_expires_at < clock_timestamp() THEN 'its lease has expired'
-                WHEN bi.is_session_bound
-                    AND omd._statement_runs(bi.backend_pid, bi.statement_start) IS NOT TRUE
-                    THEN 'the statement that ran it has ended'
-                ELSE format('Batch Instance %s has ended', bi.parent_batch_instance_id)
-            END AS cause
+            omd._cause_of_death(
+                bi.lease_expires_at, bi.is_session_bound, bi.backend_pid, bi.statement_start,
+                bi.processing_indicator, bi.parent_batch_instance_id
+            ) AS cause
         FROM omd.batch_instance AS bi
         WHERE (bi.batch_id = p_batch_id OR p_batch_id IS NULL)
             AND bi.execution_status_code = 'E'
-            AND (
-                bi.lease_expires_at < clock_timestamp()
-                OR (
-                    bi.is_session_bound
-                    AND omd._statement_runs(bi.backend_pid, bi.statement_start) IS NOT TRUE
-                )
-                OR (
-                    bi.parent_batch_instance_id <> 0
-                    AND bi.processing_indicator <> 'A'
-                    AND EXISTS (
-                        SELECT FROM omd.batch_instance AS caller
-                        WHERE caller.batch_instance_id = bi.parent_batch_instance_id
-                            AND caller.execution_status_code <> 'E'
-                    )
-                )
-            )
+            -- Not in a lateral join: of a row that a heartbeat changes meanwhile, only what stands
+            -- here is looked at again.
+            AND omd._cause_of_death(
+                bi.lease_expires_at, bi.is_session_bound, bi.backend_pid, bi.statement_start,
+                bi.processing_indicator, bi.parent_batch_instance_id
+            ) IS NOT NULL
         ORDER BY bi.batch_instance_id
         FOR NO KEY UPDATE SKIP LOCKED
     LOOP
@@ -61,7 +48,6 @@ $give_up_batch_instances$;
 
 COMMENT ON FUNCTION omd._give_up_batch_instances IS
 'Declares dead instances of the Batch p_batch_id (NULL: of all) dead: ends them through the '
-'ordinary failure event and returns their ids. An instance is dead when its lease has expired, or '
-'when the statement that ran it or the Batch Instance that called it has ended. Locks: the '
-'instances it ends; locked ones are left alone.';
+'ordinary failure event and returns their ids. Locks: the instances it ends; locked ones are left '
+'alone.';
 REVOKE ALL ON FUNCTION omd._give_up_batch_instances FROM PUBLIC;

@@ -19,32 +19,19 @@ BEGIN
     FOR v_instance IN
         SELECT
             mi.module_instance_id,
-            CASE
-                WHEN mi.lease_expires_at < clock_timestamp() THEN 'its lease has expired'
-                WHEN mi.is_session_bound
-                    AND omd._statement_runs(mi.backend_pid, mi.statement_start) IS NOT TRUE
-                    THEN 'the statement that ran it has ended'
-                ELSE format('Batch Instance %s has ended', mi.batch_instance_id)
-            END AS cause
+            omd._cause_of_death(
+                mi.lease_expires_at, mi.is_session_bound, mi.backend_pid, mi.statement_start,
+                mi.processing_indicator, mi.batch_instance_id
+            ) AS cause
         FROM omd.module_instance AS mi
         WHERE (mi.module_id = p_module_id OR p_module_id IS NULL)
             AND mi.execution_status_code = 'E'
-            AND (
-                mi.lease_expires_at < clock_timestamp()
-                OR (
-                    mi.is_session_bound
-                    AND omd._statement_runs(mi.backend_pid, mi.statement_start) IS NOT TRUE
-                )
-                OR (
-                    mi.batch_instance_id <> 0
-                    AND mi.processing_indicator <> 'A'
-                    AND EXISTS (
-                        SELECT FROM omd.batch_instance AS caller
-                        WHERE caller.batch_instance_id = mi.batch_instance_id
-                            AND caller.execution_status_code <> 'E'
-                    )
-                )
-            )
+            -- Not in a lateral join: of a row that a heartbeat changes meanwhile, only what stands
+            -- here is looked at again.
+            AND omd._cause_of_death(
+                mi.lease_expires_at, mi.is_session_bound, mi.backend_pid, mi.statement_start,
+                mi.processing_indicator, mi.batch_instance_id
+            ) IS NOT NULL
         ORDER BY mi.module_instance_id
         FOR NO KEY UPDATE SKIP LOCKED
     LOOP
@@ -61,7 +48,6 @@ $give_up_module_instances$;
 
 COMMENT ON FUNCTION omd._give_up_module_instances IS
 'Declares dead instances of the Module p_module_id (NULL: of all) dead: ends them through the '
-'ordinary failure event and returns their ids. An instance is dead when its lease has expired, or '
-'when the statement that ran it or the Batch Instance that called it has ended. Locks: the '
-'instances it ends; locked ones are left alone.';
+'ordinary failure event and returns their ids. Locks: the instances it ends; locked ones are left '
+'alone.';
 REVOKE ALL ON FUNCTION omd._give_up_module_instances FROM PUBLIC;

@@ -30,55 +30,70 @@ BEGIN
         'omd.module_instance_id', p_module_instance_id::pg_catalog.text, FALSE
     );
     BEGIN
-        PERFORM pg_catalog.set_config('omd.row_counts', '', TRUE);
-        IF p_keeps_settings IS NOT TRUE THEN
-            v_role := pg_catalog.current_setting('role');
-            v_user := pg_catalog.current_setting('session_authorization');
-            v_settings := omd._session_settings(p_executable);
-        END IF;
-        EXECUTE p_executable;
-        GET DIAGNOSTICS v_rows = ROW_COUNT;
-        -- The settings that the executable made are reset; after a failure the rollback has done
-        -- so. The role comes first, since another role may not call the routines of OMD.
-        IF p_keeps_settings IS NOT TRUE THEN
-            IF pg_catalog.current_setting('session_authorization') OPERATOR(pg_catalog.<>) v_user
-            THEN
-                PERFORM pg_catalog.set_config('session_authorization', v_user, FALSE);
+        BEGIN
+            PERFORM pg_catalog.set_config('omd.row_counts', '', TRUE);
+            IF p_keeps_settings IS NOT TRUE THEN
+                v_role := pg_catalog.current_setting('role');
+                v_user := pg_catalog.current_setting('session_authorization');
+                v_settings := omd._session_settings(p_executable);
             END IF;
-            IF pg_catalog.current_setting('role') OPERATOR(pg_catalog.<>) v_role THEN
-                PERFORM pg_catalog.set_config('role', v_role, FALSE);
+            EXECUTE p_executable;
+            GET DIAGNOSTICS v_rows = ROW_COUNT;
+            -- The settings that the executable made are reset; after a failure the rollback has
+            -- done so. The role comes first, since another role may not call the routines of OMD.
+            IF p_keeps_settings IS NOT TRUE THEN
+                IF pg_catalog.current_setting('session_authorization')
+                    OPERATOR(pg_catalog.<>) v_user
+                THEN
+                    PERFORM pg_catalog.set_config('session_authorization', v_user, FALSE);
+                END IF;
+                IF pg_catalog.current_setting('role') OPERATOR(pg_catalog.<>) v_role THEN
+                    PERFORM pg_catalog.set_config('role', v_role, FALSE);
+                END IF;
+                CALL omd._restore_settings(v_settings, p_executable);
             END IF;
-            CALL omd._restore_settings(v_settings, p_executable);
-        END IF;
-        -- A deferred constraint would fail at the commit, where the failure could not be recorded.
-        SET CONSTRAINTS ALL IMMEDIATE;
-        v_rows_told := pg_catalog.current_setting('omd.row_counts', TRUE);
-        IF v_rows_told OPERATOR(pg_catalog.<>) '' THEN
-            v_told := v_rows_told::pg_catalog.jsonb;
-        ELSE
-            v_written := omd._written_rows(p_executable);
-            IF v_written IS NOT NULL THEN
-                v_told := pg_catalog.jsonb_build_object(v_written, v_rows);
+            -- A deferred constraint would fail at the commit, where the failure could not be
+            -- recorded.
+            SET CONSTRAINTS ALL IMMEDIATE;
+            v_rows_told := pg_catalog.current_setting('omd.row_counts', TRUE);
+            IF v_rows_told OPERATOR(pg_catalog.<>) '' THEN
+                v_told := v_rows_told::pg_catalog.jsonb;
+            ELSE
+                v_written := omd._written_rows(p_executable);
+                IF v_written IS NOT NULL THEN
+                    v_told := pg_catalog.jsonb_build_object(v_written, v_rows);
+                END IF;
             END IF;
+            CALL omd.module_success(
+                p_module_instance_id,
+                p_rows_input => (v_told OPERATOR(pg_catalog.->>) 'input')::bigint,
+                p_rows_inserted => (v_told OPERATOR(pg_catalog.->>) 'inserted')::bigint,
+                p_rows_updated => (v_told OPERATOR(pg_catalog.->>) 'updated')::bigint,
+                p_rows_deleted => (v_told OPERATOR(pg_catalog.->>) 'deleted')::bigint
+            );
+            p_execution_status_code := 'S';
+        EXCEPTION
+            WHEN query_canceled OR assert_failure OR OTHERS THEN
+                GET STACKED DIAGNOSTICS
+                    v_sqlstate = RETURNED_SQLSTATE,
+                    v_message = MESSAGE_TEXT,
+                    v_detail = PG_EXCEPTION_DETAIL,
+                    v_hint = PG_EXCEPTION_HINT,
+                    v_context = PG_EXCEPTION_CONTEXT;
+                p_execution_status_code := 'F';
+                p_is_cancelled := v_sqlstate OPERATOR(pg_catalog.=) '57014';
+        END;
+        -- Up to PostgreSQL 17 one request to cancel signals the session twice, and the second
+        -- signal would cancel the record of the failure.
+        IF p_is_cancelled THEN
+            PERFORM pg_catalog.pg_sleep(0.05);
         END IF;
-        CALL omd.module_success(
-            p_module_instance_id,
-            p_rows_input => (v_told OPERATOR(pg_catalog.->>) 'input')::bigint,
-            p_rows_inserted => (v_told OPERATOR(pg_catalog.->>) 'inserted')::bigint,
-            p_rows_updated => (v_told OPERATOR(pg_catalog.->>) 'updated')::bigint,
-            p_rows_deleted => (v_told OPERATOR(pg_catalog.->>) 'deleted')::bigint
-        );
-        p_execution_status_code := 'S';
     EXCEPTION
-        WHEN query_canceled OR assert_failure OR OTHERS THEN
-            GET STACKED DIAGNOSTICS
-                v_sqlstate = RETURNED_SQLSTATE,
-                v_message = MESSAGE_TEXT,
-                v_detail = PG_EXCEPTION_DETAIL,
-                v_hint = PG_EXCEPTION_HINT,
-                v_context = PG_EXCEPTION_CONTEXT;
+        WHEN query_canceled THEN
             p_execution_status_code := 'F';
-            p_is_cancelled := v_sqlstate OPERATOR(pg_catalog.=) '57014';
+            p_is_cancelled := TRUE;
+            v_sqlstate := SQLSTATE;
+            v_message := coalesce(v_message, SQLERRM);
     END;
 
     IF p_execution_status_code OPERATOR(pg_catalog.=) 'F' THEN

@@ -206,6 +206,39 @@ def test_nobody_can_fake_a_live_run_with_a_lock(
         flow.conn.execute("DROP ROLE nobody")
 
 
+def test_a_session_that_is_signalled_twice_records_its_failure(
+    flow: Flow, another: Another, background: Background, until_settled: UntilSettled
+) -> None:
+    """Up to PostgreSQL 17 one request to cancel, such as Ctrl-C in psql, signals twice."""
+    register(flow, "n", WAIT)
+    flow.conn.execute("SELECT pg_advisory_lock(42)")
+    runner = another()
+    pid = runner.conn.info.backend_pid
+    signal_twice = f"""
+        DO $$
+        DECLARE
+            v_signals integer := 0;
+        BEGIN
+            WHILE v_signals < 2 LOOP
+                IF EXISTS (SELECT FROM pg_locks WHERE pid = {pid} AND NOT granted)
+                    = (v_signals = 0)
+                THEN
+                    PERFORM pg_cancel_backend({pid});
+                    v_signals := v_signals + 1;
+                END IF;
+            END LOOP;
+        END
+        $$
+    """.encode()
+    for id in range(1, 9):  # one in two second signals would hit the record
+        running = background(runner.call, "run_module", module_code="n")
+        until_settled(runner, running)
+        flow.conn.execute(signal_twice)
+        with pytest.raises(psycopg.errors.QueryCanceled, match=f"Instance {id} was cancelled"):
+            running.result(timeout=20)
+        one_event_each(flow)
+
+
 def test_a_run_cancelled_at_any_moment_is_over_at_once(
     flow: Flow, another: Another, background: Background
 ) -> None:

@@ -53,7 +53,7 @@ batches:
 
 
 @pytest.fixture
-def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
+def omd_(omd_here: Command, dsn: str) -> Iterator[Command]:
     """The command ``omd`` on a database whose Module m_int fails while dwh.divisor holds a 0."""
     with psycopg.connect(dsn) as conn:
         conn.execute(
@@ -64,7 +64,7 @@ def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
             "GRANT USAGE ON SCHEMA dwh TO omd_owner;"
             "GRANT ALL ON ALL TABLES IN SCHEMA dwh TO omd_owner;"
         )
-    return lambda *arguments, **options: omd_command(*arguments, dsn=dsn, **options)
+    return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
 
 
 @pytest.fixture
@@ -350,14 +350,14 @@ def test_reaping_tells_what_was_given_up_and_why(registered: Command, dsn: str) 
     assert again.stderr == "0 instances were declared dead.\n"
 
 
-def test_a_database_without_omd_needs_an_install(omd_command: Command, empty_dsn: str) -> None:
-    done = omd_command("status", dsn=empty_dsn)
+def test_a_database_without_omd_needs_an_install(omd_here: Command, empty_dsn: str) -> None:
+    done = omd_here("status", dsn=empty_dsn)
     assert done.returncode == 5
     assert "omd install" in done.stderr
 
 
-def test_no_server_is_no_connection(omd_command: Command) -> None:
-    assert omd_command("status", dsn="host=/nowhere").returncode == 6
+def test_no_server_is_no_connection(omd_here: Command) -> None:
+    assert omd_here("status", dsn="host=/nowhere").returncode == 6
 
 
 # Administration by procedures -------------------------------------------------------------------

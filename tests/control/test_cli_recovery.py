@@ -32,8 +32,8 @@ def failed(dsn: str) -> int:
         return int(begun[0])
 
 
-def test_rollback_shows_what_would_be_executed(omd_command: Command, dsn: str, failed: int) -> None:
-    shown = omd_command("preview-rollback", "m", "--dsn", dsn)
+def test_rollback_shows_what_would_be_executed(omd_here: Command, dsn: str, failed: int) -> None:
+    shown = omd_here("preview-rollback", "m", "--dsn", dsn)
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout == (
         f"DELETE FROM dwh.t WHERE omd_insert_module_instance_id = ANY ('{{{failed}}}'::bigint[]);\n"
@@ -41,24 +41,24 @@ def test_rollback_shows_what_would_be_executed(omd_command: Command, dsn: str, f
     assert f"The rollback undoes Module Instances {failed}." in shown.stderr
 
 
-def test_rollback_counts_on_request(omd_command: Command, dsn: str, failed: int) -> None:
-    shown = omd_command("preview-rollback", "m", "--count", "--output", "json", "--dsn", dsn)
+def test_rollback_counts_on_request(omd_here: Command, dsn: str, failed: int) -> None:
+    shown = omd_here("preview-rollback", "m", "--count", "--output", "json", "--dsn", dsn)
     assert shown.returncode == 0, shown.stderr
     (row,) = json.loads(shown.stdout)
     assert (row["step"], row["platform"], row["rows"]) == (1, "POSTGRES", 3)
 
 
-def test_rollback_says_when_nothing_waits(omd_command: Command, dsn: str, failed: int) -> None:
+def test_rollback_says_when_nothing_waits(omd_here: Command, dsn: str, failed: int) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CALL omd.begin_module('m')")
-    shown = omd_command("preview-rollback", "m", "--dsn", dsn)
+    shown = omd_here("preview-rollback", "m", "--dsn", dsn)
     assert (shown.returncode, shown.stdout) == (0, "")
     assert "No run of m waits" in shown.stderr
-    assert omd_command("preview-rollback", "nope", "--dsn", dsn).returncode == 1
+    assert omd_here("preview-rollback", "nope", "--dsn", dsn).returncode == 1
 
 
-def test_purge_deletes_what_is_old(omd_command: Command, dsn: str, failed: int) -> None:
-    done = omd_command("purge", "--keep-days", "30", "--dsn", dsn)
+def test_purge_deletes_what_is_old(omd_here: Command, dsn: str, failed: int) -> None:
+    done = omd_here("purge", "--keep-days", "30", "--dsn", dsn)
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
         "Deleted 2 Module Instances, 0 Batch Instances, 0 events, 0 steps in the log of topics.\n"
@@ -70,5 +70,5 @@ def test_purge_deletes_what_is_old(omd_command: Command, dsn: str, failed: int) 
     assert left == [(failed,)]
 
 
-def test_purge_wants_to_know_what_to_keep(omd_command: Command, dsn: str) -> None:
-    assert omd_command("purge", "--dsn", dsn).returncode == 2
+def test_purge_wants_to_know_what_to_keep(omd_here: Command, dsn: str) -> None:
+    assert omd_here("purge", "--dsn", dsn).returncode == 2

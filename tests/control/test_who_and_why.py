@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -85,17 +86,11 @@ def test_a_failure_keeps_its_rollback(flow: Flow, way: str) -> None:
 
 
 def test_a_reason_is_one_of_the_table(flow: Flow) -> None:
-    flow.module()
-    flow.deactivate("module", "module_code = 'm'")
-    skipped = flow.begin_module().id
-    for table, reason in (("module", "NONSENSE"), ("module", "RUNNING")):
-        update = (
-            f"UPDATE omd.{table}_instance SET reason_code = '{reason}'"
-            f" WHERE {table}_instance_id = {skipped}"
-        )
-        if reason == "NONSENSE":
-            with pytest.raises(psycopg.errors.ForeignKeyViolation):
-                flow.owner(update)
-        else:
-            flow.owner(update)
-    assert flow.rows("SELECT FROM omd.reason WHERE reason_description = ''") == []
+    """Only internal routines write a reason, so no foreign key is checked at each begin."""
+    texts = flow.rows(
+        "SELECT pg_get_functiondef(p.oid) AS text FROM pg_proc AS p"
+        " WHERE p.pronamespace = 'omd'::regnamespace AND p.prokind IN ('f', 'p')"
+    )
+    written = {w for row in texts for w in re.findall(r"p_reason := '(\w+)'", row["text"])}
+    known = {row["reason_code"] for row in flow.rows("SELECT reason_code FROM omd.reason")}
+    assert written == known

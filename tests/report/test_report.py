@@ -29,10 +29,10 @@ VOID = {"meta"}
 
 
 @pytest.fixture
-def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
+def omd_(omd_here: Command, dsn: str) -> Iterator[Command]:
     """The command ``omd`` on a database with failures, a skip, and runs that execute and wait."""
     with psycopg.connect(dsn) as conn:
-        conn.execute("CREATE SCHEMA dwh; CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
+        conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
     with omd.connect(dsn, lease=None) as control:
         for code in ("b_top", "b_day", HOSTILE):
             control.register_batch(code, frequency_code="Adhoc")
@@ -57,7 +57,7 @@ def omd_(omd_command: Command, dsn: str) -> Iterator[Command]:
         strange = control.begin_batch(HOSTILE).batch_instance_id
         failed = control.begin_module(HOSTILE, batch_instance_id=strange).module_instance_id
         control.module_failure(failed, event_detail=HOSTILE, event_return_code_details=HOSTILE)
-    return lambda *arguments, **options: omd_command(*arguments, dsn=dsn, **options)
+    return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
 
 
 class Page(HTMLParser):
@@ -149,8 +149,8 @@ def test_the_page_tells_what_needs_a_look(page: Page) -> None:
     assert any(t.startswith("first line\n") for t in page.texts)
 
 
-def test_the_page_of_an_empty_database(omd_command: Command, dsn: str) -> None:
-    done = omd_command("report", "--out", "-", dsn=dsn)
+def test_the_page_of_an_empty_database(omd_here: Command, dsn: str) -> None:
+    done = omd_here("report", "--out", "-", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert "Nothing ran." in Page(done.stdout).texts
 

