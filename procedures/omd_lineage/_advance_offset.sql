@@ -5,7 +5,10 @@ CREATE OR REPLACE FUNCTION omd_lineage._advance_offset(
     p_module_instance_id bigint,
     p_plan_number bigint,
     p_rows bigint,
-    p_nulls jsonb
+    p_nulls jsonb,
+    p_query_id text DEFAULT format(
+        'pid %s, transaction %s', pg_backend_pid(), pg_current_xact_id()::xid
+    )
 )
 RETURNS bigint
 LANGUAGE plpgsql
@@ -62,18 +65,21 @@ BEGIN
         IF NOT FOUND THEN
             PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
         END IF;
-        PERFORM omd_lineage._end_restated_step(v_topic_id, p_module_instance_id, p_rows, p_nulls);
+        PERFORM omd_lineage._end_restated_step(
+            v_topic_id, p_module_instance_id, p_rows, p_nulls, p_query_id
+        );
         PERFORM omd_lineage._end_restatement(v_topic_id);
         RETURN NULL;
     END IF;
     INSERT INTO omd_lineage.log (
-        module_instance_id, topic_id, topic, ts, rows, max_id, min_ts, max_ts, nulls, waited_for
+        module_instance_id, topic_id, topic, ts, rows, max_id, min_ts, max_ts, nulls, waited_for,
+        query_id
     )
     VALUES (
         p_module_instance_id, v_step.topic_id, v_step.topic, clock_timestamp(),
         coalesce(p_rows, 0), v_step.block_max_id, v_step.block_min_ts,
         CASE WHEN v_step.block_min_ts IS NOT NULL THEN v_step.block_max_ts END,
-        coalesce(p_nulls, '{}'), v_step.waited_for
+        coalesce(p_nulls, '{}'), v_step.waited_for, p_query_id
     );
     IF v_step.waited_for IS NOT NULL THEN
         PERFORM omd.write_event(
@@ -92,9 +98,10 @@ $advance_offset$;
 
 COMMENT ON FUNCTION omd_lineage._advance_offset IS
 'Moves the offset of a topic to the end of its block, for the step p_module_instance_id with the '
-'fence p_plan_number, and logs p_rows rows and p_nulls (column: number of NULLs). The offset stays'
-' when the block was taken again. Returns the number of rows of the base table in the block; NULL '
-'when it is not known. Errors: OM004: there is no such instance; OM108: the step does not hold its'
-' topic any more. Locks: the offset, until the transaction ends.';
+'fence p_plan_number, and logs p_rows rows, p_nulls (column: number of NULLs) and p_query_id (by '
+'default the backend and the transaction of the caller). The offset stays when the block was taken'
+' again. Returns the number of rows of the base table in the block; NULL when it is not known. '
+'Errors: OM004: there is no such instance; OM108: the step does not hold its topic any more. '
+'Locks: the offset, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_lineage._advance_offset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._advance_offset TO omd_runner;

@@ -5,7 +5,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._end_restated_step(
     p_topic_id integer,
     p_module_instance_id bigint,
     p_rows bigint,
-    p_nulls jsonb
+    p_nulls jsonb,
+    p_query_id text
 )
 RETURNS void
 LANGUAGE plpgsql
@@ -31,11 +32,12 @@ BEGIN
         run = clock_timestamp()
     WHERE o.topic_id = p_topic_id;
     INSERT INTO omd_lineage.log (
-        module_instance_id, topic_id, topic, ts, rows, max_id, min_ts, max_ts, nulls
+        module_instance_id, topic_id, topic, ts, rows, max_id, min_ts, max_ts, nulls, query_id
     )
     SELECT
         p_module_instance_id, p_topic_id, v_offset.topic, clock_timestamp(), coalesce(p_rows, 0),
-        max(l.max_id), min(l.min_ts), max(l.max_ts), coalesce(p_nulls, '{}')
+        max(l.max_id), min(l.min_ts), max(l.max_ts), coalesce(p_nulls, '{}'),
+        p_query_id
     FROM omd_lineage.log AS l
     WHERE l.module_instance_id = ANY(v_former_array);
     UPDATE omd_lineage.restatement AS r SET
@@ -49,5 +51,5 @@ $end_restated_step$;
 
 COMMENT ON FUNCTION omd_lineage._end_restated_step IS
 'Ends the step p_module_instance_id of the topic p_topic_id, which has taken a block again and '
-'written p_rows rows with p_nulls, and logs it. Locks: the offset, the range.';
+'written p_rows rows with p_nulls, and logs it with p_query_id. Locks: the offset, the range.';
 REVOKE ALL ON FUNCTION omd_lineage._end_restated_step FROM PUBLIC;

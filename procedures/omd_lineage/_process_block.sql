@@ -22,6 +22,7 @@ DECLARE
     v_replaced record;
     v_base_table oid;
     v_method text;
+    v_told jsonb;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
@@ -101,9 +102,10 @@ BEGIN
             );
         END IF;
     ELSE
-        EXECUTE format(
-            'CALL %s($1)', omd.quote_table(v_step.processor, 'POSTGRES')
-        ) USING v_step.topic;
+        CALL omd_lineage._call_processor(
+            v_step.processor, v_step.topic, v_step.table_code, v_step.insert_column,
+            p_module_instance_id, v_rows, v_nulls, v_told
+        );
     END IF;
     FOREACH v_statement IN ARRAY v_step.after_sql LOOP
         EXECUTE v_statement;
@@ -123,6 +125,12 @@ BEGIN
             v_step.rows, v_replaced.p_inserted, v_replaced.p_updated, v_replaced.p_deleted
         );
         PERFORM omd.tell_discarded_rows(v_replaced.p_discarded);
+    END IF;
+    IF v_told IS NOT NULL THEN
+        PERFORM omd.tell_row_counts(
+            v_step.rows, (v_told ->> 'inserted')::bigint, (v_told ->> 'updated')::bigint,
+            (v_told ->> 'deleted')::bigint
+        );
     END IF;
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);
     IF v_method IS NOT NULL THEN

@@ -9,7 +9,8 @@ CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
     p_platform_code text,
     p_start_pos timestamptz,
     p_start_id bigint,
-    INOUT p_topic_id integer
+    INOUT p_topic_id integer,
+    INOUT p_starts_anew boolean DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -20,6 +21,9 @@ DECLARE
     v_old omd_lineage.topic;
     v_new omd_lineage.topic;
     v_is_new boolean;
+    v_start omd_lineage.row_position;
+    v_positions jsonb;
+    v_changed record;
     v_text text;
     v_place integer;
 BEGIN
@@ -46,6 +50,9 @@ BEGIN
     WHERE t.topic = p_given.topic
     FOR NO KEY UPDATE;
     v_is_new := NOT FOUND;
+    -- A step that begins locks the offset before the Module; so does this, or they could deadlock.
+    PERFORM FROM omd_lineage.offsets AS o WHERE o.topic_id = v_old.topic_id FOR NO KEY UPDATE;
+    v_positions := omd_lineage._read_positions(v_old.topic_id);
 
     -- A NULL keeps what is there, whatever the column.
     v_new := jsonb_populate_record(v_old, jsonb_strip_nulls(to_jsonb(p_given)));
@@ -127,24 +134,19 @@ BEGIN
         updated_at = excluded.updated_at;
     p_topic_id := v_new.topic_id;
 
-    IF p_start_pos IS NOT NULL AND NOT v_is_new THEN
-        PERFORM omd_lineage._require_unplanned(p_topic_id);
+    IF v_new.processor IS NOT NULL OR p_start_pos IS NOT NULL THEN
+        v_start := ROW(
+            coalesce(p_start_pos, '-infinity'), coalesce(p_start_id, -9223372036854775808)
+        );
     END IF;
+    IF p_start_pos IS NOT NULL AND NOT v_is_new THEN
+        PERFORM omd_lineage._require_unplanned(p_topic_id, v_start);
+    END IF;
+    p_starts_anew := p_start_pos IS NULL AND v_start IS NOT NULL AND NOT EXISTS (
+        SELECT FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id AND o.last IS NOT NULL
+    );
     INSERT INTO omd_lineage.offsets AS o (topic_id, topic, last, run, waiting_since)
-    VALUES (
-        p_topic_id,
-        v_new.topic,
-        CASE
-            WHEN v_new.processor IS NOT NULL OR p_start_pos IS NOT NULL
-                THEN
-                    ROW(
-                        coalesce(p_start_pos, '-infinity'),
-                        coalesce(p_start_id, -9223372036854775808)
-                    )::omd_lineage.row_position
-        END,
-        '-infinity',
-        clock_timestamp()
-    )
+    VALUES (p_topic_id, v_new.topic, v_start, '-infinity', clock_timestamp())
     ON CONFLICT (topic_id) DO UPDATE SET
         last = coalesce(
             CASE WHEN p_start_pos IS NOT NULL THEN excluded.last END, o.last, excluded.last
@@ -171,6 +173,48 @@ BEGIN
         );
     END IF;
 
+    SELECT t.topic_id, t.topic, o.last, n.value AS positions, before.value AS former INTO v_changed
+    FROM jsonb_each(v_positions) AS before
+    INNER JOIN jsonb_each(omd_lineage._read_positions(p_topic_id)) AS n USING (key)
+    INNER JOIN omd_lineage.topic AS t ON before.key::integer = t.topic_id
+    INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
+    WHERE before.value <> n.value AND NOT (t.topic_id = p_topic_id AND p_start_pos IS NOT NULL)
+    ORDER BY t.topic_id <> p_topic_id, t.topic
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM215',
+            v_changed.positions || jsonb_build_object(
+                'topic', v_changed.topic,
+                'former_table_code', v_changed.former ->> 'table_code',
+                'former_pos_column', v_changed.former ->> 'pos_column',
+                'former_id_column', v_changed.former ->> 'id_column',
+                'last_pos', (v_changed.last).pos,
+                'last_id', (v_changed.last).id
+            )
+        );
+    END IF;
+    -- Rows that are there may be those of the other topics of the table, unless this one has had
+    -- steps before it was removed.
+    p_starts_anew := p_starts_anew
+        AND omd_lineage._inserts_only(v_new)
+        AND EXISTS (
+            SELECT FROM omd.module_target AS m
+            WHERE m.module_id = v_new.module_id AND m.platform_code = 'POSTGRES'
+        )
+        AND (
+            NOT EXISTS (
+                SELECT FROM omd_lineage.topic AS other
+                WHERE other.table_code = v_new.table_code
+                    AND other.topic_id <> p_topic_id
+                    AND other.processor IS NOT NULL
+            )
+            OR EXISTS (
+                SELECT FROM omd.instances_since(v_new.module_id, '-infinity') AS i
+                INNER JOIN omd_lineage.log AS l USING (module_instance_id)
+            )
+        );
+
     FOR v_text IN
         SELECT d.depends_on FROM omd_lineage.dependency AS d
         WHERE d.topic_id = p_topic_id AND d.source_topic_id IS NULL
@@ -185,7 +229,9 @@ $save_topic$;
 
 COMMENT ON PROCEDURE omd_lineage._save_topic IS
 'Saves the topic p_given with its Module, its offset and its dependencies; a NULL in it keeps the '
-'present value. The other parameters and the errors are those of register_topic. Locks: other '
-'registrations; the Module row.';
+'present value. Returns p_topic_id, and p_starts_anew, which is true when its first step would '
+'insert all rows of its base table and rows that its table holds may be of these. The other '
+'parameters and the errors are those of register_topic. Locks: other registrations; the offset; '
+'the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._save_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._save_topic TO omd_admin;

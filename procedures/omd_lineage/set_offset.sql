@@ -30,7 +30,7 @@ BEGIN
             )
         );
     END IF;
-    v_last := omd_lineage._require_unplanned(v_topic_id);
+    v_last := omd_lineage._require_unplanned(v_topic_id, ROW(p_pos, p_id));
     UPDATE omd_lineage.offsets AS o SET
         last = ROW(p_pos, p_id),
         quiet_start = NULL,
@@ -54,8 +54,10 @@ $set_offset$;
 COMMENT ON PROCEDURE omd_lineage.set_offset IS
 'Sets the offset of the topic p_topic to (p_pos, p_id), forward or back. A source with HAND is '
 'then complete up to this position; a destination continues from it. Where the position is the id '
-'alone, p_pos is -infinity. Errors: OM005: an argument is NULL; OM013: p_pos is a time there; '
-'OM015: p_topic is not registered; OM208: a block is planned. Locks: the offset. See '
-'docs/explanation/lineage.md. Call again when the answer was lost.';
+'alone, p_pos is -infinity. A warning tells that rows are read again which the destination may '
+'hold. Errors: OM005: an argument is NULL; OM013: p_pos is a time there; OM015: p_topic is not '
+'registered; OM208: the topic is held, a block is planned, or a step that succeeded waits for its '
+'rollback. Locks: the offset. See docs/explanation/lineage.md. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_offset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_offset TO omd_runner, omd_admin;

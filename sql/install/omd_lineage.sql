@@ -56,6 +56,13 @@
 \ir ../../migrations/V016__lineage_spelling.sql
 \endif
 
+\set checksum '4b504041ee6b4bbe3ce90eb7fc29a824c25525b012e4172fa81dfa6f1b45fc50'
+\set migration 'V017__lineage_steps'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V017__lineage_steps.sql
+\endif
+
 \set checksum '7acded4b426baafbcdb43e5120b2b9c803666cbb47c5ef359f34f0b27b403ae7'
 \set migration 'V018__lineage_merge'
 \ir ../setup/claim.psql
@@ -120,9 +127,14 @@
 \ir ../../procedures/omd_lineage/_resolve_dependencies.sql
 \ir ../../procedures/omd_lineage/_require_no_cycle.sql
 \ir ../../procedures/omd_lineage/_require_one_kind.sql
+\ir ../../procedures/omd_lineage/_inserts_only.sql
+\ir ../../procedures/omd_lineage/_holds_rows.sql
+\ir ../../procedures/omd_lineage/_read_positions.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql
+\ir ../../procedures/omd_lineage/_open_runs.sql
+\ir ../../procedures/omd_lineage/undo_failed.sql
 \ir ../../procedures/omd_lineage/remove_topic.sql
 \ir ../../procedures/omd_lineage/set_offset.sql
 \ir ../../procedures/omd_lineage/release.sql
@@ -186,6 +198,7 @@
 \ir ../../procedures/omd_lineage/_reload_table.sql
 \ir ../../procedures/omd_lineage/_note_reload.sql
 \ir ../../procedures/omd_lineage/_advance_offset.sql
+\ir ../../procedures/omd_lineage/_call_processor.sql
 \ir ../../procedures/omd_lineage/_process_block.sql
 \ir ../../procedures/omd_lineage/commit_step.sql
 \ir ../../procedures/omd_lineage/fail_step.sql

@@ -162,7 +162,18 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd_lineage.begin_step > omd.begin_in_database_run",
             "omd_lineage.begin_step > omd.begin_module",
+            "omd_lineage.undo_failed > omd.begin_module",
         ],
+    ),
+    (
+        "OM011 OM013 OM101",
+        "it gives no lease and no context, and it runs in no Batch",
+        ["omd_lineage.undo_failed > omd.begin_module"],
+    ),
+    (
+        "OM004 OM007 OM101 OM102",
+        "the run is its own, of this moment, and proceeds",
+        ["omd_lineage.undo_failed > omd.module_success"],
     ),
     (
         "OM101 OM112 OM201 OM202 OM205",

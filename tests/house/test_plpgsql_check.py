@@ -17,6 +17,7 @@ EXECUTE_REGISTERED_SQL = {
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
+    "omd_lineage._call_processor(text,text,text,text,bigint,bigint,jsonb,jsonb)",
     "omd_lineage._count_nulls(text,jsonb)",
     "omd_lineage._double_key(text,text)",
     "omd_lineage._fill_block_table(text,text,text[],text[],text,bigint,text,text,text)",

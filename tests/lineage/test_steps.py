@@ -347,6 +347,30 @@ def test_no_nulls_is_an_empty_map(scene: Scene) -> None:
     assert scene.one("SELECT nulls FROM omd_lineage.log") == {}
 
 
+def test_the_log_names_the_process_and_the_transaction_of_the_step(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.conn.execute(b"CREATE TABLE dwh.seen (xid text)")
+    scene.topic(before_sql=["INSERT INTO dwh.seen SELECT pg_current_xact_id()::xid"])
+    step = scene.step()
+    assert scene.one(
+        "SELECT query_id FROM omd_lineage.log WHERE module_instance_id = %s", step.id
+    ) == "pid {}, transaction {}".format(
+        scene.conn.info.backend_pid, scene.one("SELECT xid FROM dwh.seen")
+    )
+    # A driver says it, or nothing is known.
+    scene.register("dwh.f", engine="SPARK", before_sql=[], transforms=["SELECT 1"])
+    for minute, told in ((4, "local-1, tag omd-2"), (5, None)):
+        scene.insert(minute)
+        scene.probe()
+        run = scene.call("omd_lineage.begin_step", topic="dwh.f")
+        given = {key: run[key] for key in ("module_instance_id", "plan_number")}
+        scene.call("omd_lineage.commit_step", query_id=told, **given)
+        assert scene.rows(
+            "SELECT query_id FROM omd_lineage.log WHERE module_instance_id = %s",
+            run["module_instance_id"],
+        ) == [{"query_id": told}]
+
+
 def test_a_block_whose_rows_are_all_filtered_out_moves_the_offset(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.conn.execute(
@@ -642,6 +666,7 @@ def test_a_session_that_is_killed_leaves_nothing_and_the_next_takes_the_block(
     with pytest.raises(psycopg.OperationalError):
         step.go()
     assert scene.ids() == []
+    scene.long_ago(run=HOUR)
     assert scene.reason() == (True, "RETRY")
     assert tuple(scene.offset()["next"]) == planned
     assert scene.step().rows == 2
@@ -662,6 +687,7 @@ def test_a_step_that_is_cancelled_says_so_after_it_is_recorded(scene: Scene, hel
     assert scene.offset()["hostid"] == ""
     assert scene.offset()["state"]
     assert scene.one("SELECT error_code FROM omd_lineage.error_log") == "57014"
+    scene.long_ago(run=HOUR)
     assert scene.reason() == (True, "RETRY")
     # The session goes on.
     assert step.session.step().rows == 2
@@ -680,6 +706,7 @@ def test_a_holder_who_is_thrown_out_can_not_commit(
         admin.conn.execute("UPDATE omd_lineage.offsets SET hostid = '' WHERE topic = 'dwh.f'")
     else:
         admin.call("omd_lineage.release", topic="dwh.f")
+    scene.long_ago(run=HOUR)
     assert scene.reason() == (True, "RETRY")
     scene.insert(4, 5)
     scene.probe()
@@ -1016,14 +1043,27 @@ def test_each_engine_has_its_own_way(scene: Scene) -> None:
     scene.refused("OM208", "omd_lineage.step", topic="dwh.g")
 
 
-def test_a_step_inside_of_a_transaction_block_is_refused(scene: Scene) -> None:
-    scene.source("dwh.src", 1, 2)
+def test_a_step_in_a_transaction_block_is_refused_before_anything_is_claimed(
+    scene: Scene, another: Another
+) -> None:
+    scene.source("dwh.src", 1, 2, 3)
     scene.topic()
-    scene.conn.execute("BEGIN")
-    with pytest.raises(psycopg.errors.InvalidTransactionTermination):
-        scene.step()
-    scene.conn.execute("ROLLBACK")
-    assert scene.steps() == [1]
+    before = scene.offset()
+    inside = another()
+    inside.conn.execute("BEGIN")
+    detail = inside.refused("OM018", "omd_lineage.step", topic="dwh.f")
+    assert detail == {"routine": "omd_lineage.step"}
+    inside.conn.execute("ROLLBACK")
+    inside.conn.execute(
+        b"CREATE PROCEDURE dwh.night() LANGUAGE plpgsql SET search_path = pg_catalog AS"
+        b" $$ BEGIN EXECUTE 'CALL omd_lineage.step(''dwh.f'')'; END $$"
+    )
+    with pytest.raises(psycopg.Error) as caught:
+        inside.conn.execute("CALL dwh.night()")
+    assert caught.value.sqlstate == "OM018"
+    assert scene.offset() == before
+    assert codes(scene) == []
+    assert inside.step().outcome == "DONE"
 
 
 @pytest.mark.parametrize("path", ["", "pg_temp, dwh"])

@@ -84,6 +84,7 @@ class LineageCalls(Calls):
         *,
         rows_inserted: int | None = None,
         nulls: Mapping[str, Any] | None = None,
+        query_id: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` that begin_step began, under its fence
         ``plan_number``: moves the offset, writes the log and ends the Module Instance with S.
@@ -93,6 +94,7 @@ class LineageCalls(Calls):
         Args:
             rows_inserted: number of rows inserted, NULL counts as 0.
             nulls: JSON object of column and number of NULLs, NULL for none.
+            query_id: how the engine names the work in its own logs, NULL when it does not.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -103,7 +105,7 @@ class LineageCalls(Calls):
             NotProceeding: OM102.
             StepFenced: OM108.
         """
-        self._do(_COMMIT_STEP, module_instance_id, plan_number, rows_inserted, nulls)
+        self._do(_COMMIT_STEP, module_instance_id, plan_number, rows_inserted, nulls, query_id)
 
     def fail_step(
         self,
@@ -305,9 +307,9 @@ class LineageCalls(Calls):
             table_type_code: table type of its Module.
             platform_code: platform of its Module, POSTGRES or SPARK.
             start_pos: rows up to this position are not read (by the id alone: ``start_pos``
-                -infinity).
+                -infinity); -infinity reads all rows.
             start_id: rows up to this position are not read (by the id alone: ``start_pos``
-                -infinity).
+                -infinity); -infinity reads all rows.
             merge_key: columns of the destination; rows of a block replace those with the same
                 values.
             recompute_key: columns of the destination; the first view of ``transforms`` names
@@ -331,6 +333,8 @@ class LineageCalls(Calls):
             ProtectedTarget: OM210.
             TopicWithoutTime: OM211.
             BaseTableUnread: OM213.
+            OffsetUndecided: OM215.
+            DestinationFilled: OM216.
         """
         answer: int = self._value(
             _REGISTER_TOPIC,
@@ -377,15 +381,21 @@ class LineageCalls(Calls):
         """
         self._do(_RELEASE, topic)
 
-    def remove_topic(self, topic: str) -> None:
-        """Removes the topic ``topic`` with its offset; its history, its log and its Module stay.
+    def remove_topic(self, topic: str, *, leave_rows: bool | None = None) -> None:
+        """Removes the topic ``topic`` with its offset and its planned block; its history, its log,
+        its Module and the rows that it loaded stay.
+
+        Args:
+            leave_rows: rows of runs that failed, are dead or are to be undone stay too, and the
+                next begin of the Module undoes them; topics that read the table wait for that.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
+            TopicNotUndone: OM115.
             WrongTopicState: OM208.
         """
-        self._do(_REMOVE_TOPIC, topic)
+        self._do(_REMOVE_TOPIC, topic, leave_rows)
 
     def restate(
         self, topic: str, from_: datetime, to: datetime, *, cascade: bool | None = None
@@ -422,12 +432,13 @@ class LineageCalls(Calls):
         return self._answer(_RESTATE, RestateAnswer, topic, from_, to, cascade)
 
     def retry(self, topic: str) -> None:
-        """Sets the attempts of the topic ``topic`` to 0 and makes it due at once; a planned block
-        stays the same.
+        """Sets the attempts of the topic ``topic`` to 0, or to 1 while a step of it executes, and
+        makes it due at once; a planned block stays the same.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
+            WrongTopicState: OM208.
         """
         self._do(_RETRY, topic)
 
@@ -448,7 +459,8 @@ class LineageCalls(Calls):
         """Sets the offset of the topic ``topic`` to (``pos``, ``id``), forward or back.
 
         A source with HAND is then complete up to this position; a destination continues from it.
-        Where the position is the id alone, ``pos`` is -infinity. See docs/explanation/lineage.md.
+        Where the position is the id alone, ``pos`` is -infinity. A warning tells that rows are read
+        again which the destination may hold. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -472,6 +484,7 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
+            TransactionBlock: OM018.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import StepAnswer
@@ -489,6 +502,27 @@ class LineageCalls(Calls):
         from omd.lineage.rows import TopicDefinitionRow
 
         return self._answer(_TOPIC_DEFINITION, TopicDefinitionRow, topic)
+
+    def undo_failed(self, topic: str) -> int | None:
+        """Undoes the rows that failed and dead runs of the topic ``topic`` have left, without
+        taking a step; a planned block stays planned.
+
+        Returns ``module_instance_id``, the run that undid them, or NULL when there was nothing to
+        undo.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownTopic: OM015.
+            RollbackIncomplete: OM112.
+            UndoRefused: OM116.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+            WrongTopicState: OM208.
+        """
+        answer: int | None = self._value(_UNDO_FAILED, topic)
+        return answer
 
     def until_block_end(self, pos: datetime, id: int) -> bool:
         """Returns whether the row at (``pos``, ``id``) lies before or at the end of the block of
@@ -521,6 +555,7 @@ _COMMIT_STEP = Routine(
         "p_plan_number": "bigint",
         "p_rows_inserted": "bigint",
         "p_nulls": "jsonb",
+        "p_query_id": "text",
     },
     required=2,
     repeat=Repeat("OM101", "execution_status_code", "S"),
@@ -602,7 +637,10 @@ _REGISTER_TOPIC = Routine(
 )
 _RELEASE = Routine("omd_lineage.release", {"p_topic": "text"}, required=1, repeat=Repeat())
 _REMOVE_TOPIC = Routine(
-    "omd_lineage.remove_topic", {"p_topic": "text"}, required=1, repeat=Repeat()
+    "omd_lineage.remove_topic",
+    {"p_topic": "text", "p_leave_rows": "boolean"},
+    required=1,
+    repeat=Repeat(),
 )
 _RESTATE = Routine(
     "omd_lineage.restate",
@@ -630,6 +668,7 @@ _TOPIC_DEFINITION = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_UNDO_FAILED = Routine("omd_lineage.undo_failed", {"p_topic": "text"}, required=1, repeat=Repeat())
 _UNTIL_BLOCK_END = Routine(
     "omd_lineage.until_block_end",
     {"p_pos": "timestamp with time zone", "p_id": "bigint"},

@@ -87,6 +87,14 @@ add_call(
 )
 add_call(
     lineage,
+    "undo",
+    LineageCalls.undo_failed,
+    room="lineage",
+    about="Undo what failed runs of TOPIC have left, without taking a step.",
+    done="What failed runs of topic {topic} had left is undone.",
+)
+add_call(
+    lineage,
     "retry",
     LineageCalls.retry,
     room="lineage",

@@ -12,15 +12,19 @@ __all__ = [
     "BaseTableUnfit",
     "BaseTableUnread",
     "CyclicDependency",
+    "DestinationFilled",
     "InvalidTopic",
+    "OffsetUndecided",
     "ReloadStillReferenced",
     "ReplacedRowsPurged",
     "ReplacedRowsUnfit",
     "RestatementGoesOn",
     "StepFenced",
     "StepNotStarted",
+    "TopicNotUndone",
     "TopicWithoutTime",
     "TransformUnfit",
+    "UndoRefused",
     "UnknownTopic",
     "WrongTopicState",
 ]
@@ -40,6 +44,14 @@ class CyclicDependency(CallerError, code="OM017"):
 
 class StepFenced(StateError, code="OM108"):
     """The topic was released, or another step has taken it: this step can't commit any more."""
+
+
+class TopicNotUndone(StateError, code="OM115"):
+    """A topic can't be removed while rows of its failed or dead runs may be in its table."""
+
+
+class UndoRefused(StateError, code="OM116"):
+    """What failed runs of a topic have left can't be undone now, or not in this database."""
 
 
 class AmbiguousKey(StateError, code="OM117"):
@@ -84,6 +96,14 @@ class BaseTableLocked(ConfigurationError, code="OM212"):
 
 class TopicWithoutTime(ConfigurationError, code="OM211"):
     """The position of a topic is the id alone, and an argument or a dependency needs a time."""
+
+
+class OffsetUndecided(ConfigurationError, code="OM215"):
+    """Another base table, or other columns, without a word about the offset of the topic."""
+
+
+class DestinationFilled(ConfigurationError, code="OM216"):
+    """A topic would load all rows of its base table into a table that may hold them already."""
 
 
 class StepNotStarted(NotStarted):

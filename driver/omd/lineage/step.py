@@ -143,7 +143,14 @@ class StepRun(ModuleRun):
             self.begun.plan_number or 0,
             rows_inserted=self._rows.get("rows_inserted", 0),
             nulls=self.nulls,
+            query_id=self._query_id(),
         )
+
+    def _query_id(self) -> str:
+        """Return how Spark names the jobs of this step, in its log and in its history server."""
+        told = {} if self.spark is None else self._engine.context(self.spark)
+        application: str | None = told.get("application_id")
+        return f"{application}, tag {self.tag}" if application else f"tag {self.tag}"
 
     def _fail(self, detail: str, name: str) -> None:
         self._lineage.fail_step(

@@ -54,6 +54,20 @@ VALUES
     'SELECT * FROM omd_lineage.restatement_list WHERE topic = {topic_literal};'
 ),
 (
+    'OM115', 'TopicNotUndone',
+    'topic "{topic}" can''t be removed: rows of its Module Instances {module_instance_ids} may be '
+    'in {table_code}, and they are not undone',
+    'Undo them first: {next_command} To leave them: CALL omd_lineage.remove_topic({topic_literal}, '
+    'p_leave_rows => TRUE);'
+),
+(
+    'OM116', 'UndoRefused',
+    'Module Instances {module_instance_ids} of topic "{topic}" can''t be undone now: the begin of '
+    'its Module returned {answer}',
+    'SELECT reason, rule, details FROM omd.explain_begin({module_code_literal}); with R the rows '
+    'are undone where they are: CALL omd.begin_module({module_code_literal});'
+),
+(
     'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
     'It needs a time column (timestamptz) and an id column (bigint, integer or smallint), with an '
     'index on both; name them with p_pos_column and p_id_column of omd_lineage.register_topic. '
@@ -82,6 +96,23 @@ VALUES
 (
     'OM211', 'TopicWithoutTime', 'topic "{topic}" can''t be read so: {problem}',
     'Register all of its tables with a time, or all of them by the id alone (p_pos_column => '''').'
+),
+(
+    'OM215', 'OffsetUndecided',
+    'topic "{topic}" has come to ({last_pos}, {last_id}) by {former_pos_column} and '
+    '{former_id_column} of {former_table_code}; nothing says where that is by {pos_column} and '
+    '{id_column} of {table_code}',
+    'CALL omd_lineage.register_topic({topic_literal}, p_pos_column => {pos_column_literal}, '
+    'p_id_column => {id_column_literal}, p_start_pos => {last_pos_literal}, p_start_id => {last_id}'
+    ', …); keeps its position, and p_start_pos => ''-infinity'' reads all rows. A topic that reads '
+    'another by its columns is registered before that one.'
+),
+(
+    'OM216', 'DestinationFilled',
+    'topic "{topic}" would load all rows of its base table, and {table_code} may hold them already',
+    'CALL omd_lineage.register_topic({topic_literal}, p_start_pos => …, p_start_id => …, …); with '
+    'the position of the last row that it holds, or p_start_pos => ''-infinity'' to load all rows, '
+    'or empty the table first.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,

@@ -73,11 +73,14 @@ reasoned AS (
             WHEN t.is_held THEN 'HELD'
             WHEN omd_lineage._is_failed(t.attempts) THEN 'FAILED'
             WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
-            -- The waiting time starts at repeat and doubles, up to an hour.
+            -- The waiting time starts at repeat, but at a second at least, since a topic without a
+            -- pause would fail all the time. It doubles, up to an hour.
             WHEN
                 t.attempts > 0 AND now() <= t.run
                 + least(
-                    least(t.repeat, interval '1 hour') * 2 ^ (t.attempts - 1), interval '1 hour'
+                    greatest(least(t.repeat, interval '1 hour'), interval '1 second')
+                    * 2 ^ (t.attempts - 1),
+                    interval '1 hour'
                 )
                 THEN 'BACK_OFF'
             WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
