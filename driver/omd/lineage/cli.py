@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from omd.lineage.graph import Node
     from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow, SourcesRow
-    from omd.lineage.step import StepOutcome
 
 _STATUS = {
     "topic": "topic",
