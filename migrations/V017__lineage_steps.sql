@@ -1,7 +1,6 @@
 -- V017: the log of a step says where its work is found in the log of the server or of Spark.
 -- Applied once. remove_topic and commit_step have a parameter more; their files create them again.
 
-ALTER TABLE omd_lineage.log ADD COLUMN query_id text;
 COMMENT ON COLUMN omd_lineage.log.query_id IS
 'How the work of the step is named in other logs. In PostgreSQL: the process and the transaction, '
 'as %p and %x of log_line_prefix. On Spark: the application and the tag of its jobs. NULL: not '

@@ -40,21 +40,12 @@ COMMENT ON COLUMN omd_lineage.restatement.resume_position IS
 'The offset has gone back, and the range is done when the offset is here again; NULL: the blocks '
 'are taken one by one.';
 
-ALTER TABLE omd_lineage.offsets
-ADD COLUMN restatement_id bigint,
-ADD COLUMN undone_from timestamptz;
 COMMENT ON COLUMN omd_lineage.offsets.restatement_id IS
 'The row of omd_lineage.restatement that the step serves; NULL: it takes new rows.';
 COMMENT ON COLUMN omd_lineage.offsets.undone_from IS
 'From here on a block is undone and not loaded again yet, so nobody reads further; NULL: none.';
-
-ALTER TABLE omd_lineage.log ADD COLUMN reload_method text;
 COMMENT ON COLUMN omd_lineage.log.reload_method IS
 'How a RELOAD replaced the content, and why not as registered; NULL: it was no RELOAD.';
-
-ALTER TABLE omd_lineage.topic
-DROP CONSTRAINT ck_topic_reload_method,
-ADD CONSTRAINT ck_topic_reload_method CHECK (reload_method IN ('DELETE', 'TRUNCATE', 'SWAP'));
 COMMENT ON COLUMN omd_lineage.topic.reload_method IS
 'How RELOAD replaces the content: DELETE (and insert), TRUNCATE (and insert) where no foreign key '
 'refers to the table, or SWAP (of tables) where nothing hangs on it.';

@@ -28,11 +28,11 @@
 \ir ../../migrations/V012__lineage_comments.sql
 \endif
 
-\set checksum 'ec83d31735e18e2a1674a46709858dc0f7ea9163e42126c6eaebf40b43ee24b2'
-\set migration 'V013__topic_increments'
+\set checksum '6c5864de52ae02e4e249b267aeda7ecb1415886ae20001cc70023091a2220c16'
+\set migration 'V013__lineage_columns'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V013__topic_increments.sql
+\ir ../../migrations/V013__lineage_columns.sql
 \endif
 
 \set checksum '2ee4efe653321bbc571e343f7829bed30d545b153df7a710c014e4fce17ea573'
@@ -56,7 +56,7 @@
 \ir ../../migrations/V016__lineage_spelling.sql
 \endif
 
-\set checksum '4b504041ee6b4bbe3ce90eb7fc29a824c25525b012e4172fa81dfa6f1b45fc50'
+\set checksum 'af6bb41f679d411bfdbfe2b175dfbfd0f3faf3af810bc53776b61a4ba51c085d'
 \set migration 'V017__lineage_steps'
 \ir ../setup/claim.psql
 \if :pending
@@ -70,7 +70,7 @@
 \ir ../../migrations/V018__lineage_merge.sql
 \endif
 
-\set checksum '48082a65883931063af35572ed0cbdfa00c316edf35efbb0fc5725b762fe133a'
+\set checksum '3f056ac5ae28b3d3b55a5c560cc22063964533ee43d993b1e3225a5383cdec16'
 \set migration 'V019__lineage_restate'
 \ir ../setup/claim.psql
 \if :pending
