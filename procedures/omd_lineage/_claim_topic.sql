@@ -44,10 +44,7 @@ BEGIN
     INTO v_topic
     FROM omd_lineage.topic AS t
     LEFT JOIN omd.module_target AS m USING (module_id)
-    WHERE t.topic = p_topic;
-    IF NOT FOUND THEN
-        PERFORM omd_lineage._require_topic(p_topic);
-    END IF;
+    WHERE t.topic_id = omd_lineage._require_topic(p_topic);
     IF v_topic.processor IS NULL OR v_topic.engine <> p_engine THEN
         PERFORM omd.raise_error(
             'OM208',

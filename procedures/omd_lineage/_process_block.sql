@@ -36,7 +36,7 @@ BEGIN
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
     LEFT JOIN omd_lineage.restatement AS r ON o.restatement_id = r.restatement_id
-    WHERE o.topic = p_topic
+    WHERE o.topic_id = omd_lineage._require_topic(p_topic)
         AND o.module_instance_id = p_module_instance_id
         AND o.plan_number = p_plan_number;
     IF NOT FOUND THEN

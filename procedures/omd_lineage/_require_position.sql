@@ -15,7 +15,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $require_position$
 DECLARE
-    v_table regclass := to_regclass(omd.quote_table(p_table_code, 'POSTGRES'));
+    v_table oid := omd_lineage._table_oid(p_table_code);
     v_problem text;
 BEGIN
     SELECT

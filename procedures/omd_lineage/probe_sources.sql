@@ -12,7 +12,7 @@ AS $probe_sources$
 DECLARE
     v_can_commit boolean;
     v_source omd_lineage.source_list;
-    v_probe record;
+    v_probe pg_catalog.record;
 BEGIN
     CALL omd.ask_whether_to_commit(v_can_commit);
     p_moved := 0;

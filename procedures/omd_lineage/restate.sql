@@ -17,11 +17,11 @@ SECURITY INVOKER
 AS $restate$
 DECLARE
     v_call_id bigint;
-    v_next record;
+    v_next pg_catalog.record;
     v_outcome pg_catalog.text;
     v_module_instance_id bigint;
     v_rows bigint;
-    v_left record;
+    v_left pg_catalog.record;
 BEGIN
     CALL omd.require_no_transaction_block('omd_lineage.restate');
     v_call_id := omd_lineage._queue_restatement(p_topic, p_from, p_to, p_cascade);

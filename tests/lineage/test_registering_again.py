@@ -34,8 +34,8 @@ def test_another_base_table_asks_what_becomes_of_the_offset(scene: Scene) -> Non
     scene.view("dwh.w", "dwh.other", select="t.pos, t.id + 100 AS id, t.v")
     scene.topic()
     # It has not begun, so there is nothing to ask.
-    scene.register("dwh.f", depends_on=["dwh.other"])
-    scene.register("dwh.f", depends_on=["dwh.src"])
+    scene.register("dwh.f", depends_on=["dwh.other"], transforms=["dwh.w"])
+    scene.register("dwh.f", depends_on=["dwh.src"], transforms=["dwh.v_dwh_f"])
     assert scene.steps() == [2]
     new: dict[str, Any] = {"depends_on": ["dwh.other"], "transforms": ["dwh.w"]}
     told = hint(scene, "OM215", "register_topic", topic="dwh.f", **new)
@@ -84,9 +84,10 @@ def test_other_columns_of_the_position_ask_too_and_so_do_those_of_a_source(scene
 def test_a_planned_block_is_not_taken_from_another_table(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
     scene.source("dwh.other", 1, 2, 3)
+    scene.view("dwh.w", "dwh.other")
     scene.topic()
     scene.fails()
-    new: dict[str, Any] = {"depends_on": ["dwh.other"]}
+    new: dict[str, Any] = {"depends_on": ["dwh.other"], "transforms": ["dwh.w"]}
     hint(scene, "OM215", "register_topic", topic="dwh.f", **new)
     detail = scene.refused(
         "OM208", "omd_lineage.register_topic", topic="dwh.f", start_pos="-infinity", **new

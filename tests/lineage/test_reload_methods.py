@@ -62,6 +62,7 @@ def test_rows_that_a_foreign_key_refers_to_stay_and_are_updated(
     reloaded.conn.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
     reloaded.register("dwh.f", reload_method=method)
     reloaded.conn.execute(
+        b"GRANT UPDATE ON dwh.f TO omd_runner;"
         b"CREATE TABLE dwh.c (id bigint REFERENCES dwh.f); INSERT INTO dwh.c VALUES (3), (4)"
     )
     assert "the foreign key c_id_fkey of dwh.c refers to it" in reloaded.plan()["detail"]
@@ -75,6 +76,7 @@ def test_a_row_that_is_gone_and_referred_to_is_refused_and_nothing_changes(
     reloaded: Scene,
 ) -> None:
     reloaded.conn.execute(
+        b"GRANT UPDATE ON dwh.f TO omd_runner;"
         b"CREATE TABLE dwh.c (id bigint REFERENCES dwh.f); INSERT INTO dwh.c VALUES (2)"
     )
     step = reloaded.step()
@@ -143,6 +145,7 @@ def test_a_reload_is_undone_by_loading_it_again(reloaded: Scene) -> None:
     """A foreign key does not let its rows go, and restate needs no undo."""
     reloaded.step()
     reloaded.conn.execute(
+        b"GRANT UPDATE ON dwh.f TO omd_runner;"
         b"CREATE TABLE dwh.c (id bigint REFERENCES dwh.f); INSERT INTO dwh.c VALUES (3);"
         b"UPDATE dwh.src SET v = 8 WHERE id = 3"
     )

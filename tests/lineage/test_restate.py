@@ -270,7 +270,7 @@ def test_rows_that_were_read_again_by_hand_come_once(scene: Scene) -> None:
 
 def test_a_topic_that_replaces_rows_goes_back_and_takes_all_from_there_on(scene: Scene) -> None:
     loaded(scene)
-    scene.conn.execute(b"CREATE UNIQUE INDEX ON dwh.f (id)")
+    scene.conn.execute(b"CREATE UNIQUE INDEX ON dwh.f (id); GRANT UPDATE ON dwh.f TO omd_runner")
     scene.register("dwh.f", merge_key=["id"])
     first = min(scene.stamps("dwh.f"))
     answer = restate(scene, "dwh.f", 3, 4)

@@ -32,7 +32,7 @@ LEAST_ID = -(2**63)
 
 # What a destination needs; a RELOAD needs TRUNCATE too.
 RIGHTS = "SELECT, INSERT, DELETE"
-_OF_ADMINS = {"register_topic", "remove_topic", "release", "retry"}
+_OF_ADMINS = {"cancel_restate", "register_topic", "release", "remove_topic", "retry"}
 
 
 class _Endless(TimestamptzLoader):
