@@ -1,4 +1,4 @@
--- It reads the catalogue only, so omd_owner needs no right on the user's schemas.
+-- to_regclass raises an error for a schema that the caller may not use, so the catalog is asked.
 
 CREATE OR REPLACE FUNCTION omd.target_relation(
     p_table_code text

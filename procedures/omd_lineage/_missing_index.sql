@@ -15,7 +15,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $missing_index$
 DECLARE
-    v_tables oid[] := ARRAY[omd_lineage._table_oid(p_table_code)];
+    v_tables oid[] := ARRAY[omd.target_relation(p_table_code)];
     v_table oid;
     v_pages integer;
     v_problem text;

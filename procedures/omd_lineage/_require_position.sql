@@ -15,7 +15,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $require_position$
 DECLARE
-    v_table oid := omd_lineage._table_oid(p_table_code);
+    v_table oid := omd.target_relation(p_table_code);
     v_problem text;
 BEGIN
     SELECT

@@ -23,7 +23,7 @@ SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '100ms'
 AS $try_probe$
 DECLARE
-    v_table oid := omd_lineage._table_oid(p_table_code);
+    v_table oid := omd.target_relation(p_table_code);
     v_new omd_lineage.source_probe;
     v_old omd_lineage.source_probe;
     v_seen record;

@@ -26,7 +26,7 @@ DECLARE
     v_nullable text[] := ARRAY(
         SELECT a.attname::text
         FROM pg_attribute AS a
-        WHERE a.attrelid = omd_lineage._table_oid(p_table_code)
+        WHERE a.attrelid = omd.target_relation(p_table_code)
             AND a.attname IN (p_pos_column, p_id_column)
             AND NOT a.attnotnull
     );

@@ -16,7 +16,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $why_unreadable$
 DECLARE
-    v_table oid := omd_lineage._table_oid(p_table_code);
+    v_table oid := omd.target_relation(p_table_code);
 BEGIN
     RETURN CASE
         WHEN p_sqlstate IN ('42P01', '3F000') THEN coalesce(

@@ -102,7 +102,6 @@
 -- Topics
 \ir ../../procedures/omd_lineage/_oldest_writer.sql
 \ir ../../procedures/omd_lineage/_uncounted_instances.sql
-\ir ../../procedures/omd_lineage/_table_oid.sql
 \ir ../../procedures/omd_lineage/_former_name.sql
 \ir ../../procedures/omd_lineage/_why_unreadable.sql
 \ir ../../procedures/omd_lineage/_missing_index.sql
