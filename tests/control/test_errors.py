@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 from omd import errors
@@ -109,6 +110,13 @@ def topics(flow: Flow, *then: str) -> None:
         flow.conn.execute(statement.encode())
 
 
+def locked(flow: Flow) -> None:
+    topics(flow)
+    with psycopg.connect(flow.conn.info.dsn) as other:
+        other.execute("LOCK TABLE dwh.s")
+        flow.rows("SELECT omd_lineage._newest_row('dwh.s', 'pos', 'id')")
+
+
 RAISED: dict[str, Callable[[Flow], object]] = {
     "OM001": lambda flow: flow.begin_batch("nope"),
     "OM002": lambda flow: flow.begin_module("nope"),
@@ -171,6 +179,7 @@ RAISED: dict[str, Callable[[Flow], object]] = {
         "register_rollback", module_code="m", statement_template="DELETE FROM {tabel}"
     ),
     "OM210": lambda flow: flow.call("register_module", module_code="m", table_code="omd.event_log"),
+    "OM212": locked,
 }
 
 

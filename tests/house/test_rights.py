@@ -10,7 +10,13 @@ from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
 from house.catalog import ROLES, SCHEMAS
-from house.exceptions import ADMIN_COLUMNS, ADMIN_ROWS, CHANGES_NOTHING, CONTROLS_TRANSACTIONS
+from house.exceptions import (
+    ADMIN_COLUMNS,
+    ADMIN_ROWS,
+    CHANGES_NOTHING,
+    CONTROLS_TRANSACTIONS,
+    HIDDEN,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -149,7 +155,7 @@ def test_a_runner_and_a_reader_touch_no_table(
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_whoever_has_a_role_reads_everything(
+def test_whoever_has_a_role_reads_everything_but_what_is_hidden(
     conn: Connection, connect: Callable[..., Connection], role: str
 ) -> None:
     """Views run the functions in them with the rights of the reader."""
@@ -160,7 +166,11 @@ def test_whoever_has_a_role_reads_everything(
     session = connect(role=role)
     for row in relations:
         query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(row["schema"], row["name"]))
-        session.execute(query)
+        if f"{row['schema']}.{row['name']}" in HIDDEN:
+            with pytest.raises(InsufficientPrivilege):
+                session.execute(query)
+        else:
+            session.execute(query)
 
 
 # Routines

@@ -192,9 +192,10 @@ def test_a_step_that_executes_during_an_upgrade_ends_well(
     topic(conn, processor, wait)
     sessions.hold()
     run = sessions.start("CALL omd_lineage.step('dwh.f')", role="omd_runner")
-    install.install(conn)
+    upgrade = sessions.upgrade()
     sessions.let_go()
     outcome, _, rows, detail = run.result(timeout=20)
+    upgrade.result(timeout=20)
     assert outcome == "DONE", detail
     # A reload takes what is before the newest position, a step the first two rows.
     assert rows == (4 if processor == "STEP" else 8)

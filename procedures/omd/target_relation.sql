@@ -1,6 +1,6 @@
 -- It reads the catalogue only, so omd_owner needs no right on the user's schemas.
 
-CREATE OR REPLACE FUNCTION omd._target_relation(
+CREATE OR REPLACE FUNCTION omd.target_relation(
     p_table_code text
 )
 RETURNS oid
@@ -15,8 +15,8 @@ BEGIN ATOMIC
     WHERE cardinality(p.parts) = 2;
 END;
 
-COMMENT ON FUNCTION omd._target_relation IS
-'Returns the oid of the relation p_table_code (schema.table) in this database; NULL when there is '
-'none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._target_relation FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._target_relation TO omd_reader;
+COMMENT ON FUNCTION omd.target_relation IS
+'For rooms: Returns the oid of the relation p_table_code (schema.table) in this database; NULL '
+'when there is none. Locks: none.';
+REVOKE ALL ON FUNCTION omd.target_relation FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.target_relation TO omd_reader;
