@@ -84,23 +84,23 @@ def write(dsn: str, until: float) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         while time.monotonic() < until:
             with suppress(psycopg.Rollback), conn.transaction():
-                for _ in range(random.randint(1, 20)):  # noqa: S311
+                for _ in range(random.randint(1, 20)):
                     conn.execute("INSERT INTO src.orders (amount) VALUES (1)")
-                time.sleep(random.choice([0, 0, 0.2, random.uniform(0, 2)]))  # noqa: S311
-                if random.random() < 0.1:  # noqa: S311
+                time.sleep(random.choice([0, 0, 0.2, random.uniform(0, 2)]))
+                if random.random() < 0.1:
                     raise psycopg.Rollback
 
 
 def topic(dsn: str, side: Side, until: float, kills: int) -> None:
     """Take steps of the topic; kill the session now and then."""
-    pauses = sorted(random.uniform(0, until - time.monotonic()) for _ in range(kills))  # noqa: S311
+    pauses = sorted(random.uniform(0, until - time.monotonic()) for _ in range(kills))
     began = time.monotonic()
     conn = psycopg.connect(dsn, autocommit=True)
     while time.monotonic() < until:
         if pauses and time.monotonic() - began > pauses[0]:
             pauses.pop(0)
             victim = conn.info.backend_pid
-            killer = threading.Timer(random.uniform(0, 0.02), _terminate, (dsn, victim))  # noqa: S311
+            killer = threading.Timer(random.uniform(0, 0.02), _terminate, (dsn, victim))
             killer.start()
             side.kills += 1
         at = time.perf_counter()
@@ -123,14 +123,21 @@ def _terminate(dsn: str, pid: int) -> None:
         conn.execute("SELECT pg_terminate_backend(%s)", [pid])
 
 
-def peer(python: Path, script: str, arguments: list[str], side: Side, seconds: float, kills: int,
-         home: str) -> None:
+def peer(
+    python: Path,
+    script: str,
+    arguments: list[str],
+    side: Side,
+    seconds: float,
+    kills: int,
+    home: str,
+) -> None:
     """Run a peer's loop; kill its process now and then, and start it again."""
     until = time.monotonic() + seconds
     while True:
         left = until - time.monotonic()
         last = kills <= side.kills or left < 8
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             [python, HERE / "peers" / script, *arguments, str(max(left, 0))],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -139,13 +146,13 @@ def peer(python: Path, script: str, arguments: list[str], side: Side, seconds: f
         )
         timer = None
         if not last:
-            pause = random.uniform(3, max(3.5, seconds / (kills + 1)))  # noqa: S311
+            pause = random.uniform(3, max(3.5, seconds / (kills + 1)))
             timer = threading.Timer(pause, process.send_signal, (signal.SIGKILL,))
             timer.start()
-        assert process.stdout is not None  # noqa: S101
+        assert process.stdout is not None
         for line in process.stdout:
             took = line.split()
-            if len(took) == 2 and took[1] in ("True", "False"):  # noqa: PLR2004
+            if len(took) == 2 and took[1] in ("True", "False"):
                 side.seconds.append(float(took[0]))
         code = process.wait()
         if timer is not None:
@@ -160,7 +167,7 @@ def environment(folder: Path, name: str) -> Path:
     python = folder / name / "bin" / "python"
     if not python.exists():
         venv.create(folder / name, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *NEEDS[name]], check=True)  # noqa: S603
+        subprocess.run([python, "-m", "pip", "install", "-q", *NEEDS[name]], check=True)
     return python
 
 
@@ -198,9 +205,7 @@ def compare(
     # Each side has the source to itself for a while, so that the sides don't slow each other down;
     # the writers work all the time.
     stop = time.monotonic() + seconds * len(sides)
-    writers = [
-        threading.Thread(target=write, args=(dsn, stop)) for _ in range(arguments.writers)
-    ]
+    writers = [threading.Thread(target=write, args=(dsn, stop)) for _ in range(arguments.writers)]
     for writer in writers:
         writer.start()
     topic(dsn, sides[0], time.monotonic() + seconds, arguments.kills)

@@ -62,9 +62,7 @@ context = Context(
         model_defaults=ModelDefaultsConfig(dialect="postgres"),
     ),
 )
-context.plan(
-    auto_apply=True, no_prompts=True, execution_time=source_time(), skip_tests=True
-)
+context.plan(auto_apply=True, no_prompts=True, execution_time=source_time(), skip_tests=True)
 until = time.monotonic() + seconds
 while True:
     began = time.perf_counter()
