@@ -215,6 +215,11 @@ class _Story:
             " FROM omd_lineage.plan('fact.departure')"
         )
         self._say("The retry takes the very same block; what is new is the next one:")
+        self._await(
+            "the pause before the retry to end",
+            "SELECT FROM omd_lineage.ready_list WHERE topic = %s AND is_ready",
+            ["fact.departure"],
+        )
         self._schedule("fact.*")
 
     def end_of_month(self) -> None:
