@@ -312,6 +312,10 @@ def test_steps_of_drivers_that_wait_for_an_upgrade_end_well(sessions: Sessions) 
     upgrade = sessions.upgrade()
     sessions.let_go()
     assert in_database.result(timeout=60)[0] == "DONE", in_database.result()
+    waits = "SELECT %s = ANY(pg_blocking_pids(%s))"
+    who = [reader.info.backend_pid, upgrade.pid]  # type: ignore[attr-defined]
+    while conn.execute(waits, who).fetchone() == (False,):
+        assert not upgrade.done(), upgrade.result()
     waiting = [
         sessions.start(commit.format(*fence["ended"]), role="omd_runner"),
         sessions.start(fail.format(fence["broken"][0]), role="omd_runner"),
