@@ -40,6 +40,7 @@ class Sessions:
 
     def __init__(self, connect: Connect, dsn: str, pool: ThreadPoolExecutor) -> None:
         self.conn = connect(dsn, row_factory=psycopg.rows.tuple_row)
+        self.readers: list[psycopg.Connection[Any]] = []
         self._connect, self._dsn, self._pool = connect, dsn, pool
 
     def start(self, *statements: str, role: str | None = None) -> Future[Any]:
@@ -64,6 +65,7 @@ class Sessions:
         """A session with a transaction that has read."""
         session = self._connect(self._dsn, autocommit=False)
         session.execute(statement.encode())
+        self.readers.append(session)
         return session
 
     def _waiting(self, pid: int, run: Future[Any]) -> Future[Any]:
@@ -93,7 +95,10 @@ def sessions(
         try:
             yield sessions
         finally:
+            # What still waits for the test must not keep the suite when the test has failed.
             sessions.let_go()
+            for reader in sessions.readers:
+                reader.close()
 
 
 @released
