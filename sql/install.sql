@@ -8,6 +8,7 @@
 \set ON_ERROR_STOP on
 BEGIN;
 \ir prepare/lineage_positions.sql
+\ir prepare/lineage_columns.sql
 COMMIT;
 
 BEGIN;

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import keyword
 import re
 import textwrap
 from collections import defaultdict
@@ -143,7 +144,8 @@ class Value:
     @property
     def short(self) -> str:
         """The name in Python."""
-        return self.name.removeprefix("p_")
+        name = self.name.removeprefix("p_")
+        return f"{name}_" if keyword.iskeyword(name) else name
 
 
 class Comment:

@@ -13,7 +13,7 @@ BEGIN ATOMIC
         SELECT FROM pg_index AS x
         INNER JOIN pg_attribute AS a ON x.indrelid = a.attrelid AND x.indkey[0] = a.attnum
         WHERE
-            x.indrelid = omd._target_relation(p_table_code)
+            x.indrelid = omd.target_relation(p_table_code)
             AND a.attname::text = p_column
             AND x.indpred IS NULL
             AND x.indisvalid

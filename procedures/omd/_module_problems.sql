@@ -34,7 +34,7 @@ BEGIN
             r.relation,
             m.platform_code <> 'POSTGRES' OR r.relation IS NOT NULL AS is_there
         FROM omd.module AS m
-        CROSS JOIN LATERAL omd._target_relation(m.table_code) AS r (relation)
+        CROSS JOIN LATERAL omd.target_relation(m.table_code) AS r (relation)
         WHERE m.module_id = p_module_id
     ),
 

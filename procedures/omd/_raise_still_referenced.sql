@@ -26,11 +26,11 @@ BEGIN
     SELECT array_agg(m.module_code ORDER BY m.module_code) INTO v_module_codes
     FROM omd.module AS m
     WHERE m.platform_code = 'POSTGRES'
-        AND omd._target_relation(m.table_code) IN (
-            SELECT omd._target_relation(p_table_code)
+        AND omd.target_relation(m.table_code) IN (
+            SELECT omd.target_relation(p_table_code)
             UNION ALL
             SELECT a.relid
-            FROM pg_partition_ancestors(omd._target_relation(p_table_code)) AS a
+            FROM pg_partition_ancestors(omd.target_relation(p_table_code)) AS a
         );
 
     PERFORM omd.raise_error(

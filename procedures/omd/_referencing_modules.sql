@@ -22,7 +22,7 @@ BEGIN ATOMIC
     placed AS MATERIALIZED (
         SELECT
             m.module_id,
-            omd._target_relation(m.table_code) AS relation
+            omd.target_relation(m.table_code) AS relation
         FROM waiting AS w
         INNER JOIN omd.module AS m ON w.module_id = m.module_id
         WHERE
@@ -45,7 +45,7 @@ BEGIN ATOMIC
         SELECT r.relation
         FROM omd.module AS m
         CROSS JOIN
-            LATERAL omd._referencing_tables(omd._target_relation(m.table_code)) AS r (relation)
+            LATERAL omd._referencing_tables(omd.target_relation(m.table_code)) AS r (relation)
         WHERE m.module_id = p_module_id AND m.platform_code = 'POSTGRES'
     );
 END;

@@ -34,7 +34,7 @@ BEGIN ATOMIC
             SELECT FROM pg_attribute AS a
             INNER JOIN pg_type AS t ON a.atttypid = t.oid
             WHERE
-                a.attrelid = omd._target_relation(m.table_code)
+                a.attrelid = omd.target_relation(m.table_code)
                 AND a.attname::text = m.insert_instance_column
                 AND a.attnum > 0
                 AND NOT a.attisdropped

@@ -51,7 +51,7 @@ BEGIN
     target AS MATERIALIZED (
         SELECT
             p.module_id,
-            omd._target_relation(m.table_code) AS relation
+            omd.target_relation(m.table_code) AS relation
         FROM part AS p
         INNER JOIN omd.module AS m USING (module_id)
         WHERE m.platform_code = 'POSTGRES' AND v_companions IS NOT NULL

@@ -30,7 +30,7 @@ BEGIN ATOMIC
                 WHERE
                     m.platform_code = 'POSTGRES'
                     AND c.contype = 'f'
-                    AND c.confrelid = omd._target_relation(m.table_code)
+                    AND c.confrelid = omd.target_relation(m.table_code)
                     AND c.conrelid <> c.confrelid
             )
         )

@@ -14,28 +14,12 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $begin_in_database_run$
 DECLARE
-    v_module record;
+    v_answer record;
 BEGIN
-    SELECT d.module_code, d.platform_code, d.executable INTO v_module
-    FROM omd.module_definition(p_module_code) AS d;
-    p_executable := coalesce(p_executable, v_module.executable);
-    IF v_module.platform_code <> 'POSTGRES' THEN
-        PERFORM omd.raise_error(
-            'OM204',
-            jsonb_build_object(
-                'module_code', p_module_code,
-                'platform_code', v_module.platform_code,
-                'expected', 'POSTGRES',
-                'next_command', format('CALL omd.begin_module(%L);', p_module_code)
-            )
-        );
-    ELSIF p_executable IS NULL OR p_executable ~ '^[[:space:]]*$' THEN
-        PERFORM omd.raise_error('OM203', jsonb_build_object('module_code', p_module_code));
+    IF p_executable IS NULL THEN
+        SELECT d.executable INTO p_executable FROM omd.module_definition(p_module_code) AS d;
     END IF;
-
-    SELECT o.p_module_instance_id, o.p_processing_indicator
-    INTO p_module_instance_id, p_processing_indicator
-    FROM omd._open_module_instance(
+    v_answer := omd._open_module_instance(
         p_module_code,
         p_batch_instance_id,
         jsonb_build_object(
@@ -47,7 +31,22 @@ BEGIN
         NULL,
         TRUE,
         TRUE
-    ) AS o;
+    );
+    IF v_answer.p_platform_code <> 'POSTGRES' THEN
+        PERFORM omd.raise_error(
+            'OM204',
+            jsonb_build_object(
+                'module_code', p_module_code,
+                'platform_code', v_answer.p_platform_code,
+                'expected', 'POSTGRES',
+                'next_command', format('CALL omd.begin_module(%L);', p_module_code)
+            )
+        );
+    ELSIF coalesce(p_executable, '') ~ '^[[:space:]]*$' THEN
+        PERFORM omd.raise_error('OM203', jsonb_build_object('module_code', p_module_code));
+    END IF;
+    p_module_instance_id := v_answer.p_module_instance_id;
+    p_processing_indicator := v_answer.p_processing_indicator;
     IF p_processing_indicator = 'R' THEN
         CALL omd._settle_rollback(p_module_instance_id, 'POSTGRES', p_processing_indicator);
     END IF;

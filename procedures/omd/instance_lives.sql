@@ -1,4 +1,5 @@
--- This is the opposite of _give_up_module_instances: an instance that it would end does not live.
+-- Rooms ask about runs of their own, which no Batch has called, so a caller that has ended is no
+-- cause here.
 
 CREATE OR REPLACE FUNCTION omd.instance_lives(
     p_module_instance_id bigint
@@ -13,11 +14,14 @@ BEGIN ATOMIC
         WHERE
             mi.module_instance_id = p_module_instance_id
             AND mi.execution_status_code = 'E'
-            AND coalesce(mi.lease_expires_at >= clock_timestamp(), TRUE)
-            AND (
-                NOT mi.is_session_bound
-                OR omd.session_lives('MODULE', mi.module_instance_id)
-            )
+            AND omd._cause_of_death(
+                mi.lease_expires_at,
+                mi.is_session_bound,
+                mi.backend_pid,
+                mi.statement_start,
+                mi.processing_indicator,
+                0
+            ) IS NULL
     );
 END;
 

@@ -1,5 +1,6 @@
 -- A name follows the rules of SQL: it has one to three parts, and a letter outside quotes folds to
--- lower case.
+-- lower case. In PostgreSQL the answer is the one spelling under which OMD keeps a table, so that
+-- two texts are equal when they name the same one.
 
 CREATE OR REPLACE FUNCTION omd.quote_table(
     p_table_code text,
@@ -26,7 +27,7 @@ BEGIN
         IF cardinality(v_parts) IS DISTINCT FROM 2 THEN
             RETURN NULL;
         END IF;
-        RETURN format('%I.%I', v_parts[1], v_parts[2]);
+        RETURN format('%I.%I', v_parts[1]::name, v_parts[2]::name);
     END IF;
 
     IF cardinality(v_parts) > 3 THEN
@@ -41,7 +42,7 @@ $quote_table$;
 
 COMMENT ON FUNCTION omd.quote_table IS
 'For rooms: Returns the table code p_table_code quoted for the dialect of p_platform_code: '
-'"schema"."table" in PostgreSQL, back-quoted parts in Spark SQL; NULL when it is not a name that '
-'the platform takes. No locks.';
+'schema.table in PostgreSQL, with quotes where they are needed; back-quoted parts in Spark SQL; '
+'NULL when it is not a name that the platform takes. No locks.';
 REVOKE ALL ON FUNCTION omd.quote_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.quote_table TO omd_reader;

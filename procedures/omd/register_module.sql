@@ -44,6 +44,11 @@ BEGIN
     v_new.platform_code := coalesce(v_platform_code, v_old.platform_code, 'POSTGRES');
     PERFORM omd.require_name('p_area_code', v_new.area_code);
     PERFORM omd.require_name('p_table_code', v_new.table_code);
+    IF v_new.platform_code = 'POSTGRES' THEN
+        v_new.table_code := coalesce(
+            omd.quote_table(v_new.table_code, 'POSTGRES'), v_new.table_code
+        );
+    END IF;
     PERFORM omd._require_target(
         v_old,
         v_new.table_code,
@@ -79,7 +84,7 @@ BEGIN
     ON CONFLICT (module_code) DO UPDATE SET
         module_description = coalesce(p_module_description, m.module_description),
         area_code = coalesce(v_area_code, m.area_code),
-        table_code = coalesce(p_table_code, m.table_code),
+        table_code = v_new.table_code,
         table_type_code = coalesce(v_table_type_code, m.table_type_code),
         platform_code = coalesce(v_platform_code, m.platform_code),
         executable = coalesce(p_executable, m.executable),

@@ -1,8 +1,5 @@
--- PL/pgSQL can't ask whether it may commit, so this procedure tries to, where no COMMIT can
--- succeed: in a block with an exception handler. If only that block prevents the COMMIT, the server
--- names the subtransaction as the reason; else it says what it says to every function. The messages
--- are compared, because the SQLSTATE is the same and the text is translated. A SET clause would
--- itself prevent a COMMIT, so there is none and every name is qualified.
+-- A procedure that commits in the middle of its work must not begin it where it can't. There is no
+-- SET, which would itself prevent a COMMIT, so every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd.require_no_transaction_block(
     p_routine text
@@ -11,20 +8,15 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $require_no_transaction_block$
 DECLARE
-    v_message pg_catalog.text;
+    v_can_commit boolean;
 BEGIN
     IF p_routine IS NULL THEN
         PERFORM omd.raise_error(
             'OM005', pg_catalog.jsonb_build_object('argument', 'p_routine')
         );
     END IF;
-    BEGIN
-        COMMIT;
-    EXCEPTION
-        WHEN invalid_transaction_termination THEN
-            v_message := SQLERRM;
-    END;
-    IF v_message OPERATOR(pg_catalog.=) omd._refused_commit() THEN
+    CALL omd.ask_whether_to_commit(v_can_commit);
+    IF NOT v_can_commit THEN
         PERFORM omd.raise_error(
             'OM018', pg_catalog.jsonb_build_object('routine', p_routine)
         );

@@ -12,7 +12,7 @@ BEGIN ATOMIC
     SELECT format_type(a.atttypid, a.atttypmod)
     FROM pg_attribute AS a
     WHERE
-        a.attrelid = omd._target_relation(p_table_code)
+        a.attrelid = omd.target_relation(p_table_code)
         AND a.attname::text = p_column
         AND a.attnum > 0
         AND NOT a.attisdropped;

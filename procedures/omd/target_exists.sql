@@ -8,7 +8,7 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT omd._target_relation(p_table_code) IS NOT NULL;
+    SELECT omd.target_relation(p_table_code) IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION omd.target_exists IS

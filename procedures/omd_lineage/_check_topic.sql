@@ -10,6 +10,10 @@ SET search_path = pg_catalog, pg_temp
 AS $check_topic$
 DECLARE
     v_wrong record;
+    v_key text[] := coalesce(p_new.merge_key, p_new.recompute_key);
+    v_key_argument text := CASE
+        WHEN p_new.merge_key IS NULL THEN 'p_recompute_key' ELSE 'p_merge_key'
+    END;
 BEGIN
     SELECT w.argument, w.value, w.expected INTO v_wrong
     FROM (
@@ -22,8 +26,8 @@ BEGIN
             p_new.source_offset IN ('PROBE', 'CLOCK', 'TRIGGER', 'HAND')
         ),
         (
-            'p_reload_method', p_new.reload_method, 'TRUNCATE or SWAP',
-            p_new.reload_method IN ('TRUNCATE', 'SWAP')
+            'p_reload_method', p_new.reload_method, 'DELETE, TRUNCATE or SWAP',
+            p_new.reload_method IN ('DELETE', 'TRUNCATE', 'SWAP')
         ),
         (
             'p_processor', p_new.processor,
@@ -58,6 +62,45 @@ BEGIN
             p_new.engine <> 'POSTGRES' OR NOT EXISTS (
                 SELECT FROM unnest(p_new.transforms) AS v (name)
                 WHERE omd.quote_table(v.name, 'POSTGRES') IS NULL
+            )
+        ),
+        (
+            'p_recompute_key', p_new.recompute_key::text, 'NULL where p_merge_key is given',
+            num_nonnulls(p_new.merge_key, p_new.recompute_key) < 2
+        ),
+        (
+            v_key_argument, v_key::text, 'NULL on engine SPARK',
+            v_key IS NULL OR p_new.engine = 'POSTGRES'
+        ),
+        (
+            v_key_argument, v_key::text, 'NULL unless the processor is STEP',
+            v_key IS NULL OR coalesce(p_new.processor = 'STEP', FALSE)
+        ),
+        (
+            v_key_argument, v_key::text, 'columns, each of them once',
+            array_position(v_key, NULL) IS NULL
+            AND cardinality(v_key) = (SELECT count(DISTINCT k.name) FROM unnest(v_key) AS k (name))
+        ),
+        (
+            'p_transforms', p_new.transforms::text,
+            'two views with p_recompute_key: the keys of the block, and the rows of these keys',
+            p_new.recompute_key IS NULL OR cardinality(p_new.transforms) = 2
+        ),
+        (
+            v_key_argument, v_key::text, 'no column that the step stamps',
+            NOT v_key && ARRAY[
+                'omd_insert_datetime', 'omd_record_source',
+                coalesce(omd.insert_column(p_new.module_id), 'omd_insert_module_instance_id')
+            ]
+        ),
+        (
+            v_key_argument, v_key::text, 'columns of ' || p_new.table_code || ' and of each view',
+            NOT EXISTS (
+                SELECT
+                FROM unnest(v_key) AS k (name)
+                CROSS JOIN unnest(p_new.table_code || p_new.transforms) AS r (name)
+                WHERE omd.target_exists(r.name)
+                    AND omd.target_column_type(r.name, k.name) IS NULL
             )
         )
     ) AS w (argument, value, expected, is_right)

@@ -12,6 +12,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._claim_topic(
     OUT p_start_id bigint,
     OUT p_end_pos timestamptz,
     OUT p_end_id bigint,
+    OUT p_restatement_id bigint,
+    OUT p_undone_array bigint[],
     OUT p_outcome text,
     OUT p_detail text
 )
@@ -25,17 +27,24 @@ AS $claim_topic$
 DECLARE
     v_topic record;
     v_offset omd_lineage.offsets;
-    v_window record;
+    v_pending bigint[] := '{}'::bigint[];
+    v_back omd_lineage.row_position;
+    v_restated record;
 BEGIN
-    PERFORM omd.require_read_committed();
+    -- The test here saves most steps a call.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM omd.require_read_committed();
+    END IF;
     IF p_engine IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_engine'));
     END IF;
-    p_topic_id := omd_lineage._require_topic(p_topic);
-    SELECT t.*, m.module_code, m.inactive_indicator AS module_inactive INTO v_topic
+    SELECT
+        t.topic_id, t.processor, t.engine, t.inactive_indicator, t.module_id, m.module_code,
+        m.inactive_indicator AS module_inactive
+    INTO v_topic
     FROM omd_lineage.topic AS t
     LEFT JOIN omd.module_target AS m USING (module_id)
-    WHERE t.topic_id = p_topic_id;
+    WHERE t.topic_id = omd_lineage._require_topic(p_topic);
     IF v_topic.processor IS NULL OR v_topic.engine <> p_engine THEN
         PERFORM omd.raise_error(
             'OM208',
@@ -48,6 +57,7 @@ BEGIN
             )
         );
     END IF;
+    p_topic_id := v_topic.topic_id;
     p_module_code := v_topic.module_code;
 
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
@@ -88,25 +98,43 @@ BEGIN
     END IF;
 
     -- An administrator has set R on a step that succeeded: the offset goes back to the start of its
-    -- block, since the begin that follows undoes its rows. The first look is cheap, and most steps
-    -- need no more.
+    -- block, since the begin that follows undoes its rows. Or a range is to be taken again. The
+    -- first looks are cheap, and most steps need no more.
     IF EXISTS (SELECT FROM omd.open_module_instances(v_topic.module_id)) THEN
-        SELECT i.start_value, i.start_id INTO v_window
-        FROM unnest(omd.pending_rollback(v_topic.module_id)) WITH ORDINALITY AS p (id, n)
+        v_pending := omd.pending_rollback(v_topic.module_id);
+        SELECT i.start_value, i.start_id INTO v_back.pos, v_back.id
+        FROM unnest(v_pending) AS p (id)
         CROSS JOIN LATERAL omd.instance_state(p.id) AS i
         WHERE i.execution_status_code = 'S' AND i.start_value IS NOT NULL
-        ORDER BY p.n
+        ORDER BY i.start_value, i.start_id
         LIMIT 1;
-        IF FOUND THEN
-            UPDATE omd_lineage.offsets AS o SET
-                last = ROW(v_window.start_value, v_window.start_id),
-                next = NULL,
-                quiet_start = NULL,
-                waited_for = NULL,
-                attempts = 0
-            WHERE o.topic_id = p_topic_id
-            RETURNING o.* INTO v_offset;
+    END IF;
+    IF v_back.pos IS NULL
+        AND EXISTS (SELECT FROM omd_lineage.restatement AS r WHERE r.topic_id = p_topic_id)
+    THEN
+        v_restated := omd_lineage._claim_restatement(p_topic_id);
+        IF v_restated.p_goes_back THEN
+            v_back := ROW(v_restated.p_start_pos, v_restated.p_start_id);
         END IF;
+        p_restatement_id := v_restated.p_restatement_id;
+        p_undone_array := v_restated.p_former_array;
+    END IF;
+    IF v_back.pos IS NOT NULL THEN
+        p_undone_array := omd_lineage._go_back(p_topic_id, v_back, v_pending);
+        SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id;
+    ELSIF p_undone_array IS NOT NULL THEN
+        p_start_pos := v_restated.p_start_pos;
+        p_start_id := v_restated.p_start_id;
+        p_end_pos := v_restated.p_end_pos;
+        p_end_id := v_restated.p_end_id;
+        p_is_planned := TRUE;
+    END IF;
+    IF v_offset.restatement_id IS DISTINCT FROM p_restatement_id THEN
+        UPDATE omd_lineage.offsets AS o SET restatement_id = p_restatement_id
+        WHERE o.topic_id = p_topic_id;
+    END IF;
+    IF p_is_planned THEN
+        RETURN;
     END IF;
 
     p_start_pos := (coalesce(v_offset.quiet_start, v_offset.last)).pos;
@@ -120,9 +148,11 @@ $claim_topic$;
 COMMENT ON FUNCTION omd_lineage._claim_topic IS
 'Claims the topic p_topic, whose transforms run on p_engine, until the transaction ends. Returns '
 'p_topic_id, p_module_code and, if p_is_planned, the planned block (p_start_pos and p_start_id, '
-'p_end_pos and p_end_id]. When the topic can''t be claimed, it returns p_outcome (MUTEX, SKIPPED '
-'or FAILED) and p_detail. Errors: OM005: p_topic or p_engine is NULL; OM014: the isolation level '
-'is not read committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. '
-'Locks: the offset, without waiting.';
+'p_end_pos and p_end_id]. p_restatement_id: the step serves this range, which is taken again. '
+'p_undone_array: Module Instances that the step undoes besides those that are pending. When the '
+'topic can''t be claimed, it returns p_outcome (MUTEX, SKIPPED or FAILED) and p_detail. Errors: '
+'OM005: p_topic or p_engine is NULL; OM014: the isolation level is not read committed; OM015: '
+'p_topic is not registered; OM208: it has no steps on p_engine. Locks: the offset, without '
+'waiting.';
 REVOKE ALL ON FUNCTION omd_lineage._claim_topic FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._claim_topic TO omd_runner;

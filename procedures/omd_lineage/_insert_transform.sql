@@ -1,5 +1,7 @@
 -- The statement is built from the columns that view and table have in common, since a view knows
--- nothing of the run. NULLs are counted only where the table allows them: the count is useful, but
+-- nothing of the run. A view that selects all columns of a table which OMD has loaded brings the
+-- stamp of another run along; with it an undo would miss the rows, so the stamp of this run wins.
+-- NULLs are counted only where the table allows them: the count is useful, but
 -- costs a second pass over the rows. The function runs with the rights of the caller.
 
 CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
@@ -8,6 +10,7 @@ CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
     p_insert_instance_column text,
     p_module_instance_id bigint,
     p_record_source text,
+    p_condition text DEFAULT 'TRUE',
     OUT p_row_count bigint,
     OUT p_nulls jsonb
 )
@@ -45,14 +48,9 @@ BEGIN
             SELECT
                 d.attname AS name,
                 d.attnum AS n,
-                v.attname IS NOT NULL AND NOT d.attnotnull AS is_nullable,
+                s.value IS NULL AND v.attname IS NOT NULL AND NOT d.attnotnull AS is_nullable,
                 CASE WHEN d.attname IS NULL THEN v.attname END AS missing,
-                CASE
-                    WHEN v.attname IS NOT NULL THEN format('v.%I', v.attname)
-                    WHEN d.attname = p_insert_instance_column THEN '$1'
-                    WHEN d.attname = 'omd_insert_datetime' THEN 'clock_timestamp()'
-                    WHEN d.attname = 'omd_record_source' THEN '$2'
-                END AS value
+                coalesce(s.value, 'v.' || quote_ident(v.attname)) AS value
             FROM (
                 SELECT a.attname, a.attnum, a.attnotnull FROM pg_attribute AS a
                 WHERE a.attrelid = v_table AND a.attnum > 0 AND NOT a.attisdropped
@@ -61,6 +59,12 @@ BEGIN
                 SELECT a.attname FROM pg_attribute AS a
                 WHERE a.attrelid = v_view AND a.attnum > 0 AND NOT a.attisdropped
             ) AS v ON d.attname = v.attname
+            LEFT JOIN (
+                VALUES
+                (p_insert_instance_column, '$1'),
+                ('omd_insert_datetime', 'clock_timestamp()'),
+                ('omd_record_source', '$2')
+            ) AS s (name, value) ON d.attname = s.name
         ) AS c
         WHERE c.value IS NOT NULL;
     END IF;
@@ -72,25 +76,28 @@ BEGIN
 
     IF v_nullable IS NULL THEN
         EXECUTE format(
-            'INSERT INTO %s (%s) SELECT %s FROM %s AS v', v_table, v_columns, v_values, v_view
+            'INSERT INTO %s (%s) SELECT %s FROM %s AS v WHERE %s',
+            v_table, v_columns, v_values, v_view, p_condition
         ) USING p_module_instance_id, p_record_source;
         GET DIAGNOSTICS p_row_count = ROW_COUNT;
         p_nulls := '{}';
     ELSE
         EXECUTE format(
-            'WITH n AS (INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v RETURNING d.*)'
+            'WITH n AS (INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v WHERE %s'
+            ' RETURNING d.*)'
             ' SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s)) FROM n',
-            v_table, v_columns, v_values, v_view, v_nullable
+            v_table, v_columns, v_values, v_view, p_condition, v_nullable
         ) INTO p_row_count, p_nulls USING p_module_instance_id, p_record_source;
     END IF;
 END
 $insert_transform$;
 
 COMMENT ON FUNCTION omd_lineage._insert_transform IS
-'Inserts the rows of the view p_view into p_table_code, column by column name. It adds '
-'p_module_instance_id in p_insert_instance_column, and omd_insert_datetime and omd_record_source '
-'(p_record_source) where the table has them and the view does not. Returns p_row_count, the '
-'number of rows, and p_nulls, the number of NULLs for each column that has any. Errors: OM207: '
-'the view or the table is missing, or the table lacks a column of the view. Locks: the rows.';
+'Inserts the rows of the view p_view (v) for which p_condition holds into p_table_code, column by '
+'column name. It adds p_module_instance_id in p_insert_instance_column, and omd_insert_datetime '
+'and omd_record_source (p_record_source) where the table has them, whatever the view has under '
+'these names. Returns p_row_count, the number of rows, and p_nulls, the number of NULLs for each '
+'column that has any. Errors: OM207: the view or the table is missing, or the table lacks a column'
+' of the view. Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

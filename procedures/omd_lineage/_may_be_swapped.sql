@@ -67,4 +67,4 @@ COMMENT ON FUNCTION omd_lineage._may_be_swapped IS
 'it is a plain table of the current user, and no view, function, foreign key, trigger, grant, '
 'policy, publication or identity depends on it. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._may_be_swapped FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._may_be_swapped TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_lineage._may_be_swapped TO omd_runner, omd_admin;

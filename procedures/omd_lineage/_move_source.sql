@@ -21,15 +21,13 @@ BEGIN
     IF NOT FOUND THEN
         RETURN FALSE;
     END IF;
-    -- When several probes run at once, one is enough; a trigger moves the offset in any case, since
-    -- its rows are new.
-    IF p_processor = 'PROBE' THEN
-        PERFORM FROM omd_lineage.offsets AS o
-        WHERE o.topic_id = p_topic_id
-        FOR NO KEY UPDATE SKIP LOCKED;
-        IF NOT FOUND THEN
-            RETURN FALSE;
-        END IF;
+    -- When several probes run at once, one is enough, and a trigger that does not get the offset
+    -- leaves a note.
+    PERFORM FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = p_topic_id
+    FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN FALSE;
     END IF;
     UPDATE omd_lineage.offsets AS o SET
         last = p_position,
@@ -49,6 +47,7 @@ $move_source$;
 
 COMMENT ON FUNCTION omd_lineage._move_source IS
 'Moves the offset of the source p_topic_id forward to p_position, for p_processor (PROBE or '
-'TRIGGER). Returns TRUE when it has moved. Locks: the offset.';
+'TRIGGER). Returns TRUE when it has moved, and FALSE when it is there already or when another '
+'session moves it. Locks: the offset, without waiting.';
 REVOKE ALL ON FUNCTION omd_lineage._move_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._move_source TO omd_runner, omd_admin;

@@ -30,11 +30,12 @@ DECLARE
     v_table_name text;
     v_source record;
     v_seen record;
-    v_limit timestamptz;
-    v_writing text;
     v_safe omd_lineage.row_position;
+    v_who text;
+    v_writing text[] := '{}'::text[];
+    v_triggers integer[] := '{}'::integer[];
     v_guard record;
-    v_writer record;
+    v_pos text;
     v_range text;
     v_uncounted record;
     v_stop omd_lineage.row_position;
@@ -44,31 +45,40 @@ DECLARE
 BEGIN
     p_is_full := FALSE;
     p_is_quiet := FALSE;
-    IF NOT p_is_preview THEN
-        FOR v_source IN
-            SELECT d.source_topic_id, d.ordinal, d.depends_on, t.source_offset
-            FROM omd_lineage.dependency AS d
-            INNER JOIN omd_lineage.topic AS t ON d.source_topic_id = t.topic_id
-            WHERE d.topic_id = p_topic_id
-                AND t.processor IS NULL
-                AND t.source_offset IN ('PROBE', 'CLOCK')
-            ORDER BY d.source_topic_id
-        LOOP
-            v_seen := omd_lineage._probe_source(v_source.source_topic_id);
-            IF v_source.ordinal = 1 THEN
-                v_safe := (v_seen.p_pos, v_seen.p_id);
-            ELSIF v_seen.p_who IS NOT NULL THEN
-                v_limit := least(v_limit, coalesce(v_seen.p_pos, '-infinity'));
-                v_writing := format('%s writes to %s', v_seen.p_who, v_source.depends_on);
-            END IF;
-        END LOOP;
-    END IF;
+    FOR v_source IN
+        SELECT d.source_topic_id, d.ordinal, d.depends_on, d.is_single, t.source_offset
+        FROM omd_lineage.dependency AS d
+        INNER JOIN omd_lineage.topic AS t ON d.source_topic_id = t.topic_id
+        WHERE d.topic_id = p_topic_id
+            AND t.processor IS NULL
+            AND t.source_offset <> 'HAND'
+        ORDER BY d.source_topic_id
+    LOOP
+        IF v_source.source_offset = 'TRIGGER' AND v_source.ordinal > 1 THEN
+            v_triggers := v_triggers || v_source.source_topic_id;
+        END IF;
+        CONTINUE WHEN p_is_preview;
+        v_seen := omd_lineage._probe_source(v_source.source_topic_id);
+        IF v_source.ordinal = 1 AND v_source.is_single THEN
+            v_safe := (v_seen.p_pos, v_seen.p_id);
+            v_who := v_seen.p_who;
+        END IF;
+        IF v_seen.p_who IS NOT NULL THEN
+            v_writing[v_source.ordinal] := format(
+                '%s writes to %s', v_seen.p_who, v_source.depends_on
+            );
+        END IF;
+    END LOOP;
 
     SELECT
         t.processor, t.maxstep, o.last, o.quiet_start,
+        t.processor = 'RELOAD' AND EXISTS (
+            SELECT FROM omd_lineage.restatement_list AS l
+            WHERE l.topic_id = t.topic_id AND l.is_ready
+        ) AS is_to_be_restated,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
         t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column,
-        t.depends_on[lag.blocker] AS blocker,
+        lag.blocker, t.depends_on[lag.blocker] AS blocker_name, lag.base_id,
         omd_lineage._horizon(
             CASE WHEN lag.is_complete THEN lag.least_pos END, lag.base_pos, t.delay, t.max_wait,
             o.waiting_since
@@ -85,6 +95,7 @@ BEGIN
             count(*) = count(d.pos) AS is_complete,
             min(d.pos) AS least_pos,
             min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
+            min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
             (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST, d.ordinal))[1] AS blocker
         FROM omd_lineage.dependency_offsets AS d
         WHERE d.topic_id = t.topic_id
@@ -94,10 +105,10 @@ BEGIN
     p_start_pos := (coalesce(v_topic.quiet_start, v_topic.last)).pos;
     p_start_id := (coalesce(v_topic.quiet_start, v_topic.last)).id;
     p_upto := v_topic.upto;
-    p_blocker := v_topic.blocker;
+    p_blocker := v_topic.blocker_name;
     IF p_upto IS NULL THEN
         p_blocker := 'no offset: ' || p_blocker;
-        p_detail := p_blocker;
+        p_detail := coalesce(v_writing[v_topic.blocker], p_blocker);
         RETURN;
     ELSIF p_start_pos IS NULL THEN
         p_detail := 'the topic has no offset; call omd_lineage.set_offset';
@@ -105,72 +116,108 @@ BEGIN
     ELSIF v_topic.patient_upto IS DISTINCT FROM p_upto THEN
         p_waited_for := p_blocker;
     END IF;
-    p_detail := format('nothing before %s (%s)', p_upto, p_blocker);
-    -- A join that misses rows which arrive later would stay wrong.
-    IF v_limit < p_upto AND p_waited_for IS NULL THEN
-        p_upto := v_limit;
-        p_detail := v_writing;
-    END IF;
+    p_detail := coalesce(
+        v_writing[v_topic.blocker],
+        format(
+            'nothing before %s (%s)',
+            CASE WHEN v_topic.pos_column = '' THEN v_topic.base_id::text ELSE p_upto::text END,
+            p_blocker
+        )
+    );
 
-    v_table_name := omd.quote_table(v_topic.table_code, 'POSTGRES');
-    IF v_safe IS NULL OR v_topic.has_own_columns THEN
+    -- From here on the offsets are known, and a look at a table shows each writer that may still
+    -- bring a row from before them. The offset of a source with PROBE says by itself what is
+    -- visible; that of a trigger says only what was committed, and a join that misses rows which
+    -- arrive later would stay wrong.
+    FOR v_source IN
+        SELECT b.table_code, b.pos_column, b.id_column
+        FROM omd_lineage.base_table AS b
+        WHERE b.topic_id = ANY(v_triggers) AND p_waited_for IS NULL
+    LOOP
+        v_guard := omd_lineage._safe_position(
+            v_source.table_code, v_source.pos_column, v_source.id_column, NOT p_is_preview
+        );
+        IF v_guard.p_who IS NOT NULL AND coalesce(v_guard.p_pos, '-infinity') < p_upto THEN
+            p_upto := coalesce(v_guard.p_pos, '-infinity');
+            p_detail := format('%s writes to %s', v_guard.p_who, v_source.table_code);
+        END IF;
+    END LOOP;
+    IF v_safe IS NULL OR v_topic.has_own_columns OR (v_who IS NULL AND p_upto > v_safe.pos) THEN
         v_guard := omd_lineage._safe_position(
             v_topic.table_code, v_topic.pos_column, v_topic.id_column, NOT p_is_preview
         );
         v_safe := (v_guard.p_pos, v_guard.p_id);
+        v_who := v_guard.p_who;
+    END IF;
+    IF v_who IS NOT NULL THEN
+        p_detail := format('%s writes to %s', v_who, v_topic.base);
     END IF;
     v_uncounted := omd_lineage._uncounted_instances(v_topic.table_code);
     IF v_uncounted.p_instance_array <> '{}' THEN
         p_detail := format('%s has not succeeded in %s', v_uncounted.p_who, v_topic.base);
     END IF;
-    v_range := format(
-        '(%1$I, %2$I) > ($1, $2) AND (%1$I, %2$I) <= ($3, $4) AND %1$I >= $1 AND %1$I <= $3'
-        ' AND %1$I < $5',
-        v_topic.pos_column, v_topic.id_column
-    );
+
+    IF v_topic.processor = 'RELOAD' THEN
+        -- A reload reads all rows at once, so it waits for every writer.
+        IF v_who IS NULL
+            AND v_uncounted.p_instance_array = '{}'
+            AND (
+                p_upto > (v_topic.last).pos
+                OR v_topic.is_to_be_restated
+                OR (v_topic.pos_column = '' AND v_topic.base_id > (v_topic.last).id)
+            )
+        THEN
+            p_end_pos := greatest(p_upto, (v_topic.last).pos);
+            p_end_id := CASE
+                WHEN v_topic.pos_column = '' THEN greatest(v_topic.base_id, (v_topic.last).id)
+                ELSE 0::bigint
+            END;
+            p_detail := NULL;
+        END IF;
+        RETURN;
+    END IF;
+
+    v_table_name := omd.quote_table(v_topic.table_code, 'POSTGRES');
+    v_pos := omd_lineage._pos_expression(v_topic.pos_column);
+    IF v_topic.pos_column = '' THEN
+        v_safe := least(v_safe, ROW(p_upto, v_topic.base_id)::omd_lineage.row_position);
+        v_range := format('%1$I > $2 AND %1$I <= $4', v_topic.id_column);
+    ELSE
+        v_range := format(
+            '(%1$s, %2$I) > ($1, $2) AND (%1$s, %2$I) <= ($3, $4) AND %1$s >= $1 AND %1$s <= $3'
+            ' AND %1$s < $5 AND %2$I IS NOT NULL',
+            v_pos, v_topic.id_column
+        );
+    END IF;
     IF v_uncounted.p_instance_array <> '{}' THEN
         -- The block ends before the first row that does not count.
         EXECUTE format(
-            'SELECT %1$I, %2$I FROM %3$s WHERE %4$s AND %5$I = ANY($6)'
-            ' ORDER BY %1$I, %2$I LIMIT 1',
-            v_topic.pos_column, v_topic.id_column, v_table_name, v_range,
-            v_uncounted.p_insert_instance_column
+            'SELECT %1$s, %2$I FROM %3$s WHERE %4$s AND %5$I = ANY($6)'
+            ' ORDER BY %1$s, %2$I LIMIT 1',
+            v_pos, v_topic.id_column, v_table_name, v_range, v_uncounted.p_insert_instance_column
         )
         INTO v_stop.pos, v_stop.id
         USING p_start_pos, p_start_id, v_safe.pos, v_safe.id, p_upto,
             v_uncounted.p_instance_array;
         IF v_stop IS NOT NULL THEN
             v_range := v_range || format(
-                ' AND (%1$I, %2$I) < (%3$L, %4$L)',
-                v_topic.pos_column, v_topic.id_column, v_stop.pos, v_stop.id
+                ' AND (%1$s, %2$I) < (%3$L, %4$L)', v_pos, v_topic.id_column, v_stop.pos, v_stop.id
             );
         END IF;
     END IF;
     -- One walk along the index goes as far as there is room in the block.
     OPEN v_walk SCROLL FOR EXECUTE format(
-        'SELECT %1$I, %2$I FROM %3$s WHERE %4$s ORDER BY %1$I, %2$I',
-        v_topic.pos_column, v_topic.id_column, v_table_name, v_range
+        'SELECT %1$s, %2$I FROM %3$s WHERE %4$s ORDER BY %1$s, %2$I',
+        v_pos, v_topic.id_column, v_table_name, v_range
     )
     USING p_start_pos, p_start_id, v_safe.pos, v_safe.id, p_upto;
-    IF v_topic.processor <> 'RELOAD' THEN
-        FETCH v_walk INTO p_min_ts, p_end_id;
-    END IF;
-    IF v_topic.processor = 'RELOAD' OR p_min_ts IS NULL THEN
+    FETCH v_walk INTO p_min_ts, p_end_id;
+    IF p_end_id IS NULL THEN
         CLOSE v_walk;
-        v_writer := omd_lineage._oldest_writer(v_table_name::regclass);
-        IF v_writer.p_who IS NOT NULL THEN
-            p_detail := format('%s writes to %s', v_writer.p_who, v_topic.base);
-        END IF;
-        p_is_quiet := v_writer.p_who IS NULL
+        -- A writer that has ended since the first look has rows which the walk did not look for.
+        p_is_quiet := v_who IS NULL
             AND v_uncounted.p_instance_array = '{}'
             AND p_upto > (v_topic.last).pos;
-        -- A reload reads all rows at once, so it waits for every writer.
-        IF v_topic.processor = 'RELOAD' AND p_is_quiet THEN
-            p_end_pos := p_upto;
-            p_end_id := 0::bigint;
-        ELSE
-            p_end_id := NULL;
-        END IF;
         RETURN;
     END IF;
     p_detail := NULL;
@@ -194,25 +241,30 @@ BEGIN
         p_row_count := p_row_count + 1;
     END LOOP;
     CLOSE v_walk;
-    EXECUTE format(
-        'SELECT max(%2$I) FROM %3$s WHERE (%1$I, %2$I) > ($1, $2) AND (%1$I, %2$I) <= ($3, $4)'
-        ' AND %1$I >= $1 AND %1$I <= $3',
-        v_topic.pos_column, v_topic.id_column, v_table_name
-    )
-    INTO p_max_id
-    USING p_start_pos, p_start_id, p_end_pos, p_end_id;
+    IF p_min_ts = p_end_pos THEN
+        p_max_id := p_end_id;
+    ELSE
+        EXECUTE format(
+            'SELECT max(%2$I) FROM %3$s WHERE (%1$s, %2$I) > ($1, $2) AND (%1$s, %2$I) <= ($3, $4)'
+            ' AND %1$s >= $1 AND %1$s <= $3',
+            v_pos, v_topic.id_column, v_table_name
+        )
+        INTO p_max_id
+        USING p_start_pos, p_start_id, p_end_pos, p_end_id;
+    END IF;
+    p_min_ts := nullif(p_min_ts, '-infinity');
 END
 $next_block$;
 
 COMMENT ON FUNCTION omd_lineage._next_block IS
 'Returns the block (p_start_pos and p_start_id, p_end_pos and p_end_id] that the topic p_topic_id '
 'takes next. It has at most maxstep rows, ends before p_upto and before the rows of any '
-'transaction that is still writing, and holds no rows of runs that have not succeeded. '
-'p_row_count is the number of its rows, p_is_full tells whether it holds maxstep of them, '
-'p_min_ts is its first time and p_max_id its greatest id. When there is no block, p_end_pos is '
-'NULL, p_detail says why, and p_is_quiet tells whether nothing is on its way. p_blocker is the '
-'dependency that limits p_upto, and p_waited_for the one that is not waited for after max_wait. '
-'With p_is_preview nothing is remembered. Errors: OM206: the base table, or a source of the '
-'topic, can''t be read by blocks. Locks: the offsets of its sources.';
+'transaction that is still writing, and holds no rows of runs that have not succeeded. p_row_count'
+' is the number of its rows, p_is_full tells whether it holds maxstep of them, p_min_ts is its '
+'first time and p_max_id its greatest id. When there is no block, p_end_pos is NULL, p_detail says'
+' why, and p_is_quiet tells whether nothing is on its way. p_blocker is the dependency that limits'
+' p_upto, and p_waited_for the one that is not waited for after max_wait. With p_is_preview '
+'nothing is remembered. Errors: OM206: the base table, or a source of the topic, can''t be read by'
+' blocks; OM212: it is locked. Locks: the offsets of its sources.';
 REVOKE ALL ON FUNCTION omd_lineage._next_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_block TO omd_runner, omd_admin;

@@ -15,9 +15,12 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $oldest_writer$
 DECLARE
-    v_kind "char" := (SELECT c.relkind FROM pg_class AS c WHERE c.oid = p_table);
+    v_kind "char";
+    v_has_children boolean;
     v_tables oid[] := ARRAY[p_table::oid];
 BEGIN
+    SELECT c.relkind, c.relhassubclass INTO v_kind, v_has_children FROM pg_class AS c
+    WHERE c.oid = p_table;
     IF v_kind NOT IN ('r', 'p') THEN
         PERFORM omd.raise_error(
             'OM206',
@@ -27,7 +30,7 @@ BEGIN
             )
         );
     END IF;
-    IF v_kind = 'p' OR EXISTS (SELECT FROM pg_inherits AS h WHERE h.inhparent = p_table) THEN
+    IF v_has_children THEN
         WITH RECURSIVE tree AS (
             SELECT p_table::oid AS relid
             UNION

@@ -1,11 +1,17 @@
 -- The function reads the source with the rights of the caller; routines with more rights write what
--- it finds.
+-- it finds. The offset moves no further than all rows are visible: what is true of a source stays
+-- true, so others may rely on its offset whenever they read it. A step looks at nothing but the
+-- position. Where no scheduler polls, steps alone keep the row of the source fresh.
 
 CREATE OR REPLACE FUNCTION omd_lineage._probe_source(
     p_topic_id integer,
+    p_is_step boolean DEFAULT TRUE,
     OUT p_pos timestamptz,
     OUT p_id bigint,
-    OUT p_who text
+    OUT p_who text,
+    OUT p_newest_pos timestamptz,
+    OUT p_newest_id bigint,
+    OUT p_is_moved boolean
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -22,24 +28,42 @@ DECLARE
     v_position omd_lineage.row_position;
     v_table_name text;
 BEGIN
-    SELECT b.table_code, b.pos_column, b.id_column, t.source_offset, o.state INTO v_source
+    p_is_moved := FALSE;
+    SELECT
+        t.topic, b.table_code, b.pos_column, b.id_column, t.source_offset, o.state, p.probed_at
+    INTO v_source
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.base_table AS b USING (topic_id)
     INNER JOIN omd_lineage.offsets AS o USING (topic_id)
+    LEFT JOIN omd_lineage.source_probe AS p ON t.topic = p.source
     WHERE t.topic_id = p_topic_id AND t.processor IS NULL;
     IF NOT FOUND THEN
         RETURN;
     END IF;
+    IF p_is_step AND coalesce(v_source.probed_at < v_now - interval '1 minute', TRUE) THEN
+        PERFORM omd_lineage._try_probe(
+            v_source.topic, p_topic_id, v_source.table_code, v_source.pos_column,
+            v_source.id_column, TRUE, 'STEP'
+        );
+    END IF;
     v_table_name := omd.quote_table(v_source.table_code, 'POSTGRES');
 
-    IF v_source.source_offset = 'PROBE' THEN
+    IF v_source.source_offset = 'PROBE'
+        OR (v_source.source_offset = 'TRIGGER' AND omd_lineage._take_notes(p_topic_id))
+    THEN
         v_safe := omd_lineage._safe_position(
             v_source.table_code, v_source.pos_column, v_source.id_column, TRUE
         );
         p_pos := v_safe.p_pos;
         p_id := v_safe.p_id;
         p_who := v_safe.p_who;
-        v_position := (v_safe.p_newest_pos, v_safe.p_newest_id);
+        p_newest_pos := v_safe.p_newest_pos;
+        p_newest_id := v_safe.p_newest_id;
+        v_position := (p_pos, p_id);
+        -- A writer that inserts nothing more leaves no note when it ends.
+        IF p_who IS NOT NULL AND v_source.source_offset = 'TRIGGER' THEN
+            PERFORM omd_lineage._leave_note(p_topic_id, FALSE);
+        END IF;
         IF v_source.state <> coalesce(p_who || ' writes to it', '') THEN
             PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
         END IF;
@@ -50,15 +74,19 @@ BEGIN
         v_position := ROW(least(v_now, v_writer.p_since), 0::bigint);
     END IF;
     IF v_position IS NOT NULL THEN
-        PERFORM omd_lineage._move_source(p_topic_id, v_position);
+        p_is_moved := omd_lineage._move_source(p_topic_id, v_position);
     END IF;
 END
 $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage._probe_source IS
-'Probes how far the source p_topic_id has come, if its source_offset is PROBE (its newest row) or '
-'CLOCK (now, or the start of its oldest writer), and moves its offset. With PROBE it returns '
-'(p_pos, p_id), the position up to which all rows are visible, and p_who, the transaction that '
-'still writes behind it. Errors: OM206: the source can''t be read by blocks. Locks: the offset.';
+'Probes how far the source p_topic_id has come, if its source_offset is PROBE (up to where all '
+'rows are visible), TRIGGER with a note (likewise) or CLOCK (now, or the start of its oldest '
+'writer), and moves its offset; p_is_moved says whether it has moved. After a look at the table it'
+' returns (p_pos, p_id), the position up to which all rows are visible, p_who, the transaction '
+'that still writes behind it, and (p_newest_pos, p_newest_id), the newest row. p_is_step: a step '
+'asks, so that what is wrong with the source is looked for only once a minute. Errors: OM206: the '
+'source can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE, and the '
+'offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

@@ -1,5 +1,5 @@
 -- Every routine that takes a topic by its name calls this first, so all of them refuse an unknown
--- one alike.
+-- one alike. Programs give the name as it is stored, so only another spelling is parsed.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_topic(
     p_topic text
@@ -16,6 +16,10 @@ DECLARE
 BEGIN
     SELECT t.topic_id INTO v_topic_id FROM omd_lineage.topic AS t WHERE t.topic = p_topic;
     IF NOT FOUND THEN
+        SELECT t.topic_id INTO v_topic_id FROM omd_lineage.topic AS t
+        WHERE t.topic = (omd_lineage._topic_parts(p_topic)).p_canonical_topic;
+    END IF;
+    IF NOT FOUND THEN
         IF p_topic IS NULL THEN
             PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_topic'));
         END IF;
@@ -26,7 +30,7 @@ END
 $require_topic$;
 
 COMMENT ON FUNCTION omd_lineage._require_topic IS
-'Returns the topic_id of the topic p_topic. Errors: OM005: p_topic is NULL; OM015: it is not '
-'registered. Locks: none.';
+'Returns the topic_id of the topic p_topic, however its table is spelled. Errors: OM005: p_topic '
+'is NULL; OM015: it is not registered. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._require_topic FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._require_topic TO omd_runner, omd_admin;

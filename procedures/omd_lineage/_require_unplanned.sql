@@ -1,7 +1,9 @@
--- A planned block starts at the offset, and its retry must find both unchanged.
+-- A planned block starts at the offset, and its retry must find both unchanged. A step that is to
+-- be undone takes its topic back to the start of its block, wherever the offset is then.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_unplanned(
-    p_topic_id integer
+    p_topic_id integer,
+    p_position omd_lineage.row_position
 )
 RETURNS omd_lineage.row_position
 LANGUAGE plpgsql
@@ -12,24 +14,73 @@ SET search_path = pg_catalog, pg_temp
 AS $require_unplanned$
 DECLARE
     v_offset omd_lineage.offsets;
+    v_topic omd_lineage.topic;
+    v_instance_id bigint;
+    v_problem text;
 BEGIN
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
     WHERE o.topic_id = p_topic_id
     FOR NO KEY UPDATE;
-    IF v_offset.next IS NOT NULL OR v_offset.hostid <> '' THEN
+    SELECT t.* INTO v_topic FROM omd_lineage.topic AS t WHERE t.topic_id = p_topic_id;
+    SELECT min(i.id) INTO v_instance_id
+    FROM omd.open_module_instances(v_topic.module_id) AS i (id)
+    CROSS JOIN LATERAL omd.instance_state(i.id) AS s
+    WHERE s.execution_status_code = 'S' AND i.id = ANY(omd.pending_rollback(v_topic.module_id));
+    v_problem := CASE
+        WHEN omd_lineage._holder_lives(v_offset.hostid, v_offset.module_instance_id)
+            THEN format('while it is held by %s', v_offset.hostid)
+        WHEN v_offset.next IS NOT NULL
+            THEN
+                format(
+                    'while a block up to %s is planned; a step ends the block, and UPDATE '
+                    'omd_lineage.offsets SET next = NULL WHERE topic = %L gives it up',
+                    v_offset.next, v_offset.topic
+                )
+        WHEN v_offset.undone_from IS NOT NULL
+            THEN
+                format(
+                    'while the block from %s is undone and not loaded again; a step loads it',
+                    v_offset.undone_from
+                )
+        WHEN v_instance_id IS NOT NULL
+            THEN
+                format(
+                    'before Module Instance %s is undone, which takes it back to its block; a step '
+                    'does so', v_instance_id
+                )
+    END;
+    IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM208',
             jsonb_build_object(
                 'topic', v_offset.topic,
-                'problem', 'its offset can''t be set while a block is planned'
+                'problem', 'its offset can''t be set ' || v_problem
             )
         );
+    END IF;
+
+    IF p_position < v_offset.last
+        AND omd_lineage._inserts_only(v_topic)
+        AND omd_lineage._holds_rows(v_topic.table_code)
+    THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                '"%s" goes back from %s to %s and loads the rows in between again', v_offset.topic,
+                v_offset.last, p_position
+            ),
+            HINT = format(
+                'If %s holds them still, delete them before the next step, or set R on the steps '
+                'that loaded them: CALL omd.set_next_run_indicator(''R'', p_module_instance_id => '
+                '…);', v_topic.table_code
+            );
     END IF;
     RETURN v_offset.last;
 END
 $require_unplanned$;
 
 COMMENT ON FUNCTION omd_lineage._require_unplanned IS
-'Returns the offset of the topic p_topic_id and locks it until the transaction ends. Errors: '
-'OM208: a block is planned from it. Locks: the offset.';
+'Returns the offset of the topic p_topic_id and locks it until the transaction ends, so that it '
+'can be set to p_position. It warns when rows that the destination may hold are then read again. '
+'Errors: OM208: the topic is held, a block is planned, or a step that succeeded waits for its '
+'rollback. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._require_unplanned FROM PUBLIC;

@@ -9,7 +9,8 @@ CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
     p_platform_code text,
     p_start_pos timestamptz,
     p_start_id bigint,
-    INOUT p_topic_id integer
+    INOUT p_topic_id integer,
+    INOUT p_starts_anew boolean DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -20,15 +21,24 @@ DECLARE
     v_old omd_lineage.topic;
     v_new omd_lineage.topic;
     v_is_new boolean;
+    v_start omd_lineage.row_position;
+    v_positions jsonb;
+    v_changed record;
     v_text text;
+    v_place integer;
 BEGIN
     PERFORM omd.require_name('p_topic', p_given.topic);
     v_name := omd_lineage._topic_parts(p_given.topic);
-    IF omd.quote_table(v_name.p_table_code, 'POSTGRES') IS NULL THEN
+    IF v_name.p_canonical_topic IS NULL THEN
         PERFORM omd.raise_error('OM016', jsonb_build_object('topic', p_given.topic));
     END IF;
-    FOREACH v_text IN ARRAY coalesce(p_given.depends_on, '{}') LOOP
-        IF omd.quote_table((omd_lineage._topic_parts(v_text)).p_table_code, 'POSTGRES') IS NULL THEN
+    p_given.topic := v_name.p_canonical_topic;
+    FOR v_text, v_place IN
+        SELECT d.name, d.n::integer
+        FROM unnest(p_given.depends_on) WITH ORDINALITY AS d (name, n)
+    LOOP
+        p_given.depends_on[v_place] := (omd_lineage._topic_parts(v_text)).p_canonical_topic;
+        IF p_given.depends_on[v_place] IS NULL THEN
             PERFORM omd.raise_error('OM016', jsonb_build_object('topic', coalesce(v_text, 'NULL')));
         END IF;
     END LOOP;
@@ -40,6 +50,9 @@ BEGIN
     WHERE t.topic = p_given.topic
     FOR NO KEY UPDATE;
     v_is_new := NOT FOUND;
+    -- A step that begins locks the offset before the Module; so does this, or they could deadlock.
+    PERFORM FROM omd_lineage.offsets AS o WHERE o.topic_id = v_old.topic_id FOR NO KEY UPDATE;
+    v_positions := omd_lineage._read_positions(v_old.topic_id);
 
     -- A NULL keeps what is there, whatever the column.
     v_new := jsonb_populate_record(v_old, jsonb_strip_nulls(to_jsonb(p_given)));
@@ -56,7 +69,15 @@ BEGIN
     v_new.processor := coalesce(
         v_new.processor, CASE WHEN v_new.transforms <> '{}' THEN 'STEP' END
     );
+    v_new.processor := coalesce(omd.quote_table(v_new.processor, 'POSTGRES'), v_new.processor);
     v_new.engine := coalesce(v_new.engine, 'POSTGRES');
+    IF v_new.engine = 'POSTGRES' THEN
+        v_new.transforms := ARRAY(
+            SELECT coalesce(omd.quote_table(v.name, 'POSTGRES'), v.name)
+            FROM unnest(v_new.transforms) WITH ORDINALITY AS v (name, n)
+            ORDER BY v.n
+        );
+    END IF;
     v_new.delay := coalesce(v_new.delay, interval '0');
     v_new.repeat := coalesce(v_new.repeat, interval '1 hour');
     v_new.maxstep := coalesce(v_new.maxstep, 1000000);
@@ -66,7 +87,7 @@ BEGIN
     v_new.merge_key := nullif(v_new.merge_key, '{}');
     v_new.recompute_key := nullif(v_new.recompute_key, '{}');
     v_new.source_offset := coalesce(v_new.source_offset, 'PROBE');
-    v_new.reload_method := coalesce(v_new.reload_method, 'TRUNCATE');
+    v_new.reload_method := coalesce(v_new.reload_method, 'DELETE');
     v_new.advance_when_quiet := coalesce(v_new.advance_when_quiet, TRUE);
     v_new.inactive_indicator := coalesce(
         omd.require_code('inactive indicator', v_new.inactive_indicator), 'N'
@@ -80,6 +101,9 @@ BEGIN
             v_new.topic, v_new.table_code, v_new.engine, p_given.comment, v_old.module_id,
             p_module_code, p_area_code, p_table_type_code, p_platform_code, v_new.module_id
         );
+        IF num_nonnulls(v_new.merge_key, v_new.recompute_key) > 0 THEN
+            CALL omd_lineage._register_put_back(v_new.module_id);
+        END IF;
     END IF;
 
     INSERT INTO omd_lineage.topic AS t OVERRIDING SYSTEM VALUE SELECT v_new.*
@@ -110,24 +134,19 @@ BEGIN
         updated_at = excluded.updated_at;
     p_topic_id := v_new.topic_id;
 
-    IF p_start_pos IS NOT NULL AND NOT v_is_new THEN
-        PERFORM omd_lineage._require_unplanned(p_topic_id);
+    IF v_new.processor IS NOT NULL OR p_start_pos IS NOT NULL THEN
+        v_start := ROW(
+            coalesce(p_start_pos, '-infinity'), coalesce(p_start_id, -9223372036854775808)
+        );
     END IF;
+    IF p_start_pos IS NOT NULL AND NOT v_is_new THEN
+        PERFORM omd_lineage._require_unplanned(p_topic_id, v_start);
+    END IF;
+    p_starts_anew := p_start_pos IS NULL AND v_start IS NOT NULL AND NOT EXISTS (
+        SELECT FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id AND o.last IS NOT NULL
+    );
     INSERT INTO omd_lineage.offsets AS o (topic_id, topic, last, run, waiting_since)
-    VALUES (
-        p_topic_id,
-        v_new.topic,
-        CASE
-            WHEN v_new.processor IS NOT NULL OR p_start_pos IS NOT NULL
-                THEN
-                    ROW(
-                        coalesce(p_start_pos, '-infinity'),
-                        coalesce(p_start_id, -9223372036854775808)
-                    )::omd_lineage.row_position
-        END,
-        '-infinity',
-        clock_timestamp()
-    )
+    VALUES (p_topic_id, v_new.topic, v_start, '-infinity', clock_timestamp())
     ON CONFLICT (topic_id) DO UPDATE SET
         last = coalesce(
             CASE WHEN p_start_pos IS NOT NULL THEN excluded.last END, o.last, excluded.last
@@ -143,6 +162,58 @@ BEGIN
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
+    PERFORM omd_lineage._require_one_kind(p_topic_id);
+    -- A topic whose view is broken can still be switched off.
+    IF v_new.processor = 'STEP' AND v_new.engine = 'POSTGRES' AND v_new.inactive_indicator = 'N' THEN
+        PERFORM omd_lineage._require_block_views(
+            v_new.topic,
+            (omd_lineage._topic_parts(v_new.depends_on[1])).p_table_code,
+            v_new.transforms,
+            v_new.recompute_key IS NOT NULL
+        );
+    END IF;
+
+    SELECT t.topic_id, t.topic, o.last, n.value AS positions, before.value AS former INTO v_changed
+    FROM jsonb_each(v_positions) AS before
+    INNER JOIN jsonb_each(omd_lineage._read_positions(p_topic_id)) AS n USING (key)
+    INNER JOIN omd_lineage.topic AS t ON before.key::integer = t.topic_id
+    INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
+    WHERE before.value <> n.value AND NOT (t.topic_id = p_topic_id AND p_start_pos IS NOT NULL)
+    ORDER BY t.topic_id <> p_topic_id, t.topic
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM215',
+            v_changed.positions || jsonb_build_object(
+                'topic', v_changed.topic,
+                'former_table_code', v_changed.former ->> 'table_code',
+                'former_pos_column', v_changed.former ->> 'pos_column',
+                'former_id_column', v_changed.former ->> 'id_column',
+                'last_pos', (v_changed.last).pos,
+                'last_id', (v_changed.last).id
+            )
+        );
+    END IF;
+    -- Rows that are there may be those of the other topics of the table, unless this one has had
+    -- steps before it was removed.
+    p_starts_anew := p_starts_anew
+        AND omd_lineage._inserts_only(v_new)
+        AND EXISTS (
+            SELECT FROM omd.module_target AS m
+            WHERE m.module_id = v_new.module_id AND m.platform_code = 'POSTGRES'
+        )
+        AND (
+            NOT EXISTS (
+                SELECT FROM omd_lineage.topic AS other
+                WHERE other.table_code = v_new.table_code
+                    AND other.topic_id <> p_topic_id
+                    AND other.processor IS NOT NULL
+            )
+            OR EXISTS (
+                SELECT FROM omd.instances_since(v_new.module_id, '-infinity') AS i
+                INNER JOIN omd_lineage.log AS l USING (module_instance_id)
+            )
+        );
 
     FOR v_text IN
         SELECT d.depends_on FROM omd_lineage.dependency AS d
@@ -158,7 +229,9 @@ $save_topic$;
 
 COMMENT ON PROCEDURE omd_lineage._save_topic IS
 'Saves the topic p_given with its Module, its offset and its dependencies; a NULL in it keeps the '
-'present value. The other parameters and the errors are those of register_topic. Locks: other '
-'registrations; the Module row.';
+'present value. Returns p_topic_id, and p_starts_anew, which is true when its first step would '
+'insert all rows of its base table and rows that its table holds may be of these. The other '
+'parameters and the errors are those of register_topic. Locks: other registrations; the offset; '
+'the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._save_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._save_topic TO omd_admin;

@@ -25,6 +25,7 @@ SET search_path = pg_catalog, pg_temp
 AS $start_step$
 DECLARE
     v_plan_number bigint;
+    v_module_id integer;
 BEGIN
     UPDATE omd_lineage.offsets AS o SET
         next = ROW(p_end_pos, p_end_id),
@@ -42,13 +43,10 @@ BEGIN
         state = 'RUNNING'
     FROM omd_lineage.topic AS t
     WHERE o.topic_id = p_topic_id AND t.topic_id = p_topic_id
-    RETURNING o.plan_number INTO v_plan_number;
-
+    RETURNING o.plan_number, t.module_id INTO v_plan_number, v_module_id;
     PERFORM omd.record_load_window(
-        p_module_instance_id, t.module_id, p_start_pos, p_start_id, p_end_pos, p_end_id
-    )
-    FROM omd_lineage.topic AS t
-    WHERE t.topic_id = p_topic_id;
+        p_module_instance_id, v_module_id, p_start_pos, p_start_id, p_end_pos, p_end_id
+    );
     RETURN v_plan_number;
 END
 $start_step$;

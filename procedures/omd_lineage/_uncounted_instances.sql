@@ -23,7 +23,7 @@ BEGIN
     SELECT array_agg(m.module_id), min(m.insert_instance_column)
     INTO v_modules, p_insert_instance_column
     FROM omd.module_target AS m
-    WHERE m.table_code IN (p_table_code, omd.quote_table(p_table_code, 'POSTGRES'))
+    WHERE m.table_code = p_table_code
         AND m.platform_code = 'POSTGRES';
     IF v_modules IS NULL THEN
         RETURN;

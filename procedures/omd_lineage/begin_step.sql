@@ -2,8 +2,9 @@
 -- Module, so that the block is recorded before a row is transformed. All of it is one
 -- subtransaction: when it fails, the attempt is recorded instead, so that a topic that can't begin
 -- backs off like a topic whose step fails, whatever calls. A mistake of the caller says nothing
--- about the topic, so it is raised. The procedure runs with the rights of the caller, who reads the
--- base table and undoes what failed.
+-- about the topic, so it is raised. A locked base table is no failure of the topic: it is tried
+-- again, however long the lock lasts. The procedure runs with the rights of the caller, who reads
+-- the base table and undoes what failed.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.begin_step(
     p_topic text,
@@ -30,6 +31,7 @@ AS $begin_step$
 DECLARE
     v_claim record;
     v_block record;
+    v_hostid text;
     v_executable text := 'the transforms of the topic';
     v_more text;
     v_hint text;
@@ -43,6 +45,9 @@ BEGIN
     END IF;
 
     IF v_claim.p_is_planned THEN
+        PERFORM omd_lineage._newest_row(b.table_code, b.pos_column, b.id_column)
+        FROM omd_lineage.base_table AS b
+        WHERE b.topic_id = v_claim.p_topic_id;
         SELECT
             v_claim.p_start_pos, v_claim.p_start_id, v_claim.p_end_pos, v_claim.p_end_id,
             NULL::bigint AS p_row_count, NULL::boolean AS p_is_full,
@@ -83,24 +88,40 @@ BEGIN
         );
         RETURN;
     END IF;
+    -- In PostgreSQL the former rows of a block go in the transaction that brings the new ones.
+    IF v_claim.p_undone_array <> '{}'
+        AND (p_engine <> 'POSTGRES' OR v_claim.p_restatement_id IS NULL)
+    THEN
+        CALL omd.undo_instances(
+            p_module_instance_id, v_claim.p_undone_array, p_processing_indicator
+        );
+        p_instance_array := coalesce(p_instance_array, '{}') || v_claim.p_undone_array;
+    END IF;
 
     p_start_pos := v_block.p_start_pos;
     p_start_id := v_block.p_start_id;
     p_end_pos := v_block.p_end_pos;
     p_end_id := v_block.p_end_id;
+    v_hostid := coalesce(
+        nullif(p_hostid, ''),
+        format(
+            '%s of %s',
+            pg_backend_pid(),
+            coalesce(nullif(current_setting('application_name'), ''), 'somebody')
+        )
+    );
+    IF v_claim.p_is_planned AND v_claim.p_restatement_id IS NOT NULL THEN
+        p_plan_number := omd_lineage._start_restated_step(
+            v_claim.p_topic_id, v_hostid, p_module_instance_id, v_claim.p_restatement_id,
+            p_start_pos, p_start_id, p_end_pos, p_end_id
+        );
+        p_outcome := 'RUN';
+        RETURN;
+    END IF;
     p_plan_number := omd_lineage._start_step(
-        v_claim.p_topic_id,
-        coalesce(
-            nullif(p_hostid, ''),
-            format(
-                '%s of %s',
-                pg_backend_pid(),
-                coalesce(nullif(current_setting('application_name'), ''), 'somebody')
-            )
-        ),
-        p_module_instance_id, p_start_pos, p_start_id, p_end_pos, p_end_id, v_block.p_row_count,
-        v_block.p_is_full, v_block.p_min_ts, v_block.p_max_id, v_block.p_waited_for,
-        v_claim.p_is_planned
+        v_claim.p_topic_id, v_hostid, p_module_instance_id, p_start_pos, p_start_id, p_end_pos,
+        p_end_id, v_block.p_row_count, v_block.p_is_full, v_block.p_min_ts, v_block.p_max_id,
+        v_block.p_waited_for, v_claim.p_is_planned
     );
     p_outcome := 'RUN';
 EXCEPTION
@@ -114,7 +135,7 @@ EXCEPTION
         IF p_reason ~ '^OM0' OR p_reason = 'OM208' THEN
             RAISE;
         END IF;
-        p_outcome := 'ERROR';
+        p_outcome := CASE p_reason WHEN 'OM212' THEN 'NOJOBS' ELSE 'ERROR' END;
         p_module_instance_id := NULL;
         p_processing_indicator := NULL;
         p_instance_array := NULL;
@@ -123,6 +144,13 @@ EXCEPTION
         p_start_id := NULL;
         p_end_pos := NULL;
         p_end_id := NULL;
+        IF p_outcome = 'NOJOBS' THEN
+            p_reason := NULL;
+            PERFORM omd_lineage._write_state(o.topic_id, 'NOJOBS: ' || p_detail)
+            FROM omd_lineage.offsets AS o
+            WHERE o.topic_id = v_claim.p_topic_id AND o.hostid = '';
+            RETURN;
+        END IF;
         CALL omd_lineage.note_error(
             p_topic,
             concat_ws(
@@ -138,10 +166,10 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'session), with the lease p_lease and the context p_execution_context of begin_module. Drivers '
 'call it; step does everything in the database. Returns p_outcome: RUN, go on with '
 'p_module_instance_id over the block (p_start_pos and p_start_id, p_end_pos and p_end_id] and end '
-'it with commit_step or fail_step and p_plan_number; NOJOBS, there is nothing to do; MUTEX, '
-'another step holds the topic; SKIPPED or ABORTED, the begin of the Module returned this; ERROR, '
-'the step could not begin, which counts as an attempt and is in the event log, and p_reason is '
-'the SQLSTATE; FAILED, the topic has failed too often and waits for retry. '
+'it with commit_step or fail_step and p_plan_number; NOJOBS, there is nothing to do, or the base '
+'table is locked; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of the Module'
+' returned this; ERROR, the step could not begin, which counts as an attempt and is in the event '
+'log, and p_reason is the SQLSTATE; FAILED, the topic has failed too often and waits for retry. '
 'p_processing_indicator, p_instance_array and p_reason are those of begin_module. p_detail says '
 'why. Errors: OM005: p_topic or p_engine is NULL; OM011: p_lease is not allowed; OM013: '
 'p_execution_context is no JSON object, or too large; OM014: the isolation level is not read '

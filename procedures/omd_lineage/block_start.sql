@@ -9,7 +9,7 @@ BEGIN ATOMIC
     SELECT (b.pos, b.id)::omd_lineage.row_position
     FROM (
         SELECT
-            nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz AS pos,
+            omd_lineage._block_pos(current_setting('omd_lineage.start_ts', TRUE)) AS pos,
             nullif(current_setting('omd_lineage.start_id', TRUE), '')::bigint AS id
     ) AS b
     WHERE b.pos IS NOT NULL;

@@ -5,7 +5,8 @@ CREATE OR REPLACE PROCEDURE omd_lineage.commit_step(
     p_module_instance_id bigint,
     p_plan_number bigint,
     p_rows_inserted bigint DEFAULT NULL,
-    p_nulls jsonb DEFAULT NULL
+    p_nulls jsonb DEFAULT NULL,
+    p_query_id text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -37,7 +38,7 @@ BEGIN
         RETURN;
     END IF;
     v_rows_input := omd_lineage._advance_offset(
-        p_module_instance_id, p_plan_number, p_rows_inserted, p_nulls
+        p_module_instance_id, p_plan_number, p_rows_inserted, p_nulls, p_query_id
     );
     CALL omd.module_success(
         p_module_instance_id, p_rows_input => v_rows_input, p_rows_inserted => p_rows_inserted
@@ -48,11 +49,12 @@ $commit_step$;
 COMMENT ON PROCEDURE omd_lineage.commit_step IS
 'Ends the step p_module_instance_id that begin_step began, under its fence p_plan_number: moves '
 'the offset, writes the log and ends the Module Instance with S. p_rows_inserted: number of rows '
-'inserted, NULL counts as 0. p_nulls: JSON object of column and number of NULLs, NULL for none. A '
-'second call changes nothing. Errors: OM004: there is no such instance of a topic; OM005: '
-'p_module_instance_id or p_plan_number is NULL; OM007: p_rows_inserted is negative; OM013: '
-'p_nulls is not an object; OM101: the instance has ended; OM102: it may not proceed; OM108: the '
-'step does not hold its topic any more. Locks: the offset, the instance row. Call again when the '
-'answer was lost; OM101 with execution_status_code S says that it is done.';
+'inserted, NULL counts as 0. p_nulls: JSON object of column and number of NULLs, NULL for none. '
+'p_query_id: how the engine names the work in its own logs, NULL when it does not. A second call '
+'changes nothing. Errors: OM004: there is no such instance of a topic; OM005: p_module_instance_id'
+' or p_plan_number is NULL; OM007: p_rows_inserted is negative; OM013: p_nulls is not an object; '
+'OM101: the instance has ended; OM102: it may not proceed; OM108: the step does not hold its topic'
+' any more. Locks: the offset, the instance row. Call again when the answer was lost; OM101 with '
+'execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd_lineage.commit_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.commit_step TO omd_runner;

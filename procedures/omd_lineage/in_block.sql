@@ -1,7 +1,7 @@
 -- The planner inlines the body into the query, so that an index on the two columns serves it. It
 -- reads settings and does not call block_start() and block_end(), since each call would be planned
--- on its own. The last two conditions follow from the others; the planner needs them to see how
--- small the range is.
+-- on its own. The conditions on p_pos alone follow from the others; the planner needs them to see
+-- how small the range is.
 
 CREATE OR REPLACE FUNCTION omd_lineage.in_block(
     p_pos timestamptz,
@@ -14,15 +14,16 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
         (p_pos, p_id) > (
-            nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz,
+            omd_lineage._block_pos(current_setting('omd_lineage.start_ts', TRUE)),
             nullif(current_setting('omd_lineage.start_id', TRUE), '')::bigint
         )
         AND (p_pos, p_id) <= (
-            nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz,
+            omd_lineage._block_pos(current_setting('omd_lineage.end_ts', TRUE)),
             nullif(current_setting('omd_lineage.end_id', TRUE), '')::bigint
         )
-        AND p_pos >= nullif(current_setting('omd_lineage.start_ts', TRUE), '')::timestamptz
-        AND p_pos <= nullif(current_setting('omd_lineage.end_ts', TRUE), '')::timestamptz;
+        AND p_pos >= omd_lineage._block_pos(current_setting('omd_lineage.start_ts', TRUE))
+        AND p_pos <= omd_lineage._block_pos(current_setting('omd_lineage.end_ts', TRUE))
+        AND p_id IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION omd_lineage.in_block IS

@@ -28,8 +28,34 @@ DECLARE
     v_block record;
 BEGIN
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = v_topic_id;
-    topic := p_topic;
+    topic := v_offset.topic;
     is_planned := v_offset.next IS NOT NULL;
+    v_block := omd_lineage._undo_preview(v_topic_id);
+    IF v_block.p_detail IS NOT NULL THEN
+        is_planned := FALSE;
+        start_pos := v_block.p_start_pos;
+        start_id := v_block.p_start_id;
+        detail := v_block.p_detail;
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    SELECT b.* INTO v_block
+    FROM omd_lineage.restatement_list AS l
+    CROSS JOIN LATERAL omd_lineage._next_restated_block(l.restatement_id) AS b
+    WHERE l.topic_id = v_topic_id AND l.is_ready AND b.p_former_array IS NOT NULL
+    ORDER BY l.block_start_pos NULLS LAST, l.restatement_id
+    LIMIT 1;
+    IF FOUND THEN
+        is_planned := TRUE;
+        start_pos := v_block.p_start_pos;
+        start_id := v_block.p_start_id;
+        end_pos := v_block.p_end_pos;
+        end_id := v_block.p_end_id;
+        detail := 'taken again; undone first: '
+            || array_to_string(v_block.p_former_array, ', ');
+        RETURN NEXT;
+        RETURN;
+    END IF;
     IF is_planned THEN
         start_pos := (coalesce(v_offset.quiet_start, v_offset.last)).pos;
         start_id := (coalesce(v_offset.quiet_start, v_offset.last)).id;
@@ -54,18 +80,21 @@ BEGIN
         is_full := v_block.p_is_full;
         upto := v_block.p_upto;
         blocker := v_block.p_blocker;
-        detail := v_block.p_detail;
+        detail := coalesce(v_block.p_detail, omd_lineage._plan_detail(v_topic_id));
     END IF;
     RETURN NEXT;
 END
 $plan$;
 
 COMMENT ON FUNCTION omd_lineage.plan IS
-'One row: the block (start_pos and start_id, end_pos and end_id] that the topic p_topic would '
-'take now, with the offsets as they are. is_planned is true when the block is recorded already '
-'and waits for its retry. When there is no block, detail says why. It changes nothing. Errors: '
-'OM005: p_topic is NULL; OM015: it is not registered; OM206: a table can''t be read by blocks. '
-'Locks: none. See docs/explanation/lineage.md. May be NULL: start_pos, start_id, end_pos, end_id, '
-'row_count, is_full, upto, blocker, detail. Call again when the answer was lost.';
+'One row: the block (start_pos and start_id, end_pos and end_id] that the topic p_topic would take'
+' now, with the offsets as they are. is_planned is true when the block is recorded already and '
+'waits for its retry, or is to be taken again. When an administrator wants steps to be undone '
+'first, there is only the start, and detail names them and the topics that have read their rows. '
+'When there is no block, detail says why; for a RELOAD it says how the content is replaced. It '
+'changes nothing. Errors: OM005: p_topic is NULL; OM015: it is not registered; OM206: a table '
+'can''t be read by blocks; OM212: it is locked. Locks: none. See docs/explanation/lineage.md. May '
+'be NULL: start_pos, start_id, end_pos, end_id, row_count, is_full, upto, blocker, detail. Call '
+'again when the answer was lost.';
 REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.plan TO omd_runner, omd_admin;

@@ -39,6 +39,9 @@ SET search_path = pg_catalog, pg_temp
 AS $register_topic$
 DECLARE
     v_new omd_lineage.topic;
+    v_problem text;
+    v_starts_anew boolean;
+    v_table_code text;
 BEGIN
     v_new.topic := p_topic;
     v_new.depends_on := p_depends_on;
@@ -64,20 +67,36 @@ BEGIN
     v_new.max_age := p_max_age;
     CALL omd_lineage._save_topic(
         v_new, p_module_code, p_area_code, p_table_type_code, p_platform_code, p_start_pos,
-        p_start_id, p_topic_id
+        p_start_id, p_topic_id, v_starts_anew
     );
-    BEGIN
-        PERFORM omd_lineage._probe_source(p_topic_id);
-    EXCEPTION
-        WHEN SQLSTATE 'OM206' THEN
-            RAISE WARNING USING MESSAGE = sqlerrm;
-    END;
+    IF v_starts_anew THEN
+        SELECT t.table_code INTO v_table_code FROM omd_lineage.topic AS t
+        WHERE t.topic_id = p_topic_id;
+        IF omd_lineage._holds_rows(v_table_code) THEN
+            PERFORM omd.raise_error(
+                'OM216', jsonb_build_object('topic', p_topic, 'table_code', v_table_code)
+            );
+        END IF;
+    END IF;
+    PERFORM omd_lineage._require_position(b.table_code, b.pos_column, b.id_column)
+    FROM omd_lineage.base_table AS b
+    WHERE b.topic_id = p_topic_id;
+    SELECT p.p_error INTO v_problem
+    FROM omd_lineage.source_list AS s
+    CROSS JOIN LATERAL omd_lineage._try_probe(
+        s.source, s.topic_id, s.table_code, s.pos_column, s.id_column, s.is_read,
+        'REGISTRATION'
+    ) AS p
+    WHERE s.topic_id = p_topic_id;
+    IF v_problem IS NOT NULL THEN
+        RAISE WARNING USING MESSAGE = v_problem;
+    END IF;
     -- The guard against open writers can't see a transaction that has not written yet, and now() is
     -- the start of that transaction.
     IF EXISTS (
         SELECT FROM omd_lineage.topic AS t
         INNER JOIN omd_lineage.base_table AS b USING (topic_id)
-        INNER JOIN pg_attribute AS a ON a.attrelid = to_regclass(b.table_code)
+        INNER JOIN pg_attribute AS a ON a.attrelid = omd.target_relation(b.table_code)
             AND a.attname = b.pos_column
         INNER JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         WHERE t.topic_id = p_topic_id
@@ -108,23 +127,29 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'zone or in that of the session; '''': none. p_max_wait: after this time a step no longer waits '
 'for dependencies that lag; 0: it always waits. p_before_sql, p_after_sql: statements before and '
 'after the transforms, with qualified names. p_pos_column, p_id_column: the columns of the '
-'position (pos, id) in the base table. p_source_offset: PROBE, CLOCK, TRIGGER or HAND. '
-'p_reload_method: TRUNCATE or SWAP. p_advance_when_quiet: the offset moves on when there is '
-'nothing new. p_inactive_indicator: Y skips each step, N does not. p_comment: what the topic is. '
-'p_module_code: its Module, which is named like the topic when none is given. p_area_code: area of'
-' its Module (PRES). p_table_type_code: table type of its Module. p_platform_code: platform of its'
-' Module, POSTGRES or SPARK. p_start_pos, p_start_id: rows up to this position are not read. '
-'p_merge_key: columns of the destination; rows of a block replace those with the same values. '
-'p_recompute_key: columns of the destination; the first view of p_transforms names the values that'
-' a block touches, and the second computes their rows anew from the whole base table. p_max_age: '
-'how old the newest row of a source may be; 0: nothing is promised. Returns p_topic_id. Errors: '
-'OM005: p_topic is NULL; OM006: a code is unknown; OM009: the table is no name on the platform; '
-'OM013: an argument has a value that is not allowed; OM016: p_topic, or a dependency, is no name '
-'of a topic; OM017: it would depend on itself; OM111: another target while a rollback is pending; '
-'OM204: another platform than that of a companion; OM205: its destination lacks the column that '
-'tells the run; OM208: p_start_pos while a block is planned; OM209: nothing is known that would '
-'undo a load of its table format; OM210: a destination in a schema of OMD or PostgreSQL. Locks: '
-'other registrations; the Module row. See docs/explanation/lineage.md. Call again when the answer '
-'was lost.';
+'position (pos, id) in the base table; p_pos_column '''': the position is the id alone. '
+'p_source_offset: PROBE, CLOCK, TRIGGER or HAND. p_reload_method: DELETE (the default), TRUNCATE '
+'or SWAP. p_advance_when_quiet: the offset moves on when there is nothing new. '
+'p_inactive_indicator: Y skips each step, N does not. p_comment: what the topic is. p_module_code:'
+' its Module, which is named like the topic when none is given. p_area_code: area of its Module '
+'(PRES). p_table_type_code: table type of its Module. p_platform_code: platform of its Module, '
+'POSTGRES or SPARK. p_start_pos, p_start_id: rows up to this position are not read (by the id '
+'alone: p_start_pos -infinity); -infinity reads all rows. p_merge_key: columns of the destination;'
+' rows of a block replace those with the same values. p_recompute_key: columns of the destination;'
+' the first view of p_transforms names the values that a block touches, and the second computes '
+'their rows anew from the whole base table. p_max_age: how old the newest row of a source may be; '
+'0: nothing is promised. Returns p_topic_id. Errors: OM005: p_topic is NULL; OM006: a code is '
+'unknown; OM009: the table is no name on the platform; OM013: an argument has a value that is not '
+'allowed; OM016: p_topic, or a dependency, is no name of a topic; OM017: it would depend on '
+'itself; OM111: another target while a rollback is pending; OM204: another platform than that of a'
+' companion; OM205: its destination lacks the column that tells the run; OM206: the columns of the'
+' position are no timestamptz and integer; OM208: p_start_pos while the topic is held, a block is '
+'planned, or a step waits for its rollback; OM209: nothing is known that would undo a load of its '
+'table format; OM210: a destination in a schema of OMD or PostgreSQL; OM211: an argument or a '
+'dependency needs a time, and the position is the id alone; OM213: a view of a STEP does not read '
+'its base table by blocks; OM215: another base table or other columns of the position, without '
+'p_start_pos; OM216: a destination that holds rows, without p_start_pos. Locks: other '
+'registrations; the Module row. See docs/explanation/lineage.md. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

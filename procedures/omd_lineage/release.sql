@@ -21,7 +21,8 @@ BEGIN
             0, 0, 4, 'RELEASE',
             format('%s was released from %s by %s', p_topic, v_hostid, omd.editor())
         );
-        PERFORM omd_lineage._notify_topic(p_topic);
+        PERFORM omd_lineage._notify_topic(o.topic) FROM omd_lineage.offsets AS o
+        WHERE o.topic_id = v_topic_id;
     END IF;
 END
 $release$;

@@ -19,7 +19,18 @@ BEGIN
             jsonb_build_object('argument', CASE WHEN p_pos IS NULL THEN 'p_pos' ELSE 'p_id' END)
         );
     END IF;
-    v_last := omd_lineage._require_unplanned(v_topic_id);
+    PERFORM FROM omd_lineage.base_table AS b
+    WHERE b.topic_id = v_topic_id AND b.pos_column = '' AND p_pos <> '-infinity';
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_pos', 'value', p_pos::text,
+                'expected', '-infinity, since the position is the id alone'
+            )
+        );
+    END IF;
+    v_last := omd_lineage._require_unplanned(v_topic_id, ROW(p_pos, p_id));
     UPDATE omd_lineage.offsets AS o SET
         last = ROW(p_pos, p_id),
         quiet_start = NULL,
@@ -35,14 +46,18 @@ BEGIN
             ROW(p_pos, p_id), omd.editor()
         )
     );
-    PERFORM omd_lineage._notify_topic(p_topic);
+    PERFORM omd_lineage._notify_topic(o.topic) FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = v_topic_id;
 END
 $set_offset$;
 
 COMMENT ON PROCEDURE omd_lineage.set_offset IS
 'Sets the offset of the topic p_topic to (p_pos, p_id), forward or back. A source with HAND is '
-'then complete up to this position; a destination continues from it. Errors: OM005: an argument '
-'is NULL; OM015: p_topic is not registered; OM208: a block is planned. Locks: the offset. See '
-'docs/explanation/lineage.md. Call again when the answer was lost.';
+'then complete up to this position; a destination continues from it. Where the position is the id '
+'alone, p_pos is -infinity. A warning tells that rows are read again which the destination may '
+'hold. Errors: OM005: an argument is NULL; OM013: p_pos is a time there; OM015: p_topic is not '
+'registered; OM208: the topic is held, a block is planned, or a step that succeeded waits for its '
+'rollback. Locks: the offset. See docs/explanation/lineage.md. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.set_offset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_offset TO omd_runner, omd_admin;

@@ -24,6 +24,7 @@ DECLARE
     v_status pg_catalog.text;
     v_is_cancelled boolean;
 BEGIN
+    CALL omd.require_no_transaction_block('omd_lineage.step');
     -- A crash of the server could lose only a plan whose rows are not committed either, so this
     -- commit does not wait for the disk; the next one, with the rows, does.
     PERFORM pg_catalog.set_config('synchronous_commit', 'off', TRUE);
@@ -36,7 +37,8 @@ BEGIN
         CALL omd.execute_module(
             p_module_instance_id,
             pg_catalog.format(
-                'CALL omd_lineage._process_block(%s, %s)', p_module_instance_id, v_plan_number
+                'CALL omd_lineage._process_block(%L, %s, %s)',
+                p_topic, p_module_instance_id, v_plan_number
             ),
             v_status,
             v_is_cancelled,
@@ -74,14 +76,15 @@ $step$;
 
 COMMENT ON PROCEDURE omd_lineage.step IS
 'Runs one step of the topic p_topic in the database, as p_hostid (NULL: the session). It plans a '
-'block, or takes the one that failed, transforms it and moves the offset; rows, offset and '
-'success are one commit. Returns p_outcome: DONE, p_module_instance_id has written p_rows rows; '
-'NOJOBS, MUTEX, SKIPPED, ABORTED or FAILED, nothing was done; ERROR, everything was undone, and '
-'the error was recorded and counts as an attempt. p_detail says why. The ready list heeds repeat, '
-'run_window and back-off; step does not. It commits, so call it outside a transaction block. '
-'Errors: OM005: p_topic is NULL; OM014: the isolation level is not read committed; OM015: p_topic '
-'is not registered; OM208: it has no steps in the database; 57014: it was cancelled, which is '
-'recorded. Locks: the offset and the Module row while it begins; what the transforms take. See '
-'docs/explanation/lineage.md. May be NULL: p_module_instance_id, p_rows, p_detail.';
+'block, or takes the one that failed, transforms it and moves the offset; rows, offset and success'
+' are one commit. Returns p_outcome: DONE, p_module_instance_id has written p_rows rows; NOJOBS, '
+'MUTEX, SKIPPED, ABORTED or FAILED, nothing was done; ERROR, everything was undone, and the error '
+'was recorded and counts as an attempt. p_detail says why. The ready list heeds repeat, run_window'
+' and back-off; step does not. It commits, so call it outside a transaction block. Errors: OM005: '
+'p_topic is NULL; OM014: the isolation level is not read committed; OM015: p_topic is not '
+'registered; OM018: it is called in a transaction block or from a function; OM208: it has no steps'
+' in the database; 57014: it was cancelled, which is recorded. Locks: the offset and the Module '
+'row while it begins; what the transforms take. See docs/explanation/lineage.md. May be NULL: '
+'p_module_instance_id, p_rows, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.step TO omd_runner;

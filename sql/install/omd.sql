@@ -78,7 +78,7 @@
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/_quote_column.sql
 \ir ../../procedures/omd/_quote_value.sql
-\ir ../../procedures/omd/_target_relation.sql
+\ir ../../procedures/omd/target_relation.sql
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/_column_is_indexed.sql
@@ -93,6 +93,7 @@
 \ir ../../procedures/omd/_require_context.sql
 \ir ../../procedures/omd/require_read_committed.sql
 \ir ../../procedures/omd/_refused_commit.sql
+\ir ../../procedures/omd/ask_whether_to_commit.sql
 \ir ../../procedures/omd/require_no_transaction_block.sql
 \ir ../../procedures/omd/_require_batch_instance.sql
 \ir ../../procedures/omd/why_failed.sql
@@ -188,6 +189,8 @@
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql
 \ir ../../procedures/omd/_settle_rollback.sql
+\ir ../../procedures/omd/_ask_rollback.sql
+\ir ../../procedures/omd/undo_instances.sql
 \ir ../../procedures/omd/create_module_instance.sql
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
@@ -198,6 +201,7 @@
 \ir ../../procedures/omd/module_active_instance_control.sql
 \ir ../../procedures/omd/previous_module_instance.sql
 \ir ../../procedures/omd/record_load_window.sql
+\ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/create_load_window.sql
 \ir ../../procedures/omd/heartbeat.sql
 \ir ../../procedures/omd/fence.sql
@@ -225,6 +229,7 @@
 -- In-database runs
 \ir ../../procedures/omd/begin_in_database_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
+\ir ../../procedures/omd/tell_discarded_rows.sql
 \ir ../../procedures/omd/_session_settings.sql
 \ir ../../procedures/omd/_changed_settings.sql
 \ir ../../procedures/omd/_restore_settings.sql
@@ -242,6 +247,7 @@
 \ir ../../procedures/omd/instance_state.sql
 \ir ../../procedures/omd/instance_lives.sql
 \ir ../../procedures/omd/instances_since.sql
+\ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/failure_event.sql

@@ -28,11 +28,53 @@
 \ir ../../migrations/V012__lineage_comments.sql
 \endif
 
-\set checksum 'ec83d31735e18e2a1674a46709858dc0f7ea9163e42126c6eaebf40b43ee24b2'
-\set migration 'V013__topic_increments'
+\set checksum '6c5864de52ae02e4e249b267aeda7ecb1415886ae20001cc70023091a2220c16'
+\set migration 'V013__lineage_columns'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V013__topic_increments.sql
+\ir ../../migrations/V013__lineage_columns.sql
+\endif
+
+\set checksum '2ee4efe653321bbc571e343f7829bed30d545b153df7a710c014e4fce17ea573'
+\set migration 'V014__lineage_guard'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V014__lineage_guard.sql
+\endif
+
+\set checksum '0f436d61c8feb866686415f0cf403e4deb589f5b1bbe9b5eab259436a0436c32'
+\set migration 'V015__sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V015__sources.sql
+\endif
+
+\set checksum 'ce17a949ba0f01b7c58d0565ce203990b377c0cb8efd01c201adcc9e1e90942d'
+\set migration 'V016__lineage_spelling'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V016__lineage_spelling.sql
+\endif
+
+\set checksum 'af6bb41f679d411bfdbfe2b175dfbfd0f3faf3af810bc53776b61a4ba51c085d'
+\set migration 'V017__lineage_steps'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V017__lineage_steps.sql
+\endif
+
+\set checksum '7acded4b426baafbcdb43e5120b2b9c803666cbb47c5ef359f34f0b27b403ae7'
+\set migration 'V018__lineage_merge'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V018__lineage_merge.sql
+\endif
+
+\set checksum '3f056ac5ae28b3d3b55a5c560cc22063964533ee43d993b1e3225a5383cdec16'
+\set migration 'V019__lineage_restate'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V019__lineage_restate.sql
 \endif
 
 -- Reference rows
@@ -44,58 +86,124 @@
 \ir ../../procedures/omd_lineage/_in_run_window.sql
 \ir ../../procedures/omd_lineage/_horizon.sql
 \ir ../../procedures/omd_lineage/_notify_topic.sql
+\ir ../../procedures/omd_lineage/_block_pos.sql
 \ir ../../procedures/omd_lineage/block_start.sql
 \ir ../../procedures/omd_lineage/block_end.sql
 \ir ../../procedures/omd_lineage/in_block.sql
+\ir ../../procedures/omd_lineage/until_block_end.sql
+\ir ../../procedures/omd_lineage/id_in_block.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
 \ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
+\ir ../views/omd_lineage/source_list.sql
+\ir ../views/omd_lineage/restatement_list.sql
 
 -- Topics
 \ir ../../procedures/omd_lineage/_oldest_writer.sql
 \ir ../../procedures/omd_lineage/_uncounted_instances.sql
+\ir ../../procedures/omd_lineage/_former_name.sql
+\ir ../../procedures/omd_lineage/_why_unreadable.sql
+\ir ../../procedures/omd_lineage/_missing_index.sql
+\ir ../../procedures/omd_lineage/_unread_rows.sql
+\ir ../../procedures/omd_lineage/_pos_expression.sql
+\ir ../../procedures/omd_lineage/_require_position.sql
 \ir ../../procedures/omd_lineage/_newest_row.sql
 \ir ../../procedures/omd_lineage/_see_position.sql
 \ir ../../procedures/omd_lineage/_safe_position.sql
 \ir ../../procedures/omd_lineage/_move_source.sql
+\ir ../../procedures/omd_lineage/_leave_note.sql
+\ir ../../procedures/omd_lineage/_take_notes.sql
 \ir ../../procedures/omd_lineage/_write_state.sql
+\ir ../../procedures/omd_lineage/_save_probe.sql
 \ir ../../procedures/omd_lineage/_probe_source.sql
+\ir ../../procedures/omd_lineage/_try_probe.sql
+\ir ../../procedures/omd_lineage/_sources_to_probe.sql
 \ir ../../procedures/omd_lineage/probe_sources.sql
 \ir ../../procedures/omd_lineage/_normal_run_window.sql
 \ir ../../procedures/omd_lineage/_check_topic.sql
 \ir ../../procedures/omd_lineage/_register_topic_module.sql
 \ir ../../procedures/omd_lineage/_resolve_dependencies.sql
 \ir ../../procedures/omd_lineage/_require_no_cycle.sql
+\ir ../../procedures/omd_lineage/_require_one_kind.sql
+\ir ../../procedures/omd_lineage/_inserts_only.sql
+\ir ../../procedures/omd_lineage/_holds_rows.sql
+\ir ../../procedures/omd_lineage/_read_positions.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql
+\ir ../../procedures/omd_lineage/_open_runs.sql
+\ir ../../procedures/omd_lineage/undo_failed.sql
 \ir ../../procedures/omd_lineage/remove_topic.sql
 \ir ../../procedures/omd_lineage/set_offset.sql
 \ir ../../procedures/omd_lineage/release.sql
 \ir ../../procedures/omd_lineage/retry.sql
 
+-- Ranges to be taken again
+\ir ../../procedures/omd_lineage/_downstream.sql
+\ir ../../procedures/omd_lineage/_readers.sql
+\ir ../../procedures/omd_lineage/readers_of.sql
+\ir ../../procedures/omd_lineage/_undo_preview.sql
+\ir ../../procedures/omd_lineage/_queue_restatement.sql
+\ir ../../procedures/omd_lineage/cancel_restate.sql
+\ir ../../procedures/omd_lineage/_next_restated_block.sql
+\ir ../../procedures/omd_lineage/_end_restatement.sql
+\ir ../../procedures/omd_lineage/_claim_restatement.sql
+\ir ../../procedures/omd_lineage/_forget_blocks.sql
+\ir ../../procedures/omd_lineage/_widen_restatement.sql
+\ir ../../procedures/omd_lineage/_widen_restatements.sql
+
 -- Steps
 \ir ../../procedures/omd_lineage/_next_block.sql
+\ir ../../procedures/omd_lineage/_may_be_swapped.sql
+\ir ../../procedures/omd_lineage/_reload_way.sql
+\ir ../../procedures/omd_lineage/_plan_detail.sql
 \ir ../../procedures/omd_lineage/plan.sql
 \ir ../../procedures/omd_lineage/topic_definition.sql
 \ir ../../procedures/omd_lineage/_write_block.sql
 \ir ../../procedures/omd_lineage/set_block.sql
+\ir ../../procedures/omd_lineage/_go_back.sql
 \ir ../../procedures/omd_lineage/_claim_topic.sql
 \ir ../../procedures/omd_lineage/_note_no_jobs.sql
 \ir ../../procedures/omd_lineage/_start_step.sql
+\ir ../../procedures/omd_lineage/_start_restated_step.sql
+\ir ../../procedures/omd_lineage/_end_restated_step.sql
 \ir ../../procedures/omd_lineage/begin_step.sql
 \ir ../../procedures/omd_lineage/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/_add_counts.sql
+\ir ../../procedures/omd_lineage/_require_block_views.sql
 \ir ../../procedures/omd_lineage/_insert_transform.sql
-\ir ../../procedures/omd_lineage/_may_be_swapped.sql
+\ir ../../procedures/omd_lineage/_equals_operator.sql
+\ir ../../procedures/omd_lineage/_match_keys.sql
+\ir ../../procedures/omd_lineage/_has_unique_key.sql
+\ir ../../procedures/omd_lineage/_begin_replacement.sql
+\ir ../../procedures/omd_lineage/_keep_rows.sql
+\ir ../../procedures/omd_lineage/_kept_rows.sql
+\ir ../../procedures/omd_lineage/_forget_rows.sql
+\ir ../../procedures/omd_lineage/_fill_block_table.sql
+\ir ../../procedures/omd_lineage/_key_values.sql
+\ir ../../procedures/omd_lineage/_double_key.sql
+\ir ../../procedures/omd_lineage/_count_nulls.sql
+\ir ../../procedures/omd_lineage/_replace_rows.sql
+\ir ../../procedures/omd_lineage/_merge_transform.sql
+\ir ../../procedures/omd_lineage/_recompute_transform.sql
+\ir ../../procedures/omd_lineage/_replace_block.sql
+\ir ../../procedures/omd_lineage/_step_module.sql
+\ir ../../procedures/omd_lineage/_fill_kept_table.sql
+\ir ../../procedures/omd_lineage/_hand_on_rows.sql
+\ir ../../procedures/omd_lineage/put_back_rows.sql
+\ir ../../procedures/omd_lineage/_register_put_back.sql
+\ir ../../procedures/omd_lineage/_exchange_rows.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql
+\ir ../../procedures/omd_lineage/_note_reload.sql
 \ir ../../procedures/omd_lineage/_advance_offset.sql
+\ir ../../procedures/omd_lineage/_call_processor.sql
 \ir ../../procedures/omd_lineage/_process_block.sql
 \ir ../../procedures/omd_lineage/commit_step.sql
 \ir ../../procedures/omd_lineage/fail_step.sql
 \ir ../../procedures/omd_lineage/note_error.sql
 \ir ../../procedures/omd_lineage/step.sql
+\ir ../../procedures/omd_lineage/restate.sql
 \ir ../../procedures/omd_lineage/purge_log.sql
 \ir ../../procedures/omd_lineage/note_rows.sql
 \ir ../../procedures/omd_lineage/_log_topic_edit.sql
@@ -107,11 +215,13 @@
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../views/omd_lineage/error_log.sql
+\ir ../views/omd_lineage/sources.sql
 \ir ../views/omd_lineage/lineage_lag.sql
 \ir ../views/omd_lineage/lineage_gaps.sql
 \ir ../views/omd_lineage/lineage_errors.sql
 \ir ../views/omd_lineage/lineage_throughput.sql
 \ir ../views/omd_lineage/lineage_graph.sql
+\ir ../views/omd_lineage/lineage_topics.sql
 
 -- Grants
 \ir ../grants/omd_lineage.sql

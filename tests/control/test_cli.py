@@ -173,7 +173,7 @@ def test_registering_by_flags(omd_: Command) -> None:
         assert done.returncode == 0, done.stderr
     shown = omd_("module", "show", "m").stdout
     assert "a, b" in shown
-    assert "dwh.int" in shown
+    assert 'dwh."int"' in shown
     shown = omd_("batch", "show", "b").stdout
     assert "Hourly" in shown
     assert "m" in shown

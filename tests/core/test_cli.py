@@ -191,10 +191,14 @@ def test_the_doctor_warns_that_registered_sql_would_run_as_superuser(doctor, con
     try:
         code, [found] = doctor("who runs", dsn)
         assert (code, found["verdict"]) == (0, "warning")
-        assert "runs as superuser" in found["found"]
+        assert "with the rights of the role that runs it" in found["found"]
         assert "IN ROLE omd_runner" in found["mend"]
 
         assert doctor("who runs", login)[1][0]["verdict"] == "ok"
+        conn.execute("GRANT pg_execute_server_program TO omd_test_loader")
+        [found] = doctor("who runs", login)[1]
+        assert found["found"].startswith("omd_test_loader: may execute programs")
+        conn.execute("REVOKE pg_execute_server_program FROM omd_test_loader")
 
         # The runs of others count, also of a superuser who has taken on another role.
         register(conn, 1)

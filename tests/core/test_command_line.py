@@ -65,7 +65,8 @@ SILENT = {
     "end module", "set-next-run", "parameter", "parameter set", "purge", "batch", "module",
     "run", "report", "embedded", "embedded start", "embedded stop", "embedded dsn",
     "embedded psql", "lineage", "lineage register", "lineage remove", "lineage graph",
-    "lineage run", "lineage retry", "lineage release", "lineage offset",
+    "lineage run", "lineage retry", "lineage release", "lineage offset", "lineage restate",
+    "lineage cancel-restate", "lineage undo",
 }  # fmt: skip
 
 

@@ -54,7 +54,7 @@ class TestPlayed:
             "no offset: feed.weather",
             "fact.departure: DONE, 3611 rows",
             "writes to feed.flights",
-            "fact.departure: DONE, 6107 rows",
+            "fact.departure: DONE, 6109 rows",
             "terminating connection due to administrator command",
             "fact.departure: DONE, 2722 rows",
             "fact.departure: DONE, 3296 rows",

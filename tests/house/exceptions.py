@@ -10,12 +10,15 @@ CONTROLS_TRANSACTIONS = {
     "omd.execute_module",
     "omd._execute_batch",
     "omd.purge_history",
+    "omd.ask_whether_to_commit",
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
     "omd_dispatch.purge_family",
     "omd_dispatch.purge_partition",
     "omd_lineage.step",
+    "omd_lineage.probe_sources",
+    "omd_lineage.restate",
 }
 
 # These work with the rights of the owner on tables whose names are known only at run time: those of
@@ -74,8 +77,11 @@ NULL_IS_AN_ANSWER = {
     "omd.tell_row_counts": "a count that is not given is 0",
     "omd_dispatch.backend_position": "a member without a name has no place",
     "omd_dispatch.maintain": "all its arguments are answers",
+    "omd.tell_discarded_rows": "a count that is not given is 0",
     "omd.recorded_write": "it reads; nothing is recorded under NULL",
     "omd_lineage.in_block": "a condition of views: a row without a position is in no block",
+    "omd_lineage.until_block_end": "a condition of views: outside of a step it is true",
+    "omd_lineage.id_in_block": "the same, where the position is the id alone",
     "omd_lineage.probe_sources": "its only argument is an answer",
 }
 
@@ -107,6 +113,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd._answer_module > omd._raise_module_instance_state",
             "omd._decide_batch > omd._raise_batch_instance_state",
             "omd._require_rollback > omd._raise_module_instance_state",
+            "omd._ask_rollback > omd._raise_module_instance_state",
             "omd.heartbeat > omd._raise_module_instance_state",
             "omd.heartbeat_batch > omd._raise_batch_instance_state",
         ],
@@ -206,7 +213,18 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd_lineage.begin_step > omd.begin_in_database_run",
             "omd_lineage.begin_step > omd.begin_module",
+            "omd_lineage.undo_failed > omd.begin_module",
         ],
+    ),
+    (
+        "OM011 OM013 OM101",
+        "it gives no lease and no context, and it runs in no Batch",
+        ["omd_lineage.undo_failed > omd.begin_module"],
+    ),
+    (
+        "OM004 OM007 OM101 OM102",
+        "the run is its own, of this moment, and proceeds",
+        ["omd_lineage.undo_failed > omd.module_success"],
     ),
     (
         "OM101 OM112 OM201 OM202 OM205",
@@ -217,14 +235,22 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
+        "OM004 OM009 OM101 OM112 OM201 OM202 OM205",
+        "it records what is not the mistake of its caller, and answers ERROR",
+        ["omd_lineage.begin_step > omd.undo_instances"],
+    ),
+    (
         "OM203 OM204",
         "it gives what to execute; a target elsewhere is recorded, and answered with ERROR",
         ["omd_lineage.begin_step > omd.begin_in_database_run"],
     ),
     (
-        "OM206",
-        "it records what is not the mistake of its caller, and answers ERROR",
-        ["omd_lineage.begin_step > omd_lineage._next_block"],
+        "OM206 OM212",
+        "it records what is not the mistake of its caller, and answers ERROR or NOJOBS",
+        [
+            "omd_lineage.begin_step > omd_lineage._newest_row",
+            "omd_lineage.begin_step > omd_lineage._next_block",
+        ],
     ),
     (
         "OM004",
@@ -264,7 +290,15 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd_lineage._register_topic_module > omd.register_rollback",
         ],
     ),
+    (
+        "OM002 OM005 OM013 OM209",
+        "the Module is there, and the template is a text of lineage",
+        ["omd_lineage._register_put_back > omd.register_rollback"],
+    ),
 ]
+
+# Tables that no role reads: they hold data of destinations, which not every reader of OMD may see.
+HIDDEN = {"omd_lineage.replaced_row"}
 
 # The schemas that a room may name besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}}

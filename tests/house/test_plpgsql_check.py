@@ -14,22 +14,36 @@ EXECUTE_REGISTERED_SQL = {
     "omd.execute_module(bigint,text,text,boolean,boolean)",
     "omd.preview_rollback(bigint)",
     "omd.rollback_module(bigint)",
-    "omd_lineage._process_block(bigint,bigint)",
+    "omd_lineage._process_block(text,bigint,bigint)",
 }
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
     "omd_dispatch._fire_schedules(integer)",
-    "omd_lineage._insert_transform(text,text,text,bigint,text)",
+    "omd_lineage._call_processor(text,text,text,text,bigint,bigint,jsonb,jsonb)",
+    "omd_lineage._count_nulls(text,jsonb)",
+    "omd_lineage._double_key(text,text)",
+    "omd_lineage._fill_block_table(text,text,text[],text[],text,bigint,text,text,text)",
+    "omd_lineage._fill_kept_table(text,regclass,bigint,text[],bigint,bigint)",
+    "omd_lineage._hand_on_rows(regclass,text[],text,text,text[],text,bigint,text)",
+    "omd_lineage._insert_transform(text,text,text,bigint,text,text)",
+    "omd_lineage._key_values(text,text)",
+    "omd_lineage._merge_transform(text,text,text[],text[],text,bigint,text)",
     "omd_lineage._newest_row(text,text,text)",
     "omd_lineage._next_block(integer,boolean)",
+    "omd_lineage._recompute_transform(text,text,text,text[],text,bigint,text)",
+    "omd_lineage._replace_rows(regclass,text[],text,text,text[],text,bigint)",
+    "omd_lineage.put_back_rows(bigint[])",
+    "omd_lineage._exchange_rows(regclass,regclass,text,text[])",
+    "omd_lineage._widen_restatements(bigint,text,text,bigint[])",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
+    "omd_lineage._unread_rows(text,text,text,timestamp with time zone,timestamp with time zone)",
 }
 
 # These exist to execute a COMMIT that the server may refuse.
 TRY_TO_COMMIT = {
     "omd._refused_commit()",
-    "omd.require_no_transaction_block(text)",
+    "omd.ask_whether_to_commit(boolean)",
 }
 
 # Base tables belong to users, so a trigger function for them needs a table made here.

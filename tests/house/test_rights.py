@@ -17,6 +17,7 @@ from house.exceptions import (
     ADMIN_ROWS,
     CHANGES_NOTHING,
     CONTROLS_TRANSACTIONS,
+    HIDDEN,
     OVER_GENERATED_TABLES,
 )
 
@@ -158,7 +159,7 @@ def test_a_runner_and_a_reader_touch_no_table(
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_whoever_has_a_role_reads_everything(
+def test_whoever_has_a_role_reads_everything_but_what_is_hidden(
     conn: Connection, connect: Callable[..., Connection], role: str
 ) -> None:
     """Views run the functions in them with the rights of the reader."""
@@ -169,7 +170,11 @@ def test_whoever_has_a_role_reads_everything(
     session = connect(role=role)
     for row in relations:
         query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(row["schema"], row["name"]))
-        session.execute(query)
+        if f"{row['schema']}.{row['name']}" in HIDDEN:
+            with pytest.raises(InsufficientPrivilege):
+                session.execute(query)
+        else:
+            session.execute(query)
 
 
 # Routines

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 import psycopg
+import pytest
 
 from omd import install
 from support.released import RELEASED, released, released_with_lineage
@@ -87,3 +88,48 @@ def test_psql_upgrades_too_and_drops_what_is_retired(upgraded: str, psql) -> Non
         )
         assert left.fetchall() == []
         assert conn.execute("CALL omd.begin_module('m')").fetchone()[:3] == (2, "P", [1])
+
+
+@released_with_lineage
+def test_a_table_that_had_several_spellings_has_one_after_the_upgrade(upgraded: str) -> None:
+    with psycopg.connect(upgraded, autocommit=True) as conn:
+        for statement in (
+            "CREATE TABLE dwh.src (pos timestamptz, id bigint, PRIMARY KEY (pos, id))",
+            "CREATE TABLE dwh.f (id bigint, omd_insert_module_instance_id bigint)",
+            (
+                "CREATE VIEW dwh.v AS SELECT id FROM dwh.src AS s"
+                " WHERE omd_lineage.in_block(s.pos, s.id)"
+            ),
+            (
+                "INSERT INTO dwh.src SELECT timestamptz '2020-01-01 UTC' + n * interval '1 day', n"
+                " FROM generate_series(1, 3) AS n"
+            ),
+            "CALL omd.register_module('load', 'HSTG', 'DWH.\"src\"')",
+            "CALL omd_lineage.register_topic('DWH.Src')",
+            (
+                "CALL omd_lineage.register_topic('\"dwh\".F#a', ARRAY['dwh.src'],"
+                " p_transforms => ARRAY['DWH.v'])"
+            ),
+            "CALL omd_lineage.register_topic('DWH.F#a', p_source_offset => 'HAND')",
+        ):
+            conn.execute(statement.encode())
+        with pytest.raises(install.InstallError, match=r"DWH\.F#a") as clash:
+            install.install(conn)
+        assert "remove_topic" in (clash.value.hint or "")
+        conn.execute("CALL omd_lineage.remove_topic('DWH.F#a')")
+        install.install(conn)
+        assert conn.execute(
+            "SELECT t.topic, t.table_code, t.depends_on, t.transforms, o.topic, s.topic"
+            " FROM omd_lineage.topic AS t INNER JOIN omd_lineage.offsets AS o USING (topic_id)"
+            " LEFT JOIN omd_lineage.dependency AS d USING (topic_id)"
+            " LEFT JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id"
+            " ORDER BY t.topic"
+        ).fetchall() == [
+            ("dwh.f#a", "dwh.f", ["dwh.src"], ["dwh.v"], "dwh.f#a", "dwh.src"),
+            ("dwh.src", "dwh.src", [], [], "dwh.src", None),
+        ]
+        modules = conn.execute("SELECT DISTINCT table_code FROM omd.module ORDER BY 1").fetchall()
+        assert modules == [("dwh.f",), ("dwh.src",), ("dwh.t",)]
+        answer = conn.execute("CALL omd_lineage.step('DWH.F#a')").fetchone()
+        assert answer is not None
+        assert (answer[0], answer[2]) == ("DONE", 2)

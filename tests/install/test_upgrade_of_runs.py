@@ -40,6 +40,7 @@ class Sessions:
 
     def __init__(self, connect: Connect, dsn: str, pool: ThreadPoolExecutor) -> None:
         self.conn = connect(dsn, row_factory=psycopg.rows.tuple_row)
+        self.readers: list[psycopg.Connection[Any]] = []
         self._connect, self._dsn, self._pool = connect, dsn, pool
 
     def start(self, *statements: str, role: str | None = None) -> Future[Any]:
@@ -64,6 +65,7 @@ class Sessions:
         """A session with a transaction that has read."""
         session = self._connect(self._dsn, autocommit=False)
         session.execute(statement.encode())
+        self.readers.append(session)
         return session
 
     def _waiting(self, pid: int, run: Future[Any]) -> Future[Any]:
@@ -93,7 +95,10 @@ def sessions(
         try:
             yield sessions
         finally:
+            # What still waits for the test must not keep the suite when the test has failed.
             sessions.let_go()
+            for reader in sessions.readers:
+                reader.close()
 
 
 @released
@@ -192,9 +197,10 @@ def test_a_step_that_executes_during_an_upgrade_ends_well(
     topic(conn, processor, wait)
     sessions.hold()
     run = sessions.start("CALL omd_lineage.step('dwh.f')", role="omd_runner")
-    install.install(conn)
+    upgrade = sessions.upgrade()
     sessions.let_go()
     outcome, _, rows, detail = run.result(timeout=20)
+    upgrade.result(timeout=20)
     assert outcome == "DONE", detail
     # A reload takes what is before the newest position, a step the first two rows.
     assert rows == (4 if processor == "STEP" else 8)
@@ -239,7 +245,7 @@ def test_calls_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
         "batch_in_db": "CALL omd.run_batch('batch_in_db')",
     }
     # The upgrade waits for this reader of what it replaces late, and holds its locks by then.
-    reader = sessions.reader("SELECT FROM omd_report.lineage_lag")
+    reader = sessions.reader("SELECT FROM omd_report.throughput_per_day")
     upgrade = sessions.upgrade()
     waiting = {
         name: sessions.start(call.format(running.get(name)), role="omd_runner")
@@ -306,22 +312,24 @@ def test_steps_of_drivers_that_wait_for_an_upgrade_end_well(sessions: Sessions) 
         " p_event_return_code_details => 'E')"
     )
     reader = sessions.reader("SELECT FROM omd_report.throughput_per_day")
+    # The upgrade waits for the step in the database before it takes any lock, and then, with its
+    # locks, for the reader.
     upgrade = sessions.upgrade()
+    sessions.let_go()
+    assert in_database.result(timeout=60)[0] == "DONE", in_database.result()
+    waits = "SELECT %s = ANY(pg_blocking_pids(%s))"
+    who = [reader.info.backend_pid, upgrade.pid]  # type: ignore[attr-defined]
+    while conn.execute(waits, who).fetchone() == (False,):
+        assert not upgrade.done(), upgrade.result()
     waiting = [
         sessions.start(commit.format(*fence["ended"]), role="omd_runner"),
         sessions.start(fail.format(fence["broken"][0]), role="omd_runner"),
         sessions.start("CALL omd_lineage.step('dwh.begun')", role="omd_runner"),
     ]
-    # The one in the database comes to its end while the upgrade holds its locks.
-    sessions.let_go()
-    waits = "SELECT 1 FROM pg_locks WHERE pid = %s AND NOT granted AND locktype = 'relation'"
-    while conn.execute(waits, [in_database.pid]).fetchone() is None:
-        assert not in_database.done(), in_database.result()
     reader.rollback()
     upgrade.result(timeout=60)
     answers = [call.result(timeout=60) for call in waiting]
     assert [a and a[0] for a in answers] == [None, None, "DONE"], answers
-    assert in_database.result(timeout=60)[0] == "DONE", in_database.result()
     conn.execute(commit.format(*fence["later"]))
     states = conn.execute(
         "SELECT topic, state, CASE WHEN next IS NULL THEN (last).id END, (next).id"

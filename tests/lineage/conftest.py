@@ -20,4 +20,4 @@ __all__ = ["conn", "dsn"]
 @pytest.fixture
 def another(connect: Callable[..., Connection]) -> Callable[..., Scene]:
     """A function that returns the calls over a connection of their own, also as a role."""
-    return lambda **arguments: Scene(connect(**arguments))
+    return lambda **arguments: Scene(connect(**arguments), changes_role="role" not in arguments)

@@ -312,7 +312,7 @@ def test_a_prepared_transaction_is_not_passed_over(two_phase_dsn: str, guarded: 
     ):
         conn.execute("DROP SCHEMA dwh CASCADE")
         conn.execute("CREATE SCHEMA dwh")
-        scene = Scene(conn)
+        scene = Scene(conn, changes_role=False)
         if not guarded:
             text = scene.one(
                 "SELECT pg_get_functiondef('omd_lineage._oldest_writer'::regproc)"

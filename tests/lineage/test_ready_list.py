@@ -63,14 +63,16 @@ def test_an_empty_base_table_has_no_offset(scene: Scene) -> None:
     assert scene.reason() == (True, "DUE")
 
 
-def test_a_table_with_several_topics_has_come_as_far_as_the_newest(scene: Scene) -> None:
+def test_a_table_with_several_topics_has_come_as_far_as_the_slowest(scene: Scene) -> None:
     for tag, minute in (("a", 3), ("b", 6), ("c", 5)):
         hand(scene, f"dwh.src#{tag}", minute)
     hand(scene, "dwh.src#never")
     scene.topic("dwh.f", "dwh.src", transforms=["dwh.v"])
-    scene.topic("dwh.g", "dwh.src#a", transforms=["dwh.v"])
-    assert upto(scene, "dwh.f") == (at(6), "dwh.src")
-    assert upto(scene, "dwh.g") == (at(3), "dwh.src#a")
+    scene.topic("dwh.g", "dwh.src#b", transforms=["dwh.v"])
+    assert upto(scene, "dwh.g") == (at(6), "dwh.src#b")
+    assert upto(scene, "dwh.f") == (None, "no offset: dwh.src")
+    scene.call("omd_lineage.set_offset", topic="dwh.src#never", pos=at(9))
+    assert upto(scene, "dwh.f") == (at(3), "dwh.src")
 
 
 def test_a_shard_looks_at_its_own_shard(scene: Scene) -> None:
@@ -168,6 +170,7 @@ def test_outside_of_its_window_nothing_runs(scene: Scene, state: str) -> None:
         scene.step()
     elif state == "retry":
         scene.fails()
+        scene.long_ago(run=MINUTE)
     assert scene.ready()["is_ready"]
     around = scene.one(
         "SELECT to_char(now() AT TIME ZONE 'UTC' + interval '2 hours', 'HH24:MI') || '-'"
@@ -242,6 +245,19 @@ def test_back_off_doubles_from_repeat_up_to_an_hour(scene: Scene) -> None:
         assert scene.reason() == (True, "RETRY"), attempts
 
 
+def test_back_off_begins_with_a_second_whatever_repeat_is(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2)
+    scene.topic(repeat=timedelta(0))
+    scene.fails()
+    for attempts, seconds in ((1, 1), (2, 2), (9, 256)):
+        scene.owner("UPDATE omd_lineage.offsets SET attempts = %s WHERE topic = 'dwh.f'", attempts)
+        with scene.conn.transaction():  # in which now() stands still
+            scene.long_ago(run=timedelta(seconds=seconds))
+            assert scene.reason() == (False, "BACK_OFF"), attempts
+            scene.long_ago(run=timedelta(seconds=seconds, microseconds=1))
+            assert scene.reason() == (True, "RETRY"), attempts
+
+
 def test_a_repeat_of_days_backs_off_an_hour_at_most(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2)
     scene.topic(repeat=timedelta(days=2))
@@ -256,6 +272,7 @@ def test_after_ten_attempts_a_topic_has_failed_until_somebody_clears_it(scene: S
     for attempt in range(1, 11):
         assert scene.reason() == (True, "DUE" if attempt == 1 else "RETRY")
         assert scene.step().outcome == "ERROR"
+        scene.long_ago(run=HOUR)
         assert scene.ready()["attempts"] == attempt
     assert scene.reason() == (False, "FAILED")
     step = scene.step()
@@ -400,7 +417,7 @@ def test_a_topic_that_is_held_is_not_ready(scene: Scene) -> None:
     assert (row["is_ready"], row["reason"], row["hostid"]) == (False, "HELD", "host a")
     scene.call("omd_lineage.fail_step", module_instance_id=run["module_instance_id"])
     assert scene.ready()["hostid"] == ""
-    assert scene.reason() == (True, "RETRY")
+    assert scene.reason() == (False, "BACK_OFF")
 
 
 def test_a_holder_whose_lease_is_over_holds_nothing(scene: Scene) -> None:
@@ -410,6 +427,7 @@ def test_a_holder_whose_lease_is_over_holds_nothing(scene: Scene) -> None:
     first = scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="a", lease=HOUR)
     assert scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="b")["outcome"] == "MUTEX"
     scene.owner("UPDATE omd.module_instance SET lease_expires_at = now() - %s", lease)
+    scene.long_ago(run=MINUTE)
     assert scene.reason() == (True, "RETRY")
     second = scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="b", lease=HOUR)
     assert second["outcome"] == "RUN"

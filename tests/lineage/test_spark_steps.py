@@ -42,7 +42,8 @@ CREATE INDEX ON stg."the names" (pos, id);
 INSERT INTO stg."the names" VALUES
 ('2020-01-01 11:00+00', 1, 'one'), ('2020-01-01 13:00+00', 2, 'two');
 CREATE TABLE fact.a (
-    id bigint, name text, omd_insert_module_instance_id bigint, omd_insert_datetime timestamptz
+    id bigint, name text, omd_insert_module_instance_id bigint, omd_insert_datetime timestamptz,
+    omd_record_source text
 );
 GRANT USAGE ON SCHEMA stg, fact TO omd_owner;
 GRANT ALL ON ALL TABLES IN SCHEMA stg, fact TO omd_owner;
@@ -141,7 +142,10 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
         assert run.load_window is not None
         assert run.load_window.end_id == 4
         assert spark.table("block").count() == spark.table("stg_a").count() == 4
-        return spark.sql("SELECT id + 100 AS id, CAST(NULL AS string) AS name FROM stg_a")
+        return spark.sql(
+            "SELECT id + 100 AS id, CAST(NULL AS string) AS name, 'theirs' AS omd_record_source,"
+            " CAST(NULL AS bigint) AS omd_insert_module_instance_id FROM stg_a"
+        )
 
     call(more)
     outcome = room.step("fact.a", spark=spark)
@@ -149,6 +153,11 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
     assert rows(conn) == [*FIRST, *((i + 100, None) for i in range(1, 5))]
     log = conn.execute("SELECT nulls FROM omd_lineage.log").fetchall()
     assert log == [{"nulls": {"name": 6}}]
+    # The stamp is that of the step, whatever the transform brings along.
+    stamps = (
+        "SELECT DISTINCT omd_insert_module_instance_id AS id, omd_record_source AS s FROM fact.a"
+    )
+    assert conn.execute(stamps).fetchall() == [{"id": outcome.module_instance_id, "s": "fact.a"}]
     assert not spark.catalog.tableExists("block")
 
 
@@ -358,3 +367,27 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
     )
     assert again.returncode == 0, again.stderr
     assert rows(conn) == FIRST
+
+
+def test_a_block_by_the_id_alone(room: omd.Lineage, conn: Connection, spark: SparkSession) -> None:
+    conn.execute(
+        "CREATE TABLE stg.i (i int PRIMARY KEY); INSERT INTO stg.i SELECT generate_series(1, 5);"
+        "CREATE TABLE fact.i (i int, omd_insert_module_instance_id bigint);"
+        "GRANT ALL ON ALL TABLES IN SCHEMA stg, fact TO omd_owner"
+    )
+    room.register_topic("stg.i", pos_column="", id_column="i")
+    room.register_topic(
+        "fact.i",
+        depends_on=["stg.i"],
+        transforms=["SELECT i FROM block"],
+        engine="SPARK",
+        maxstep=3,
+    )
+    told = [room.step("fact.i", spark=spark) for _ in range(3)]
+    assert [(step.outcome, step.rows) for step in told[:2]] == [
+        (StepResult.DONE, 3),
+        (StepResult.DONE, 2),
+    ]
+    assert told[2].outcome is StepResult.NOJOBS
+    found = conn.execute("SELECT i FROM fact.i ORDER BY i").fetchall()
+    assert [row["i"] for row in found] == [1, 2, 3, 4, 5]

@@ -1,5 +1,8 @@
 """`Scene` creates sources, topics and steps of lineage in one line each.
 
+Tables are created by a superuser; omd_admin registers, and omd_runner takes the steps, with the
+rights that the documentation names and no others.
+
 Times are minutes after NOON, long ago, so that no delay matters unless a test gives one. The row of
 a source with the greatest time is never taken, because more rows of that time may arrive.
 """
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
 import pytest
+from psycopg.pq import TransactionStatus
 from psycopg.types.composite import CompositeInfo, register_composite
 from psycopg.types.datetime import TimestamptzLoader
 
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
 NOON = datetime(2020, 1, 1, 12, tzinfo=timezone.utc)
 FIRST = datetime.min.replace(tzinfo=timezone.utc)  # -infinity
 LEAST_ID = -(2**63)
+
+# What a destination needs; a RELOAD needs TRUNCATE too.
+RIGHTS = "SELECT, INSERT, DELETE"
+_OF_ADMINS = {"cancel_restate", "register_topic", "release", "remove_topic", "retry"}
 
 
 class _Endless(TimestamptzLoader):
@@ -50,12 +58,40 @@ class Step(NamedTuple):
 class Scene(Flow):
     """Calls of omd_lineage over one connection."""
 
-    def __init__(self, conn: Connection) -> None:
+    def __init__(self, conn: Connection, *, changes_role: bool = True) -> None:
         super().__init__(conn)
+        self.changes_role = changes_role
         conn.adapters.register_loader("timestamptz", _Endless)
         info = CompositeInfo.fetch(conn, "omd_lineage.row_position")
         assert info
         register_composite(info, conn)
+
+    # Roles
+
+    @contextlib.contextmanager
+    def role(self, name: str) -> Iterator[None]:
+        """Do what follows as a role of OMD, unless the session has been given one for good."""
+        if not self.changes_role:
+            yield
+            return
+        self.conn.execute(f"SET ROLE {name}".encode())
+        try:
+            yield
+        finally:
+            # The rollback of a transaction that has failed takes the role back.
+            if not self.conn.closed and self.conn.info.transaction_status in {
+                TransactionStatus.IDLE,
+                TransactionStatus.INTRANS,
+            }:
+                self.conn.execute("RESET ROLE")
+
+    def call(self, routine: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a routine of lineage as the role that it is for, and any other as a superuser."""
+        schema, _, name = routine.rpartition(".")
+        if schema != "omd_lineage":
+            return super().call(routine, **arguments)
+        with self.role("omd_admin" if name in _OF_ADMINS else "omd_runner"):
+            return super().call(routine, **arguments)
 
     # Tables
 
@@ -152,7 +188,8 @@ class Scene(Flow):
         return row["is_ready"], row["reason"]
 
     def plan(self, topic: str = "dwh.f") -> dict[str, Any]:
-        (row,) = self.rows("SELECT * FROM omd_lineage.plan(%s)", topic)
+        with self.role("omd_runner"):
+            (row,) = self.rows("SELECT * FROM omd_lineage.plan(%s)", topic)
         return row
 
     def probe(self) -> int:
@@ -170,10 +207,21 @@ class Scene(Flow):
 
 
 @pytest.fixture
-def scene(conn: Connection) -> Scene:
-    """The calls over the connection of ``conn``, as a superuser."""
+def scene(conn: Connection) -> Iterator[Scene]:
+    """The calls over the connection of ``conn``; its tables and schemas are for steps."""
     conn.execute("SET statement_timeout = '60s'")  # it stops a step that waits by mistake
-    return Scene(conn)
+    conn.execute(b"GRANT USAGE ON SCHEMA dwh TO omd_runner, omd_admin")
+    for_steps = (
+        ("USAGE ON SCHEMAS", "omd_runner, omd_admin"),
+        (f"{RIGHTS} ON TABLES", "omd_runner"),
+        ("SELECT ON TABLES", "omd_admin"),
+    )
+    for rights, roles in for_steps:
+        conn.execute(f"ALTER DEFAULT PRIVILEGES GRANT {rights} TO {roles}".encode())
+    yield Scene(conn)
+    with psycopg.connect(conn.info.dsn, autocommit=True) as superuser:
+        for rights, roles in for_steps:
+            superuser.execute(f"ALTER DEFAULT PRIVILEGES REVOKE {rights} FROM {roles}".encode())
 
 
 @pytest.fixture

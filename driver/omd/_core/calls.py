@@ -98,7 +98,7 @@ class Calls:
             descending: last first.
             limit: at most so many rows.
             after: columns that must be greater than a value.
-            equal: columns that must equal a value; None is no condition.
+            equal: columns that must equal a value, or one of a list; None is no condition.
         """
         from psycopg import sql
 
@@ -107,8 +107,9 @@ class Calls:
         for operator, wanted in (("=", equal), (">", after or {})):
             for name, value in wanted.items():
                 if value is not None:
+                    is_list = isinstance(value, (list, tuple))
                     conditions.append(
-                        sql.SQL("{} {} {}").format(
+                        sql.SQL("{} {} ANY({})" if is_list else "{} {} {}").format(
                             sql.Identifier(name),
                             sql.SQL(operator),
                             sql.Placeholder(f"v{len(values)}"),

@@ -42,6 +42,12 @@ _LEVELS = {
     "WARNING": logging.WARNING,
 }
 
+# All that DISCARD ALL does, except that the session keeps its plans.
+_RESET = (
+    "SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *;"
+    " SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES"
+)
+
 
 def resolve_conninfo(conninfo: str | None) -> str:
     """Return the argument, else OMD_DSN, else DATABASE_URL, else "": libpq's own settings apply."""
@@ -123,6 +129,17 @@ class Link:
             with suppress(psycopg.Error):
                 if connection.info.transaction_status is TransactionStatus.ACTIVE:
                     connection.cancel_safe(timeout=5)
+
+    def reset(self) -> bool:
+        """Undo what statements have left in the session; returns whether it can be used again."""
+        connection = self._connection
+        if connection is None or connection.closed:
+            return connection is None
+        try:
+            connection.execute(_RESET)
+        except psycopg.Error:
+            return False
+        return True
 
     def execute(
         self,

@@ -279,6 +279,7 @@ def render(rows: Iterable[Row], columns: Sequence[str], output: str) -> None:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([as_text(row[column]) for column in columns] for row in rows)
+        sys.stdout.flush()  # what is told on stderr after the data comes after them
     else:
         _table(list(rows), columns)
 

@@ -120,6 +120,7 @@ def _database(dsn: str) -> Iterator[Finding]:
             with suppress(psycopg.errors.InsufficientPrivilege):  # of a user without our roles
                 yield _who_runs(conn)
                 yield from _readiness(conn)
+                yield from _sources(conn)
 
 
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
@@ -170,15 +171,26 @@ def _roles(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         )
 
 
-_SUPERUSERS = """
+_POWERFUL = """
 WITH started AS (
     (SELECT started_by FROM omd.module_instance ORDER BY module_instance_id DESC LIMIT 1000)
     UNION
     (SELECT started_by FROM omd.batch_instance ORDER BY batch_instance_id DESC LIMIT 1000)
 )
-SELECT r.rolname
+SELECT r.rolname, p.power
   FROM pg_roles AS r
- WHERE r.rolsuper
+ CROSS JOIN LATERAL (
+    SELECT CASE
+        WHEN r.rolsuper THEN 'superuser'
+        WHEN r.rolcreaterole THEN 'may create roles'
+        WHEN pg_has_role(r.oid, 'omd_owner', 'MEMBER') THEN 'member of omd_owner'
+        WHEN pg_has_role(r.oid, 'pg_execute_server_program', 'MEMBER')
+            THEN 'may execute programs on the server'
+        WHEN pg_has_role(r.oid, 'pg_write_server_files', 'MEMBER')
+            THEN 'may write files on the server'
+    END AS power
+ ) AS p
+ WHERE p.power IS NOT NULL
    AND (r.rolname = session_user
         -- Who has taken on another role is "login as role", and a statement may reset that.
         OR EXISTS (SELECT FROM started AS s
@@ -189,15 +201,15 @@ SELECT r.rolname
 
 
 def _who_runs(conn: psycopg.Connection[Any]) -> Finding:
-    """Whether the SQL that an administrator registers would run as superuser."""
-    found = [name for (name,) in conn.execute(_SUPERUSERS)]
+    """Whether the SQL that an administrator registers would run with more rights than it needs."""
+    found = [f"{name}: {power}" for name, power in conn.execute(_POWERFUL)]
     if not found:
-        return Finding("who runs", Verdict.OK, "no superuser, neither you nor in the last runs")
+        return Finding("who runs", Verdict.OK, "no powerful role, neither you nor in the last runs")
     return Finding(
         "who runs",
         Verdict.WARNING,
-        f"{', '.join(found)}: superuser. What omd_admin registers (executable, before_sql, "
-        "after_sql, rollback templates) runs as superuser when this role runs it",
+        f"{', '.join(found)}. What omd_admin registers (executable, before_sql, after_sql, views, "
+        "rollback templates) runs with the rights of the role that runs it",
         "Run loads as a role of their own:  CREATE ROLE loader LOGIN IN ROLE omd_runner;",
     )
 
@@ -234,6 +246,18 @@ def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     elif rows[0][-1] > len(rows):
         told = f"and {rows[0][-1] - len(rows):,} problems more"
         yield Finding("readiness", verdict, told, everything)
+
+
+def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """What is wrong with the tables that topics read."""
+    rows = conn.execute(
+        "SELECT source, problem, count(*) OVER () FROM omd_report.sources"
+        " WHERE problem IS NOT NULL ORDER BY source LIMIT %s",
+        [_SHOWN],
+    ).fetchall()
+    for source, problem, count in rows:
+        mend = f"and {count - _SHOWN:,} more: omd lineage sources" if count > _SHOWN else ""
+        yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
 
 
 def _packages() -> Iterator[Finding]:

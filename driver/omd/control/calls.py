@@ -1340,6 +1340,14 @@ class ControlCalls(Calls):
         """
         self._do(_SET_PARAMETER, parameter_code, parameter_value, batch_code, module_code)
 
+    def tell_discarded_rows(self, rows_discarded: int) -> None:
+        """Tells run_module how many rows the SQL that it executes has left out on purpose
+        (``rows_discarded``; NULL counts as 0).
+
+        Call it after omd.tell_row_counts.
+        """
+        self._do(_TELL_DISCARDED_ROWS, rows_discarded)
+
     def tell_row_counts(
         self,
         *,
@@ -1756,6 +1764,9 @@ _SET_PARAMETER = Routine(
     },
     required=2,
     repeat=Repeat(),
+)
+_TELL_DISCARDED_ROWS = Routine(
+    "omd.tell_discarded_rows", {"p_rows_discarded": "bigint"}, required=1, is_function=True
 )
 _TELL_ROW_COUNTS = Routine(
     "omd.tell_row_counts",

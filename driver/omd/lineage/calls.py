@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
     from typing import Any
 
-    from omd.lineage.rows import BeginStepAnswer, PlanRow, StepAnswer, TopicDefinitionRow
+    from omd.lineage.rows import (
+        BeginStepAnswer,
+        PlanRow,
+        ReadersOfRow,
+        RestateAnswer,
+        StepAnswer,
+        TopicDefinitionRow,
+    )
 
 __all__ = ["LineageCalls"]
 
@@ -36,11 +43,12 @@ class LineageCalls(Calls):
         Drivers call it; step does everything in the database. Returns ``outcome``: RUN, go on with
         ``module_instance_id`` over the block (``start_pos`` and ``start_id``, ``end_pos`` and
         ``end_id``] and end it with commit_step or fail_step and ``plan_number``; NOJOBS, there is
-        nothing to do; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of the
-        Module returned this; ERROR, the step could not begin, which counts as an attempt and is in
-        the event log, and ``reason`` is the SQLSTATE; FAILED, the topic has failed too often and
-        waits for retry. ``processing_indicator``, ``instance_array`` and ``reason`` are those of
-        begin_module. ``detail`` says why. See docs/explanation/lineage.md.
+        nothing to do, or the base table is locked; MUTEX, another step holds the topic; SKIPPED or
+        ABORTED, the begin of the Module returned this; ERROR, the step could not begin, which
+        counts as an attempt and is in the event log, and ``reason`` is the SQLSTATE; FAILED, the
+        topic has failed too often and waits for retry. ``processing_indicator``, ``instance_array``
+        and ``reason`` are those of begin_module. ``detail`` says why. See
+        docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -56,6 +64,19 @@ class LineageCalls(Calls):
             _BEGIN_STEP, BeginStepAnswer, topic, hostid, lease, execution_context, engine
         )
 
+    def cancel_restate(self, topic: str) -> None:
+        """Removes what restate has asked the topic ``topic`` to take again and what is not done
+        yet; the topics downstream keep what they were asked.
+
+        See docs/explanation/lineage.md.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownTopic: OM015.
+            RestatementGoesOn: OM119.
+        """
+        self._do(_CANCEL_RESTATE, topic)
+
     def commit_step(
         self,
         module_instance_id: int,
@@ -63,6 +84,7 @@ class LineageCalls(Calls):
         *,
         rows_inserted: int | None = None,
         nulls: Mapping[str, Any] | None = None,
+        query_id: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` that begin_step began, under its fence
         ``plan_number``: moves the offset, writes the log and ends the Module Instance with S.
@@ -72,6 +94,7 @@ class LineageCalls(Calls):
         Args:
             rows_inserted: number of rows inserted, NULL counts as 0.
             nulls: JSON object of column and number of NULLs, NULL for none.
+            query_id: how the engine names the work in its own logs, NULL when it does not.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -82,7 +105,7 @@ class LineageCalls(Calls):
             NotProceeding: OM102.
             StepFenced: OM108.
         """
-        self._do(_COMMIT_STEP, module_instance_id, plan_number, rows_inserted, nulls)
+        self._do(_COMMIT_STEP, module_instance_id, plan_number, rows_inserted, nulls, query_id)
 
     def fail_step(
         self,
@@ -101,6 +124,17 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
         """
         self._do(_FAIL_STEP, module_instance_id, event_detail, event_return_code_details)
+
+    def id_in_block(self, id: int) -> bool:
+        """Returns whether the row with the id ``id`` belongs to the block of the running step,
+        where the position is the id alone (``pos_column`` is empty): the condition of a transform
+        view on such a base table.
+
+        It is not true for a NULL, nor outside of a step and of set_block. See
+        docs/explanation/lineage.md.
+        """
+        answer: bool = self._value(_ID_IN_BLOCK, id)
+        return answer
 
     def in_block(self, pos: datetime, id: int) -> bool:
         """Returns whether the row at (``pos``, ``id``) belongs to the block of the running step:
@@ -134,32 +168,41 @@ class LineageCalls(Calls):
     def plan(self, topic: str) -> PlanRow:
         """One row: the block (start_pos and start_id, end_pos and end_id] that the topic ``topic``
         would take now, with the offsets as they are. is_planned is true when the block is recorded
-        already and waits for its retry.
+        already and waits for its retry, or is to be taken again.
 
-        When there is no block, detail says why. It changes nothing. See
+        When an administrator wants steps to be undone first, there is only the start, and detail
+        names them and the topics that have read their rows. When there is no block, detail says
+        why; for a RELOAD it says how the content is replaced. It changes nothing. See
         docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
             BaseTableUnfit: OM206.
+            BaseTableLocked: OM212.
         """
         from omd.lineage.rows import PlanRow
 
         return self._answer(_PLAN, PlanRow, topic)
 
     def probe_sources(self) -> int:
-        """Probes how far every source with PROBE or CLOCK has come, and moves its offset.
+        """Probes every active source: moves the offsets of those with PROBE or CLOCK as far as
+        their tables have come, and finds what is wrong with a source, which omd_report.sources
+        shows.
 
-        Returns ``moved``, the number of offsets that moved. An error in a source is recorded in its
-        state.
+        Returns ``moved``, the number of offsets that moved. A locked or broken source does not stop
+        the others. Outside a transaction block it commits after each source.
         """
         answer: int = self._value(_PROBE_SOURCES)
         return answer
 
     def purge_log(self, keep: timedelta | str) -> int:
-        """Deletes the entries of the log of steps that are older than ``keep``, and returns
-        ``steps``, the number of deleted rows. omd.purge_history deletes the runs themselves.
+        """Deletes the entries of the log of steps that are older than ``keep``, with the rows that
+        these steps have replaced by key, unless their undo is pending; such a step can't be undone
+        any more.
+
+        Returns ``steps``, the number of deleted entries. omd.purge_history deletes the runs
+        themselves.
 
         Raises:
             MissingArgument: OM005.
@@ -167,6 +210,37 @@ class LineageCalls(Calls):
         """
         answer: int = self._value(_PURGE_LOG, keep)
         return answer
+
+    def put_back_rows(self, instance_array: Sequence[int]) -> None:
+        """Undoes the Module Instances ``instance_array`` of one Module in its destination: deletes
+        their rows and puts back those that they had replaced by key, as they were.
+
+        A key that a later step has replaced keeps its row. The statements of omd.build_rollback_sql
+        call it.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            ReplacedRowsPurged: OM217.
+            ReplacedRowsUnfit: OM218.
+        """
+        self._do(_PUT_BACK_ROWS, instance_array)
+
+    def readers_of(self, module_instance_id: int) -> list[ReadersOfRow]:
+        """Returns the topics downstream that have read what a rollback of the step
+        ``module_instance_id`` would undo, the steps after it included: the distance of each (1:
+        directly), the number of its steps that have read it, and the first and the last of these.
+
+        They keep what they have made of it until omd_lineage.restate takes it again. See
+        docs/explanation/lineage.md.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        from omd.lineage.rows import ReadersOfRow
+
+        return self._rows(_READERS_OF, ReadersOfRow, module_instance_id)
 
     def register_topic(
         self,
@@ -219,10 +293,12 @@ class LineageCalls(Calls):
                 always waits.
             before_sql: statements before and after the transforms, with qualified names.
             after_sql: statements before and after the transforms, with qualified names.
-            pos_column: the columns of the position (pos, id) in the base table.
-            id_column: the columns of the position (pos, id) in the base table.
+            pos_column: the columns of the position (pos, id) in the base table; ``pos_column``
+                '': the position is the id alone.
+            id_column: the columns of the position (pos, id) in the base table; ``pos_column``
+                '': the position is the id alone.
             source_offset: PROBE, CLOCK, TRIGGER or HAND.
-            reload_method: TRUNCATE or SWAP.
+            reload_method: DELETE (the default), TRUNCATE or SWAP.
             advance_when_quiet: the offset moves on when there is nothing new.
             inactive_indicator: Y skips each step, N does not.
             comment: what the topic is.
@@ -230,8 +306,10 @@ class LineageCalls(Calls):
             area_code: area of its Module (PRES).
             table_type_code: table type of its Module.
             platform_code: platform of its Module, POSTGRES or SPARK.
-            start_pos: rows up to this position are not read.
-            start_id: rows up to this position are not read.
+            start_pos: rows up to this position are not read (by the id alone: ``start_pos``
+                -infinity); -infinity reads all rows.
+            start_id: rows up to this position are not read (by the id alone: ``start_pos``
+                -infinity); -infinity reads all rows.
             merge_key: columns of the destination; rows of a block replace those with the same
                 values.
             recompute_key: columns of the destination; the first view of ``transforms`` names
@@ -249,9 +327,14 @@ class LineageCalls(Calls):
             TargetInUse: OM111.
             WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
+            BaseTableUnfit: OM206.
             WrongTopicState: OM208.
             InvalidRollbackTemplate: OM209.
             ProtectedTarget: OM210.
+            TopicWithoutTime: OM211.
+            BaseTableUnread: OM213.
+            OffsetUndecided: OM215.
+            DestinationFilled: OM216.
         """
         answer: int = self._value(
             _REGISTER_TOPIC,
@@ -298,34 +381,77 @@ class LineageCalls(Calls):
         """
         self._do(_RELEASE, topic)
 
-    def remove_topic(self, topic: str) -> None:
-        """Removes the topic ``topic`` with its offset; its history, its log and its Module stay.
+    def remove_topic(self, topic: str, *, leave_rows: bool | None = None) -> None:
+        """Removes the topic ``topic`` with its offset and its planned block; its history, its log,
+        its Module and the rows that it loaded stay.
+
+        Args:
+            leave_rows: rows of runs that failed, are dead or are to be undone stay too, and the
+                next begin of the Module undoes them; topics that read the table wait for that.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownTopic: OM015.
+            TopicNotUndone: OM115.
+            WrongTopicState: OM208.
+        """
+        self._do(_REMOVE_TOPIC, topic, leave_rows)
+
+    def restate(
+        self, topic: str, from_: datetime, to: datetime, *, cascade: bool | None = None
+    ) -> RestateAnswer:
+        """Takes the blocks of a range of the topic ``topic`` again, in order.
+
+        Each is a step of its own that first undoes the former one; in PostgreSQL both are one
+        commit. The offset stays. A RELOAD reloads. A topic with ``merge_key`` or ``recompute_key``
+        goes back to the start of the range and takes all blocks from there on. The call writes down
+        what is to be taken again and runs the steps in the database itself; steps on Spark, and
+        what is left after an error or a crash, are taken by the next steps of the topics. Returns
+        ``outcome``: DONE, ``blocks`` blocks with ``rows`` rows were taken again; NOJOBS, there is
+        no block in the range; QUEUED, the rest waits for steps; ERROR, a step failed and its block
+        waits for the retry. ``detail`` says why. It commits, so call it outside a transaction
+        block. See docs/explanation/lineage.md.
+
+        Args:
+            from_: start of the range, exclusive.
+            to: end of the range, inclusive; a block that holds one position of the range is
+                taken as a whole.
+            cascade: all topics downstream take the same range again, each after those that it
+                depends on; the topic may be a source then.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownTopic: OM015.
+            TransactionBlock: OM018.
+            WrongTopicState: OM208.
+        """
+        from omd.lineage.rows import RestateAnswer
+
+        return self._answer(_RESTATE, RestateAnswer, topic, from_, to, cascade)
+
+    def retry(self, topic: str) -> None:
+        """Sets the attempts of the topic ``topic`` to 0, or to 1 while a step of it executes, and
+        makes it due at once; a planned block stays the same.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
             WrongTopicState: OM208.
         """
-        self._do(_REMOVE_TOPIC, topic)
-
-    def retry(self, topic: str) -> None:
-        """Sets the attempts of the topic ``topic`` to 0 and makes it due at once; a planned block
-        stays the same.
-
-        Raises:
-            MissingArgument: OM005.
-            UnknownTopic: OM015.
-        """
         self._do(_RETRY, topic)
 
     def set_block(self, topic: str) -> None:
-        """Sets the block that block_start, block_end and in_block use in this session to the one
-        that the topic ``topic`` would take now, so that its transform views show their rows.
+        """Sets the block that block_start, block_end and in_block use to the one that the topic
+        ``topic`` would take now, so that its transform views show their rows, until the transaction
+        ends: call it after BEGIN.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
             BaseTableUnfit: OM206.
+            BaseTableLocked: OM212.
         """
         self._do(_SET_BLOCK, topic)
 
@@ -333,10 +459,12 @@ class LineageCalls(Calls):
         """Sets the offset of the topic ``topic`` to (``pos``, ``id``), forward or back.
 
         A source with HAND is then complete up to this position; a destination continues from it.
-        See docs/explanation/lineage.md.
+        Where the position is the id alone, ``pos`` is -infinity. A warning tells that rows are read
+        again which the destination may hold. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
+            InvalidArgument: OM013.
             UnknownTopic: OM015.
             WrongTopicState: OM208.
         """
@@ -356,6 +484,7 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
+            TransactionBlock: OM018.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import StepAnswer
@@ -374,6 +503,36 @@ class LineageCalls(Calls):
 
         return self._answer(_TOPIC_DEFINITION, TopicDefinitionRow, topic)
 
+    def undo_failed(self, topic: str) -> int | None:
+        """Undoes the rows that failed and dead runs of the topic ``topic`` have left, without
+        taking a step; a planned block stays planned.
+
+        Returns ``module_instance_id``, the run that undid them, or NULL when there was nothing to
+        undo.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownTopic: OM015.
+            RollbackIncomplete: OM112.
+            UndoRefused: OM116.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+            WrongTopicState: OM208.
+        """
+        answer: int | None = self._value(_UNDO_FAILED, topic)
+        return answer
+
+    def until_block_end(self, pos: datetime, id: int) -> bool:
+        """Returns whether the row at (``pos``, ``id``) lies before or at the end of the block of
+        the running step: the condition of the second view of ``recompute_key`` on its base table.
+
+        It is true outside of a step and of set_block. See docs/explanation/lineage.md.
+        """
+        answer: bool = self._value(_UNTIL_BLOCK_END, pos, id)
+        return answer
+
 
 _BEGIN_STEP = Routine(
     "omd_lineage.begin_step",
@@ -386,6 +545,9 @@ _BEGIN_STEP = Routine(
     },
     required=1,
 )
+_CANCEL_RESTATE = Routine(
+    "omd_lineage.cancel_restate", {"p_topic": "text"}, required=1, repeat=Repeat()
+)
 _COMMIT_STEP = Routine(
     "omd_lineage.commit_step",
     {
@@ -393,6 +555,7 @@ _COMMIT_STEP = Routine(
         "p_plan_number": "bigint",
         "p_rows_inserted": "bigint",
         "p_nulls": "jsonb",
+        "p_query_id": "text",
     },
     required=2,
     repeat=Repeat("OM101", "execution_status_code", "S"),
@@ -406,6 +569,9 @@ _FAIL_STEP = Routine(
     },
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "F"),
+)
+_ID_IN_BLOCK = Routine(
+    "omd_lineage.id_in_block", {"p_id": "bigint"}, required=1, repeat=Repeat(), is_function=True
 )
 _IN_BLOCK = Routine(
     "omd_lineage.in_block",
@@ -424,6 +590,16 @@ _PLAN = Routine(
 )
 _PROBE_SOURCES = Routine("omd_lineage.probe_sources", repeat=Repeat())
 _PURGE_LOG = Routine("omd_lineage.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat())
+_PUT_BACK_ROWS = Routine(
+    "omd_lineage.put_back_rows", {"p_instance_array": "bigint[]"}, required=1, is_function=True
+)
+_READERS_OF = Routine(
+    "omd_lineage.readers_of",
+    {"p_module_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
 _REGISTER_TOPIC = Routine(
     "omd_lineage.register_topic",
     {
@@ -461,7 +637,20 @@ _REGISTER_TOPIC = Routine(
 )
 _RELEASE = Routine("omd_lineage.release", {"p_topic": "text"}, required=1, repeat=Repeat())
 _REMOVE_TOPIC = Routine(
-    "omd_lineage.remove_topic", {"p_topic": "text"}, required=1, repeat=Repeat()
+    "omd_lineage.remove_topic",
+    {"p_topic": "text", "p_leave_rows": "boolean"},
+    required=1,
+    repeat=Repeat(),
+)
+_RESTATE = Routine(
+    "omd_lineage.restate",
+    {
+        "p_topic": "text",
+        "p_from": "timestamp with time zone",
+        "p_to": "timestamp with time zone",
+        "p_cascade": "boolean",
+    },
+    required=3,
 )
 _RETRY = Routine("omd_lineage.retry", {"p_topic": "text"}, required=1, repeat=Repeat())
 _SET_BLOCK = Routine("omd_lineage.set_block", {"p_topic": "text"}, required=1, repeat=Repeat())
@@ -476,6 +665,14 @@ _TOPIC_DEFINITION = Routine(
     "omd_lineage.topic_definition",
     {"p_topic": "text"},
     required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+_UNDO_FAILED = Routine("omd_lineage.undo_failed", {"p_topic": "text"}, required=1, repeat=Repeat())
+_UNTIL_BLOCK_END = Routine(
+    "omd_lineage.until_block_end",
+    {"p_pos": "timestamp with time zone", "p_id": "bigint"},
+    required=2,
     repeat=Repeat(),
     is_function=True,
 )

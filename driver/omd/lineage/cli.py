@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,12 +26,12 @@ from omd.cli.common import (
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from omd.lineage.document import Change
     from omd.lineage.graph import Node
     from omd.lineage.room import Lineage
-    from omd.lineage.rows import ReadyListRow
-    from omd.lineage.step import StepOutcome
+    from omd.lineage.rows import ReadyListRow, SourcesRow
 
 _STATUS = {
     "topic": "topic",
@@ -40,6 +41,16 @@ _STATUS = {
     "state": "state",
     "holder": "hostid",
     "tries": "attempts",
+}
+
+_SOURCES = {
+    "source": "source",
+    "newest": "newest_pos",
+    "id": "newest_id",
+    "lag": "lag",
+    "at most": "max_age",
+    "probed": "probed_at",
+    "problem": "problem",
 }
 
 _master = click.option(
@@ -75,6 +86,14 @@ add_call(
 )
 add_call(
     lineage,
+    "undo",
+    LineageCalls.undo_failed,
+    room="lineage",
+    about="Undo what failed runs of TOPIC have left, without taking a step.",
+    done="What failed runs of topic {topic} had left is undone.",
+)
+add_call(
+    lineage,
     "retry",
     LineageCalls.retry,
     room="lineage",
@@ -91,6 +110,72 @@ add_call(
 )
 
 
+# Topics in files --------------------------------------------------------------------------------
+
+_files = click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+_CHANGE = {"topic": "topic", "key": "key", "registered": "registered", "file": "file"}
+
+
+@lineage.command("apply")
+@_files
+@dsn_option
+@output_option
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -> None:
+    """Register the topics of YAML files, all of them or none, and show what has changed.
+
+    The keys are the arguments of register_topic, without their p_. A topic that is registered
+    already is changed; a key that is not given keeps its value, and an empty list empties one.
+    start_pos and start_id say where a new topic begins. A file is never written, and the order of
+    the topics does not matter.
+
+    \b
+      topics:
+        stg.orders: {pos_column: written_at, id_column: order_id}
+        fact.orders:
+          depends_on: [stg.orders]
+          transforms: [etl.orders]
+          repeat: 5 minutes
+
+    A file may also have one topic, or several that are separated by ---, each with the key topic:
+    and its arguments.
+    """
+    changes = _apply(files, dsn, output, dry_run=dry_run)
+    count = len({change.topic for change in changes})
+    told = "would change" if dry_run else "changed"
+    click.echo(f"{count} topic{'' if count == 1 else 's'} {told}.", err=True)
+
+
+@lineage.command("diff")
+@_files
+@dsn_option
+@output_option
+def diff_files(files: tuple[Path, ...], dsn: str, output: str) -> int:
+    """Show what apply would change, and change nothing; the exit code is 1 when there is anything.
+
+    It needs the same rights as apply, since the database compares by registering the topics and
+    rolling back.
+    """
+    return ExitCode.FAILURE if _apply(files, dsn, output, dry_run=True) else ExitCode.OK
+
+
+def _apply(files: tuple[Path, ...], dsn: str, output: str, *, dry_run: bool) -> list[Change]:
+    from omd.lineage.document import apply_topics, read_topics
+
+    topics = read_topics(files)
+    with _open(dsn) as room:
+        changes = apply_topics(room, topics, dry_run=dry_run)
+    if changes or output == "json":
+        show(changes, _CHANGE, output)
+    return changes
+
+
 # What is next -----------------------------------------------------------------------------------
 
 
@@ -98,13 +183,58 @@ add_call(
 @click.argument("topics", metavar="[GLOB]...", nargs=-1)
 @dsn_option
 @output_option
-def status(topics: tuple[str, ...], dsn: str, output: str) -> None:
-    """Show lag, blocker, state and holder of each topic, with the greatest lag first."""
-    from omd.lineage.rows import LineageLagRow
+def status(topics: tuple[str, ...], dsn: str, output: str) -> int:
+    """Show lag, blocker, state and holder of each topic, with the greatest lag first.
+
+    Below stands in full what is wrong with a source or a topic, and the exit code is 1 when a
+    source has a problem or a topic has FAILED.
+    """
+    from omd.lineage.rows import LineageLagRow, SourcesRow
 
     with _open(dsn) as room:
         rows = room.control.report(LineageLagRow)
-        show([row for row in rows if is_chosen(row.topic, topics)], _STATUS, output)
+        sources = room.control.report(SourcesRow)
+    rows = [row for row in rows if is_chosen(row.topic, topics)]
+    chosen = {row.topic for row in rows}
+    show(rows, _STATUS, output)
+    has_problem = _tell_problems(
+        [s for s in sources if is_chosen(s.source, topics) or not chosen.isdisjoint(s.topics)]
+    )
+    for row in rows:
+        # The table may have cut the state; what is not longer than this is never cut.
+        if row.reason == "FAILED" or len(row.state) > 20:
+            told = f"{row.reason} after {row.attempts} attempts: " if row.attempts else ""
+            click.echo(short(f"{row.topic}: {told}{row.state}"), err=True)
+    failed = any(row.reason == "FAILED" for row in rows)
+    return ExitCode.FAILURE if failed or has_problem else ExitCode.OK
+
+
+@lineage.command()
+@click.argument("sources", metavar="[GLOB]...", nargs=-1)
+@dsn_option
+@output_option
+def sources(sources: tuple[str, ...], dsn: str, output: str) -> int:
+    """Show the newest row of each source, its last probe, and what is wrong with it.
+
+    The exit code is 1 when a source has a problem.
+    """
+    from omd.lineage.rows import SourcesRow
+
+    with _open(dsn) as room:
+        rows = room.control.report(SourcesRow)
+    rows = [row for row in rows if is_chosen(row.source, sources)]
+    show(rows, _SOURCES, output)
+    return ExitCode.FAILURE if _tell_problems(rows) else ExitCode.OK
+
+
+def _tell_problems(sources: Iterable[SourcesRow]) -> bool:
+    """Tell in full what is wrong with each source; returns whether anything is."""
+    found = [row for row in sources if row.problem is not None]
+    for row in found:
+        click.echo(short(f"{row.source}: {row.problem}"), err=True)
+    if old := sum(row.is_too_old for row in found):
+        click.echo(f"{old} of these sources {'is' if old == 1 else 'are'} too old.", err=True)
+    return bool(found)
 
 
 @lineage.command()
@@ -233,7 +363,7 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
     with _open(dsn, waits=True) as room:
         outcome = room.step(topic, session=lambda: _session(master))
     if one_line:
-        click.echo(_line(outcome), err=True)
+        click.echo(short(str(outcome)), err=True)
     else:
         row = row_dict(outcome)
         del row["error"]
@@ -247,15 +377,6 @@ def _session(master: str | None) -> Any:
     from omd._core.engines import engine
 
     return engine("SPARK").session(master)
-
-
-def _line(outcome: StepOutcome) -> str:
-    told = f"{outcome.topic}: {outcome.outcome}"
-    if outcome.rows is not None:
-        told += f", {outcome.rows} row{'' if outcome.rows == 1 else 's'}"
-    if outcome.module_instance_id:
-        told += f" (instance {outcome.module_instance_id})"
-    return str(short(f"{told}: {outcome.detail}" if outcome.detail else told))
 
 
 @lineage.command()
@@ -286,11 +407,12 @@ def _line(outcome: StepOutcome) -> str:
     help="Seconds that running steps have to end after SIGTERM or Ctrl-C.",
 )
 def run(dsn: str, **told: Any) -> int:
-    """Run topics as they get ready, each in a process of its own, until SIGTERM or Ctrl-C.
+    """Run topics as they get ready, until SIGTERM or Ctrl-C.
 
-    Several schedulers may run at once, also on several hosts: one of them takes a topic, the others
-    find it held. One line on stderr gives the outcome of each step. With --once and --until-quiet
-    the exit code is 1 when a step has failed.
+    A step in PostgreSQL takes a connection; a step on Spark takes a process of its own. Several
+    schedulers may run at once, also on several hosts: one of them takes a topic, the others find it
+    held. One line on stderr gives the outcome of each step. With --once and --until-quiet the exit
+    code is 1 when a step has failed.
     """
     from omd.lineage.scheduler import Scheduler
 
@@ -317,6 +439,75 @@ def offset(topic: str, pos: datetime, id: int | None, dsn: str) -> None:  # noqa
     with _open(dsn) as room:
         room.set_offset(topic, pos, id=id)
         click.echo(f"Topic {short(topic)} is complete up to {pos.isoformat()}.", err=True)
+
+
+@lineage.command()
+@click.argument("topic")
+@click.option(
+    "--from",
+    "from_",
+    metavar="INSTANT",
+    callback=instant,
+    required=True,
+    help="Start of the range, exclusive.",
+)
+@click.option(
+    "--to",
+    metavar="INSTANT",
+    callback=instant,
+    required=True,
+    help="End of the range, inclusive; a block is taken as a whole.",
+)
+@click.option("--cascade", is_flag=True, help="Let all topics downstream follow, in their order.")
+@dsn_option
+def restate(topic: str, from_: datetime, to: datetime, cascade: bool, dsn: str) -> int:
+    """Take the blocks of TOPIC between two instants again, each instead of its former step.
+
+    What is on Spark, or could not be done, is left to the next steps. The exit code is 0 when all
+    of it is done, 1 after an error, 3 when something waits for steps or there is nothing to take.
+
+    \b
+    Example:
+      omd lineage restate fact.ticket --from 2013-07-01 --to 2013-07-02 --cascade
+    """
+    with _open(dsn) as room:
+        answer = room.restate(topic, from_, to, cascade=cascade)
+    blocks = "1 block" if answer.blocks == 1 else f"{answer.blocks} blocks"
+    told = f"{answer.outcome}: {blocks} with {answer.rows} rows were taken again"
+    click.echo(short(f"{told}; {answer.detail}" if answer.detail else f"{told}."), err=True)
+    return {"DONE": ExitCode.OK, "ERROR": ExitCode.FAILURE}.get(
+        answer.outcome.value, ExitCode.SKIPPED
+    )
+
+
+@lineage.command()
+@click.argument("instance", type=int)
+@dsn_option
+@output_option
+def readers(instance: int, dsn: str, output: str) -> None:
+    """Show which topics have read what a rollback of the step INSTANCE would undo."""
+    with _open(dsn) as room:
+        show(
+            room.readers_of(instance),
+            {
+                "topic": "topic",
+                "distance": "distance",
+                "steps": "steps",
+                "first": "first_instance_id",
+                "last": "last_instance_id",
+            },
+            output,
+        )
+
+
+add_call(
+    lineage,
+    "cancel-restate",
+    LineageCalls.cancel_restate,
+    room="lineage",
+    about="Cancel what TOPIC was asked to take again and has not taken yet.",
+    done="Topic {topic} takes nothing again.",
+)
 
 
 @contextmanager

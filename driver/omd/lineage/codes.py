@@ -10,6 +10,7 @@ class StepResult(Code):
 
     RUN = "RUN"  # only begin_step returns it: the step proceeds
     DONE = "DONE"
+    QUEUED = "QUEUED"  # only restate returns it: the rest waits for steps
     ERROR = "ERROR"
     NOJOBS = "NOJOBS"
     MUTEX = "MUTEX"

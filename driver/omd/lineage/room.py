@@ -7,10 +7,7 @@ block a retry takes (docs/explanation/lineage.md).
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
-
-import psycopg
 
 from omd._core import engines, signals
 from omd._core.errors import ConnectionFailed
@@ -19,10 +16,10 @@ from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted
 from omd.lineage.rows import ReadyListRow
-from omd.lineage.step import StepOutcome, StepRun, hostid
+from omd.lineage.step import StepOutcome, StepRun, one_line, step_in_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import timedelta
     from types import EllipsisType
 
@@ -55,12 +52,12 @@ class Lineage(LineageCalls):
         self.control = control
 
     def ready_list(
-        self, topic: str | None = None, *, only_ready: bool = False
+        self, topic: str | Sequence[str] | None = None, *, only_ready: bool = False
     ) -> list[ReadyListRow]:
         """Return every topic with a processor, with the greatest lag first (rule L5).
 
         Args:
-            topic: only this topic.
+            topic: only this topic, or these.
             only_ready: only topics that may run now.
         """
         return self.report(ReadyListRow, topic=topic, is_ready=True if only_ready else None)
@@ -123,35 +120,16 @@ class Lineage(LineageCalls):
         link = self.control.new_link()
         signals.enter(lambda: None)
         try:
-            answer = LineageCalls(link).step(topic, hostid=hostid())
-        except psycopg.errors.QueryCanceled as error:
-            return StepOutcome(topic, StepResult.ERROR, _recorded(error), detail=_one_line(error))
+            return step_in_database(link, topic)
         except BaseException:
             link.cancel()
             raise
         finally:
             link.close()
             signals.leave()
-        return StepOutcome(
-            topic, answer.outcome, answer.module_instance_id, answer.rows, answer.detail
-        )
 
 
 def _failed(run: StepRun, error: Exception) -> StepOutcome:
     return StepOutcome(
-        run.topic, StepResult.ERROR, run.module_instance_id, detail=_one_line(error), error=error
+        run.topic, StepResult.ERROR, run.module_instance_id, detail=one_line(error), error=error
     )
-
-
-def _recorded(error: psycopg.Error) -> int | None:
-    """Return the instance of a step that was cancelled and whose failure is recorded."""
-    try:
-        instance = json.loads(error.diag.message_detail or "{}").get("module_instance_id")
-    except (ValueError, AttributeError):
-        return None
-    return instance if isinstance(instance, int) else None
-
-
-def _one_line(error: BaseException) -> str:
-    told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-    return " ".join(f"{type(error).__name__}: {told or error}".split())

@@ -21,8 +21,14 @@ __all__ = [
     "LineageGraphRow",
     "LineageLagRow",
     "LineageThroughputRow",
+    "LineageTopicsRow",
     "PlanRow",
+    "ReadersOfRow",
     "ReadyListRow",
+    "RestateAnswer",
+    "RestatementListRow",
+    "SourceListRow",
+    "SourcesRow",
     "StepAnswer",
     "TopicDefinitionRow",
 ]
@@ -63,6 +69,27 @@ class PlanRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadersOfRow:
+    """Row of omd_lineage.readers_of."""
+
+    topic: str
+    distance: int
+    steps: int
+    first_instance_id: int
+    last_instance_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestateAnswer:
+    """Answer of omd_lineage.restate."""
+
+    outcome: StepResult
+    blocks: int
+    rows: int
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class StepAnswer:
     """Answer of omd_lineage.step."""
 
@@ -96,7 +123,7 @@ class BaseTableRow:
     Attributes:
         topic_id: The topic.
         table_code: Its base table. The base table of a source is the source itself.
-        pos_column: The time column.
+        pos_column: The time column; empty: there is none, and the position is the id alone.
         id_column: The id column.
     """
 
@@ -115,8 +142,10 @@ class DependencyOffsetsRow:
     Attributes:
         topic_id: The topic that depends.
         ordinal: The place of the dependency in depends_on; 1 is the base table.
-        pos: The pos of the offset of the dependency; NULL when it has none, and then the topic
-            waits.
+        pos: The pos of the offset of the dependency, the least where several topics make its
+            table; NULL when one of them has none, and then the topic waits.
+        id: The least id of its offsets, which counts where the position is the id alone; NULL
+            when one has no offset.
     """
 
     view: ClassVar[str] = "omd_lineage.dependency_offsets"
@@ -124,6 +153,7 @@ class DependencyOffsetsRow:
     topic_id: int
     ordinal: int
     pos: datetime | None
+    id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +268,7 @@ class LineageLagRow:
     Attributes:
         topic: The topic.
         lag: How far the topic is behind its base table; NULL when it has not begun, or when
-            that is not known.
+            that is not known, as with a silent source.
         blocker: The dependency that the topic waits for; NULL when there is none.
         is_ready: TRUE when the topic may take a step now.
         reason: Why the topic may take a step, or why it may not.
@@ -250,6 +280,8 @@ class LineageLagRow:
         attempts: How many attempts at the planned block were made.
         hostid: The holder of the topic; empty when there is none.
         state: How the last step of the topic ended.
+        problem: What is wrong with the sources of the topic, in plain sentences; NULL when
+            nothing is.
     """
 
     view: ClassVar[str] = "omd_report.lineage_lag"
@@ -265,6 +297,7 @@ class LineageLagRow:
     attempts: int
     hostid: str
     state: str
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +324,72 @@ class LineageThroughputRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LineageTopicsRow:
+    """Every topic as it is registered. The columns are the parameters of register_topic.
+
+    Attributes:
+        topic: The topic.
+        depends_on: The tables or topics that it reads; the first is the base table.
+        processor: How the topic is made: STEP, RELOAD or a procedure; NULL when it is a source.
+        transforms: Its transforms, in order.
+        engine: POSTGRES or SPARK.
+        delay: Rows younger than this wait.
+        repeat: The least time between steps.
+        maxstep: The most rows of a block.
+        run_window: The hours in which it runs; NULL when it always may.
+        max_wait: After this time a step no longer waits for dependencies that lag; NULL when it
+            always waits.
+        before_sql: Statements before the transforms.
+        after_sql: Statements after the transforms.
+        pos_column: The column pos of the position; NULL when none was named.
+        id_column: The column id of the position; NULL when none was named.
+        source_offset: Where the offset of a source comes from.
+        reload_method: How a RELOAD replaces the content.
+        advance_when_quiet: Whether the offset moves on when there is nothing new.
+        inactive_indicator: Y when each step is skipped, else N.
+        comment: What the topic is; NULL when nothing was said.
+        module_code: Its Module; NULL when it is a source.
+        area_code: The area of its Module; NULL when it is a source.
+        table_type_code: The table type of its Module; NULL when it has none.
+        platform_code: The platform of its Module; NULL when it is a source.
+        merge_key: Rows of a block replace rows with the same values in these columns; NULL when
+            they are inserted.
+        recompute_key: Rows with values of these columns are computed anew; NULL when rows are
+            inserted.
+        max_age: How old the newest row of a source may be; NULL when nothing is promised.
+    """
+
+    view: ClassVar[str] = "omd_report.lineage_topics"
+
+    topic: str
+    depends_on: list[str]
+    processor: str | None
+    transforms: list[str]
+    engine: str
+    delay: timedelta
+    repeat: timedelta
+    maxstep: int
+    run_window: str | None
+    max_wait: timedelta | None
+    before_sql: list[str]
+    after_sql: list[str]
+    pos_column: str | None
+    id_column: str | None
+    source_offset: str
+    reload_method: str
+    advance_when_quiet: bool
+    inactive_indicator: str
+    comment: str | None
+    module_code: str | None
+    area_code: str | None
+    table_type_code: str | None
+    platform_code: str | None
+    merge_key: list[str] | None
+    recompute_key: list[str] | None
+    max_age: timedelta | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReadyListRow:
     """Every topic with steps: whether it may take a step now, and what it waits for. The greatest
     lag comes first. See docs/explanation/lineage.md.
@@ -299,11 +398,12 @@ class ReadyListRow:
         topic: The topic.
         is_ready: TRUE when the topic may take a step now.
         reason: The topic is ready with RETRY (a planned block waits), ROLLBACK (an
-            administrator wants a step to be undone), FULL (the last block was full), MAX_WAIT
-            (it has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another
-            step holds it), FAILED (too many attempts failed), RUN_WINDOW (it is outside its
-            hours), BACK_OFF (it waits after a failure), NO_OFFSET (a dependency has no offset),
-            DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too recent).
+            administrator wants a step to be undone), RESTATE (a range is to be taken again),
+            FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It is
+            not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts
+            failed), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure),
+            NO_OFFSET (a dependency has no offset), DEPENDENCY (the blocker has not moved) and
+            REPEAT (its last step is too recent).
         upto: The instant before which the topic may read; NULL when that is not known.
         blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
             NULL when the topic has no dependency.
@@ -329,3 +429,111 @@ class ReadyListRow:
     state: str
     hostid: str
     attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestatementListRow:
+    """The ranges that omd_lineage.restate has asked for and that are not done yet. See
+    docs/explanation/lineage.md.
+
+    Attributes:
+        restatement_id: The ranges of a topic are taken in this order.
+        call_id: The same for all ranges that one call has asked for.
+        topic_id: Surrogate key of the topic.
+        topic: The topic.
+        engine: POSTGRES or SPARK.
+        is_ready: TRUE when the next step of the topic takes a block of it.
+        blocker: The topic upstream that comes first; NULL when there is none.
+        from_pos: Start of the range.
+        to_pos: End of the range.
+        block_start_pos: Start of the block that is taken now, or that waits for its retry; NULL
+            when there is none.
+        requested_by: Who asked for it.
+        requested_at: When.
+    """
+
+    view: ClassVar[str] = "omd_lineage.restatement_list"
+
+    restatement_id: int
+    call_id: int
+    topic_id: int
+    topic: str
+    engine: str
+    is_ready: bool
+    blocker: str | None
+    from_pos: datetime
+    to_pos: datetime
+    block_start_pos: datetime | None
+    requested_by: str
+    requested_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SourceListRow:
+    """Every source: the topics without a processor, and the names in depends_on that are no topics.
+
+    Attributes:
+        source: The name of the topic, or the name in depends_on.
+        topic_id: The topic; NULL when it is none.
+        table_code: Its table.
+        pos_column: The time column.
+        id_column: The id column.
+        source_offset: Where its offset comes from; NULL when it is no topic.
+        max_age: How old its newest row may be; NULL when nothing is promised.
+        inactive_indicator: Y: it is not probed.
+        is_read: TRUE when a probe reads the table; else it only looks whether the table is
+            still there.
+    """
+
+    view: ClassVar[str] = "omd_lineage.source_list"
+
+    source: str
+    topic_id: int | None
+    table_code: str
+    pos_column: str
+    id_column: str
+    source_offset: str | None
+    max_age: timedelta | None
+    inactive_indicator: str
+    is_read: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesRow:
+    """Every source, that is, every topic without a processor and every name in depends_on that is
+    no topic: its newest row, its last probe, and what is wrong with it. See
+    docs/explanation/lineage.md.
+
+    Attributes:
+        source: The name of the topic, or the name in depends_on.
+        newest_pos: The newest row that was seen and is not ahead of the clock, or what was told
+            of it: its pos; NULL when there is none.
+        newest_id: The newest row that was seen, or what was told of it: its id; NULL when there
+            is none.
+        lag: How old the newest row is, by its pos; NULL when that is not known.
+        probed_at: When it was probed last; NULL when it never was.
+        probe_duration: How long the last probe took; NULL when it never was probed.
+        max_age: How old its newest row may be; NULL when nothing is promised.
+        problem: What is wrong with it, in plain sentences; NULL when nothing is.
+        is_too_old: TRUE when its newest row is older than max_age.
+        is_silent: TRUE when nothing new is known of it: it is too old, or its last probe has
+            failed.
+        null_rows: How many of its rows have no pos, and so no position; 1000 stands for that
+            many or more.
+        topics: The topics that depend on it.
+    """
+
+    view: ClassVar[str] = "omd_report.sources"
+
+    source: str
+    newest_pos: datetime | None
+    newest_id: int | None
+    lag: timedelta | None
+    probed_at: datetime | None
+    probe_duration: timedelta | None
+    max_age: timedelta | None
+    problem: str | None
+    is_too_old: bool
+    is_silent: bool
+    null_rows: int
+    topics: list[str]

@@ -1,39 +1,43 @@
-"""``omd lineage run`` starts a process for each topic that the database reports as ready.
+"""``omd lineage run`` starts a step of each topic that the database reports as ready.
 
 The database decides which topic may run and how its step ends, so that several schedulers may work
-side by side. A scheduler only counts its workers and its processes.
+side by side. A scheduler only counts what it has started: calls over a few connections for topics
+in PostgreSQL, processes for topics on Spark.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import select
-import signal
-import socket
-import subprocess
 import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 import psycopg
 
 from omd._core.errors import ConnectionFailed
+from omd._core.loop import Call, Child, Links, Loop
 from omd.cli.common import PROGRAM, ExitCode, is_chosen, open_control, short
+from omd.lineage.codes import StepResult
+from omd.lineage.rows import LineageGraphRow, ReadyListRow
+from omd.lineage.step import StepOutcome, one_line, step_in_database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from omd._core.listener import Listener
     from omd.lineage.room import Lineage
 
 __all__ = ["Scheduler"]
 
-_LONGEST_PAUSE = 30.0
-_REST = 4  # after a read of the ready list, the next one waits this many times as long as it took
+# After a read of the whole ready list the next one waits this many times as long as it took; after
+# a read of a few topics, once as long.
+_REST = 4
+_PATIENCE = timedelta(minutes=1)  # so long a step waits for a database that restarts
 
 
 @dataclass
@@ -42,7 +46,7 @@ class Scheduler:
 
     Attributes:
         dsn: the database; empty where libpq's own settings name it.
-        workers: how many processes may run at once.
+        workers: how many steps may run at once.
         poll: seconds between two polls of the sources.
         topics: patterns of the topics to run; without any, all topics are run.
         master: Spark's master URL.
@@ -59,15 +63,16 @@ class Scheduler:
     once: bool = False
     until_quiet: bool = False
     grace: float = 20
-    _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    # Topics whose step here was not DONE wait for the next poll: a topic that is reported as ready
-    # and does not run must not be tried without a pause.
+    _running: dict[str, Call[StepOutcome] | Child] = field(default_factory=dict)
+    # Topics whose step here was not DONE wait for the next poll, or until what they read moves: a
+    # topic that is reported as ready and does not run must not be tried without a pause.
     _passed: set[str] = field(default_factory=set)
-    _moved: bool = False
+    _moved: set[str] = field(default_factory=set)  # topics whose offset has moved: who reads them?
+    _stirred: set[str] = field(default_factory=set)  # what they read has moved while they ran
+    _progressed: bool = False  # a step was DONE since the last read of the whole list
     _crowded: bool = False  # another scheduler was faster since the last poll
     _failed: bool = False
-    _connected: bool = False
-    _stop: int = 0  # how many signals have asked it to stop
+    _links: Links | None = None
 
     def run(self) -> ExitCode:
         """Run until everything that was requested is done, or a signal arrives.
@@ -75,83 +80,86 @@ class Scheduler:
         Raises:
             ConnectionFailed: the first connection can't be made.
         """
-        with self._signals():
+        loop = self._loop = Loop(_tell)
+        with loop.signals():
             try:
-                self._stay_connected()
+                loop.stay_connected(self._connect, self._serve, self._reap)
             finally:
-                self._let_end()
-        return ExitCode.FAILURE if self._failed and not self._stop else ExitCode.OK
+                loop.let_end(self._running.values, self.grace, self._reap)
+                if self._links is not None:
+                    self._links.close()
+        return ExitCode.FAILURE if self._failed and not loop.stop else ExitCode.OK
 
-    # The database -------------------------------------------------------------------------------
+    # What is ready ------------------------------------------------------------------------------
 
-    def _stay_connected(self) -> None:
-        pause = 0.5
-        while not self._stop:
-            try:
-                with open_control(self.dsn) as control, control.lineage.listen() as news:
-                    if self._connected:
-                        _tell("the connection is back")
-                    elif not (self.once or self.until_quiet):
-                        _tell(f"polling every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
-                    self._connected, pause = True, 0.5
-                    self._serve(control.lineage, news)
-                    return
-            except ConnectionFailed as error:
-                if not self._connected:
-                    raise
-                wait = pause * (0.5 + random.random())  # noqa: S311 - no secret
-                _tell(f"there is no connection, trying again in {wait:.1f} s: {error.message}")
-                until = time.monotonic() + wait
-                while not self._stop and (left := until - time.monotonic()) > 0:
-                    self._wait(left)
-                    self._reap()
-                pause = min(pause * 2, _LONGEST_PAUSE)
+    @contextmanager
+    def _connect(self) -> Iterator[tuple[Lineage, Listener]]:
+        with open_control(self.dsn) as control, control.lineage.listen() as news:
+            if self._links is None:
+                self._links = Links(lambda: control.new_link(name="-step", patience=_PATIENCE))
+                if not (self.once or self.until_quiet):
+                    _tell(f"polling every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
+            yield control.lineage, news
 
-    def _serve(self, lineage: Lineage, news: Listener) -> None:
+    def _serve(self, session: tuple[Lineage, Listener]) -> None:
+        lineage, news = session
         next_poll = rest_until = 0.0
-        woken, queue, has_looked = True, list[str](), False
-        while not self._stop:
-            woken |= self._reap()
+        look, has_looked, queue = True, False, list[ReadyListRow]()
+        while not self._loop.stop:
+            self._reap()
             try:
                 if time.monotonic() >= next_poll:
                     next_poll = time.monotonic() + self.poll
                     self._passed.clear()
                     self._crowded = False
                     lineage.probe_sources()
-                    woken = True
-                if (
-                    woken
-                    and self._free
-                    and time.monotonic() >= rest_until
-                    and not (self.once and has_looked)
-                ):
-                    began, woken = time.monotonic(), False
-                    queue, has_looked = self._look(lineage), True
-                    rest_until = time.monotonic() + _REST * (time.monotonic() - began)
+                    look = True
+                if self._free and time.monotonic() >= rest_until:
+                    began = time.monotonic()
+                    if look and not (self.once and has_looked):
+                        look, has_looked, self._progressed = False, True, False
+                        self._moved.clear()
+                        queue = self._chosen(lineage.ready_list(only_ready=True))
+                        rest_until = time.monotonic() + _REST * (time.monotonic() - began)
+                    elif self._moved and not self.once:
+                        found = self._chosen(self._near(lineage))
+                        named = {row.topic for row in found}
+                        queue = found + [row for row in queue if row.topic not in named]
+                        rest_until = time.monotonic() + (time.monotonic() - began)
             except ConnectionFailed:
                 raise
             except psycopg.Error as error:
                 if not has_looked:
                     raise
                 _tell(f"the ready list can't be read, trying again: {error}")
-                woken, rest_until = True, next_poll
+                look, rest_until = True, next_poll
             while queue and self._free:
-                self._start(queue.pop(0))
-            if not self._running and not queue and (self.once or (self.until_quiet and not woken)):
-                if self.once or not (self._moved and self._passed):
+                row = queue.pop(0)
+                if row.topic not in self._running:
+                    self._start(row.topic, row.engine)
+            is_awake = look or bool(self._moved)
+            if not self._running and not queue and (self.once or not is_awake):
+                if self.once or (self.until_quiet and not self._progressed):
                     return
-                self._moved, woken = False, True  # topics that had to wait may run now
-                self._passed.clear()
-                continue
-            soon = rest_until if woken and self._free and not self.once else next_poll
-            if self._wait(soon - time.monotonic(), news if self._free and not woken else None):
-                news.heard()
-                woken = True
+                if self.until_quiet:  # topics that had to wait may run now
+                    self._passed.clear()
+                    look = is_awake = True
+            soon = rest_until if is_awake and self._free and not self.once else next_poll
+            if self._loop.wait(min(soon, next_poll) - time.monotonic(), news):
+                self._moved |= news.heard()
 
-    def _look(self, lineage: Lineage) -> list[str]:
+    def _near(self, lineage: Lineage) -> list[ReadyListRow]:
+        """Return the topics that are ready among those that have moved and those that read them."""
+        moved, self._moved = sorted(self._moved), set()
+        readers = {row.topic for row in lineage.report(LineageGraphRow, source_topic=moved)}
+        self._passed -= readers
+        self._stirred |= readers & self._running.keys()
+        return lineage.ready_list(sorted(readers.union(moved)), only_ready=True)
+
+    def _chosen(self, rows: Iterable[ReadyListRow]) -> list[ReadyListRow]:
         found = [
-            row.topic
-            for row in lineage.ready_list(only_ready=True)
+            row
+            for row in rows
             if row.topic not in self._running
             and row.topic not in self._passed
             and is_chosen(row.topic, self.topics)
@@ -163,109 +171,71 @@ class Scheduler:
             found = head + found
         return found
 
-    # Processes ----------------------------------------------------------------------------------
+    # Steps --------------------------------------------------------------------------------------
 
     @property
     def _free(self) -> int:
         return self.workers - len(self._running)
 
-    def _start(self, topic: str) -> None:
+    def _start(self, topic: str, engine: str) -> None:
+        assert self._links is not None  # noqa: S101 - there has been a connection
+        if engine == "POSTGRES":
+            self._running[topic] = Call(
+                topic, self._loop, self._links, lambda link: step_in_database(link, topic)
+            )
+            return
         arguments = [*PROGRAM, "lineage", "step", "--one-line"]
         if self.master is not None:
             arguments += ["--master", self.master]
-        self._running[topic] = subprocess.Popen(  # noqa: S603 - our own program
+        self._running[topic] = Child(
+            topic,
             [*arguments, "--", topic],
-            stdin=subprocess.DEVNULL,
-            stdout=sys.stderr.fileno(),  # the output of a job is no data of this command
-            env={**os.environ, **({"OMD_DSN": self.dsn} if self.dsn else {})},
-            start_new_session=True,  # Ctrl-C reaches only this process, which lets the steps end
+            {**os.environ, **({"OMD_DSN": self.dsn} if self.dsn else {})},
+            sys.stderr.fileno(),  # the output of a job is no data of this command
         )
 
-    def _reap(self) -> bool:
-        """Remove the processes that have ended; report what they could not report themselves."""
-        ended = {t: p.returncode for t, p in self._running.items() if p.poll() is not None}
-        for topic, code in ended.items():
-            del self._running[topic]
-            if code == ExitCode.OK:
-                self._moved = True
-                continue
-            self._passed.add(topic)
-            self._crowded |= code == ExitCode.ABORTED
-            if code in (ExitCode.SKIPPED, ExitCode.ABORTED):
-                continue
-            self._failed = True
-            if code < 0 or code > 128:  # above 128 the process has handled the signal itself
-                _tell(f"{topic}: its process was killed by {_signal_name(abs(code) % 128)}")
-            elif code != ExitCode.FAILURE:
-                _tell(f"{topic}: its process ended with exit code {code}")
-        return bool(ended)
+    def _reap(self) -> None:
+        """Remove the steps that have ended; report what their processes could not report."""
+        for topic in [topic for topic, step in self._running.items() if step.has_ended]:
+            step = self._running.pop(topic)
+            outcome = _ended(step) if isinstance(step, Child) else _told(step)
+            was_stirred = topic in self._stirred
+            self._stirred.discard(topic)
+            if outcome is StepResult.DONE or was_stirred:
+                self._moved.add(topic)
+            else:
+                self._passed.add(topic)
+            self._progressed |= outcome is StepResult.DONE
+            self._crowded |= outcome in (StepResult.MUTEX, StepResult.ABORTED)
+            self._failed |= outcome in (None, StepResult.ERROR, StepResult.FAILED)
 
-    def _let_end(self) -> None:
-        """Let running steps end; after the grace period or a second signal, stop them."""
-        if not self._running:
-            return
-        _tell(f"waiting for {', '.join(sorted(self._running))}")
-        self._wait_for_all(self.grace, 1)
-        for number, stop in ((signal.SIGTERM, 2), (signal.SIGKILL, 3)):
-            for topic, process in self._running.items():
-                _tell(f"{topic}: its step did not end in time, its process gets {number.name}")
-                process.send_signal(number)
-            self._wait_for_all(max(self.grace, 10), stop)
 
-    def _wait_for_all(self, seconds: float, stop: int) -> None:
-        until = time.monotonic() + seconds
-        while self._running and self._stop <= stop and (left := until - time.monotonic()) > 0:
-            self._wait(left)
-            self._reap()
+# A process has told its outcome itself, and its exit code says which kind it was.
+_OUTCOMES: dict[int, StepResult] = {
+    ExitCode.OK: StepResult.DONE,
+    ExitCode.FAILURE: StepResult.ERROR,
+    ExitCode.SKIPPED: StepResult.NOJOBS,
+    ExitCode.ABORTED: StepResult.MUTEX,
+}
 
-    # Signals ------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        """Count SIGTERM and Ctrl-C; they, and the end of a process, end a wait."""
+def _ended(child: Child) -> StepResult | None:
+    """Return the outcome of a process; None, and a line for people, when it could tell none."""
+    if child.killer:
+        _tell(f"{child.name}: its process was killed by {child.killer}")
+    elif child.code not in _OUTCOMES:
+        _tell(f"{child.name}: its process ended with exit code {child.code}")
+    return _OUTCOMES.get(child.code)
 
-        def count(_signal: int, _frame: object) -> None:
-            self._stop += 1
 
-        self._woken, writer = socket.socketpair()
-        self._woken.setblocking(False)
-        writer.setblocking(False)
-        before = {
-            number: signal.signal(number, handler)
-            for number, handler in (
-                (signal.SIGTERM, count),
-                (signal.SIGINT, count),
-                (signal.SIGCHLD, lambda *_: None),
-            )
-        }
-        wakeup = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-        try:
-            yield
-        finally:
-            signal.set_wakeup_fd(wakeup)
-            for number, handler in before.items():
-                signal.signal(number, handler)
-            self._woken.close()
-            writer.close()
-
-    def _wait(self, seconds: float, news: Listener | None = None) -> bool:
-        """Wait for a signal or a notification; returns whether there is a notification."""
-        poll = select.poll()
-        poll.register(self._woken, select.POLLIN)
-        if news is not None:
-            poll.register(news.fileno(), select.POLLIN)
-        found = {descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)}
-        if self._woken.fileno() in found:
-            self._woken.recv(4096)
-        return news is not None and news.fileno() in found
+def _told(call: Call[StepOutcome]) -> StepResult | None:
+    """Tell the outcome of a call, and return it; None when the call has raised an exception."""
+    if call.answer is None:
+        _tell(f"{call.name}: {one_line(call.error) if call.error else 'it was not begun'}")
+        return None
+    _tell(str(call.answer))
+    return call.answer.outcome
 
 
 def _tell(line: str) -> None:
     click.echo(short(line), err=True)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # it is a real-time signal
-        return f"signal {number}"

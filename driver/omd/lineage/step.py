@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+
 from omd.control.codes import ProcessingIndicator
 from omd.control.rows import BeginModuleAnswer
 from omd.control.run import LoadWindow, ModuleRun
+from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted
 
@@ -20,10 +24,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from omd._core.link import Link
     from omd.lineage.room import Lineage
     from omd.lineage.rows import BeginStepAnswer, TopicDefinitionRow
 
-__all__ = ["StepOutcome", "StepRun", "hostid"]
+__all__ = ["StepOutcome", "StepRun", "hostid", "one_line", "step_in_database"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,14 @@ class StepOutcome:
     def succeeded(self) -> bool:
         """Whether the topic has moved on."""
         return self.outcome is StepResult.DONE
+
+    def __str__(self) -> str:
+        told = f"{self.topic}: {self.outcome}"
+        if self.rows is not None:
+            told += f", {self.rows} row{'' if self.rows == 1 else 's'}"
+        if self.module_instance_id:
+            told += f" (instance {self.module_instance_id})"
+        return f"{told}: {self.detail}" if self.detail else told
 
 
 class StepRun(ModuleRun):
@@ -103,7 +116,12 @@ class StepRun(ModuleRun):
         self.module_instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:
             raise StepNotStarted(self.topic, self.module_instance_id, begun.outcome.value)
-        self.load_window = LoadWindow(begun.start_pos, begun.start_id, begun.end_pos, begun.end_id)
+        if self.definition.pos_column:
+            self.load_window = LoadWindow(
+                begun.start_pos, begun.start_id, begun.end_pos, begun.end_id
+            )
+        else:
+            self.load_window = LoadWindow(None, begun.start_id, None, begun.end_id)
         return BeginModuleAnswer(
             self.module_instance_id,
             begun.processing_indicator or ProcessingIndicator.PROCEED,
@@ -125,7 +143,14 @@ class StepRun(ModuleRun):
             self.begun.plan_number or 0,
             rows_inserted=self._rows.get("rows_inserted", 0),
             nulls=self.nulls,
+            query_id=self._query_id(),
         )
+
+    def _query_id(self) -> str:
+        """Return how Spark names the jobs of this step, in its log and in its history server."""
+        told = {} if self.spark is None else self._engine.context(self.spark)
+        application: str | None = told.get("application_id")
+        return f"{application}, tag {self.tag}" if application else f"tag {self.tag}"
 
     def _fail(self, detail: str, name: str) -> None:
         self._lineage.fail_step(
@@ -136,3 +161,27 @@ class StepRun(ModuleRun):
 def hostid() -> str:
     """Return the name under which this process holds topics."""
     return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def step_in_database(link: Link, topic: str) -> StepOutcome:
+    """Run a step over a connection that nobody else uses; one that was cancelled is an ERROR."""
+    try:
+        answer = LineageCalls(link).step(topic, hostid=hostid())
+    except psycopg.errors.QueryCanceled as error:
+        return StepOutcome(topic, StepResult.ERROR, _recorded(error), detail=one_line(error))
+    return StepOutcome(topic, answer.outcome, answer.module_instance_id, answer.rows, answer.detail)
+
+
+def _recorded(error: psycopg.Error) -> int | None:
+    """Return the instance of a step that was cancelled and whose failure is recorded."""
+    try:
+        instance = json.loads(error.diag.message_detail or "{}").get("module_instance_id")
+    except (ValueError, AttributeError):
+        return None
+    return instance if isinstance(instance, int) else None
+
+
+def one_line(error: BaseException) -> str:
+    """Return the type of an exception and its message."""
+    told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return " ".join(f"{type(error).__name__}: {told or error}".split())

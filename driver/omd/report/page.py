@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from omd.cli.common import as_text
 from omd.control import rows as t
+from omd.lineage.rows import SourcesRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -448,6 +449,8 @@ def make(control: Control, start: datetime) -> str:
     audit = [row for row in control.report(t.AuditColumnsRow, order_by=["module_code"])
              if row.problems]  # fmt: skip
 
+    sources = [row for row in control.report(SourcesRow) if row.problem]
+
     told = conninfo_to_dict(control.dsn)
     database = str(told.get("dbname", ""))
     tiles = (
@@ -455,6 +458,7 @@ def make(control: Control, start: datetime) -> str:
         ("exceptions", "exceptions", compact(len(exceptions)), "F"),
         ("failures", "failures", _counted(failures, MOST_ROWS), "F"),
         ("pending", "rollbacks wait", compact(len(pending)), "A"),
+        ("sources", "sources with a problem", compact(len(sources)), "F"),
         ("runs", "Module Instances", _counted(modules, MOST_RUNS), None),
         ("throughput", "rows inserted", compact(sum(run.rows_inserted for run in modules)), None),
     )
@@ -530,6 +534,12 @@ def make(control: Control, start: datetime) -> str:
             "platform": lambda r: r.platform_code,
             "instances": lambda r: _ids(r.module_instance_ids),
             "since": lambda r: moment(r.since_datetime),
+        })),
+        section("sources", "Sources with a problem", table(sources, {
+            "source": lambda r: name(r.source),
+            "newest row": lambda r: moment(r.newest_pos),
+            "probed": lambda r: moment(r.probed_at),
+            "problem": lambda r: message(r.problem),
         })),
         section("directives", "Directives for the next run", table(directives, {
             "of": lambda r: r.instance_type.capitalize(),

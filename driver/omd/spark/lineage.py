@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.errors import CallerError, TransformUnfit
 from omd.spark.names import parts, quote
+from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +81,8 @@ def view_name(table: str) -> str:
 def _views(run: StepRun, spark: SparkSession) -> Iterator[None]:
     topic = run.definition
     assert topic.base_table is not None  # noqa: S101 - a topic with a processor has one
-    window = None if topic.processor == "RELOAD" else (topic.pos_column, topic.id_column)
+    # Where the position is the id alone, the name of the other column is empty.
+    window = None if topic.processor == "RELOAD" else (topic.pos_column or None, topic.id_column)
     base = run.read(spark, topic.base_table, window=window)
     views: dict[str, DataFrame] = {BLOCK: base, view_name(topic.base_table): base}
     for table in topic.tables:
@@ -124,7 +126,11 @@ def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
 
 
 def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
-    """Write rows, and count the NULLs of each column while they are written."""
+    """Write rows, and count the NULLs of each column while they are written.
+
+    The stamp of the step wins over columns that the rows bring along, as it does in PostgreSQL.
+    """
+    rows = rows.drop(run.module.insert_instance_column, INSERT_DATETIME, RECORD_SOURCE)
     counted = Observation()
     counts = [
         F.count_if(F.col(quote(name)).isNull()).alias(f"n{i}")

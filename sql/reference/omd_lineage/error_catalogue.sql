@@ -24,9 +24,54 @@ VALUES
     'omd_lineage.step({topic_literal});'
 ),
 (
+    'OM117', 'AmbiguousKey',
+    'the transform {transform} returns several rows with {key_columns} = {key} in one block',
+    'Let the view return one row per key, with GROUP BY or DISTINCT ON. With p_merge_key it may '
+    'show the position ({position}) of the base table instead: then the newest row of a key counts.'
+),
+(
+    'OM217', 'ReplacedRowsPurged',
+    'rows that Module Instances {module_instance_ids} of {module_code} replaced in {table_code} '
+    'are not kept any more, so these runs can''t be undone',
+    'omd_lineage.purge_log has deleted them. Take the R back: CALL '
+    'omd.set_next_run_indicator(''P'', p_module_instance_id => …); or empty the table and load it '
+    'again: CALL omd_lineage.set_offset(…);'
+),
+(
+    'OM218', 'ReplacedRowsUnfit',
+    'rows that Module Instance {module_instance_id} replaced in {table_code} have a column '
+    '"{column_name}", which the table lacks now',
+    'Add the column, or give it its former name; then run the step again.'
+),
+(
+    'OM118', 'ReloadStillReferenced',
+    'the new content of {table_code} lacks rows that {referrer} refers to: {problem}',
+    'Nothing was replaced. Remove the rows that refer to them, or let the transforms bring these '
+    'keys again.'
+),
+(
+    'OM119', 'RestatementGoesOn', 'what topic "{topic}" takes again can''t be cancelled: {problem}',
+    'SELECT * FROM omd_lineage.restatement_list WHERE topic = {topic_literal};'
+),
+(
+    'OM115', 'TopicNotUndone',
+    'topic "{topic}" can''t be removed: rows of its Module Instances {module_instance_ids} may be '
+    'in {table_code}, and they are not undone',
+    'Undo them first: {next_command} To leave them: CALL omd_lineage.remove_topic({topic_literal}, '
+    'p_leave_rows => TRUE);'
+),
+(
+    'OM116', 'UndoRefused',
+    'Module Instances {module_instance_ids} of topic "{topic}" can''t be undone now: the begin of '
+    'its Module returned {answer}',
+    'SELECT reason, rule, details FROM omd.explain_begin({module_code_literal}); with R the rows '
+    'are undone where they are: CALL omd.begin_module({module_code_literal});'
+),
+(
     'OM206', 'BaseTableUnfit', 'the base table {table_code} can''t be read by blocks: {problem}',
-    'It needs a time column (timestamptz) and an id column (bigint), with an index on both; name '
-    'them with p_pos_column and p_id_column of omd_lineage.register_topic.'
+    'It needs a time column (timestamptz) and an id column (bigint, integer or smallint), with an '
+    'index on both; name them with p_pos_column and p_id_column of omd_lineage.register_topic. '
+    'p_pos_column '''' reads it by the id alone.'
 ),
 (
     'OM207', 'TransformUnfit', 'the transform {transform} can''t be run: {problem}',
@@ -35,6 +80,39 @@ VALUES
 (
     'OM208', 'WrongTopicState', 'topic "{topic}": {problem}',
     'SELECT * FROM omd_lineage.ready_list WHERE topic = {topic_literal};'
+),
+(
+    'OM213', 'BaseTableUnread',
+    'the transform {transform} of topic "{topic}" does not read {table_code} by blocks: {problem}',
+    'CREATE OR REPLACE VIEW {transform} AS SELECT … FROM {table_code} AS t WHERE '
+    'omd_lineage.in_block(t.pos, t.id); A function that the view calls is looked into only when it '
+    'is in SQL with BEGIN ATOMIC.'
+),
+(
+    'OM212', 'BaseTableLocked', 'the base table {table_code} can''t be read now: {problem}',
+    'The next probe or step tries again. SELECT pid, query FROM pg_stat_activity WHERE '
+    'cardinality(pg_blocking_pids(pid)) > 0 OR state <> ''idle'';'
+),
+(
+    'OM211', 'TopicWithoutTime', 'topic "{topic}" can''t be read so: {problem}',
+    'Register all of its tables with a time, or all of them by the id alone (p_pos_column => '''').'
+),
+(
+    'OM215', 'OffsetUndecided',
+    'topic "{topic}" has come to ({last_pos}, {last_id}) by {former_pos_column} and '
+    '{former_id_column} of {former_table_code}; nothing says where that is by {pos_column} and '
+    '{id_column} of {table_code}',
+    'CALL omd_lineage.register_topic({topic_literal}, p_pos_column => {pos_column_literal}, '
+    'p_id_column => {id_column_literal}, p_start_pos => {last_pos_literal}, p_start_id => {last_id}'
+    ', …); keeps its position, and p_start_pos => ''-infinity'' reads all rows. A topic that reads '
+    'another by its columns is registered before that one.'
+),
+(
+    'OM216', 'DestinationFilled',
+    'topic "{topic}" would load all rows of its base table, and {table_code} may hold them already',
+    'CALL omd_lineage.register_topic({topic_literal}, p_start_pos => …, p_start_id => …, …); with '
+    'the position of the last row that it holds, or p_start_pos => ''-infinity'' to load all rows, '
+    'or empty the table first.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,

@@ -27,5 +27,6 @@ COMMENT ON VIEW omd_lineage.base_table IS
 COMMENT ON COLUMN omd_lineage.base_table.topic_id IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.base_table.table_code IS
 'Its base table. The base table of a source is the source itself.';
-COMMENT ON COLUMN omd_lineage.base_table.pos_column IS 'The time column.';
+COMMENT ON COLUMN omd_lineage.base_table.pos_column IS
+'The time column; empty: there is none, and the position is the id alone.';
 COMMENT ON COLUMN omd_lineage.base_table.id_column IS 'The id column.';

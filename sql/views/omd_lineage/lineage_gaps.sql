@@ -1,5 +1,6 @@
 -- A gap or an overlap comes from an offset that was moved by hand, or from a rollback of a step
--- that is not the last one.
+-- that is not the last one. A block that was taken again has a late id and an early place, so
+-- blocks are compared by their places.
 
 CREATE OR REPLACE VIEW omd_report.lineage_gaps AS
 SELECT
@@ -25,7 +26,9 @@ FROM (
     INNER JOIN omd.source_control AS sc ON t.module_id = sc.module_id
     INNER JOIN omd.module_instance AS mi ON sc.module_instance_id = mi.module_instance_id
     WHERE t.processor <> 'RELOAD' AND NOT sc.is_taken_back AND mi.execution_status_code = 'S'
-    WINDOW windows AS (PARTITION BY t.topic_id ORDER BY sc.module_instance_id)
+    WINDOW windows AS (
+        PARTITION BY t.topic_id ORDER BY sc.start_value, sc.start_id, sc.module_instance_id
+    )
 ) AS w
 WHERE (w.start_pos, w.start_id) <> (w.previous_end_pos, w.previous_end_id);
 

@@ -9,6 +9,7 @@ lag AS (
         min(d.pos) AS least_pos,
         count(*) = count(d.pos) AS is_complete,
         min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
+        min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
         (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST))[1] AS blocker
     FROM omd_lineage.dependency_offsets AS d
     GROUP BY d.topic_id
@@ -24,6 +25,7 @@ topics AS (
         t.run_window,
         t.inactive_indicator = 'Y' OR m.inactive_indicator = 'Y' AS is_inactive,
         o.last_ts AS last_pos,
+        (o.last).id AS last_id,
         o.next,
         o.state,
         o.hostid,
@@ -31,6 +33,7 @@ topics AS (
         o.is_full,
         o.run,
         g.base_pos,
+        g.base_id,
         CASE
             WHEN g.is_complete THEN t.depends_on[g.blocker]
             ELSE 'no offset: ' || t.depends_on[g.blocker]
@@ -51,7 +54,10 @@ topics AS (
             SELECT i.module_id
             FROM omd.open_instance AS i
             WHERE i.is_rollback_pending AND i.execution_status_code = 'S'
-        ) AS is_to_be_undone
+        ) AS is_to_be_undone,
+        t.topic_id IN (
+            SELECT r.topic_id FROM omd_lineage.restatement_list AS r WHERE r.is_ready
+        ) AS is_to_be_restated
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
     INNER JOIN omd.module_target AS m ON t.module_id = m.module_id
@@ -67,18 +73,30 @@ reasoned AS (
             WHEN t.is_held THEN 'HELD'
             WHEN omd_lineage._is_failed(t.attempts) THEN 'FAILED'
             WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
-            -- The waiting time starts at repeat and doubles, up to an hour.
+            -- The waiting time starts at repeat, but at a second at least, since a topic without a
+            -- pause would fail all the time. It doubles, up to an hour.
             WHEN
                 t.attempts > 0 AND now() <= t.run
                 + least(
-                    least(t.repeat, interval '1 hour') * 2 ^ (t.attempts - 1), interval '1 hour'
+                    greatest(least(t.repeat, interval '1 hour'), interval '1 second')
+                    * 2 ^ (t.attempts - 1),
+                    interval '1 hour'
                 )
                 THEN 'BACK_OFF'
             WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
             WHEN t.is_to_be_undone THEN 'ROLLBACK'
+            WHEN t.is_to_be_restated THEN 'RESTATE'
             WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
             WHEN t.is_full THEN 'FULL'
-            WHEN NOT t.last_pos < t.upto THEN 'DEPENDENCY'
+            -- Without a time all positions are at -infinity, and the ids tell.
+            WHEN
+                NOT (
+                    t.last_pos < t.upto
+                    OR (
+                        t.last_pos = '-infinity' AND t.upto = '-infinity' AND t.last_id < t.base_id
+                    )
+                )
+                THEN 'DEPENDENCY'
             WHEN now() <= t.run + t.repeat THEN 'REPEAT'
             WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE) THEN 'MAX_WAIT'
             ELSE 'DUE'
@@ -88,7 +106,7 @@ reasoned AS (
 
 SELECT
     r.topic,
-    r.reason IN ('RETRY', 'ROLLBACK', 'FULL', 'MAX_WAIT', 'DUE') AS is_ready,
+    r.reason IN ('RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE') AS is_ready,
     r.reason,
     r.upto,
     r.blocker,
@@ -111,20 +129,20 @@ COMMENT ON VIEW omd_lineage.ready_list IS
 COMMENT ON COLUMN omd_lineage.ready_list.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'TRUE when the topic may take a step now.';
 COMMENT ON COLUMN omd_lineage.ready_list.reason IS
-'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step '
-'to be undone), FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It '
-'is not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts failed), '
-'RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure), NO_OFFSET (a '
-'dependency has no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is '
-'too recent).';
+'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step to'
+' be undone), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT (it'
+' has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds it), '
+'FAILED (too many attempts failed), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after'
+' a failure), NO_OFFSET (a dependency has no offset), DEPENDENCY (the blocker has not moved) and '
+'REPEAT (its last step is too recent).';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
 'The instant before which the topic may read; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
-'The dependency that limits upto; "no offset: …" names one that has no offset; NULL when the '
-'topic has no dependency.';
+'The dependency that limits upto; "no offset: …" names one that has no offset; NULL when the topic'
+' has no dependency.';
 COMMENT ON COLUMN omd_lineage.ready_list.lag IS
-'How far the offset is behind the base table, in the time of the rows; NULL when the topic has '
-'not begun, or when that is not known.';
+'How far the offset is behind the base table, in the time of the rows; NULL when the topic has not'
+' begun, or when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.processor IS
 'How the topic is made: STEP, RELOAD or a procedure.';
 COMMENT ON COLUMN omd_lineage.ready_list.engine IS 'POSTGRES or SPARK.';

@@ -6,7 +6,8 @@
 WITH succeeded AS MATERIALIZED (
     SELECT
         l.module_instance_id,
-        m.table_code
+        -- The schema int has a name that SQL quotes.
+        array_to_string(parse_ident(m.table_code), '.') AS table_code
     FROM omd_report.module_execution_log AS l
     INNER JOIN omd_report.module_list AS m ON l.module_code = m.module_code
     WHERE l.execution_status_code = 'S'

@@ -142,7 +142,14 @@ FROM feed.flights AS f
 LEFT JOIN feed.weather AS w ON f.origin = w.origin AND f.pos = w.pos
 WHERE omd_lineage.in_block(f.pos, f.id);
 
+-- The schedulers of the demo run as omd_runner, with these rights and no others.
+GRANT USAGE ON SCHEMA feed, etl, fact, dash TO omd_runner;
+GRANT SELECT ON feed.flights, feed.weather, etl.departure TO omd_runner;
+GRANT SELECT, INSERT, DELETE ON fact.departure, dash.sky_day TO omd_runner;
+GRANT UPDATE ON fact.progress TO omd_runner;
+
 -- The topics are two sources, a fact that waits for both, and a table that Spark makes of the fact.
+SET ROLE omd_admin;
 CALL omd_lineage.register_topic('feed.flights');
 CALL omd_lineage.register_topic('feed.weather');
 CALL omd_lineage.register_topic(
@@ -172,3 +179,4 @@ CALL omd_lineage.register_topic(
     p_repeat => interval '0',
     p_start_pos => '2013-01-01 00:00 America/New_York'
 );
+RESET ROLE;

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
 import omd
@@ -214,6 +215,11 @@ class _Story:
             " FROM omd_lineage.plan('fact.departure')"
         )
         self._say("The retry takes the very same block; what is new is the next one:")
+        self._await(
+            "the pause before the retry to end",
+            "SELECT FROM omd_lineage.ready_list WHERE topic = %s AND is_ready",
+            ["fact.departure"],
+        )
         self._schedule("fact.*")
 
     def end_of_month(self) -> None:
@@ -382,6 +388,12 @@ class _Story:
             if process.returncode:
                 raise omd.OmdError("The scheduler failed: " + "\n".join(told[-20:]))
 
+    @property
+    def runner(self) -> str:
+        """The connection string of the schedulers: a scheduler needs no superuser."""
+        options = conninfo_to_dict(self.dsn).get("options") or ""
+        return make_conninfo(self.dsn, options=f"{options} -c role=omd_runner")
+
     def _start(self, *arguments: str) -> _Process:
         master = [] if self.master is None else ["--master", self.master]
         return _Process(
@@ -394,7 +406,7 @@ class _Story:
             env={
                 "PYSPARK_SUBMIT_ARGS": _FOR_A_SHORT_LIFE,
                 **os.environ,
-                "OMD_DSN": self.dsn,
+                "OMD_DSN": self.runner,
                 "PGTZ": _ZONE,
             },
         )

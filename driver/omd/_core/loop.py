@@ -1,0 +1,303 @@
+"""What programs that run for long share: signals, waits, reconnecting, the work they have started.
+
+A program has one `Loop` in its main thread. What it starts is a `Child`, a process of its own, or a
+`Call`, a thread that waits for the database. Both end with a wake-up of the loop.
+"""
+
+from __future__ import annotations
+
+import random
+import select
+import signal
+import socket
+import subprocess
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from omd._core.errors import ConnectionFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from omd._core.link import Link
+
+T = TypeVar("T")
+
+__all__ = ["Call", "Child", "Links", "Loop", "Work", "signal_name"]
+
+_LONGEST_PAUSE = 30.0
+
+
+class HasDescriptor(Protocol):
+    """Something that `select.poll` can wait for."""
+
+    def fileno(self) -> int:
+        """Return the file descriptor."""
+
+
+class Work(Protocol):
+    """What a program has started: a child process, or a call in a thread."""
+
+    name: str
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is over."""
+
+    def stop(self) -> str:
+        """Ask it to end; returns what was done to it, for a message."""
+
+    def kill(self) -> str:
+        """End it without its help; returns what was done to it, for a message."""
+
+
+class Loop:
+    """Waits for what comes first: a signal, a notification, the end of some work, a point in time.
+
+    Attributes:
+        stop: how many signals have asked the program to stop.
+        tell: prints one line for people.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.stop = 0
+        self.tell = tell
+        self._woken, self._waker = socket.socketpair()
+        self._woken.setblocking(False)
+        self._waker.setblocking(False)
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Count SIGTERM and Ctrl-C; they, and the end of a process, end a wait."""
+
+        def count(_signal: int, _frame: object) -> None:
+            self.stop += 1
+
+        before = {
+            number: signal.signal(number, handler)
+            for number, handler in (
+                (signal.SIGTERM, count),
+                (signal.SIGINT, count),
+                (signal.SIGCHLD, lambda *_: None),
+            )
+        }
+        wakeup = signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(wakeup)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def wake(self) -> None:
+        """End the wait of the main thread; any thread may call it."""
+        with suppress(BlockingIOError):  # the pipe is full of wake-ups
+            self._waker.send(b"\0")
+
+    def wait(self, seconds: float, news: HasDescriptor | None = None) -> bool:
+        """Wait for any of it, at most so long; returns whether there is a notification."""
+        poll = select.poll()
+        poll.register(self._woken, select.POLLIN)
+        if news is not None:
+            poll.register(news.fileno(), select.POLLIN)
+        found = {descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)}
+        if self._woken.fileno() in found:
+            self._woken.recv(4096)
+        return news is not None and news.fileno() in found
+
+    def stay_connected(
+        self,
+        connect: Callable[[], AbstractContextManager[T]],
+        serve: Callable[[T], None],
+        pending: Callable[[], None],
+    ) -> None:
+        """Connect and serve until it returns or the program is to stop; reconnect when it is lost.
+
+        Args:
+            connect: opens what ``serve`` needs.
+            serve: does the work.
+            pending: called while there is no connection, when something may have ended.
+
+        Raises:
+            ConnectionFailed: the first connection can't be made.
+        """
+        was_connected, pause = False, 0.5
+        while not self.stop:
+            try:
+                with connect() as session:
+                    if was_connected:
+                        self.tell("the connection is back")
+                    was_connected, pause = True, 0.5
+                    serve(session)
+                    return
+            except ConnectionFailed as error:
+                if not was_connected:
+                    raise
+                wait = pause * (0.5 + random.random())  # noqa: S311 - no secret
+                self.tell(f"there is no connection, trying again in {wait:.1f} s: {error.message}")
+                until = time.monotonic() + wait
+                while not self.stop and (left := until - time.monotonic()) > 0:
+                    self.wait(left)
+                    pending()
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def let_end(
+        self, works: Callable[[], Collection[Work]], grace: float, pending: Callable[[], None]
+    ) -> None:
+        """Let work end; after the grace period or a second signal, stop it, and at last kill it."""
+        if not works():
+            return
+        self.tell(f"waiting for {', '.join(sorted(work.name for work in works()))}")
+        self._wait_for_all(works, grace, 1, pending)
+        for number, end in ((2, "stop"), (3, "kill")):
+            for work in works():
+                done: str = getattr(work, end)()
+                self.tell(f"{work.name}: it did not end in time, {done}")
+            self._wait_for_all(works, max(grace, 10), number, pending)
+
+    def _wait_for_all(
+        self,
+        works: Callable[[], Collection[Work]],
+        seconds: float,
+        stop: int,
+        pending: Callable[[], None],
+    ) -> None:
+        until = time.monotonic() + seconds
+        while works() and self.stop <= stop and (left := until - time.monotonic()) > 0:
+            self.wait(left)
+            pending()
+
+
+class Child:
+    """A child process; it prints to stderr, and Ctrl-C does not reach it.
+
+    Args:
+        name: of the work, for messages.
+        command: the program and its arguments.
+        env: its environment.
+        stdout: the file descriptor to which it prints.
+    """
+
+    def __init__(
+        self, name: str, command: Sequence[str], env: Mapping[str, str], stdout: int
+    ) -> None:
+        self.name = name
+        self._process = subprocess.Popen(  # noqa: S603 - our own program
+            command, stdin=subprocess.DEVNULL, stdout=stdout, env=env, start_new_session=True
+        )
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process is over."""
+        return self._process.poll() is not None
+
+    @property
+    def code(self) -> int:
+        """Its exit code, as Popen has it; only when it has ended."""
+        return self._process.returncode
+
+    @property
+    def killer(self) -> str | None:
+        """The name of the signal that ended it; None when it ended by itself."""
+        # Above 128 the process has handled the signal itself.
+        return signal_name(abs(self.code) % 128) if self.code < 0 or self.code > 128 else None
+
+    def stop(self) -> str:
+        """Send SIGTERM."""
+        return self._send(signal.SIGTERM)
+
+    def kill(self) -> str:
+        """Send SIGKILL."""
+        return self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> str:
+        self._process.send_signal(number)
+        return f"its process gets {number.name}"
+
+
+class Call(Generic[T]):
+    """A call of the database in a thread of its own.
+
+    The thread ends with the process, which need not wait for it.
+
+    Attributes:
+        answer: what the call returned; None before, and after an exception.
+        error: the exception that it raised.
+    """
+
+    def __init__(self, name: str, loop: Loop, links: Links, call: Callable[[Link], T]) -> None:
+        self.name = name
+        self.answer: T | None = None
+        self.error: Exception | None = None
+        self._loop = loop
+        self._links = links
+        self._call = call
+        self._link = links.take()
+        self._is_stopped = self._is_done = False
+        self._thread = threading.Thread(target=self._run, name=f"omd-{name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the call has returned."""
+        return self._is_done
+
+    def stop(self) -> str:
+        """Cancel the statement, once: a second request could hit what records the failure."""
+        if not self._is_stopped:
+            self._is_stopped = True
+            self._link.cancel()
+        return "its statement is cancelled"
+
+    def kill(self) -> str:
+        """Leave it: the server ends the statement, or notices that nobody waits for it."""
+        return "it is left to the server"
+
+    def _run(self) -> None:
+        try:
+            if not self._is_stopped:
+                self.answer = self._call(self._link)
+            self._links.give_back(self._link)
+        except Exception as error:  # noqa: BLE001 - the main thread reports it
+            self.error = error
+            self._link.close()
+        finally:
+            self._is_done = True
+            self._loop.wake()
+
+
+class Links:
+    """Connections that are used again: one for each call that runs at the same time."""
+
+    def __init__(self, connect: Callable[[], Link]) -> None:
+        self._connect = connect
+        self._idle: list[Link] = []
+        self._is_closed = False
+
+    def take(self) -> Link:
+        """Return a connection that nobody uses; it may not be open yet."""
+        return self._idle.pop() if self._idle else self._connect()
+
+    def give_back(self, link: Link) -> None:
+        """Keep a connection for the next call, without what its statements have set."""
+        if link.reset() and not self._is_closed:
+            self._idle.append(link)
+        else:
+            link.close()
+
+    def close(self) -> None:
+        """Close all connections that nobody uses."""
+        self._is_closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+
+def signal_name(number: int) -> str:
+    """Return the name of a signal: SIGTERM."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # it is a real-time signal
+        return f"signal {number}"

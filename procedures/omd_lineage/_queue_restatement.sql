@@ -1,0 +1,97 @@
+-- All ranges of a call are written at once, so that what is downstream waits for what is upstream
+-- from the first moment, and a crash loses none of them.
+
+CREATE OR REPLACE FUNCTION omd_lineage._queue_restatement(
+    p_topic text,
+    p_from timestamptz,
+    p_to timestamptz,
+    p_cascade boolean
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $queue_restatement$
+DECLARE
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
+    v_missing text := CASE
+        WHEN p_from IS NULL THEN 'p_from'
+        WHEN p_to IS NULL THEN 'p_to'
+        WHEN p_cascade IS NULL THEN 'p_cascade'
+    END;
+    v_start omd_lineage.row_position;
+    v_end omd_lineage.row_position := ROW(p_to, 9223372036854775807);
+    v_call_id bigint;
+BEGIN
+    PERFORM omd.require_read_committed();
+    IF v_missing IS NOT NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
+    ELSIF p_from >= p_to THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_to', 'value', p_to::text, 'expected', 'later than p_from'
+            )
+        );
+    ELSIF EXISTS (
+        SELECT FROM omd_lineage.topic AS t WHERE t.topic_id = v_topic_id AND t.processor IS NULL
+    ) AND NOT p_cascade THEN
+        PERFORM omd.raise_error(
+            'OM208',
+            jsonb_build_object(
+                'topic', p_topic, 'problem', 'it is a source and has no steps; use p_cascade'
+            )
+        );
+    END IF;
+    -- Rows at p_from itself are outside, but a first block starts at -infinity.
+    v_start := ROW(
+        p_from,
+        CASE
+            WHEN p_from = '-infinity' THEN -9223372036854775808 ELSE 9223372036854775807
+        END
+    );
+    v_call_id := nextval(
+        pg_get_serial_sequence('omd_lineage.restatement', 'restatement_id')
+    );
+    INSERT INTO omd_lineage.restatement (
+        restatement_id, call_id, topic_id, start_position, end_position, requested_by, requested_at
+    )
+    OVERRIDING SYSTEM VALUE
+    SELECT
+        CASE
+            WHEN f.distance = 0 THEN v_call_id
+            ELSE nextval(pg_get_serial_sequence('omd_lineage.restatement', 'restatement_id'))
+        END,
+        v_call_id, f.topic_id, v_start, v_end, omd.editor(), clock_timestamp()
+    FROM (
+        SELECT v_topic_id AS topic_id, 0 AS distance
+        UNION ALL
+        SELECT d.topic_id, d.distance FROM omd_lineage._downstream(v_topic_id) AS d
+        WHERE p_cascade
+        ORDER BY distance, topic_id
+    ) AS f
+    INNER JOIN omd_lineage.topic AS t ON f.topic_id = t.topic_id
+    WHERE t.processor IS NOT NULL;
+    PERFORM omd.write_event(
+        0, 0, 4, 'RESTATE',
+        format(
+            '%s from %s to %s%s was asked to be taken again by %s',
+            p_topic, p_from, p_to,
+            CASE WHEN p_cascade THEN ', and what is downstream,' ELSE '' END,
+            omd.editor()
+        )
+    );
+    PERFORM omd_lineage._notify_topic(p_topic);
+    RETURN v_call_id;
+END
+$queue_restatement$;
+
+COMMENT ON FUNCTION omd_lineage._queue_restatement IS
+'Writes down that the topic p_topic, and with p_cascade all topics downstream, take the blocks of '
+'(p_from, p_to] again. Returns the id of this call. Errors: OM005: an argument is NULL; OM013: '
+'p_to is not later than p_from; OM014: the isolation level is not read committed; OM015: p_topic '
+'is not registered; OM208: it is a source, without p_cascade. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage._queue_restatement FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._queue_restatement TO omd_runner;

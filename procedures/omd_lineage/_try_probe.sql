@@ -1,0 +1,167 @@
+-- Whatever is wrong with a source becomes a sentence in its row, so that it stops no other source.
+-- A cancellation is not an error of the source. A poll raises it again when it has saved that the
+-- source is slow. The function reads with the rights of the caller.
+
+CREATE OR REPLACE FUNCTION omd_lineage._try_probe(
+    p_source text,
+    p_topic_id integer,
+    p_table_code text,
+    p_pos_column text,
+    p_id_column text,
+    p_is_read boolean,
+    p_caller text,
+    OUT p_is_moved boolean,
+    OUT p_error text,
+    OUT p_is_cancelled boolean
+)
+RETURNS record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '100ms'
+AS $try_probe$
+DECLARE
+    v_table oid := omd.target_relation(p_table_code);
+    v_new omd_lineage.source_probe;
+    v_old omd_lineage.source_probe;
+    v_seen record;
+    v_unread record;
+    v_former text;
+    v_sqlstate text;
+    v_detail text;
+    v_problems text[] := ARRAY[]::text[];
+BEGIN
+    p_is_moved := FALSE;
+    p_is_cancelled := FALSE;
+    SELECT p.* INTO v_old FROM omd_lineage.source_probe AS p WHERE p.source = p_source;
+    IF p_caller = 'REGISTRATION' THEN
+        v_old.table_oid := NULL;
+    END IF;
+    v_new := v_old;
+    v_new.source := p_source;
+    v_new.probed_at := clock_timestamp();
+    v_new.null_rows := coalesce(v_old.null_rows, 0);
+    v_new.is_read := TRUE;
+    BEGIN
+        IF p_is_read THEN
+            v_problems := ARRAY[
+                omd_lineage._missing_index(p_table_code, p_pos_column, p_id_column)
+            ];
+        END IF;
+        IF p_topic_id IS NOT NULL THEN
+            v_seen := omd_lineage._probe_source(p_topic_id, FALSE);
+            p_is_moved := v_seen.p_is_moved;
+            v_new.newest := ROW(
+                v_seen.p_newest_pos, v_seen.p_newest_id
+            )::omd_lineage.row_position;
+        END IF;
+        IF p_is_read THEN
+            IF v_new.newest IS NULL THEN
+                v_new.newest := omd_lineage._newest_row(p_table_code, p_pos_column, p_id_column);
+            END IF;
+            v_unread := omd_lineage._unread_rows(
+                p_table_code, p_pos_column, p_id_column, (v_old.newest).pos, v_old.null_id_pos
+            );
+            v_new.null_rows := v_unread.p_null_rows;
+            v_new.null_id_pos := v_unread.p_null_id_pos;
+            v_new.ahead_pos := v_unread.p_ahead_pos;
+        END IF;
+    EXCEPTION
+        WHEN query_canceled THEN
+            IF p_caller <> 'POLL' THEN
+                RAISE;
+            END IF;
+            p_is_cancelled := TRUE;
+            p_error := sqlerrm;
+        WHEN OTHERS THEN
+            GET STACKED DIAGNOSTICS
+                v_sqlstate = RETURNED_SQLSTATE,
+                p_error = MESSAGE_TEXT,
+                v_detail = PG_EXCEPTION_DETAIL;
+    END;
+    v_new.probe_duration := clock_timestamp() - v_new.probed_at;
+
+    IF p_is_cancelled AND v_new.probe_duration < interval '1 second' THEN
+        -- It says nothing about the source.
+        RETURN;
+    ELSIF p_error IS NOT NULL AND p_caller = 'REGISTRATION' AND v_table IS NOT NULL THEN
+        -- Who registers a source need not be able to read it.
+        RETURN;
+    ELSIF p_error IS NOT NULL THEN
+        v_new.is_read := FALSE;
+        v_new.newest := v_old.newest;
+        v_problems := ARRAY[
+            CASE
+                WHEN p_is_cancelled THEN 'its probe was cancelled after '
+                    || date_trunc('second', v_new.probe_duration)
+                WHEN v_sqlstate IN ('OM206', 'OM212') THEN v_detail::jsonb ->> 'problem'
+                ELSE omd_lineage._why_unreadable(
+                    p_table_code, p_pos_column, p_id_column, v_sqlstate, p_error
+                )
+            END
+        ];
+        BEGIN
+            PERFORM omd_lineage._write_state(t.topic_id, p_error)
+            FROM omd_lineage.topic AS t
+            WHERE t.topic_id = p_topic_id AND t.source_offset IN ('PROBE', 'CLOCK');
+        EXCEPTION
+            WHEN lock_not_available THEN
+                NULL;
+        END;
+    ELSIF v_table IS NULL AND v_old.table_oid IS NOT NULL THEN
+        v_new.is_read := FALSE;
+        v_problems := ARRAY[
+            omd_lineage._why_unreadable(p_table_code, p_pos_column, p_id_column, '42P01', '')
+        ];
+    ELSIF v_old.table_oid <> v_table THEN
+        v_former := omd_lineage._former_name(v_old.table_oid, p_pos_column, p_id_column);
+        v_problems := array_append(
+            v_problems, 'it was renamed to ' || v_former || ', and another table has its name'
+        );
+    END IF;
+    IF v_former IS NULL THEN
+        v_new.table_oid := coalesce(v_table, v_old.table_oid);
+    END IF;
+    IF v_new.is_read AND v_new.null_rows > 0 THEN
+        v_problems := array_append(
+            v_problems,
+            format(
+                '%s a NULL position (%I), and no topic reads such a row',
+                CASE v_new.null_rows
+                    WHEN 1 THEN '1 row has'
+                    WHEN 1000 THEN '1000 rows or more have'
+                    ELSE v_new.null_rows || ' rows have'
+                END,
+                coalesce(nullif(p_pos_column, ''), p_id_column)
+            )
+        );
+    END IF;
+    IF v_new.is_read AND v_new.null_id_pos IS NOT NULL THEN
+        v_problems := array_append(
+            v_problems,
+            format(
+                'rows have a NULL position (%I), one of them at %s, and no topic reads such a row',
+                p_id_column, v_new.null_id_pos
+            )
+        );
+    END IF;
+    SELECT string_agg(upper(left(p.problem, 1)) || substr(p.problem, 2), '. ' ORDER BY p.n) || '.'
+    INTO v_new.problem
+    FROM unnest(v_problems) WITH ORDINALITY AS p (problem, n)
+    WHERE p.problem IS NOT NULL;
+    PERFORM omd_lineage._save_probe(v_new);
+END
+$try_probe$;
+
+COMMENT ON FUNCTION omd_lineage._try_probe IS
+'Probes the source p_source, which is the topic p_topic_id (NULL: it is no topic) with the table '
+'p_table_code and its columns p_pos_column and p_id_column, moves its offset, and saves what it '
+'has seen. p_is_read: it reads the table, else it only looks whether the table is there. p_caller:'
+' POLL; STEP; REGISTRATION, and then a table that was renamed for another is the source from now '
+'on. Returns p_is_moved, whether the offset has moved; p_error, the error that prevented it; '
+'p_is_cancelled, whether the statement was cancelled meanwhile, which POLL has to raise. Locks: '
+'the table, ACCESS SHARE, and the offset.';
+REVOKE ALL ON FUNCTION omd_lineage._try_probe FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._try_probe TO omd_runner, omd_admin;

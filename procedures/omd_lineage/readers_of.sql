@@ -1,0 +1,51 @@
+-- A rollback of a step takes the later ones with it, so their readers are in the list too.
+
+CREATE OR REPLACE FUNCTION omd_lineage.readers_of(
+    p_module_instance_id bigint
+)
+RETURNS TABLE (
+    topic text,
+    distance integer,
+    steps bigint,
+    first_instance_id bigint,
+    last_instance_id bigint
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $readers_of$
+DECLARE
+    v_step record;
+BEGIN
+    IF p_module_instance_id IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
+    END IF;
+    SELECT t.topic_id, o.last, i.start_value, i.start_id INTO v_step
+    FROM omd.instance_state(p_module_instance_id) AS i
+    INNER JOIN omd_lineage.topic AS t USING (module_id)
+    INNER JOIN omd_lineage.offsets AS o USING (topic_id);
+    IF NOT FOUND THEN
+        PERFORM omd.raise_error(
+            'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
+        );
+    END IF;
+    RETURN QUERY
+    SELECT r.topic, r.distance, r.steps, r.first_instance_id, r.last_instance_id
+    FROM omd_lineage._readers(
+        v_step.topic_id, ROW(v_step.start_value, v_step.start_id), v_step.last
+    ) AS r
+    ORDER BY r.distance, r.topic;
+END
+$readers_of$;
+
+COMMENT ON FUNCTION omd_lineage.readers_of IS
+'Returns the topics downstream that have read what a rollback of the step p_module_instance_id '
+'would undo, the steps after it included: the distance of each (1: directly), the number of its '
+'steps that have read it, and the first and the last of these. They keep what they have made of it'
+' until omd_lineage.restate takes it again. Errors: OM004: there is no such instance of a topic; '
+'OM005: p_module_instance_id is NULL. Locks: none. See docs/explanation/lineage.md. Call again '
+'when the answer was lost.';
+REVOKE ALL ON FUNCTION omd_lineage.readers_of FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage.readers_of TO omd_reader;

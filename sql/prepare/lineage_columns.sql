@@ -1,0 +1,52 @@
+-- A step that runs keeps the tables of lineage locked until it ends, and then wants those of
+-- process control, which the installation has locked: they would wait for each other. So the
+-- columns that an upgrade adds to these tables are added here, in a transaction before the
+-- installation, which holds nothing else. It waits in turns of a moment, so that other steps go on
+-- meanwhile. Each installation runs this script; it does nothing where lineage is not installed, or
+-- is up to date. A new database gets the columns from migrations/V013__lineage_columns.sql.
+
+DO $do$
+DECLARE
+    v_is_locked boolean := FALSE;
+BEGIN
+    IF to_regclass('omd_lineage.topic') IS NULL OR EXISTS (
+        SELECT FROM pg_attribute AS a
+        WHERE a.attrelid = to_regclass('omd_lineage.topic') AND a.attname = 'merge_key'
+    ) THEN
+        RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock(7302500, 0);
+    PERFORM set_config('role', 'omd_owner', TRUE);
+    PERFORM set_config('lock_timeout', '200ms', TRUE);
+    WHILE NOT v_is_locked LOOP
+        BEGIN
+            LOCK TABLE omd_lineage.topic, omd_lineage.offsets, omd_lineage.log
+            IN ACCESS EXCLUSIVE MODE;
+            v_is_locked := TRUE;
+        EXCEPTION
+            WHEN lock_not_available THEN
+                PERFORM pg_sleep(0.1);
+        END;
+    END LOOP;
+    IF NOT EXISTS (
+        SELECT FROM pg_attribute AS a
+        WHERE a.attrelid = 'omd_lineage.topic'::regclass AND a.attname = 'merge_key'
+    ) THEN
+        ALTER TABLE omd_lineage.topic
+        ADD COLUMN merge_key text[],
+        ADD COLUMN recompute_key text[],
+        ADD COLUMN max_age interval,
+        ADD CONSTRAINT ck_topic_max_age CHECK (max_age > interval '0'),
+        DROP CONSTRAINT ck_topic_reload_method,
+        ADD CONSTRAINT ck_topic_reload_method CHECK (
+            reload_method IN ('DELETE', 'TRUNCATE', 'SWAP')
+        );
+        ALTER TABLE omd_lineage.offsets
+        ADD COLUMN restatement_id bigint,
+        ADD COLUMN undone_from timestamptz;
+        ALTER TABLE omd_lineage.log
+        ADD COLUMN query_id text,
+        ADD COLUMN reload_method text;
+    END IF;
+END
+$do$;

@@ -1,0 +1,240 @@
+"""Increments of a source under late commits and kills: a topic, dbt-postgres and SQLMesh.
+
+Writers insert rows into one table and commit up to two seconds later; a tenth of them roll back.
+Meanwhile every side copies the new rows into a table of its own, step by step, on the same server,
+and each is killed now and then: a dbt or SQLMesh process with SIGKILL, the session of a topic by
+pg_terminate_backend. At the end the writers stop, every side steps until nothing is new, and the
+destinations are compared with the source: rows lost, rows doubled, and the time of a step.
+
+dbt and SQLMesh are shown twice: with the filter of their documentation, and with a span that is
+read again and is longer than any transaction of the writers (``lookback``). Their steps run in one
+process each, so that no start of a process counts. SQLMesh plans whole intervals of five minutes at
+least, so the time of the source is 300 times as fast as the clock, for every side.
+
+Run: ``python tests/benchmarks/lineage_peers.py [--seconds 60] [--kills 4]``. It makes environments
+with dbt-postgres and sqlmesh in a temporary folder, or takes those of ``--peers`` (the folders dbt
+and sqlmesh in it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import venv
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+from _server import durable_server, new_database
+
+HERE = Path(__file__).parent
+# The newest dbt-core that needs nothing but PyPI.
+NEEDS = {
+    "dbt": ["dbt-core<1.11", "dbt-postgres", "psycopg2-binary"],
+    "sqlmesh": ["sqlmesh", "psycopg2-binary"],
+}
+SOURCE = """
+    CREATE SCHEMA src;
+    CREATE TABLE src.clock_base AS SELECT clock_timestamp() AS real_start,
+        clock_timestamp() - interval '30 days' AS start;
+    CREATE FUNCTION src.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+        'SELECT start + (clock_timestamp() - real_start) * 300 FROM src.clock_base';
+    CREATE FUNCTION src.clock_start() RETURNS timestamptz LANGUAGE sql STABLE AS
+        'SELECT start FROM src.clock_base';
+    CREATE TABLE src.orders (
+        id bigint GENERATED ALWAYS AS IDENTITY,
+        pos timestamptz NOT NULL DEFAULT src.clock(),
+        amount integer NOT NULL
+    );
+    CREATE INDEX ON src.orders (pos, id);
+    CREATE SCHEMA topic_out;
+    CREATE TABLE topic_out.orders (
+        id bigint, pos timestamptz, amount integer, omd_insert_module_instance_id bigint
+    );
+    CREATE VIEW topic_out.new_orders AS
+        SELECT o.id, o.pos, o.amount FROM src.orders AS o
+        WHERE omd_lineage.in_block(o.pos, o.id);
+    CALL omd_lineage.register_topic('src.orders');
+    CALL omd_lineage.register_topic('topic_out.orders', ARRAY['src.orders'],
+        p_transforms => ARRAY['topic_out.new_orders'], p_repeat => interval '0');
+"""
+
+
+@dataclass
+class Side:
+    """One way to copy the rows, and what came of it."""
+
+    name: str
+    table: str
+    seconds: list[float] = field(default_factory=list)
+    kills: int = 0
+
+
+def write(dsn: str, until: float) -> None:
+    """Write rows that are committed late."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        while time.monotonic() < until:
+            with suppress(psycopg.Rollback), conn.transaction():
+                for _ in range(random.randint(1, 20)):
+                    conn.execute("INSERT INTO src.orders (amount) VALUES (1)")
+                time.sleep(random.choice([0, 0, 0.2, random.uniform(0, 2)]))
+                if random.random() < 0.1:
+                    raise psycopg.Rollback
+
+
+def topic(dsn: str, side: Side, until: float, kills: int) -> None:
+    """Take steps of the topic; kill the session now and then."""
+    pauses = sorted(random.uniform(0, until - time.monotonic()) for _ in range(kills))
+    began = time.monotonic()
+    conn = psycopg.connect(dsn, autocommit=True)
+    while time.monotonic() < until:
+        if pauses and time.monotonic() - began > pauses[0]:
+            pauses.pop(0)
+            victim = conn.info.backend_pid
+            killer = threading.Timer(random.uniform(0, 0.02), _terminate, (dsn, victim))
+            killer.start()
+            side.kills += 1
+        at = time.perf_counter()
+        try:
+            outcome = conn.execute(
+                "CALL omd_lineage.step('topic_out.orders')", prepare=True
+            ).fetchone()
+        except psycopg.OperationalError:
+            conn.close()
+            conn = psycopg.connect(dsn, autocommit=True)
+            continue
+        if outcome and outcome[0] == "DONE":
+            side.seconds.append(time.perf_counter() - at)
+        time.sleep(0.02)
+    conn.close()
+
+
+def _terminate(dsn: str, pid: int) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("SELECT pg_terminate_backend(%s)", [pid])
+
+
+def peer(
+    python: Path,
+    script: str,
+    arguments: list[str],
+    side: Side,
+    seconds: float,
+    kills: int,
+    home: str,
+) -> None:
+    """Run a peer's loop; kill its process now and then, and start it again."""
+    until = time.monotonic() + seconds
+    while True:
+        left = until - time.monotonic()
+        last = kills <= side.kills or left < 8
+        process = subprocess.Popen(
+            [python, HERE / "peers" / script, *arguments, str(max(left, 0))],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "HOME": home, "DO_NOT_TRACK": "1"},
+        )
+        timer = None
+        if not last:
+            pause = random.uniform(3, max(3.5, seconds / (kills + 1)))
+            timer = threading.Timer(pause, process.send_signal, (signal.SIGKILL,))
+            timer.start()
+        assert process.stdout is not None
+        for line in process.stdout:
+            took = line.split()
+            if len(took) == 2 and took[1] in ("True", "False"):
+                side.seconds.append(float(took[0]))
+        code = process.wait()
+        if timer is not None:
+            timer.cancel()
+        if code != -signal.SIGKILL:
+            return
+        side.kills += 1
+
+
+def environment(folder: Path, name: str) -> Path:
+    """Return the Python of an environment with a peer; make it when there is none."""
+    python = folder / name / "bin" / "python"
+    if not python.exists():
+        venv.create(folder / name, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *NEEDS[name]], check=True)
+    return python
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dsn")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--writers", type=int, default=4)
+    parser.add_argument("--kills", type=int, default=4)
+    parser.add_argument("--peers", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="omd-peers-") as folder:
+        peers = arguments.peers or Path(folder)
+        pythons = {name: environment(peers, name) for name in NEEDS}
+        with durable_server(arguments.dsn) as server:
+            dsn = new_database(server, "bench_peers")
+            with psycopg.connect(dsn, autocommit=True) as conn:
+                conn.execute(SOURCE)
+            compare(dsn, pythons, Path(folder), arguments)
+
+
+def compare(
+    dsn: str, pythons: dict[str, Path], folder: Path, arguments: argparse.Namespace
+) -> None:
+    seconds = arguments.seconds
+    sides = [Side("topic", "topic_out.orders")]
+    loops = []
+    for name, schema in (("dbt", "dbt"), ("sqlmesh", "sqlmesh_peers")):
+        for kind in ("plain", "lookback"):
+            side = Side(f"{name}, {kind}", f"{schema}.orders_{kind}")
+            sides.append(side)
+            place = folder / f"{name}-{kind}"
+            place.mkdir()
+            loops.append((pythons[name], f"{name}_steps.py", [str(place), dsn, kind], side, place))
+    # Each side has the source to itself for a while, so that the sides don't slow each other down;
+    # the writers work all the time.
+    stop = time.monotonic() + seconds * len(sides)
+    writers = [threading.Thread(target=write, args=(dsn, stop)) for _ in range(arguments.writers)]
+    for writer in writers:
+        writer.start()
+    topic(dsn, sides[0], time.monotonic() + seconds, arguments.kills)
+    for python, script, parts, side, place in loops:
+        peer(python, script, parts, side, seconds, arguments.kills, str(place))
+    for writer in writers:
+        writer.join()
+    time.sleep(2)  # for SQLMesh the interval of the last row must be over
+    topic(dsn, Side("", ""), time.monotonic() + 5, 0)
+    for python, script, parts, _, place in loops:
+        peer(python, script, parts, Side("", ""), 0, 0, str(place))
+
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        rows = conn.execute("SELECT count(*) FROM src.orders").fetchone()
+        print(f"{rows[0] if rows else 0:,} rows, {arguments.writers} writers, {seconds:g} s a side")
+        for side in sides:
+            lost, doubled = conn.execute(
+                f"""
+                SELECT count(*) FILTER (WHERE d.n IS NULL), count(*) FILTER (WHERE d.n > 1)
+                FROM src.orders AS s
+                LEFT JOIN (SELECT id, count(*) AS n FROM {side.table} GROUP BY id) AS d USING (id)
+                """.encode()
+            ).fetchone() or (0, 0)
+            step = statistics.median(side.seconds) if side.seconds else float("nan")
+            print(
+                f"{side.name:20} lost {lost:6,}  doubled {doubled:6,}  killed {side.kills}"
+                f"  steps {len(side.seconds):5,}  median step {step * 1000:9.1f} ms"
+            )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
