@@ -2,7 +2,8 @@
 -- they would be planned at each call, over all partitions, which takes longer than to execute them.
 -- So each family has functions of its own, whose plans a session keeps. Their settings make these
 -- plans right for tables of any size: indexes only, even when they were made while the tables were
--- empty or never analysed. A change here reaches the families that exist by a migration after this
+-- empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner from reading a whole
+-- index of an empty partition, which may be full when the plan is used. A change here reaches the families that exist by a migration after this
 -- file, as a change of their tables does.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
@@ -153,7 +154,7 @@ BEGIN
                             claimed_at = CASE WHEN p.suspension_id IS NULL THEN p_now END,
                             claim_token = CASE WHEN p.suspension_id IS NULL THEN p_claim_token END
                         FROM picked AS p
-                        WHERE t.task_id = p.task_id AND <slot> = p.partition_code
+                        WHERE t.task_id = ANY(ARRAY[p.task_id]) AND <slot> = p.partition_code
                         RETURNING
                             t.task_id, t.task_type, <criteria> AS criteria, t.payload,
                             t.execution_time, t.attempt, <slot> AS partition_code,
@@ -174,6 +175,8 @@ BEGIN
                     v_over bigint[];
                     v_dead jsonb;
                 BEGIN
+                    -- Only a claimed task has a token. Its status would offer the index of claimed
+                    -- tasks to the planner, which would read it once for each result.
                     WITH result AS MATERIALIZED (
                         SELECT DISTINCT ON (r.task_id)
                             r.task_id, r.claim_token, coalesce(p_backend_id, r.claimed_by) AS holder,
@@ -252,8 +255,7 @@ BEGIN
                             claim_token = NULL,
                             cancel_requested = FALSE
                         FROM result AS r
-                        WHERE t.task_id = r.task_id
-                            AND t.status = 'CLAIMED'
+                        WHERE t.task_id = ANY(ARRAY[r.task_id])
                             AND t.claimed_by = r.holder
                             AND t.claim_token = r.claim_token
                         RETURNING
