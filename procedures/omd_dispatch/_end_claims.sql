@@ -24,12 +24,13 @@ BEGIN
             )
             INTO v_ended
             USING p_backend_id, p_results;
-            RETURN coalesce(v_ended, '{}'::bigint[]);
+            EXIT;
         EXCEPTION
             WHEN serialization_failure THEN
                 NULL;
         END;
     END LOOP;
+    RETURN coalesce(v_ended, '{}'::bigint[]);
 END
 $end_claims$;
 

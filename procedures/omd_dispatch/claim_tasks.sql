@@ -1,7 +1,7 @@
 -- The member is locked FOR SHARE, so that it can't be declared dead before its claim commits. Where
 -- an old snapshot is held, finished tasks stay in the index before those that wait. So after a full
--- claim the session remembers, in a setting, which lanes had due tasks and where this claim began in
--- each, and begins the next one there; but from the start after a second, when
+-- claim the session remembers, in a setting, which lanes had due tasks and where this claim began
+-- in each, and begins the next one there; but from the start after a second, when
 -- omd_dispatch.due_again has grown, and when too little is found.
 
 CREATE OR REPLACE FUNCTION omd_dispatch.claim_tasks(
