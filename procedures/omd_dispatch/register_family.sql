@@ -21,6 +21,7 @@ DECLARE
     v_criterion record;
     v_status integer;
 BEGIN
+    PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_code('p_family_code', p_family_code);
     -- Two registrations of a new family could both make its table.
     LOCK TABLE omd_dispatch.task_conf_family_desc IN SHARE ROW EXCLUSIVE MODE;

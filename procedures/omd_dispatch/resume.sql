@@ -11,6 +11,7 @@ AS $resume$
 DECLARE
     v_family_code text;
 BEGIN
+    PERFORM omd.require_read_committed();
     IF p_suspension_id IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_suspension_id'));
     END IF;
@@ -33,7 +34,7 @@ $resume$;
 COMMENT ON PROCEDURE omd_dispatch.resume IS
 'Ends the suspension p_suspension_id. Returns p_resumed, how many tasks are free now; a task that '
 'another suspension holds too goes to that one, and of many tasks the rest is let go later. '
-'Errors: OM005: p_suspension_id is NULL; OM073: there is none, or it was resumed. Locks: the '
-'suspension and its tasks.';
+'Errors: OM005: p_suspension_id is NULL; OM014: the isolation level is not read committed; OM073: '
+'there is none, or it was resumed. Locks: the suspension and its tasks.';
 REVOKE ALL ON PROCEDURE omd_dispatch.resume FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.resume TO omd_admin;

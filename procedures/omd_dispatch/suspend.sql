@@ -20,6 +20,7 @@ DECLARE
     v_value text;
     v_problem text;
 BEGIN
+    PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_family(p_family_code);
     PERFORM omd_dispatch._require_new_model(p_family_code);
     PERFORM omd_dispatch._require_type(p_family_code, t) FROM unnest(p_task_types) AS t;
@@ -101,8 +102,8 @@ COMMENT ON PROCEDURE omd_dispatch.suspend IS
 'these types. p_criteria: only tasks that have one of the values of each criterion, as {"CODE": '
 '["b_x", "b_y"]}. p_reason: why. Returns p_suspension_id and p_held, how many tasks are marked '
 'now; of many tasks the rest is marked later, but all are held at once. Tasks that run go on. '
-'Errors: OM005: p_family_code is NULL; OM013: p_criteria; OM070, OM071: family or type is unknown;'
-' OM075: the model lacks a criterion; OM078: a value is not of its type; OM173: the old model is '
-'master. Locks: the tasks that it marks.';
+'Errors: OM005: p_family_code is NULL; OM013: p_criteria; OM014: the isolation level is not read '
+'committed; OM070, OM071: family or type is unknown; OM075: the model lacks a criterion; OM078: a '
+'value is not of its type; OM173: the old model is master. Locks: the tasks that it marks.';
 REVOKE ALL ON PROCEDURE omd_dispatch.suspend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.suspend TO omd_admin;
