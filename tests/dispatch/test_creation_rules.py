@@ -283,7 +283,7 @@ def test_two_sessions_register_at_once(room: Room, another: Callable[..., Room])
         assert errors == [], routine
 
 
-@pytest.mark.parametrize("level", ["REPEATABLE_READ", "SERIALIZABLE"])
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
 def test_calls_that_lock_tasks_need_read_committed(
     room: Room, another: Callable[..., Room], level: str
 ) -> None:
@@ -293,7 +293,7 @@ def test_calls_that_lock_tasks_need_read_committed(
     task_id = room.create()
     suspended = room.call("suspend", family_code="F", task_types=["T"])["suspension_id"]
     other = another()
-    other.conn.isolation_level = psycopg.IsolationLevel[level]
+    other.conn.execute(f"SET default_transaction_isolation = '{level}'".encode())
     other.conn.execute("SET statement_timeout = '10s'")
     for routine, arguments in (
         ("create_task", {**TASK, "criteria": {"CODE": "b"}}),
