@@ -23,6 +23,16 @@ DECLARE
 BEGIN
     PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_code('p_family_code', p_family_code);
+    IF p_family_code ~ '_(P[0-9]+|SWAP|OLD)$' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_family_code',
+                'value', p_family_code,
+                'expected', 'without _P and a number, _SWAP or _OLD at its end, which name parts of tables'
+            )
+        );
+    END IF;
     -- Two registrations of a new family could both make its table.
     LOCK TABLE omd_dispatch.task_conf_family_desc IN SHARE ROW EXCLUSIVE MODE;
     SELECT f.* INTO v_old
