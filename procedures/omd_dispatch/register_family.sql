@@ -107,6 +107,11 @@ BEGIN
                             'of type text, bigint, numeric, boolean, date, timestamptz or uuid'
                     WHEN c.value #>> '{}' <> m.data_type
                         THEN format('of type %s, as first given', m.data_type)
+                    WHEN EXISTS (
+                        SELECT FROM omd_dispatch.task_conf_dict AS d
+                        WHERE d.family_code = p_family_code AND d.external_name = c.key
+                    )
+                        THEN 'a name that is no external name of another criterion'
                 END AS expected
             FROM jsonb_each(coalesce(p_criteria, '{}')) AS c
             LEFT JOIN omd_dispatch.task_conf_family_model AS m
