@@ -48,11 +48,11 @@ BEGIN
     INSERT INTO omd_dispatch.task_suspension_types (suspension_id, task_type)
     SELECT DISTINCT p_suspension_id, t FROM unnest(p_task_types) AS t;
     FOR v_given IN
-        SELECT m.criterion, m.data_type, v.value
+        SELECT m.criterion, m.data_type, v.value #>> '{}' AS value, jsonb_typeof(v.value) AS kind
         FROM jsonb_each(coalesce(p_criteria, '{}')) AS c
         INNER JOIN omd_dispatch.task_conf_family_model AS m
             ON m.family_code = p_family_code AND c.key = m.criterion
-        CROSS JOIN LATERAL jsonb_array_elements_text(
+        CROSS JOIN LATERAL jsonb_array_elements(
             CASE WHEN jsonb_typeof(c.value) = 'array' THEN c.value ELSE jsonb_build_array(c.value) END
         ) AS v (value)
     LOOP
@@ -68,13 +68,13 @@ BEGIN
             WHEN data_exception THEN
                 v_problem := sqlerrm;
         END;
-        IF v_value IS NULL THEN
+        IF v_value IS NULL OR v_given.kind IN ('object', 'array') THEN
             PERFORM omd.raise_error(
                 'OM078',
                 jsonb_build_object(
                     'family_code', p_family_code,
                     'criterion', v_given.criterion,
-                    'problem', coalesce(v_problem, 'it is null')
+                    'problem', coalesce(v_problem, 'it is no scalar')
                 )
             );
         END IF;
