@@ -20,6 +20,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD'
 SET timezone = 'UTC'
+SET intervalstyle = 'postgres'
 SET enable_seqscan = off
 SET jit = off
 AS $register_task_type$
@@ -107,6 +108,17 @@ BEGIN
             'p_limit_criterion', v_new.limit_criterion, 'used with p_max_running',
             v_new.limit_criterion IS NULL OR v_new.max_running IS NOT NULL
         )
+        UNION ALL
+        -- A time in so many years, or with a minus in it, might not be later than now.
+        SELECT i.argument, i.value::text, 'at most 10 years, without negative parts',
+            i.value <= interval '10 years' AND i.value::text NOT LIKE '%-%'
+        FROM (
+            VALUES
+            ('p_timeout', coalesce(v_new.timeout, interval '0')),
+            ('p_backoff', v_new.backoff),
+            ('p_backoff_limit', v_new.backoff_limit),
+            ('p_later_after', v_new.later_after)
+        ) AS i (argument, value)
     ) AS w (argument, value, expected, is_right)
     WHERE NOT coalesce(w.is_right, FALSE)
     LIMIT 1;
