@@ -38,12 +38,12 @@ BEGIN
                 EXECUTE format(
                     $sql$
                     WITH result AS MATERIALIZED (
-                        SELECT DISTINCT ON (r.task_id) r.*
+                        SELECT DISTINCT ON (r.task_id, r.claim_token) r.*
                         FROM jsonb_to_recordset($1) AS r (
                             task_id bigint, claim_token bigint, claimed_by text, outcome text, error text,
-                            error_code text
+                            error_code text, n bigint
                         )
-                        ORDER BY r.task_id
+                        ORDER BY r.task_id, r.claim_token, r.n
                     ),
                     held AS MATERIALIZED (
                         SELECT
@@ -90,9 +90,11 @@ BEGIN
                         execution_time = CASE
                             WHEN j.status <> 'PENDING' OR j.is_lost THEN t.execution_time
                             WHEN j.outcome = 'A' THEN clock_timestamp() + j.later_after
-                            ELSE clock_timestamp() + least(
-                                j.backoff * power(2, least(j.attempt - 1, 30)), j.backoff_limit
-                            )
+                            -- The backoff itself would overflow after many attempts.
+                            WHEN extract(EPOCH FROM j.backoff) * power(2, least(j.attempt - 1, 99))
+                                < extract(EPOCH FROM j.backoff_limit)
+                                THEN clock_timestamp() + j.backoff * power(2, least(j.attempt - 1, 99))
+                            ELSE clock_timestamp() + j.backoff_limit
                         END,
                         finished_at = CASE WHEN j.status <> 'PENDING' THEN clock_timestamp() END,
                         batch_instance_id = CASE

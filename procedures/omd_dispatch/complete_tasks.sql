@@ -28,6 +28,8 @@ BEGIN
         WHERE jsonb_typeof(r.result) <> 'object'
             OR jsonb_typeof(r.result -> 'task_id') IS DISTINCT FROM 'number'
             OR jsonb_typeof(r.result -> 'claim_token') IS DISTINCT FROM 'number'
+            OR r.result ->> 'task_id' !~ '^-?[0-9]{1,18}$'
+            OR r.result ->> 'claim_token' !~ '^-?[0-9]{1,18}$'
             OR NOT coalesce(r.result ->> 'outcome' IN ('S', 'F', 'A', 'C'), TRUE)
     ) THEN
         PERFORM omd.raise_error(
@@ -42,7 +44,7 @@ BEGIN
         );
     END IF;
     SELECT coalesce(
-        jsonb_agg(r.result || jsonb_build_object('claimed_by', p_backend_id) ORDER BY r.n), '[]'
+        jsonb_agg(r.result || jsonb_build_object('claimed_by', p_backend_id, 'n', r.n) ORDER BY r.n), '[]'
     )
     INTO v_results
     FROM jsonb_array_elements(p_results) WITH ORDINALITY AS r (result, n);
@@ -54,10 +56,12 @@ BEGIN
             SELECT e FROM omd_dispatch._end_claims(v_family_code, v_results) AS e
         );
     END LOOP;
+    -- Of several results for a task one counts at most.
     p_refused := ARRAY(
-        SELECT DISTINCT (r.result ->> 'task_id')::bigint AS task_id
+        SELECT (r.result ->> 'task_id')::bigint AS task_id
         FROM jsonb_array_elements(v_results) AS r (result)
-        WHERE (r.result ->> 'task_id')::bigint <> ALL(v_ended)
+        GROUP BY task_id
+        HAVING count(*) > 1 OR (r.result ->> 'task_id')::bigint <> ALL(v_ended)
         ORDER BY task_id
     );
 END
