@@ -68,7 +68,7 @@ BEGIN
             WHEN data_exception THEN
                 v_problem := sqlerrm;
         END;
-        IF v_value IS NULL OR v_given.kind IN ('object', 'array') THEN
+        IF v_problem IS NOT NULL OR v_value IS NULL OR v_given.kind IN ('object', 'array') THEN
             PERFORM omd.raise_error(
                 'OM078',
                 jsonb_build_object(
