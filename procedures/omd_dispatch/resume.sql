@@ -23,7 +23,7 @@ BEGIN
             'OM073', jsonb_build_object('suspension_id', p_suspension_id)
         );
     END IF;
-    p_resumed := omd_dispatch._let_go(p_suspension_id, 10000);
+    p_resumed := omd_dispatch._let_go(v_family_code, p_suspension_id, 10000);
     PERFORM omd.write_event(
         0, 0, 4, 'RESUMED',
         format('%s: suspension %s of family %s', omd.editor(), p_suspension_id, v_family_code)
