@@ -144,9 +144,7 @@ def test_a_task_follows_its_newest_instance_that_no_other_has_begun(room: Room) 
     task = claimed("children")
     batch = _begin(room, task, "begin_batch", batch_code="b")
     for module in "mn":
-        child = _begin(
-            room, task, "begin_module", module_code=module, batch_instance_id=batch
-        )
+        child = _begin(room, task, "begin_module", module_code=module, batch_instance_id=batch)
         flow.end_module(child, "S")
     assert room.complete([task], None) == []
     row = room.task(task["task_id"], family="run")
@@ -330,7 +328,8 @@ def test_a_limit_holds_while_eight_members_claim_end_and_die(
         "CREATE FUNCTION public.seen() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS"
         " $$BEGIN INSERT INTO public.seen SELECT count(*) FROM omd_dispatch.task_data_f"
         " WHERE status = 'CLAIMED' AND lane = 'WORKER/T'; RETURN NULL; END$$;"
-        "CREATE TRIGGER seen AFTER UPDATE ON omd_dispatch.task_data_f EXECUTE FUNCTION public.seen()"
+        "CREATE TRIGGER seen AFTER UPDATE ON omd_dispatch.task_data_f"
+        " EXECUTE FUNCTION public.seen()"
     )
     errors: list[Exception] = []
 
@@ -410,8 +409,11 @@ def test_a_claim_that_is_cancelled_or_waits_in_vain_takes_nothing(
     with pytest.raises(psycopg.errors.LockNotAvailable):
         room.create()
     other.conn.execute("SELECT pg_terminate_backend(%s, 5000)", [holder.conn.info.backend_pid])
-    assert room.refused(
-        "OM170", "create_task", family_code="F", task_type="T", criteria={"CODE": "a"}
-    )["task_id"] == task_id
+    assert (
+        room.refused(
+            "OM170", "create_task", family_code="F", task_type="T", criteria={"CODE": "a"}
+        )["task_id"]
+        == task_id
+    )
     assert room.complete([task]) == []
     room.create()

@@ -39,9 +39,17 @@ def test_values_are_of_the_types_of_their_criteria(room: Room) -> None:
         for value in wrong:
             detail = room.refused("OM078", "create_task", **TASK, criteria={kind.upper(): value})
             assert detail["criterion"] == kind.upper(), value
-            room.refused("OM078", "create_tasks", **TASK, tasks=Jsonb([
-                {"criteria": {}}, {"criteria": {kind.upper(): value}},
-            ]))
+            room.refused(
+                "OM078",
+                "create_tasks",
+                **TASK,
+                tasks=Jsonb(
+                    [
+                        {"criteria": {}},
+                        {"criteria": {kind.upper(): value}},
+                    ]
+                ),
+            )
             room.refused("OM078", "suspend", family_code="F", criteria={kind.upper(): [[value]]})
 
 

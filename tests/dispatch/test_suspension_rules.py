@@ -84,9 +84,7 @@ def test_a_task_that_several_hold_is_free_after_the_last(room: Room) -> None:
     assert resume(room, several[1]) == 0
     assert resume(room, several[0]) == 0
     assert room.task(task_id)["suspension_id"] == several[2]
-    assert str(several[2]) in room.one(
-        "SELECT detail FROM omd_dispatch.explain_task(%s)", task_id
-    )
+    assert str(several[2]) in room.one("SELECT detail FROM omd_dispatch.explain_task(%s)", task_id)
     room.call("reschedule_task", task_id=task_id, execution_time="2100-01-01", priority=1)
     assert room.reason(task_id) == "SUSPENDED"
     room.call("cancel_task", task_id=task_id)
