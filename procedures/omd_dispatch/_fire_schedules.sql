@@ -31,6 +31,9 @@ BEGIN
         v_skipped := 0;
         v_problem := NULL;
         v_at := v_now;
+        IF NOT isfinite(v_schedule.next_time) THEN
+            v_schedule.next_time := v_now;
+        END IF;
         BEGIN
             IF v_schedule.inactive_indicator = 'N' THEN
                 FOR v_at IN
