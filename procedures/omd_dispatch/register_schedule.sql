@@ -25,6 +25,10 @@ DECLARE
     v_wrong record;
 BEGIN
     PERFORM omd.require_name('p_schedule_code', p_schedule_code);
+    -- Two registrations of a new schedule could both insert it.
+    PERFORM pg_advisory_xact_lock(
+        hashtextextended('omd_dispatch schedule ' || p_schedule_code, 7302500)
+    );
     SELECT s.* INTO v_old FROM omd_dispatch.task_schedule AS s
     WHERE s.schedule_code = p_schedule_code
     FOR NO KEY UPDATE;
