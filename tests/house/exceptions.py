@@ -66,6 +66,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch.search_tasks",
     "omd_dispatch.set_migration_status",
     "omd_dispatch.suspend",
+    "omd_dispatch.task_state",
 }
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.

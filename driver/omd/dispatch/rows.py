@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from omd.lineage.codes import StepResult
 
 __all__ = [
     "BackendPositionRow",
@@ -30,6 +29,7 @@ __all__ = [
     "RenewBackendAnswer",
     "SearchTasksRow",
     "SuspendAnswer",
+    "TaskStateRow",
 ]
 
 
@@ -114,7 +114,7 @@ class PurgeFamilyAnswer:
 class PurgePartitionAnswer:
     """Answer of omd_dispatch.purge_partition."""
 
-    outcome: StepResult
+    outcome: str
     moved: int
 
 
@@ -150,7 +150,7 @@ class SearchTasksRow:
     claim_token: int | None
     partition_code: int
     status: str
-    outcome: StepResult | None
+    outcome: str | None
     error: str | None
     suspension_id: int | None
 
@@ -161,6 +161,33 @@ class SuspendAnswer:
 
     suspension_id: int
     held: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStateRow:
+    """Row of omd_dispatch.task_state."""
+
+    task_id: int
+    family_code: str
+    task_type: str
+    criteria: dict[str, Any]
+    payload: dict[str, Any] | None
+    lane: str
+    priority: int
+    execution_time: datetime
+    status: str
+    attempt: int
+    suspension_id: int | None
+    claimed_by: str | None
+    claimed_at: datetime | None
+    cancel_requested: bool
+    created_at: datetime
+    finished_at: datetime | None
+    outcome: str | None
+    error: str | None
+    batch_instance_id: int | None
+    module_instance_id: int | None
+    schedule_code: str | None
 
 
 @dataclass(frozen=True, slots=True)
