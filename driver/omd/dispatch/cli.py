@@ -18,6 +18,7 @@ from omd.cli.common import (
     document_option,
     dsn_option,
     instant,
+    json_value,
     open_control,
     output_option,
     render,
@@ -33,8 +34,11 @@ from omd.dispatch.calls import DispatchCalls
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
+    from typing import TypeVar
 
     from omd.dispatch.room import Dispatch
+
+    F = TypeVar("F", bound=Callable[..., Any] | click.Command)
 
 
 @click.group(cls=Sections)
@@ -66,16 +70,17 @@ def _criteria(is_list: bool = False) -> click.Argument:
         ctx: click.Context, parameter: click.Parameter, told: tuple[str, ...]
     ) -> dict[str, Any] | None:
         if len(told) == 1 and told[0].lstrip().startswith("{"):
-            return _object(told[0])
-        found: dict[str, Any] = {}
+            found: dict[str, Any] = json_value(ctx, parameter, told[0])
+            return found
+        found = {}
         for text in told:
             name, equals, value = text.partition("=")
             if not (name and equals):
-                raise click.BadParameter(f"{text} is not like NAME=VALUE", ctx, parameter)
+                raise click.BadParameter(f"{text} is not like NAME=VALUE")
             if is_list:
                 found.setdefault(name, []).append(value)
             elif found.setdefault(name, value) != value:
-                raise click.BadParameter(f"{name} is given twice", ctx, parameter)
+                raise click.BadParameter(f"{name} is given twice")
         return found or None
 
     return click.Argument(
@@ -83,17 +88,20 @@ def _criteria(is_list: bool = False) -> click.Argument:
     )
 
 
-def _object(text: str) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text} is no JSON object: {error}") from error
-    return found
-
-
 def _with_criteria(command: click.Command) -> click.Command:
     command.params.append(_criteria())
     return command
+
+
+def _limit(most: int | None = None) -> Callable[[F], F]:
+    """Add ``--limit``, how many rows are shown."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, most),
+        default=100,
+        show_default=True,
+        help="How many rows.",
+    )
 
 
 # What waits and runs ----------------------------------------------------------------------------
@@ -155,12 +163,10 @@ _SCHEDULES = {
     "criteria": "criteria",
     "cron": "cron",
     "every": "every",
-    "zone": "time_zone",
-    "inactive": "inactive_indicator",
+    "off": "inactive_indicator",
     "next": "next_time",
     "created": "created_count",
     "skipped": "skipped_count",
-    "problem": "problem",
 }
 _FOUND = {
     "task": "task_id",
@@ -217,15 +223,7 @@ def _add_view(
             told = f"Only this {option}."
             command.params.append(click.Option([f"--{option}", column], metavar="CODE", help=told))
     if limited:
-        command.params.append(
-            click.Option(
-                ["--limit"],
-                type=click.IntRange(min=1),
-                default=100,
-                show_default=True,
-                help="How many rows.",
-            )
-        )
+        _limit()(command)
 
 
 dispatch.section("What waits and runs")
@@ -277,9 +275,11 @@ def show_task(task_id: int, dsn: str, output: str) -> None:
 @output_option
 @call_options(
     DispatchCalls.search_tasks,
+    without=["limit"],
     names={"task_types": "type", "before_task_id": "before"},
 )
-def search(family: str, dsn: str, output: str, criteria: Any, **told: Any) -> None:
+@_limit(1000)
+def search(family: str, dsn: str, output: str, criteria: Any, limit: int, **told: Any) -> None:
     """Show the newest tasks of FAMILY with these criteria.
 
     The criteria must be those of an index that omd dispatch allow-search has made; others may be
@@ -290,10 +290,11 @@ def search(family: str, dsn: str, output: str, criteria: Any, **told: Any) -> No
       omd dispatch search RUN CODE=b_flights --status DEAD
     """
     values = call_arguments(told)
+    values["statuses"] = [status.upper() for status in values["statuses"] or []] or None
     with _open(dsn) as room:
-        found = room.search_tasks(family, criteria or {}, **values)
+        found = room.search_tasks(family, criteria or {}, limit=limit, **values)
     show(found, _FOUND, output)
-    if len(found) == (values["limit"] or 100):
+    if len(found) == limit:
         click.echo(f"There may be more: --before {found[-1].task_id} shows them.", err=True)
 
 
@@ -357,16 +358,16 @@ def create_many(family: str, type_: str, file: TextIO, dsn: str, on_duplicate: s
 
 def _tasks(text: str) -> list[Any]:
     """Return the tasks of a JSON array, or of lines of JSON."""
-    try:
-        if text.lstrip().startswith("["):
-            found: list[Any] = json.loads(text)
-            return found
-        number = 0
-        lines = enumerate(text.splitlines(), 1)
-        return [json.loads(line) for number, line in lines if line.strip()]
-    except ValueError as error:
-        where = f"line {number}" if number else "the file"
-        raise click.UsageError(f"{where} is no JSON: {error}") from error
+    is_array = text.lstrip().startswith("[")
+    found: list[Any] = []
+    for number, part in enumerate([text] if is_array else text.splitlines(), 1):
+        try:
+            if part.strip():
+                found.append(json.loads(part))
+        except ValueError as error:
+            where = "the file" if is_array else f"line {number}"
+            raise click.UsageError(f"{where} is no JSON: {error}") from error
+    return found[0] if is_array else found
 
 
 def _add_each(name: str, call: Callable[..., Any], *, about: str, done: str, **names: str) -> None:
@@ -559,7 +560,7 @@ add_call(
     room="dispatch",
     about="Say whether a type must not have a criterion (D) or may lack it (O).\n\n"
     "With --remove it must be given again.",
-    done="Criterion {criterion} of type {task_type} is set.",
+    done="Criterion {criterion} of type {task_type} has mode {mode}.",
 )
 add_call(
     dispatch,
@@ -567,7 +568,7 @@ add_call(
     DispatchCalls.set_external_name,
     room="dispatch",
     about="Give a criterion of a type a second name, which callers may use.",
-    done="The name of criterion {criterion} of type {task_type} is set.",
+    done="Criterion {criterion} of type {task_type} is also {external_name}.",
 )
 add_call(
     dispatch,
@@ -578,7 +579,7 @@ add_call(
     "Writes to the family wait while the index is built.\n\n"
     "\b\nExample:\n"
     "  omd dispatch allow-search RUN code CODE",
-    done="The searches of family {family_code} by index {index_name} are set.",
+    done="Index {index_name} of family {family_code} serves searches by {criteria}.",
 )
 
 
@@ -659,5 +660,62 @@ def compare(family: str, dsn: str, output: str) -> int:
 # Workers ----------------------------------------------------------------------------------------
 
 dispatch.section("Workers")
+
+
+@dispatch.command()
+@dsn_option
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many tasks may run at once.",
+)
+@click.option(
+    "--group",
+    metavar="CODE",
+    default="WORKER",
+    show_default=True,
+    help="The group that it belongs to: the deliver_id of the types whose tasks it takes.",
+)
+@click.option(
+    "--ttl",
+    type=click.FloatRange(min=1, max=86400),
+    default=30,
+    show_default=True,
+    help="Seconds without a renewal after which it counts as dead, and others get its tasks.",
+)
+@click.option(
+    "--poll",
+    type=click.FloatRange(min=0.1),
+    default=1,
+    show_default=True,
+    help="Seconds between two looks for tasks; a new task that is due is noticed at once.",
+)
+@click.option("--until-quiet", is_flag=True, help="Stop when no task is due and none runs.")
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=20,
+    show_default=True,
+    help="Seconds that running tasks have to end after SIGTERM or Ctrl-C.",
+)
+@click.option(
+    "--master",
+    metavar="URL",
+    help="Spark's master for jobs and topics on Spark; by default that of the job, or local[*].",
+)
+def run(dsn: str, **told: Any) -> None:
+    """Run tasks as they become due, until SIGTERM or Ctrl-C.
+
+    Any number of workers may serve a group, also on several hosts: each task goes to one of them. A
+    statement and a short function run in a thread; a job on Spark, and a function whose type has a
+    timeout, run in a process. Handlers in Python are imported from where Python finds modules:
+    install them, or name their folder in PYTHONPATH. One line on stderr tells each failure.
+    """
+    from omd.dispatch.worker import Worker
+
+    Worker(dsn, **told).run()
+
 
 commands: list[click.Command] = [dispatch]
