@@ -24,12 +24,13 @@ BEGIN
             )
             INTO v_ended
             USING p_backend_id, p_results;
-            RETURN coalesce(v_ended, '{}'::bigint[]);
+            EXIT;
         EXCEPTION
             WHEN serialization_failure THEN
                 NULL;
         END;
     END LOOP;
+    RETURN coalesce(v_ended, '{}'::bigint[]);
 END
 $end_claims$;
 
@@ -38,6 +39,6 @@ COMMENT ON FUNCTION omd_dispatch._end_claims IS
 'an array of {"task_id", "claim_token", "outcome", "error", "error_code"}; a task that is not '
 'claimed by p_backend_id (NULL: by claimed_by of the result) under that token is left alone. An '
 'outcome that is NULL is that of the instance which the task has begun; LOST says that the member '
-'is dead: the instance decides if it has ended, else the task is due at once. Locks: the tasks and '
-'their keys.';
+'is dead: the instance decides if it has ended, else the task is due at once. Locks: the tasks and'
+' their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._end_claims FROM PUBLIC;

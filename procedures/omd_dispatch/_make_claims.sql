@@ -2,8 +2,9 @@
 -- they would be planned at each call, over all partitions, which takes longer than to execute them.
 -- So each family has functions of its own, whose plans a session keeps. Their settings make these
 -- plans right for tables of any size: indexes only, even when they were made while the tables were
--- empty or never analysed. A change here reaches the families that exist by a migration after this
--- file, as a change of their tables does.
+-- empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner from reading a whole
+-- index of an empty partition, which may be full when the plan is used. A change here reaches the
+-- families that exist by a migration after this file, as a change of their tables does.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
 -- member only keeps them out of each other's way.
@@ -23,6 +24,7 @@ BEGIN
             omd_dispatch._claim_routine(p_family_code, r.name) AS name,
             r.arguments,
             r.answer,
+            r.volatility,
             r.words,
             -- Each statement reads these names: the table, criteria and slot of the master model.
             replace(
@@ -41,6 +43,7 @@ BEGIN
                 'due',
                 'p_group text, p_now timestamptz, p_known jsonb',
                 'TABLE (lane text, priority smallint, execution_time timestamptz)',
+                'STABLE',
                 'lanes and priorities with due tasks, as _due_lanes says',
                 $due$
                 BEGIN
@@ -112,6 +115,7 @@ BEGIN
                 'TABLE (task_id bigint, task_type text, criteria jsonb, payload jsonb,'
                 ' execution_time timestamptz, attempt integer, partition_code integer,'
                 ' is_held boolean)',
+                'VOLATILE',
                 'up to p_limit tasks that it has claimed, as _claim_lane says',
                 $claim$
                 #variable_conflict use_column
@@ -153,7 +157,7 @@ BEGIN
                             claimed_at = CASE WHEN p.suspension_id IS NULL THEN p_now END,
                             claim_token = CASE WHEN p.suspension_id IS NULL THEN p_claim_token END
                         FROM picked AS p
-                        WHERE t.task_id = p.task_id AND <slot> = p.partition_code
+                        WHERE t.task_id = ANY(ARRAY[p.task_id]) AND <slot> = p.partition_code
                         RETURNING
                             t.task_id, t.task_type, <criteria> AS criteria, t.payload,
                             t.execution_time, t.attempt, <slot> AS partition_code,
@@ -167,6 +171,7 @@ BEGIN
                 'end',
                 'p_backend_id text, p_results jsonb',
                 'bigint[]',
+                'VOLATILE',
                 'the tasks whose claim it has ended, as _end_claims says',
                 $end$
                 DECLARE
@@ -174,6 +179,8 @@ BEGIN
                     v_over bigint[];
                     v_dead jsonb;
                 BEGIN
+                    -- Only a claimed task has a token. Its status would offer the index of claimed
+                    -- tasks to the planner, which would read it once for each result.
                     WITH result AS MATERIALIZED (
                         SELECT DISTINCT ON (r.task_id)
                             r.task_id, r.claim_token, coalesce(p_backend_id, r.claimed_by) AS holder,
@@ -252,8 +259,7 @@ BEGIN
                             claim_token = NULL,
                             cancel_requested = FALSE
                         FROM result AS r
-                        WHERE t.task_id = r.task_id
-                            AND t.status = 'CLAIMED'
+                        WHERE t.task_id = ANY(ARRAY[r.task_id])
                             AND t.claimed_by = r.holder
                             AND t.claim_token = r.claim_token
                         RETURNING
@@ -278,14 +284,14 @@ BEGIN
                 END
                 $end$
             )
-        ) AS r (name, arguments, answer, words, body)
+        ) AS r (name, arguments, answer, volatility, words, body)
     LOOP
         EXECUTE format(
             $sql$
             CREATE OR REPLACE FUNCTION omd_dispatch.%1$I(%2$s)
             RETURNS %3$s
             LANGUAGE plpgsql
-            VOLATILE
+            %6$s
             PARALLEL UNSAFE
             SECURITY DEFINER
             SET search_path = pg_catalog, pg_temp
@@ -306,7 +312,8 @@ BEGIN
             v_routine.arguments,
             v_routine.answer,
             v_routine.body,
-            format('Of the family %s: returns %s.', p_family_code, v_routine.words)
+            format('Of the family %s: returns %s.', p_family_code, v_routine.words),
+            v_routine.volatility
         );
     END LOOP;
 END

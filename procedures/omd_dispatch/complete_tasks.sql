@@ -41,7 +41,8 @@ BEGIN
         );
     END IF;
     FOR v_family_code IN
-        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
+        SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
+        ORDER BY t.family_code
     LOOP
         EXIT WHEN cardinality(v_ended) = jsonb_array_length(p_results);
         v_ended := v_ended || omd_dispatch._end_claims(v_family_code, p_backend_id, p_results);

@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -209,14 +210,16 @@ def add_call(
     @dsn_option
     @call_options(call, negations, without, names)
     def command(dsn: str, **told: Any) -> None:
-        if removing:
-            _check_remove(told.pop("remove"), [told[argument] for argument in removing])
+        is_removed = removing and told.pop("remove")
+        if removing and is_removed == any(told[argument] for argument in removing):
+            raise click.UsageError("Give either a value or --remove.")
         values = call_arguments(told)
         with open_control(dsn) as control:
             calls = control if room is None else getattr(control, room)
             answer = getattr(calls, call.__name__)(**values)
-        shown = {argument: short(value) for argument, value in values.items()}
-        click.echo(done.format(answer=short(answer), **shown), err=True)
+        shown = {argument: as_text(short(value)) for argument, value in values.items()}
+        what = "Removed." if is_removed else done.format(answer=short(answer), **shown)
+        click.echo(what, err=True)
 
     for parameter in needed:
         is_list = str(parameter.annotation).startswith("Sequence")
@@ -232,11 +235,6 @@ def add_call(
     command.params += given
     if removing:
         command.params.append(click.Option(["--remove"], is_flag=True, help="Remove it."))
-
-
-def _check_remove(is_removed: bool, values: Sequence[Any]) -> None:
-    if is_removed == any(values):
-        raise click.UsageError("Give either what is to be set, or --remove.")
 
 
 def _singular(name: str) -> str:
@@ -259,7 +257,7 @@ def _call_option(
         flags = f"--{option}/--{negation or f'no-{option}'}"
         return click.option(flags, name, default=None, help=told)
     if type_.startswith("Sequence"):
-        told = f"{told.removesuffix('.')}; may be repeated, an empty text empties the list."
+        told = f"{told.removesuffix('.')}; may be repeated, an empty text is an empty list."
         return click.option(f"--{option}", name, multiple=True, metavar="TEXT", help=told)
     if type_.startswith("Mapping"):
         return click.option(f"--{option}", name, callback=json_value, metavar="JSON", help=told)
@@ -425,6 +423,11 @@ def short(value: Any) -> Any:
     if isinstance(value, datetime):
         # The driver reads -infinity as an instant of the year 1, which has no local time.
         return f"{value.astimezone():%Y-%m-%d %H:%M:%S}" if value.year > 1 else "-infinity"
+    if isinstance(value, Mapping):  # as a shell takes it: NAME=VALUE
+        pairs = (
+            (k, v) for k, v_s in value.items() for v in (v_s if isinstance(v_s, list) else [v_s])
+        )
+        return " ".join(shlex.quote(printable(f"{k}={as_text(v)}")) for k, v in pairs)
     if isinstance(value, (list, tuple)) and len(value) > 4:
         return f"{', '.join(map(str, value[:3]))}, … ({len(value)})"
     if isinstance(value, str):

@@ -375,12 +375,12 @@ class DispatchCalls(Calls):
         source: str | None = None,
         inactive_indicator: str | None = None,
     ) -> datetime:
-        """Registers the schedule ``schedule_code``, which creates tasks of the type ``task_type``
-        in ``family_code``, or changes it; a NULL argument keeps the present value.
-
-        It is read with the rights of the workers.
+        """Registers the schedule ``schedule_code``, which creates tasks, or changes it; a NULL
+        argument keeps the present value.
 
         Args:
+            family_code: those of its tasks.
+            task_type: those of its tasks.
             criteria: those of its tasks.
             payload: those of its tasks.
             cron: minute hour day month weekday, as cron_next takes it.
@@ -390,7 +390,7 @@ class DispatchCalls(Calls):
                 each (ALL) or none (SKIP).
             priority: those of its tasks.
             source: a view that gives a task per row; its columns are criteria in lower case,
-                payload and priority; '': none.
+                payload and priority, and it is read with the rights of the workers; '': none.
             inactive_indicator: Y: it only moves on.
 
         Raises:
