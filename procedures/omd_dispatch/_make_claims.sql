@@ -214,7 +214,7 @@ BEGIN
                                             * power(2, least(t.attempt - 1, 99))
                                             < extract(EPOCH FROM j.backoff_limit)
                                             THEN clock_timestamp()
-                                                + j.backoff * power(2, t.attempt - 1)
+                                                + j.backoff * power(2, least(t.attempt - 1, 99))
                                         ELSE clock_timestamp() + j.backoff_limit
                                     END,
                                     CASE WHEN j.status <> 'PENDING' THEN clock_timestamp() END,
