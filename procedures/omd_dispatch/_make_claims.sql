@@ -124,6 +124,11 @@ BEGIN
                     WITH picked AS MATERIALIZED (
                         SELECT
                             t.task_id,
+                            t.task_type,
+                            <criteria> AS criteria,
+                            t.payload,
+                            t.execution_time,
+                            t.attempt,
                             <slot> AS partition_code,
                             CASE
                                 WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
@@ -159,9 +164,8 @@ BEGIN
                         FROM picked AS p
                         WHERE t.task_id = ANY(ARRAY[p.task_id]) AND <slot> = p.partition_code
                         RETURNING
-                            t.task_id, t.task_type, <criteria> AS criteria, t.payload,
-                            t.execution_time, t.attempt, <slot> AS partition_code,
-                            p.suspension_id IS NOT NULL AS is_held
+                            p.task_id, p.task_type, p.criteria, p.payload, p.execution_time,
+                            t.attempt, p.partition_code, p.suspension_id IS NOT NULL AS is_held
                     )
                     SELECT c.* FROM claimed AS c ORDER BY c.execution_time, c.task_id;
                 END
