@@ -27,7 +27,7 @@ BEGIN
                     coalesce(' COLLATE ' || nullif(a.attcollation, 0)::regcollation, ''),
                     CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END,
                     coalesce(
-                        ' DEFAULT ' || a.attgenerated || a.attidentity || pg_get_expr(d.adbin, d.adrelid),
+                        ' DEFAULT ' || a.attgenerated::text || pg_get_expr(d.adbin, d.adrelid),
                         ''
                     )
                 ) AS part
