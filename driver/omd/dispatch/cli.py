@@ -493,7 +493,7 @@ add_call(
 @click.argument("cron")
 @dsn_option
 @output_option
-@call_options(DispatchCalls.cron_next, without=["after"])
+@click.option("--time-zone", metavar="TEXT", help="In this time zone (UTC).")
 @click.option("--after", callback=instant, metavar="INSTANT", help="After this instant, not now.")
 @click.option(
     "--count", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many."
