@@ -248,13 +248,13 @@ def _adapted(name: str, type_: str, value: Any) -> Any:
             hint="Say which instant is meant: datetime(…, tzinfo=timezone.utc).",
         )
     if isinstance(value, str):
-        return _storable(str(value)) if name.endswith(("detail", "details")) else str(value)
+        return storable(str(value)) if name.endswith(("detail", "details")) else str(value)
     if type_.endswith("[]") and isinstance(value, Sequence):
         return list(value)
     return value
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Text as PostgreSQL can store it: no NUL, no lone surrogates.
 
     What a job's exception says must never be the reason why its failure is not recorded.
