@@ -60,21 +60,21 @@ class Group(click.Group):
 
 
 class Sections(Group):
-    """A group whose help has sections; `section` begins one, and the next commands are in it."""
+    """A group whose help has sections; `section` names that of the commands that come next."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._sections: dict[str, list[click.Command]] = {}
+        self.section("Commands")
 
     def section(self, title: str) -> None:
         """Begin a section, or go on with it."""
-        # The current section is the last one.
-        self._sections[title] = self._sections.pop(title, [])
+        self._current = self._sections.setdefault(title, [])
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command to the current section."""
         super().add_command(cmd, name)
-        list(self._sections.values())[-1].append(cmd)
+        self._current.append(cmd)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, one section after the other."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 from zoneinfo import ZoneInfo
@@ -226,6 +227,7 @@ def _add_view(
         _limit()(command)
 
 
+dispatch.section("Workers")  # their command stands at the end of this file
 dispatch.section("What waits and runs")
 _add_view(
     "queue",
@@ -413,7 +415,8 @@ _add_each(
     DispatchCalls.revive_task,
     about="Make dead or cancelled tasks pending again, as if they had not been tried.\n\n"
     "\b\nExample:\n"
-    "  omd dispatch dead --family RUN --output json | jq .[].task_id | xargs omd dispatch revive",
+    "  omd dispatch dead --type BATCH --output json | jq .[].task_id |\n"
+    "    xargs -r omd dispatch revive",
     done="Task {task} is pending.",
     **_AT,
 )
@@ -600,6 +603,7 @@ def maintain(dsn: str) -> None:
             fired += answer.fired
             if not answer.more:
                 break
+            time.sleep(0.1)  # what another session has locked can't be settled at once
     click.echo(f"Claims settled: {reclaimed:,}; tasks created: {fired:,}.", err=True)
 
 
