@@ -7,7 +7,8 @@
 -- families that exist by a migration after this file, as a change of their tables does.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
--- member only keeps them out of each other's way.
+-- member only keeps them out of each other's way. A run that goes on although its worker is gone is
+-- waited for, and when it has succeeded the task is done: to begin it again would load it twice.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch._make_claims(
     p_family_code text
@@ -134,7 +135,18 @@ BEGIN
                                 WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
                                     <family>, t.task_type, <criteria>
                                 )
-                            END AS suspension_id
+                            END AS suspension_id,
+                            -- The run of a worker that was lost may go on without it.
+                            CASE
+                                WHEN t.batch_instance_id IS NOT NULL
+                                    OR t.module_instance_id IS NOT NULL
+                                    THEN nullif(
+                                        omd.instance_outcome(
+                                            t.batch_instance_id, t.module_instance_id
+                                        ),
+                                        'F'
+                                    )
+                            END AS earlier
                         FROM <table> AS t
                         WHERE t.status = 'PENDING'
                             AND t.suspension_id IS NULL
