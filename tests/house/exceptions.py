@@ -69,6 +69,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch.search_tasks",
     "omd_dispatch.set_migration_status",
     "omd_dispatch.suspend",
+    "omd_dispatch.task_state",
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
