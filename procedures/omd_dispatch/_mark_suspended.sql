@@ -35,7 +35,9 @@ BEGIN
                     FROM %1$s AS t
                     WHERE t.status = 'PENDING'
                         AND t.suspension_id IS NULL
-                        AND omd_dispatch._suspension_holds($1, t.task_type, %2$s)
+                        AND EXISTS (
+                            SELECT FROM omd_dispatch._suspension_holds($1, t.task_type, %2$s)
+                        )
                     LIMIT $2
                     FOR UPDATE SKIP LOCKED
                 ) AS p
@@ -57,7 +59,7 @@ BEGIN
         EXECUTE format(
             'SELECT EXISTS (SELECT FROM %s AS t WHERE t.status = ''PENDING'''
             ' AND t.suspension_id IS NULL'
-            ' AND omd_dispatch._suspension_holds($1, t.task_type, %s))',
+            ' AND EXISTS (SELECT FROM omd_dispatch._suspension_holds($1, t.task_type, %s)))',
             omd_dispatch._model_table(v_family_code),
             omd_dispatch._criteria_sql(v_family_code)
         )
