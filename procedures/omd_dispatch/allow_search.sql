@@ -43,6 +43,21 @@ BEGIN
     WHERE f.family_code = p_family_code
     FOR NO KEY UPDATE;
 
+    IF EXISTS (
+        SELECT FROM omd_dispatch.task_conf_search_allowed AS s
+        WHERE s.family_code = p_family_code
+            AND s.index_name <> p_index_name
+            AND lower(s.index_name) = lower(p_index_name)
+    ) THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_index_name',
+                'value', p_index_name,
+                'expected', 'another name: one has it in other letters'
+            )
+        );
+    END IF;
     SELECT array_agg(s.criterion ORDER BY s.criterion) INTO v_old
     FROM omd_dispatch.task_conf_search_allowed AS s
     WHERE s.family_code = p_family_code AND s.index_name = p_index_name;
@@ -60,7 +75,7 @@ BEGIN
             = split_part(
                 pg_get_indexdef(format('omd_dispatch.%I', v_index)::regclass), ' USING ', 2
             );
-        EXECUTE format('DROP INDEX omd_dispatch.%I, %s', v_index, v_twin_index);
+        EXECUTE format('DROP INDEX omd_dispatch.%I%s', v_index, ', ' || v_twin_index);
     END IF;
     IF p_criteria IS NULL THEN
         RETURN;

@@ -18,6 +18,7 @@ CREATE OR REPLACE PROCEDURE omd_dispatch.register_schedule(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET intervalstyle = 'postgres'
 AS $register_schedule$
 DECLARE
     v_old omd_dispatch.task_schedule;
@@ -25,6 +26,7 @@ DECLARE
     v_wrong record;
 BEGIN
     PERFORM omd.require_name('p_schedule_code', p_schedule_code);
+    PERFORM omd_dispatch._require_task_arguments(NULL, NULL, p_priority, NULL);
     -- Two registrations of a new schedule could both insert it.
     PERFORM pg_advisory_xact_lock(
         hashtextextended('omd_dispatch schedule ' || p_schedule_code, 7302500)
@@ -52,7 +54,7 @@ BEGIN
     v_new.created_count := coalesce(v_old.created_count, 0);
     v_new.skipped_count := coalesce(v_old.skipped_count, 0);
     PERFORM omd_dispatch._require_type(v_new.family_code, v_new.task_type);
-    PERFORM omd_dispatch._require_task_arguments(v_new.criteria, NULL, v_new.priority, NULL);
+    PERFORM omd_dispatch._require_task_arguments(v_new.criteria, NULL, NULL, NULL);
     SELECT w.argument, w.value, w.expected INTO v_wrong
     FROM (
         VALUES
@@ -61,8 +63,13 @@ BEGIN
             (v_new.cron IS NULL) <> (v_new.every IS NULL)
         ),
         (
-            'p_every', v_new.every::text, 'at least one second',
-            coalesce(v_new.every >= interval '1 second', TRUE)
+            -- With a minus in it, it might step back.
+            'p_every', v_new.every::text, 'from 1 second to 10 years, without negative parts',
+            coalesce(
+                v_new.every BETWEEN interval '1 second' AND interval '10 years'
+                AND v_new.every::text NOT LIKE '%-%',
+                TRUE
+            )
         ),
         ('p_missed', v_new.missed, 'ONCE, ALL or SKIP', v_new.missed IN ('ONCE', 'ALL', 'SKIP')),
         (
@@ -102,11 +109,15 @@ BEGIN
         END;
     END IF;
     IF v_new.source IS NULL THEN
-        PERFORM omd_dispatch._require_criteria(
+        PERFORM omd_dispatch._raise_invalid_criterion(
             v_new.family_code,
             v_new.task_type,
-            jsonb_build_array(jsonb_build_object('criteria', v_new.criteria))
-        );
+            t.tasks,
+            omd_dispatch._require_criteria(v_new.family_code, v_new.task_type, t.tasks)
+        )
+        FROM (
+            SELECT jsonb_build_array(jsonb_build_object('criteria', v_new.criteria)) AS tasks
+        ) AS t;
     END IF;
     INSERT INTO omd_dispatch.task_schedule SELECT v_new.*
     ON CONFLICT (schedule_code) DO UPDATE SET

@@ -46,6 +46,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._let_go",
     "omd_dispatch._lock_task",
     "omd_dispatch._make_claims",
+    "omd_dispatch._maintain_suspensions",
     "omd_dispatch._make_job_tables",
     "omd_dispatch._make_task_table",
     "omd_dispatch._mark_suspended",
@@ -73,7 +74,7 @@ OVER_GENERATED_TABLES = {
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
-OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end)_task_data_\w+")
+OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end)_(old_)?task_data_\w+")
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}
