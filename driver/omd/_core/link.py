@@ -282,7 +282,7 @@ class _CountLoader(Loader):
 
 
 def _set(name: str, value: str) -> sql.Composed:
-    return sql.SQL("SELECT pg_catalog.set_config({}, {}, FALSE)").format(name, value)
+    return sql.SQL("SET {} = {}").format(sql.Identifier(*name.split(".")), value)
 
 
 def _text(error: psycopg.Error) -> str:
