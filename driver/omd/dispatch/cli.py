@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
@@ -739,7 +741,19 @@ def run(dsn: str, **told: Any) -> None:
     """
     from omd.dispatch.worker import Worker
 
-    Worker(dsn, **told).run()
+    worker = Worker(dsn, **told)
+    worker.run()
+    if worker.still_runs:
+        # Others may have its tasks only when its threads are gone, and exec ends them all.
+        click.echo(f"It leaves, and ends {', '.join(worker.still_runs)}.", err=True)
+        os.execve(  # noqa: S606 - our own program
+            sys.executable,
+            [sys.executable, "-c", _LEAVE, worker.backend_id],
+            {**os.environ, **({"OMD_DSN": dsn} if dsn else {})},
+        )
+
+
+_LEAVE = "import omd, sys; omd.connect().dispatch.leave_backend(sys.argv[1])"
 
 
 commands: list[click.Command] = [dispatch]

@@ -217,7 +217,7 @@ class Slot:
         if (link := self._link) is not None:
             link.cancel()
             return "its statement is cancelled"
-        return "it is told"
+        return "it is asked to end"
 
     def stop(self) -> str:
         """Ask the task to end because the worker ends."""
