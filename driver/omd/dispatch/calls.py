@@ -240,6 +240,7 @@ class DispatchCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
         """
         self._do(_LEAVE_BACKEND, backend_id)
 
@@ -305,6 +306,7 @@ class DispatchCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
         """
         from omd.dispatch.rows import RegisterBackendAnswer
 
@@ -433,7 +435,7 @@ class DispatchCalls(Calls):
         """Registers the type ``task_type`` of tasks in the family ``family_code``, or changes it; a
         NULL argument keeps the present value.
 
-        Pending tasks move to their new lane.
+        Tasks that wait or run move to their new lane.
 
         Args:
             handler: BATCH or MODULE (a run of the one that the criterion CODE names), SQL (CALL
@@ -453,6 +455,7 @@ class DispatchCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
             UnknownFamily: OM070.
             CriterionUnknown: OM075.
             WrongMigrationStep: OM173.
@@ -479,6 +482,7 @@ class DispatchCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
         """
         self._do(_RELEASE_TASKS, backend_id, task_ids)
 
@@ -532,6 +536,7 @@ class DispatchCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
             UnknownSuspension: OM073.
         """
         answer: int = self._value(_RESUME, suspension_id)
@@ -680,6 +685,7 @@ class DispatchCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
             UnknownFamily: OM070.
             UnknownTaskType: OM071.
             CriterionUnknown: OM075.
