@@ -1,5 +1,6 @@
 -- A source is read with the rights of the worker that calls, since anybody may have written its
--- view. A schedule that fails says why, and moves on.
+-- view. A schedule that fails says why, and moves on; one that waits for somebody who holds its key
+-- is tried again in the next round.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._fire_schedules(
     p_limit integer
@@ -11,6 +12,7 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET timezone = 'UTC'
+SET lock_timeout = '100ms'
 AS $fire_schedules$
 DECLARE
     v_now timestamptz := clock_timestamp();
@@ -83,6 +85,12 @@ BEGIN
                 END IF;
             END IF;
         EXCEPTION
+            WHEN lock_not_available THEN
+                PERFORM omd_dispatch._move_schedule(
+                    v_schedule.schedule_code, v_schedule.next_time, 0::bigint, 0::bigint,
+                    format('%s: %s', sqlstate, sqlerrm)
+                );
+                CONTINUE;
             WHEN OTHERS THEN
                 v_created := 0;
                 v_skipped := 0;
