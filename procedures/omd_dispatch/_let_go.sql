@@ -1,5 +1,5 @@
 -- A task that another suspension holds too goes to that one, so that no resume lets it run early.
--- One that is locked is not waited for: _maintain_suspensions finds it when its suspension has gone.
+-- One that is locked is not waited for: _maintain_suspensions finds it when its suspension is gone.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._let_go(
     p_family_code text,

@@ -1,5 +1,5 @@
--- A dead member can't tell how its tasks ended, but their instances can. Nobody who holds one of them
--- for long keeps the maintenance from the others.
+-- A dead member can't tell how its tasks ended, but their instances can. Who holds one of them for
+-- long does not keep the maintenance from the others.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._settle_claims(
     p_backend_id text,

@@ -1,5 +1,5 @@
--- A change of the lanes waits for all who write tasks, so that none comes into an old lane after it.
--- It moves the tasks that run too, since they may wait again.
+-- A change of the lanes waits for all who write tasks, so that none comes into an old lane after
+-- it. It moves the tasks that run too, since they may wait again.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.register_task_type(
     p_family_code text,
