@@ -443,3 +443,39 @@ def test_a_claim_that_is_cancelled_or_waits_in_vain_takes_nothing(
     )
     assert room.complete([task]) == []
     room.create()
+
+
+def test_nobody_who_holds_a_task_or_a_key_keeps_maintenance_from_the_rest(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    room.family("F", ("CODE",))
+    room.member()
+    room.conn.execute("SET statement_timeout = '20s'")
+    lost, other = room.create("lost"), room.create("other")
+    room.claim()
+    held = [room.create(c) for c in ("held", "free")]
+    suspension = room.call("suspend", family_code="F")["suspension_id"]
+    for code in ("key", "new"):
+        room.call(
+            "register_schedule",
+            schedule_code=code,
+            family_code="F",
+            task_type="T",
+            criteria={"CODE": code},
+            every="1 day",
+            next_time=room.one("SELECT now()"),
+        )
+    holder = another(autocommit=False)
+    holder.call("cancel_task", task_id=lost, running=True)
+    holder.call("reschedule_task", task_id=held[0], priority=1)
+    holder.create("key")
+    room.owner("DELETE FROM omd_dispatch.backend_registration")
+    assert room.call("resume", suspension_id=suspension)["resumed"] == 1
+    assert room.maintain() == {"reclaimed": 1, "fired": 1, "more": True}
+    assert [room.reason(t) for t in (lost, other)] == ["CLAIMED", "NO_BACKEND"]
+    problem = "SELECT problem FROM omd_report.dispatch_schedules WHERE schedule_code = 'key'"
+    assert "55P03" in room.one(problem)
+    holder.conn.rollback()
+    assert room.maintain() == {"reclaimed": 1, "fired": 1, "more": False}
+    assert room.one(problem) is None
+    assert {room.reason(t) for t in (lost, other, *held)} == {"NO_BACKEND"}
