@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
@@ -12,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from omd._core.program import python
 from omd.cli.common import (
     ExitCode,
     Sections,
@@ -746,14 +746,9 @@ def run(dsn: str, **told: Any) -> None:
     if worker.still_runs:
         # Others may have its tasks only when its threads are gone, and exec ends them all.
         click.echo(f"It leaves, and ends {', '.join(worker.still_runs)}.", err=True)
-        os.execve(  # noqa: S606 - our own program
-            sys.executable,
-            [sys.executable, "-c", _LEAVE, worker.backend_id],
-            {**os.environ, **({"OMD_DSN": dsn} if dsn else {})},
-        )
-
-
-_LEAVE = "import omd, sys; omd.connect().dispatch.leave_backend(sys.argv[1])"
+        leave = python("import omd; omd.connect().dispatch.leave_backend(sys.argv[1])")
+        environment = {**os.environ, **({"OMD_DSN": dsn} if dsn else {})}
+        os.execve(leave[0], [*leave, worker.backend_id], environment)  # noqa: S606 - our own
 
 
 commands: list[click.Command] = [dispatch]

@@ -29,7 +29,7 @@ from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
 from omd.dispatch.handlers import TaskType, task_types
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow
-from omd.dispatch.slots import Claimed, Ended, Slots
+from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class Worker:
     _seconds: dict[TaskType, float] = field(default_factory=dict, init=False)
     _ahead: int = field(default=0, init=False)
     _results: list[Ended] = field(default_factory=list, init=False)  # not told yet
+    _told_at: float = field(default=0, init=False)  # when results were told last
     _to_cancel: set[int] = field(default_factory=set, init=False)
     _is_gone: bool = field(default=False, init=False)  # the database knows this member no more
     _doubt_until: float = field(default=0, init=False)
@@ -310,7 +311,9 @@ class Worker:
         if not self._results and not (look and limit):
             return False
         if not limit:
-            self._complete()
+            # While tasks wait for a slot, few results are not worth a transaction of their own.
+            if not self._slots.queue or now - self._told_at > REST:
+                self._complete()
             return False
         rows: list[ClaimTasksRow]
         if self._results:
@@ -378,6 +381,7 @@ class Worker:
         return self._dispatch.complete_tasks(self.backend_id, told)  # type: ignore[arg-type, unused-ignore]
 
     def _told(self, refused: list[int]) -> None:
+        self._told_at = time.monotonic()
         for claimed, ending, seconds in self._results:
             self._held.pop(claimed.task.task_id, None)
             if ending is not None:
