@@ -731,13 +731,14 @@ dispatch.section("Workers")
     metavar="URL",
     help="Spark's master for jobs and topics on Spark; by default that of the job, or local[*].",
 )
-def run(dsn: str, **told: Any) -> None:
+def run(dsn: str, **told: Any) -> int:
     """Run tasks as they become due, until SIGTERM or Ctrl-C.
 
     Any number of workers may serve a group, also on several hosts: each task goes to one of them. A
     statement and a short function run in a thread; a job on Spark, and a function whose type has a
     timeout, run in a process. Handlers in Python are imported from where Python finds modules:
-    install them, or name their folder in PYTHONPATH. One line on stderr tells each failure.
+    install them, or name their folder in PYTHONPATH. One line on stderr tells each failure, and the
+    end of each longer task. With --until-quiet the exit code is 1 when an attempt has failed.
     """
     from omd.dispatch.worker import Worker
 
@@ -749,6 +750,7 @@ def run(dsn: str, **told: Any) -> None:
         leave = python("import omd; omd.connect().dispatch.leave_backend(sys.argv[1])")
         environment = {**os.environ, **({"OMD_DSN": dsn} if dsn else {})}
         os.execve(leave[0], [*leave, worker.backend_id], environment)  # noqa: S606 - our own
+    return ExitCode.FAILURE if worker.until_quiet and worker.has_failed else ExitCode.OK
 
 
 commands: list[click.Command] = [dispatch]
