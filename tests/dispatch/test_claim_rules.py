@@ -142,7 +142,11 @@ def test_a_run_that_outlives_its_worker_is_waited_for_and_not_repeated(room: Roo
         assert room.task(task_id, family="run")["status"] == "PENDING"
         assert room.claim(by="w2") == [], "its run still executes"
         row = room.task(task_id, family="run")
-        assert (row["status"], row["attempt"], row["module_instance_id"]) == ("PENDING", 1, instance)
+        assert (row["status"], row["attempt"], row["module_instance_id"]) == (
+            "PENDING",
+            1,
+            instance,
+        )
         room.refused("OM170", "create_task", family_code="RUN", task_type="MODULE",
                      criteria=Jsonb({"CODE": "m"}))  # fmt: skip
         room.call(f"omd.{end}", module_instance_id=instance)
