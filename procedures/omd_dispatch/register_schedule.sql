@@ -119,25 +119,35 @@ BEGIN
             SELECT jsonb_build_array(jsonb_build_object('criteria', v_new.criteria)) AS tasks
         ) AS t;
     END IF;
-    IF v_old.schedule_code IS NOT NULL THEN
-        DELETE FROM omd_dispatch.task_schedule AS s WHERE s.schedule_code = p_schedule_code;
-    END IF;
-    INSERT INTO omd_dispatch.task_schedule SELECT v_new.*;
+    INSERT INTO omd_dispatch.task_schedule SELECT v_new.*
+    ON CONFLICT (schedule_code) DO UPDATE SET
+        family_code = excluded.family_code,
+        task_type = excluded.task_type,
+        criteria = excluded.criteria,
+        payload = excluded.payload,
+        cron = excluded.cron,
+        every = excluded.every,
+        time_zone = excluded.time_zone,
+        missed = excluded.missed,
+        priority = excluded.priority,
+        source = excluded.source,
+        inactive_indicator = excluded.inactive_indicator,
+        next_time = excluded.next_time;
     p_next_time := v_new.next_time;
 END
 $register_schedule$;
 
 COMMENT ON PROCEDURE omd_dispatch.register_schedule IS
-'Registers the schedule p_schedule_code, which creates tasks of the type p_task_type in '
-'p_family_code, or changes it; a NULL argument keeps the present value. p_criteria, p_payload, '
-'p_priority: those of its tasks. p_cron: minute hour day month weekday, as cron_next takes it. '
-'p_every: instead, the time between two occurrences. p_time_zone: that of p_cron (UTC). p_missed: '
-'occurrences older than a minute give one task, for the newest (ONCE), one each (ALL) or none '
-'(SKIP). p_source: a view that gives a task per row; its columns are criteria in lower case, '
-'payload and priority; '''': none. It is read with the rights of the workers. '
-'p_inactive_indicator: Y: it only moves on. p_next_time: its next occurrence, which is also '
-'returned. Errors: OM005: an argument is NULL; OM006: p_inactive_indicator; OM013: an argument is '
-'not allowed; OM070, OM071: family or type is unknown; OM075, OM076, OM077, OM078: p_criteria. '
-'Locks: the schedule. Call again when the answer was lost.';
+'Registers the schedule p_schedule_code, which creates tasks, or changes it; a NULL argument keeps'
+' the present value. p_family_code, p_task_type, p_criteria, p_payload, p_priority: those of its '
+'tasks. p_cron: minute hour day month weekday, as cron_next takes it. p_every: instead, the time '
+'between two occurrences. p_time_zone: that of p_cron (UTC). p_missed: occurrences older than a '
+'minute give one task, for the newest (ONCE), one each (ALL) or none (SKIP). p_source: a view that'
+' gives a task per row; its columns are criteria in lower case, payload and priority, and it is '
+'read with the rights of the workers; '''': none. p_inactive_indicator: Y: it only moves on. '
+'p_next_time: its next occurrence, which is also returned. Errors: OM005: an argument is NULL; '
+'OM006: p_inactive_indicator; OM013: an argument is not allowed; OM070, OM071: family or type is '
+'unknown; OM075, OM076, OM077, OM078: p_criteria. Locks: the schedule. Call again when the answer '
+'was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_schedule FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_schedule TO omd_admin;

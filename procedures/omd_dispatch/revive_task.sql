@@ -55,10 +55,13 @@ BEGIN
             END IF;
         END LOOP;
     END IF;
-    v_type := omd_dispatch._require_type(v_task.p_family_code, v_task.p_task_type);
+    SELECT t.* INTO v_type
+    FROM omd_dispatch.task_conf_type_desc AS t
+    WHERE t.family_code = v_task.p_family_code AND t.task_type = v_task.p_task_type;
     EXECUTE format(
         'UPDATE %s SET status = ''PENDING'', attempt = 0, outcome = NULL, error = NULL,'
-        ' finished_at = NULL, execution_time = coalesce($2, clock_timestamp()),'
+        ' batch_instance_id = NULL, module_instance_id = NULL, finished_at = NULL,'
+        ' execution_time = coalesce($2, clock_timestamp()),'
         ' lane = (SELECT %s FROM (SELECT $5 AS criteria) AS c),'
         ' suspension_id = omd_dispatch._matching_suspension($3, $4, $5)'
         ' WHERE task_id = $1',
@@ -67,6 +70,13 @@ BEGIN
     ) USING p_task_id, p_execution_time, v_task.p_family_code,
         v_task.p_task_type, v_criteria;
     PERFORM omd_dispatch._notify_due(v_task.p_family_code, v_task.p_task_type, p_execution_time);
+    PERFORM omd.write_event(
+        0, 0, 4, 'REVIVED',
+        format(
+            '%s: task %s (%s %s), which was %s', omd.editor(), p_task_id, v_task.p_family_code,
+            v_task.p_task_type, v_task.p_status
+        )
+    );
 END
 $revive_task$;
 
