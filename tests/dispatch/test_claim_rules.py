@@ -142,7 +142,11 @@ def test_a_run_that_outlives_its_worker_is_waited_for_and_not_repeated(room: Roo
         assert room.task(task_id, family="run")["status"] == "PENDING"
         assert room.claim(by="w2") == [], "its run still executes"
         row = room.task(task_id, family="run")
-        assert (row["status"], row["attempt"], row["module_instance_id"]) == ("PENDING", 1, instance)
+        assert (row["status"], row["attempt"], row["module_instance_id"]) == (
+            "PENDING",
+            1,
+            instance,
+        )
         room.refused("OM170", "create_task", family_code="RUN", task_type="MODULE",
                      criteria=Jsonb({"CODE": "m"}))  # fmt: skip
         room.call(f"omd.{end}", module_instance_id=instance)
@@ -479,3 +483,22 @@ def test_nobody_who_holds_a_task_or_a_key_keeps_maintenance_from_the_rest(
     assert room.maintain() == {"reclaimed": 1, "fired": 1, "more": False}
     assert room.one(problem) is None
     assert {room.reason(t) for t in (lost, other, *held)} == {"NO_BACKEND"}
+
+
+def test_a_new_limit_counts_what_runs_already(room: Room) -> None:
+    room.family("F")
+    room.type(max_attempts=1)
+    room.member()
+    room.create_many([{"criteria": {"CODE": c}} for c in "aaabbb"])
+    running = {t["task_id"]: t for t in room.claim(4)}
+    room.type(max_running=2)
+    assert room.claim() == []
+    room.type(limit_criterion="CODE")  # three of a run, and one of b
+    (task,) = room.claim()
+    assert task["criteria"] == {"CODE": "b"}
+    assert room.complete(list(running.values())[:2], "F", error="e" * 1_000_000) == []
+    assert room.claim() == []
+    room.type(max_running=0, limit_criterion="")
+    assert len(room.claim()) == 1
+    for lane in room.rows("SELECT lane FROM omd_report.dispatch_queue WHERE family_code = 'F'"):
+        assert lane["lane"] == "WORKER" or room.rows("SELECT 1 FROM omd_report.dispatch_dead")

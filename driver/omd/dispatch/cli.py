@@ -422,7 +422,7 @@ _add_each(
     "cancel",
     DispatchCalls.cancel_task,
     about="Cancel pending tasks, and with --running also those that run.",
-    done="Task {task} is cancelled.",
+    done="Task {task} is cancelled, or its worker was asked to end it.",
     if_running=" If it runs, its worker ends it first.",
 )
 _add_each(

@@ -110,10 +110,6 @@ class Slots:
             with self._changed:
                 self._changed.notify(min(len(claimed), self._idle))
 
-    def allow_until(self, until: float) -> None:
-        """Let tasks start until an instant of `time.monotonic`."""
-        self.start_until = until
-
     def take_ended(self) -> list[Ended]:
         """Return what is over since the last call."""
         self._taken_at = time.monotonic()
@@ -214,7 +210,7 @@ class Slot:
         self.kill_at = time.monotonic() + 10
         if (process := self.process) is not None:
             return process.stop()
-        if (link := self._link) is not None:
+        if (link := self._link) is not None and self.claimed is claimed:
             link.cancel()
             return "its statement is cancelled"
         return "it is asked to end"

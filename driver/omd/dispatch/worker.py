@@ -92,6 +92,7 @@ class Worker:
     backend_id: str = field(default="", init=False)
     still_runs: list[str] = field(default_factory=list, init=False)
     has_failed: bool = field(default=False, init=False)
+    _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
     _held: dict[int, Claimed] = field(default_factory=dict, init=False)
     _types: dict[tuple[str, str], TaskType] = field(default_factory=dict, init=False)
     _types_version: list[_CacheVersion] = field(default_factory=list, init=False)
@@ -105,11 +106,10 @@ class Worker:
     _doubt_until: float = field(default=0, init=False)
     _was_full: bool = field(default=False, init=False)  # there may be more than was claimed last
     _position: int | None = field(default=None, init=False)  # its place in its group
-    _has_maintained: bool = field(default=False, init=False)
     _renewal: Periodic | None = field(default=None, init=False)
 
     def run(self) -> None:
-        """Run until a signal or `stop` ends it, or until all is quiet.
+        """Run, once, until a signal or `stop` ends it, or until all is quiet.
 
         A worker with tasks that could not be ended (`still_runs`) is still a member when this
         returns. Its claims expire after its TTL.
@@ -117,7 +117,7 @@ class Worker:
         Raises:
             ConnectionFailed: the first connection can't be made.
         """
-        loop = self._loop = Loop(_tell)
+        loop = self._loop
         with self._connect_to_control("omd-dispatch", timedelta(0)) as control:
             self._control = control
             self._dispatch = DispatchCalls(control._link)
@@ -205,13 +205,9 @@ class Worker:
     def _maintain(self, link: Link) -> bool:
         """Do a round of what no worker does for itself; in a thread of its own."""
         try:
-            more = DispatchCalls(link).maintain().more
+            return DispatchCalls(link).maintain().more
         except ConnectionFailed:  # the main thread tells it
             return False
-        if not self._has_maintained:
-            self._has_maintained = True
-            self._loop.wake()
-        return more
 
     def _refresh(self, link: Link) -> bool:
         """Let the modules of scheduled handlers look for news; one worker of a group does it."""
@@ -237,14 +233,13 @@ class Worker:
     def _fence(self) -> None:
         """End what runs: others may have it. Then become another member."""
         _tell(f"{self.backend_id} was declared dead: it ends what it runs, and registers anew")
-        self._take_ended()
-        self._complete()  # what has ended before may still count
         self._slots.member = ""
-        self._held.clear()
-        self._results.clear()
         self._slots.take_back()
         for slot in self._slots.running():
             _tell(f"{slot.name}: {slot.end('its worker was declared dead')}")
+        self._take_ended()
+        self._complete()  # what has ended before may still count
+        self._held.clear()
         self._register()
 
     def _leave(self) -> None:
@@ -330,11 +325,14 @@ class Worker:
 
     def _is_quiet(self) -> bool:
         """Whether no task of the group is due, and none runs here or elsewhere."""
-        return self._has_maintained and not any(
+        if any(
             row.due or row.claimed
             for row in self._dispatch.report(DispatchQueueRow)
             if row.lane == self.group or row.lane.startswith(f"{self.group}/")
-        )
+        ):
+            return False
+        done = self._dispatch.maintain()  # a schedule may be due
+        return not (done.fired or done.reclaimed or done.more)
 
     # Claims and results -------------------------------------------------------------------------
 
@@ -361,7 +359,7 @@ class Worker:
             self._told(refused)
         else:
             rows = self._claim(limit)
-        self._start(rows, now)
+        self._start(rows)
         self._was_full = len(rows) == limit
         return self._was_full
 
@@ -390,6 +388,7 @@ class Worker:
             if versions != self._types_version:
                 self._types = task_types(self._dispatch)
                 self._types_version = versions
+                self._seconds.clear()
         return rows
 
     def _complete(self) -> None:
@@ -412,7 +411,7 @@ class Worker:
             if ending.error_code is not None:
                 result["error_code"] = ending.error_code
             told.append(result)
-        return self._dispatch.complete_tasks(self.backend_id, told)  # type: ignore[arg-type, unused-ignore]
+        return self._dispatch.complete_tasks(self.backend_id, told)
 
     def _told(self, refused: list[int]) -> None:
         self._told_at = time.monotonic()
@@ -430,7 +429,9 @@ class Worker:
             _tell(f"task {task_id}: its result was refused, since its claim had ended")
         self._results.clear()
 
-    def _start(self, rows: list[ClaimTasksRow], now: float) -> None:
+    def _start(self, rows: list[ClaimTasksRow]) -> None:
+        """Let claimed tasks wait for a slot, and give back what is too much."""
+        now = time.monotonic()
         claimed = [
             Claimed(
                 Task(row, self.master),
@@ -456,10 +457,11 @@ class Worker:
 
     def _give_back(self, claimed: list[Claimed]) -> None:
         """Let others have tasks that have not started."""
-        if claimed:
-            self._dispatch.release_tasks(self.backend_id, [c.task.task_id for c in claimed])
-            for c in claimed:
-                self._held.pop(c.task.task_id, None)
+        ids = [c.task.task_id for c in claimed]
+        for task_id in ids:
+            self._held.pop(task_id, None)
+        if ids:
+            self._dispatch.release_tasks(self.backend_id, ids)
 
     def _give_back_late(self, now: float) -> None:
         late = self._slots.take_back(now - _SOON)
