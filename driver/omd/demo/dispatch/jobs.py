@@ -25,11 +25,17 @@ COLUMNS = "day, carrier, flight, origin, dest, sched_dep_time, dep_delay"
 
 
 def load_flights(batch: Batch) -> None:
-    """Load the files that have arrived and are not kept yet."""
+    """Load the files that have arrived and are not kept yet.
+
+    A rerun skips a Module that has succeeded.
+    """
     with suppress(omd.ModuleSkipped), batch.module("m_night_stage") as run:
         _stage(run)
-    with batch.module("m_night_flight") as run:
+    with suppress(omd.ModuleSkipped), batch.module("m_night_flight") as run:
         _keep(run)
+    # The rows are those of a run that has succeeded. Only now are the topics told of them.
+    with psycopg.connect(batch.control.executor_dsn, autocommit=True) as connection:
+        connection.execute("CALL omd_lineage.set_offset('night.flight', clock_timestamp())")
 
 
 def _stage(run: ModuleRun) -> None:

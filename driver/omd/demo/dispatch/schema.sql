@@ -247,14 +247,15 @@ GRANT INSERT, DELETE, TRUNCATE ON night.stage TO omd_runner;
 GRANT INSERT, DELETE ON night.flight, night.departure, night.delay_day TO omd_runner;
 GRANT INSERT ON night.board, night.summary TO omd_runner;
 
--- What runs is a Batch of two Modules, and two topics.
+-- What runs is a Batch of two Modules, and two topics. The load itself says up to where its table
+-- is complete (HAND), since it knows.
 SET ROLE omd_admin;
 CALL omd.register_batch('b_night', 'Adhoc', 'The flights that have arrived');
 CALL omd.register_module('m_night_stage', 'STG', 'night.stage', 'STG', 'POSTGRES');
 CALL omd.register_module('m_night_flight', 'HSTG', 'night.flight', 'HSTG', 'POSTGRES');
 CALL omd.add_module_to_batch('b_night', 'm_night_stage', 10);
 CALL omd.add_module_to_batch('b_night', 'm_night_flight', 20);
-CALL omd_lineage.register_topic('night.flight', p_source_offset => 'CLOCK');
+CALL omd_lineage.register_topic('night.flight', p_source_offset => 'HAND');
 CALL omd_lineage.register_topic(
     'night.departure',
     p_depends_on => ARRAY['night.flight'],
