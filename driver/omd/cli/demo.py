@@ -215,7 +215,7 @@ def _next(
         yield f"{program} lineage graph {told}", "what feeds what"
     elif "dispatch" in query:
         yield f"{psql} -c '{query}'", "every task, in SQL"
-        yield f"{program} report {told}", "a page of all that happened"
+        yield f"{program} report {told}", "what ran and what waits, as a page"
     else:
         yield f"{psql} -c '{query}'", "every run, in SQL"
         yield f"{program} status {told}", "what runs, has failed, is pending"

@@ -1,6 +1,6 @@
--- Returns what is in the tables of the demo of dispatch: rows, distinct keys, rows that do not carry
--- a succeeded run of the Module that loads the table, and a checksum, as in the proof of the other
--- demos. The sums are added up by their key first, because each block has added its part.
+-- Returns what is in the tables of the demo of dispatch: rows, distinct keys, rows that do not
+-- carry a succeeded run of the Module that loads the table, and a checksum, as in the proof of the
+-- other demos. The sums are added up by their key first, because each block has added its part.
 -- `omd demo dispatch` computes the same from the source files.
 
 WITH succeeded AS MATERIALIZED (

@@ -86,9 +86,8 @@ END
 $demo$;
 
 DROP VIEW IF EXISTS night.ready, night.carriers, night.departure_block, night.delay_block;
-DROP TABLE IF EXISTS
-    night.file, night.stage, night.flight, night.departure, night.delay_day, night.board,
-    night.summary, night.began;
+DROP TABLE IF EXISTS night.file, night.stage, night.flight, night.departure, night.delay_day;
+DROP TABLE IF EXISTS night.board, night.summary, night.began;
 
 CREATE TABLE night.file (
     day date NOT NULL,
