@@ -75,7 +75,7 @@ BEGIN
             = split_part(
                 pg_get_indexdef(format('omd_dispatch.%I', v_index)::regclass), ' USING ', 2
             );
-        EXECUTE concat_ws(', ', format('DROP INDEX omd_dispatch.%I', v_index), v_twin_index);
+        EXECUTE format('DROP INDEX omd_dispatch.%I%s', v_index, ', ' || v_twin_index);
     END IF;
     IF p_criteria IS NULL THEN
         RETURN;

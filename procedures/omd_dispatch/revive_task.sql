@@ -60,7 +60,8 @@ BEGIN
     WHERE t.family_code = v_task.p_family_code AND t.task_type = v_task.p_task_type;
     EXECUTE format(
         'UPDATE %s SET status = ''PENDING'', attempt = 0, outcome = NULL, error = NULL,'
-        ' finished_at = NULL, execution_time = coalesce($2, clock_timestamp()),'
+        ' batch_instance_id = NULL, module_instance_id = NULL, finished_at = NULL,'
+        ' execution_time = coalesce($2, clock_timestamp()),'
         ' lane = (SELECT %s FROM (SELECT $5 AS criteria) AS c),'
         ' suspension_id = omd_dispatch._matching_suspension($3, $4, $5)'
         ' WHERE task_id = $1',

@@ -46,6 +46,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._let_go",
     "omd_dispatch._lock_task",
     "omd_dispatch._make_claims",
+    "omd_dispatch._maintain_suspensions",
     "omd_dispatch._make_job_tables",
     "omd_dispatch._make_task_table",
     "omd_dispatch._mark_suspended",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import timedelta
 
-    from psycopg.abc import Buffer
+    from psycopg.abc import AdaptContext, Buffer
 
 T = TypeVar("T")
 
@@ -112,12 +112,13 @@ class Link:
                     hint="Name the database: --dsn, OMD_DSN, DATABASE_URL or PGHOST, PGSERVICE.",
                 ) from error
 
-    def set(self, name: str, value: str) -> None:
-        """Set a parameter of the session, and of the one that replaces it when it is lost."""
-        self._settings[name] = value
+    def set(self, **settings: str) -> None:
+        """Set parameters of the session, and of the one that replaces it when it is lost."""
+        self._settings.update(settings)
         with self._lock:
             if self._connection is not None and not self._connection.closed:
-                self.execute(_set(name, value), {}, tuple, repeatable=True)
+                for name, value in settings.items():
+                    self.execute(_set(name, value), {}, tuple, repeatable=True)
 
     def close(self) -> None:
         """Close the connection; it is not opened again."""
@@ -257,13 +258,20 @@ class Link:
 class _InstantLoader(TimestamptzLoader):
     """Reads -infinity, where the first load window starts, as the smallest instant of Python."""
 
+    def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
+        super().__init__(oid, context)
+        self._zone = self.connection.info.timezone if self.connection else timezone.utc
+
     def load(self, data: Buffer) -> datetime:
         told = bytes(data)
         if told == b"-infinity":
             return datetime.min.replace(tzinfo=timezone.utc)
         if told == b"infinity":
             return datetime.max.replace(tzinfo=timezone.utc)
-        return super().load(data)
+        try:  # six times as fast; Python 3.10 does not read it
+            return datetime.fromisoformat(told.decode()).astimezone(self._zone)
+        except (ValueError, OverflowError):
+            return super().load(data)
 
 
 class _CountLoader(Loader):
@@ -275,7 +283,7 @@ class _CountLoader(Loader):
 
 
 def _set(name: str, value: str) -> sql.Composed:
-    return sql.SQL("SELECT pg_catalog.set_config({}, {}, FALSE)").format(name, value)
+    return sql.SQL("SET {} = {}").format(sql.Identifier(*name.split(".")), value)
 
 
 def _text(error: psycopg.Error) -> str:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from omd._core.program import python
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,12 +31,8 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-# The command `omd`, wherever it is installed; the working folder is not searched for modules.
-PROGRAM = (
-    sys.executable,
-    "-c",
-    "import sys; sys.path[:] = filter(None, sys.path); from omd.cli.main import main; main()",
-)
+# The command `omd`, wherever it is installed.
+PROGRAM = python("from omd.cli.main import main; main()")
 
 
 class ExitCode(IntEnum):
