@@ -3,8 +3,8 @@
 -- So each family has functions of its own, whose plans a session keeps. Their settings make these
 -- plans right for tables of any size: indexes only, even when they were made while the tables were
 -- empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner from reading a whole
--- index of an empty partition, which may be full when the plan is used. A change here reaches the
--- families that exist by a migration after this file, as a change of their tables does.
+-- index of an empty partition, which may be full when the plan is used. The families that exist get
+-- a change of this text from sql/reference/omd_dispatch/codes.sql, at an upgrade.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
 -- member only keeps them out of each other's way. A run that goes on although its worker is gone is
