@@ -53,6 +53,7 @@ BEGIN
     p_refused := ARRAY(
         SELECT (r.result ->> 'task_id')::bigint AS task_id
         FROM jsonb_array_elements(p_results) AS r (result)
+        WHERE cardinality(v_ended) < jsonb_array_length(p_results)
         GROUP BY task_id
         HAVING count(*) > 1 OR (r.result ->> 'task_id')::bigint <> ALL(v_ended)
         ORDER BY task_id

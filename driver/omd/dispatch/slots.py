@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from omd.dispatch.child import TaskProcess
-from omd.dispatch.handlers import Ending, TaskType, context, run_in_database, run_in_python
+from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -284,7 +284,7 @@ class Slot:
         """Return the connection that handlers in Python use in this slot."""
         if self._control is None:
             self._control = self._slots.connect()
-        self._control.set(*context(task))
+        self._control.set(**session_of(task))
         return self._control
 
     def _reset(self) -> None:

@@ -27,8 +27,8 @@ from omd._core.periodic import Periodic
 from omd.cli.common import short
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
-from omd.dispatch.handlers import TaskType, task_types
-from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow
+from omd.dispatch.handlers import TaskType, refresh, task_types
+from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.task import Task
 
@@ -44,11 +44,15 @@ __all__ = ["Worker"]
 _SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
 _AHEAD = 500  # so many at most,
 _SOON = 2.0  # and those that have not started after so many seconds are given back
+_REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _MOST = 1000  # the greatest limit that claim_tasks takes
 _HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
 _CLAIMS = "omd_dispatch.claims"  # the setting in which claim_tasks keeps where the last one ended
+
+
+_ENDINGS = {None: "ended", "S": "done", "A": "later", "C": "skipped", "F": "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class Worker:
         master: Spark's master URL.
         backend_id: the name under which it is a member; a new one when it was declared dead.
         still_runs: tasks that could not be ended: they run in threads, and end with the process.
+        has_failed: an attempt at a task has failed.
     """
 
     dsn: str = ""
@@ -86,6 +91,7 @@ class Worker:
     master: str | None = None
     backend_id: str = field(default="", init=False)
     still_runs: list[str] = field(default_factory=list, init=False)
+    has_failed: bool = field(default=False, init=False)
     _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
     _held: dict[int, Claimed] = field(default_factory=dict, init=False)
     _types: dict[tuple[str, str], TaskType] = field(default_factory=dict, init=False)
@@ -99,6 +105,7 @@ class Worker:
     _is_gone: bool = field(default=False, init=False)  # the database knows this member no more
     _doubt_until: float = field(default=0, init=False)
     _was_full: bool = field(default=False, init=False)  # there may be more than was claimed last
+    _position: int | None = field(default=None, init=False)  # its place in its group
     _renewal: Periodic | None = field(default=None, init=False)
 
     def run(self) -> None:
@@ -132,6 +139,14 @@ class Worker:
                     call=self._maintain,
                     refused=_tell,
                 )
+                news = Periodic(
+                    "refresh",
+                    _REFRESH,
+                    0.0,
+                    connect=lambda: self._new_link("-refresh"),
+                    call=self._refresh,
+                    refused=_tell,
+                )
                 if not self.until_quiet:
                     slots = "1 slot" if self.workers == 1 else f"{self.workers} slots"
                     told = f"{self.backend_id} serves {self.group} with {slots}"
@@ -140,6 +155,7 @@ class Worker:
                     loop.stay_connected(self._connect, self._serve, self._end_overdue)
                 finally:
                     rounds.stop()
+                    news.stop()
                     self._leave()
 
     def stop(self) -> None:
@@ -155,9 +171,9 @@ class Worker:
             self._renewal.stop()
         self.backend_id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         asked = time.monotonic()
-        self._dispatch.register_backend(
+        self._position = self._dispatch.register_backend(
             self.group, self.backend_id, ttl=timedelta(seconds=self.ttl)
-        )
+        ).position
         self._is_gone = False
         self._slots.member = self.backend_id
         self._slots.start_until = asked + self.ttl * 2 / 3
@@ -176,6 +192,7 @@ class Worker:
         asked = time.monotonic()
         answer = DispatchCalls(link).renew_backend(member)
         self._slots.start_until = asked + self.ttl * 2 / 3
+        self._position = answer.position
         if answer.cancel:
             self._to_cancel.update(answer.cancel)
             self._loop.wake()
@@ -191,6 +208,18 @@ class Worker:
             return DispatchCalls(link).maintain().more
         except ConnectionFailed:  # the main thread tells it
             return False
+
+    def _refresh(self, link: Link) -> bool:
+        """Let the modules of scheduled handlers look for news; one worker of a group does it."""
+        if self._position == 0:
+            calls = DispatchCalls(link)
+            schedules = calls.report(DispatchSchedulesRow, inactive_indicator="N")
+            kinds = task_types(calls)
+            for kind in {kinds[row.family_code, row.task_type] for row in schedules}:
+                if kind.handler == "PYTHON" and kind.deliver_id == self.group:
+                    with self._connect_to_control("omd-refresh", timedelta(0)) as control:
+                        refresh(kind, control)
+        return False
 
     def _new_link(self, name: str) -> Link:
         seconds = max(2, int(self.ttl / 5))
@@ -283,7 +312,7 @@ class Worker:
             if self._loop.wait(until - time.monotonic(), news) and self.group in news.heard():
                 look = True
                 if self._was_full:
-                    self._control._link.set(_CLAIMS, "")
+                    self._control._link.set(**{_CLAIMS: ""})
 
     def _deadlines(self) -> list[float]:
         """Return when something is to be done for a task that runs."""
@@ -392,7 +421,10 @@ class Worker:
                 before = self._seconds.get(claimed.kind, seconds)
                 self._seconds[claimed.kind] = before + (seconds - before) / 8
                 if ending.error is not None:
+                    self.has_failed = True
                     _tell(f"{claimed.task}: {ending.error.partition(chr(10))[0]}")
+                elif seconds >= _SHORT:
+                    _tell(f"{claimed.task}: {_ENDINGS[ending.outcome]} after {seconds:.1f} s")
         for task_id in refused:
             _tell(f"task {task_id}: its result was refused, since its claim had ended")
         self._results.clear()
