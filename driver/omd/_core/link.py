@@ -85,6 +85,7 @@ class Link:
         self._connection: psycopg.Connection[Any] | None = None
         self._closed = False
         self._in_transaction = False
+        self._settings: dict[str, str] = {}
 
     @property
     def dsn(self) -> str:
@@ -111,6 +112,13 @@ class Link:
                     hint="Name the database: --dsn, OMD_DSN, DATABASE_URL or PGHOST, PGSERVICE.",
                 ) from error
 
+    def set(self, name: str, value: str) -> None:
+        """Set a parameter of the session, and of the one that replaces it when it is lost."""
+        self._settings[name] = value
+        with self._lock:
+            if self._connection is not None and not self._connection.closed:
+                self.execute(_set(name, value), {}, tuple, repeatable=True)
+
     def close(self) -> None:
         """Close the connection; it is not opened again."""
         self._closed = True
@@ -132,6 +140,7 @@ class Link:
 
     def reset(self) -> bool:
         """Undo what statements have left in the session; returns whether it can be used again."""
+        self._settings.clear()
         connection = self._connection
         if connection is None or connection.closed:
             return connection is None
@@ -198,12 +207,20 @@ class Link:
         """Execute what is inside as one transaction; a lost connection ends it."""
         with self._lock:
             connection = self._ready(time.monotonic() + self._patience)
-            with connection.transaction():
-                self._in_transaction = True
-                try:
-                    yield connection
-                finally:
-                    self._in_transaction = False
+            try:
+                with connection.transaction():
+                    self._in_transaction = True
+                    try:
+                        yield connection
+                    finally:
+                        self._in_transaction = False
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                if not _is_lost(connection, error):
+                    raise
+                connection.close()
+                raise AnswerLost(
+                    f"the connection was lost at the commit: {_text(error)}"
+                ) from error
 
     def _ready(self, deadline: float) -> psycopg.Connection[Any]:
         if self._closed:
@@ -232,6 +249,8 @@ class Link:
         connection.add_notice_handler(_forward_notice)
         connection.adapters.register_loader("timestamptz", _InstantLoader)
         connection.adapters.register_loader("numeric", _CountLoader)
+        for name, value in self._settings.items():
+            connection.execute(_set(name, value))
         return connection
 
 
@@ -253,6 +272,10 @@ class _CountLoader(Loader):
     def load(self, data: Buffer) -> int | Decimal:
         told = bytes(data).decode()
         return int(told) if told.lstrip("-").isdecimal() else Decimal(told)
+
+
+def _set(name: str, value: str) -> sql.Composed:
+    return sql.SQL("SELECT pg_catalog.set_config({}, {}, FALSE)").format(name, value)
 
 
 def _text(error: psycopg.Error) -> str:

@@ -124,6 +124,7 @@ class Control(ControlCalls, Doors):
         self._executor_dsn = executor_dsn
         self._application_name = application_name
         self._patience = patience
+        self._settings: dict[str, str] = {}
         importlib.import_module("omd.errors")  # psycopg raises them by their SQLSTATE
         super().__init__(self.new_link())
         self._link.open()
@@ -152,12 +153,20 @@ class Control(ControlCalls, Doors):
         self, *, name: str = "", patience: timedelta | None = None, **options: str
     ) -> Link:
         """Return another connection to the same database, not yet open; options are libpq's."""
-        return Link(
+        link = Link(
             self._conninfo,
             application_name=self._application_name + name,
             patience=self._patience if patience is None else patience,
             **options,
         )
+        for parameter, value in self._settings.items():
+            link.set(parameter, value)
+        return link
+
+    def set(self, name: str, value: str) -> None:
+        """Set a parameter of the session, and of those that this control opens from now on."""
+        self._settings[name] = value
+        self._link.set(name, value)
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
