@@ -175,7 +175,7 @@ def find(folder: Path, dsn: str) -> dict[str, Side]:
     """Return all sides, ready to start."""
     if shutil.which("npm") is None:
         sys.exit("npm is needed, of Node.js")
-    sides = {"omd": Side("omd", [sys.executable, str(HERE / "omd_jobs.py")], HERE, dsn)}
+    sides = {"omd": Side("omd", [sys.executable, str(HERE / "omd_jobs.py")], Path.cwd(), dsn)}
     for name in NEEDS:
         environment(folder, name)
         if name == "graphile-worker":

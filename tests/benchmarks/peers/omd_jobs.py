@@ -7,6 +7,7 @@ import time
 
 import omd
 from omd.dispatch import Task, Worker
+from omd.dispatch.room import Dispatch
 
 verb, numbers = sys.argv[1], [float(n) for n in sys.argv[2:]]
 starts: list[int] = []
@@ -19,12 +20,12 @@ def noop(_: Task) -> None:
         print(json.dumps(starts), flush=True)
 
 
-def install(dispatch: omd.Dispatch) -> None:
-    dispatch.register_task_type("CALL", "NOOP", "PYTHON", target="__main__:noop")
+def install(dispatch: Dispatch) -> None:
+    dispatch.register_task_type("CALL", "NOOP", handler="PYTHON", target="__main__:noop")
     print("OMD", omd.__version__)
 
 
-def many(dispatch: omd.Dispatch) -> None:
+def many(dispatch: Dispatch) -> None:
     batch = int(numbers[1])
     began = time.perf_counter()
     for first in range(0, wanted, batch):
@@ -33,7 +34,7 @@ def many(dispatch: omd.Dispatch) -> None:
     print(time.perf_counter() - began)
 
 
-def single(dispatch: omd.Dispatch) -> None:
+def single(dispatch: Dispatch) -> None:
     calls = []
     for n in range(wanted):
         time.sleep(random.uniform(0.5, 1.5) * numbers[1])
@@ -48,4 +49,4 @@ if verb == "work":
     Worker(workers=int(numbers[1])).run()
 else:
     with omd.connect("") as control:
-        {"install": install, "many": many, "single": single}[verb](omd.Dispatch(control))
+        {"install": install, "many": many, "single": single}[verb](Dispatch(control))
