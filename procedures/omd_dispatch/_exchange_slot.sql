@@ -55,6 +55,10 @@ BEGIN
         obj_description(v_slot::regclass, 'pg_class'),
         obj_description(v_twin::regclass, 'pg_class')
     );
+    PERFORM omd.write_event(
+        0, 0, 4, 'PURGED',
+        format('%s: slot %s of family %s', omd.editor(), p_partition_code, p_family_code)
+    );
     RETURN TRUE;
 END
 $exchange_slot$;

@@ -17,7 +17,6 @@ AS $settle_claims$
 DECLARE
     v_family_code text;
     v_results jsonb;
-    v_ended bigint;
     v_all bigint := 0::bigint;
 BEGIN
     FOR v_family_code IN
@@ -54,9 +53,7 @@ BEGIN
         INTO v_results
         USING p_backend_id, p_limit;
         IF v_results IS NOT NULL THEN
-            SELECT count(*) INTO v_ended
-            FROM omd_dispatch._end_claims(v_family_code, v_results) AS e;
-            v_all := v_all + v_ended;
+            v_all := v_all + cardinality(omd_dispatch._end_claims(v_family_code, NULL, v_results));
             PERFORM nextval('omd_dispatch.due_again');
         END IF;
     END LOOP;

@@ -11,7 +11,6 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $complete_tasks$
 DECLARE
-    v_results jsonb;
     v_family_code text;
     v_ended bigint[] := '{}'::bigint[];
 BEGIN
@@ -41,24 +40,19 @@ BEGIN
             )
         );
     END IF;
-    SELECT coalesce(
-        jsonb_agg(r.result || jsonb_build_object('claimed_by', p_backend_id) ORDER BY r.n), '[]'
-    )
-    INTO v_results
-    FROM jsonb_array_elements(p_results) WITH ORDINALITY AS r (result, n);
     FOR v_family_code IN
-        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
+        SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
+        ORDER BY t.family_code
     LOOP
-        EXIT WHEN cardinality(v_ended) = jsonb_array_length(v_results);
-        v_ended := v_ended || ARRAY(
-            SELECT e FROM omd_dispatch._end_claims(v_family_code, v_results) AS e
-        );
+        EXIT WHEN cardinality(v_ended) = jsonb_array_length(p_results);
+        v_ended := v_ended || omd_dispatch._end_claims(v_family_code, p_backend_id, p_results);
     END LOOP;
     p_refused := ARRAY(
-        SELECT DISTINCT (r.result ->> 'task_id')::bigint AS task_id
-        FROM jsonb_array_elements(v_results) AS r (result)
-        WHERE (r.result ->> 'task_id')::bigint <> ALL(v_ended)
-        ORDER BY task_id
+        SELECT (r.result ->> 'task_id')::bigint
+        FROM jsonb_array_elements(p_results) AS r (result)
+        EXCEPT
+        SELECT e FROM unnest(v_ended) AS e
+        ORDER BY 1
     );
 END
 $complete_tasks$;

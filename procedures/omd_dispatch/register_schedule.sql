@@ -104,10 +104,20 @@ BEGIN
             jsonb_build_array(jsonb_build_object('criteria', v_new.criteria))
         );
     END IF;
-    IF v_old.schedule_code IS NOT NULL THEN
-        DELETE FROM omd_dispatch.task_schedule AS s WHERE s.schedule_code = p_schedule_code;
-    END IF;
-    INSERT INTO omd_dispatch.task_schedule SELECT v_new.*;
+    INSERT INTO omd_dispatch.task_schedule SELECT v_new.*
+    ON CONFLICT (schedule_code) DO UPDATE SET
+        family_code = excluded.family_code,
+        task_type = excluded.task_type,
+        criteria = excluded.criteria,
+        payload = excluded.payload,
+        cron = excluded.cron,
+        every = excluded.every,
+        time_zone = excluded.time_zone,
+        missed = excluded.missed,
+        priority = excluded.priority,
+        source = excluded.source,
+        inactive_indicator = excluded.inactive_indicator,
+        next_time = excluded.next_time;
     p_next_time := v_new.next_time;
 END
 $register_schedule$;

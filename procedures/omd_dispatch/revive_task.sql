@@ -63,6 +63,13 @@ BEGIN
     ) USING p_task_id, p_execution_time, v_task.p_family_code,
         v_task.p_task_type, v_criteria;
     PERFORM omd_dispatch._notify_due(v_task.p_family_code, v_task.p_task_type, p_execution_time);
+    PERFORM omd.write_event(
+        0, 0, 4, 'REVIVED',
+        format(
+            '%s: task %s (%s %s), which was %s', omd.editor(), p_task_id, v_task.p_family_code,
+            v_task.p_task_type, v_task.p_status
+        )
+    );
 END
 $revive_task$;
 

@@ -89,6 +89,7 @@ BEGIN
             'Keeps the other model in step.'
         );
     END IF;
+    CALL omd_dispatch._make_claims(p_family_code);
     PERFORM nextval('omd_dispatch.due_again');
     PERFORM omd.write_event(
         0, 0, 4, 'MIGRATION',

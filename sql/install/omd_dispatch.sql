@@ -30,11 +30,14 @@
 
 -- Configuration
 \ir ../../procedures/omd_dispatch/_raise_cache_version.sql
+\ir ../../procedures/omd_dispatch/_log_definition_edit.sql
 \ir ../../procedures/omd_dispatch/_comment_task_tables.sql
 \ir ../../procedures/omd_dispatch/_name_indexes.sql
 \ir ../../procedures/omd_dispatch/_index_tasks.sql
 \ir ../../procedures/omd_dispatch/_make_task_table.sql
 \ir ../../procedures/omd_dispatch/_make_job_tables.sql
+\ir ../../procedures/omd_dispatch/_claim_routine.sql
+\ir ../../procedures/omd_dispatch/_make_claims.sql
 \ir ../../procedures/omd_dispatch/register_family.sql
 \ir ../../procedures/omd_dispatch/register_task_type.sql
 \ir ../../procedures/omd_dispatch/set_custom.sql
@@ -63,9 +66,11 @@
 \ir ../../procedures/omd_dispatch/backend_position.sql
 \ir ../../procedures/omd_dispatch/renew_backend.sql
 \ir ../../procedures/omd_dispatch/_due_lanes.sql
+\ir ../../procedures/omd_dispatch/_lanes_to_claim.sql
 \ir ../../procedures/omd_dispatch/_free_in_lane.sql
 \ir ../../procedures/omd_dispatch/_claim_lane.sql
 \ir ../../procedures/omd_dispatch/claim_tasks.sql
+\ir ../../procedures/omd_dispatch/_tell_dead.sql
 \ir ../../procedures/omd_dispatch/_end_claims.sql
 \ir ../../procedures/omd_dispatch/complete_tasks.sql
 \ir ../../procedures/omd_dispatch/_give_back.sql
@@ -133,8 +138,9 @@
 \ir ../views/omd_dispatch/dispatch_suspensions.sql
 \ir ../views/omd_dispatch/dispatch_schedules.sql
 
--- Shipped families
+-- Shipped families, of which no event tells
 \ir ../reference/omd_dispatch/codes.sql
+\ir ../triggers/omd_dispatch/definition_edit.sql
 
 -- Grants
 \ir ../grants/omd_dispatch.sql

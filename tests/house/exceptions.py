@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # These have no SET: they end their own transactions, which PostgreSQL refuses to a routine with
 # SET, or a SET would hide the settings that they read.
 CONTROLS_TRANSACTIONS = {
@@ -43,6 +45,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._insert_tasks",
     "omd_dispatch._let_go",
     "omd_dispatch._lock_task",
+    "omd_dispatch._make_claims",
     "omd_dispatch._make_job_tables",
     "omd_dispatch._make_task_table",
     "omd_dispatch._mark_suspended",
@@ -67,6 +70,9 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch.set_migration_status",
     "omd_dispatch.suspend",
 }
+
+# Each family has these of its own, which _make_claims writes, so they have no file.
+OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end)_task_data_\w+")
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}

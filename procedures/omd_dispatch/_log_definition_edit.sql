@@ -1,0 +1,62 @@
+-- One trigger serves every way in which the configuration changes: routines and edits by hand. What
+-- a firing writes to a schedule is no edit; it is known by last_fired_at.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._log_definition_edit()
+RETURNS trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $log_definition_edit$
+DECLARE
+    v_old jsonb := coalesce(to_jsonb(old), '{}');
+    v_new jsonb := coalesce(to_jsonb(new), '{}');
+    v_row jsonb := v_old || v_new;
+    v_changes text;
+BEGIN
+    IF v_old = v_new
+        OR (tg_op = 'UPDATE' AND v_old -> 'last_fired_at' <> v_new -> 'last_fired_at')
+    THEN
+        RETURN NULL;
+    END IF;
+    SELECT
+        string_agg(
+            CASE tg_op
+                WHEN 'UPDATE' THEN format('%s from %L to %L', r.key, v_old ->> r.key, r.value)
+                ELSE format('%s = %L', r.key, r.value)
+            END,
+            ', ' ORDER BY r.key
+        )
+    INTO v_changes
+    FROM jsonb_each_text(v_row) AS r
+    WHERE v_old -> r.key IS DISTINCT FROM v_new -> r.key
+        AND (tg_op = 'UPDATE' OR r.value IS NOT NULL);
+    PERFORM omd.write_event(
+        0, 0, 4, format('%s %s', tg_op, tg_table_name),
+        format(
+            '%s %s (%s) by %s: %s',
+            tg_op,
+            tg_table_name,
+            concat_ws(
+                ' ',
+                v_row ->> 'schedule_code',
+                v_row ->> 'backend_id',
+                v_row ->> 'family_code',
+                v_row ->> 'task_type',
+                v_row ->> 'index_name',
+                v_row ->> 'criterion'
+            ),
+            omd.editor(),
+            v_changes
+        )
+    );
+    RETURN NULL;
+END
+$log_definition_edit$;
+
+COMMENT ON FUNCTION omd_dispatch._log_definition_edit IS
+'Trigger: writes a change of the configuration or of a schedule, or the removal of a worker, to '
+'the event log, with the editor and the old and new values in full. It writes nothing when nothing'
+' has changed. Locks: none.';
+REVOKE ALL ON FUNCTION omd_dispatch._log_definition_edit FROM PUBLIC;
