@@ -21,19 +21,20 @@ DECLARE
 BEGIN
     FOR v_routine IN
         SELECT
-            omd_dispatch._claim_routine(p_family_code, r.name) AS name,
+            omd_dispatch._claim_routine(p_family_code, r.name, m.is_new) AS name,
             r.arguments,
             r.answer,
             r.volatility,
             r.words,
-            -- Each statement reads these names: the table, criteria and slot of the master model.
             replace(
                 replace(
                     replace(
-                        replace(r.body, '<table>', omd_dispatch._model_table(p_family_code)),
-                        '<criteria>', omd_dispatch._criteria_sql(p_family_code)
+                        replace(
+                            r.body, '<table>', omd_dispatch._model_table(p_family_code, m.is_new)
+                        ),
+                        '<criteria>', omd_dispatch._criteria_sql(p_family_code, m.is_new)
                     ),
-                    '<slot>', omd_dispatch._slot_sql(p_family_code)
+                    '<slot>', CASE WHEN m.is_new THEN 't.partition_code' ELSE '0' END
                 ),
                 '<family>', quote_literal(p_family_code)
             ) AS body
@@ -124,6 +125,11 @@ BEGIN
                     WITH picked AS MATERIALIZED (
                         SELECT
                             t.task_id,
+                            t.task_type,
+                            <criteria> AS criteria,
+                            t.payload,
+                            t.execution_time,
+                            t.attempt,
                             <slot> AS partition_code,
                             CASE
                                 WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
@@ -159,9 +165,8 @@ BEGIN
                         FROM picked AS p
                         WHERE t.task_id = ANY(ARRAY[p.task_id]) AND <slot> = p.partition_code
                         RETURNING
-                            t.task_id, t.task_type, <criteria> AS criteria, t.payload,
-                            t.execution_time, t.attempt, <slot> AS partition_code,
-                            p.suspension_id IS NOT NULL AS is_held
+                            p.task_id, p.task_type, p.criteria, p.payload, p.execution_time,
+                            t.attempt, p.partition_code, p.suspension_id IS NOT NULL AS is_held
                     )
                     SELECT c.* FROM claimed AS c ORDER BY c.execution_time, c.task_id;
                 END
@@ -285,6 +290,8 @@ BEGIN
                 $end$
             )
         ) AS r (name, arguments, answer, volatility, words, body)
+        CROSS JOIN (VALUES (TRUE), (FALSE)) AS m (is_new)
+        WHERE to_regclass(omd_dispatch._model_table(p_family_code, m.is_new)) IS NOT NULL
     LOOP
         EXECUTE format(
             $sql$
@@ -320,6 +327,6 @@ END
 $make_claims$;
 
 COMMENT ON PROCEDURE omd_dispatch._make_claims IS
-'Makes the functions of p_family_code that find, claim and end its tasks in the model that is '
-'master, or makes them again. Locks: none.';
+'Makes the functions of p_family_code that find, claim and end its tasks, in each model that it '
+'has, or makes them again. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_dispatch._make_claims FROM PUBLIC;

@@ -250,30 +250,6 @@ def run(threads: list[threading.Thread]) -> None:
         thread.join()
 
 
-def test_a_claim_reads_by_indexes_only_on_tables_that_were_never_analysed(room: Room) -> None:
-    room.family()
-    room.member()
-    room.owner(
-        "INSERT INTO omd_dispatch.task_data_f (task_id, partition_code, task_type, lane, priority,"
-        " execution_time, status, attempt, created_at, finished_at, outcome)"
-        " SELECT -n + 1000000, n %% 8, 'T', 'WORKER', 5, now() - interval '1 day', 'DONE', 1,"
-        " now(), now(), 'S' FROM generate_series(1, 20000) AS n"
-    )
-    room.create("a")
-    scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname LIKE 'task_data_f%%'"
-    room.conn.execute("SELECT pg_stat_force_next_flush()")
-    before = room.one(scans)
-    assert len(room.claim()) == 1
-    room.conn.execute("SELECT pg_stat_force_next_flush()")
-    assert room.one(scans) == before
-    room.owner("DELETE FROM omd_dispatch.backend_registration")
-    assert room.maintain()["reclaimed"] == 1
-    room.member()
-    assert room.complete(room.claim()) == []
-    room.conn.execute("SELECT pg_stat_force_next_flush()")
-    assert room.one(scans) == before
-
-
 def test_a_session_that_remembers_its_last_claim_takes_the_same_tasks(room: Room) -> None:
     """It begins where it ended, and what comes before that is found all the same."""
     room.family()

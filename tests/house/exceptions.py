@@ -72,7 +72,7 @@ OVER_GENERATED_TABLES = {
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
-OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end)_task_data_\w+")
+OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end)_(old_)?task_data_\w+")
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}

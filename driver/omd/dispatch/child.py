@@ -63,11 +63,16 @@ class TaskProcess:
         finally:
             os.close(stdin)
             os.close(told)
-        self._write(_task_line(task, kind, told, ttl))
+        with self._lock:
+            self._write(_task_line(task, kind, told, ttl))
 
     def beat(self) -> None:
         """Tell the process that its worker lives."""
-        self._write(b"\n")
+        if self._lock.acquire(blocking=False):  # else it has not read its task yet
+            try:
+                self._write(b"\n")
+            finally:
+                self._lock.release()
 
     def wait(self) -> Ending:
         """Wait for the end of the process; return how its task went."""
@@ -100,7 +105,7 @@ class TaskProcess:
         return self._child.kill()
 
     def _write(self, data: bytes) -> None:
-        with self._lock, contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError):
             while self._feed >= 0 and data:
                 data = data[os.write(self._feed, data) :]
 

@@ -130,6 +130,8 @@ def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending:
     """Run a task whose work is a statement: of SQL, and of a BATCH or MODULE without a target."""
     try:
         link.set(*context(task))
+        if task.cancelled:
+            return kind.failure("it was not begun", task.ended_because)
         if kind.handler == "SQL":
             _Targets(link).call(kind.target or "", task.payload)
             return Ending("S")

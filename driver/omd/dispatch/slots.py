@@ -98,9 +98,10 @@ class Slots:
         self.connect = connect
         self._taken_at = 0.0
         self._idle = 0
-        self._is_closed = False
         self._changed = threading.Condition()
+        self._closed = threading.Event()
         self.slots = [Slot(self, n) for n in range(number)]
+        threading.Thread(target=self._beat, name="omd-beat", daemon=True).start()
 
     def add(self, claimed: list[Claimed]) -> None:
         """Let tasks wait for a slot."""
@@ -134,16 +135,10 @@ class Slots:
         """Return the slots that run a task and can still be ended."""
         return [slot for slot in self.slots if slot.claimed is not None and not slot.is_left]
 
-    def beat(self) -> None:
-        """Tell the processes of tasks that the worker lives."""
-        for slot in self.slots:
-            if (process := slot.process) is not None:
-                process.beat()
-
     def close(self) -> None:
         """End the threads that are idle; the others end with the process."""
+        self._closed.set()
         with self._changed:
-            self._is_closed = True
             self._changed.notify_all()
 
     def next_task(self) -> Claimed | None:
@@ -153,7 +148,7 @@ class Slots:
                 with suppress(IndexError):
                     return self.queue.popleft()
             with self._changed:
-                if self._is_closed:
+                if self._closed.is_set():
                     return None
                 self._idle += 1
                 if not self.queue:
@@ -161,6 +156,13 @@ class Slots:
                 elif time.monotonic() >= self.start_until:
                     self._changed.wait(0.1)  # the renewal of the member is late
                 self._idle -= 1
+
+    def _beat(self) -> None:
+        """Tell the processes of tasks, again and again, that the worker lives."""
+        while not self._closed.wait(self.ttl / 6):
+            for slot in self.slots:
+                if (process := slot.process) is not None:
+                    process.beat()
 
     def end(self, ended: Ended, now: float) -> None:
         """Hand over what is over; wake the worker if it is time."""
@@ -245,6 +247,8 @@ class Slot:
             self._control.close()
 
     def _run(self, task: Task, kind: TaskType, began: float) -> Ending:
+        if task.cancelled:
+            return kind.failure("it was not begun", task.ended_because)
         if kind.timeout is not None:
             self.deadline = began + kind.timeout.total_seconds()
             self._slots.loop.wake()
@@ -266,7 +270,7 @@ class Slot:
     def _run_in_process(self, task: Task, kind: TaskType) -> Ending:
         process = self.process = TaskProcess(task, kind, self._slots.dsn, self._slots.ttl)
         try:
-            if task.cancelled:  # it was ended before there was a process
+            if task.cancelled:  # that was told before there was a process
                 process.stop()
             return process.wait()
         finally:
@@ -275,8 +279,6 @@ class Slot:
     def _run_in_database(self, task: Task, kind: TaskType) -> Ending:
         link = self._link = self._slots.links.take()
         try:
-            if task.cancelled:
-                return kind.failure("it was not begun", task.ended_because)
             return run_in_database(task, kind, link)
         finally:
             self._link = None

@@ -20,7 +20,6 @@ import click
 import psycopg
 
 import omd
-
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
 from omd._core.loop import Links, Loop
@@ -93,6 +92,7 @@ class Worker:
     _to_cancel: set[int] = field(default_factory=set, init=False)
     _is_gone: bool = field(default=False, init=False)  # the database knows this member no more
     _doubt_until: float = field(default=0, init=False)
+    _was_full: bool = field(default=False, init=False)  # there may be more than was claimed last
     _renewal: Periodic | None = field(default=None, init=False)
 
     def run(self) -> None:
@@ -178,7 +178,6 @@ class Worker:
 
     def _maintain(self, link: Link) -> bool:
         """Do a round of what no worker does for itself; in a thread of its own."""
-        self._slots.beat()
         try:
             return DispatchCalls(link).maintain().more
         except ConnectionFailed:  # the main thread tells it
@@ -196,6 +195,8 @@ class Worker:
     def _fence(self) -> None:
         """End what runs: others may have it. Then become another member."""
         _tell(f"{self.backend_id} was declared dead: it ends what it runs, and registers anew")
+        self._take_ended()
+        self._complete()  # what has ended before may still count
         self._slots.member = ""
         self._held.clear()
         self._results.clear()
@@ -249,26 +250,27 @@ class Worker:
         look = True
         while not self._loop.stop:
             now = time.monotonic()
-            if now >= next_poll:
-                next_poll, look = now + self.poll, True
             try:
                 if self._is_gone:
                     self._fence()
                 self._end_overdue()
-                if now < self._doubt_until:
-                    self._find_lost_claims()
+                if now >= next_poll:
+                    next_poll, look = now + self.poll, True
+                    if now < self._doubt_until:
+                        self._find_lost_claims()
                 self._give_back_late(now)
                 self._take_ended()
                 look = self._exchange(look)
                 if self.until_quiet and not self._held and not look and self._is_quiet():
                     return
-            except ConnectionFailed:
-                self._doubt_until = time.monotonic() + _DOUBT
-                raise
             except BackendGone:
-                self._is_gone = look = True
+                self._is_gone = True
                 continue
             except psycopg.Error as error:
+                # The claim may have been made, although nobody here knows of it.
+                self._doubt_until = time.monotonic() + _DOUBT
+                if isinstance(error, ConnectionFailed):
+                    raise
                 _tell(f"tasks can't be claimed, trying again: {one_line(error)}")
                 look = False
             if look:
@@ -276,7 +278,7 @@ class Worker:
             until = min([next_poll, *self._deadlines()])
             if self._loop.wait(until - time.monotonic(), news) and self.group in news.heard():
                 look = True
-                if self._ahead:  # claim_tasks begins where the last claim ended
+                if self._was_full:
                     self._control._link.set(_CLAIMS, "")
 
     def _deadlines(self) -> list[float]:
@@ -284,7 +286,7 @@ class Worker:
         return [
             at
             for slot in self._slots.slots
-            for at in (slot.deadline, slot.kill_at)
+            for at in (slot.deadline, slot.kill_at if slot.process else None)
             if at is not None
         ]
 
@@ -320,7 +322,8 @@ class Worker:
         else:
             rows = self._claim(limit)
         self._start(rows, now)
-        return len(rows) == limit
+        self._was_full = len(rows) == limit
+        return self._was_full
 
     def _room(self) -> int:
         """Return how many tasks to claim now."""
@@ -444,13 +447,16 @@ class Worker:
             told = None
             if claimed.task.task_id in cancelled:
                 told = slot.end("it was cancelled")
-            elif kill_at is not None and now >= kill_at:
+                cancelled.remove(claimed.task.task_id)
+            elif kill_at is not None and now >= kill_at and slot.process is not None:
                 told = f"it did not end, {slot.kill()}"
             elif deadline is not None and now >= deadline:
                 slot.deadline = None
                 told = slot.end(f"its timeout of {claimed.kind.timeout} is over")
             if told is not None:
                 _tell(f"{claimed.task}: {told}")
+        for task_id in cancelled & self._held.keys():
+            self._held[task_id].task.ended_because = "it was cancelled"
 
     def _connect_to_control(self, name: str, patience: timedelta = _PATIENCE) -> Control:
         return omd.connect(self.dsn or None, application_name=name, patience=patience)
