@@ -55,6 +55,24 @@ from omd.control.errors import (
     WrongIsolationLevel,
     WrongPlatform,
 )
+from omd.dispatch.errors import (
+    BackendGone,
+    CriterionForbidden,
+    CriterionInvalid,
+    CriterionMissing,
+    CriterionUnknown,
+    DuplicateTask,
+    MigrationNotClean,
+    SearchNotAllowed,
+    TwinDiffers,
+    UnknownFamily,
+    UnknownSchedule,
+    UnknownSuspension,
+    UnknownTask,
+    UnknownTaskType,
+    WrongMigrationStep,
+    WrongTaskState,
+)
 from omd.lineage.errors import (
     AmbiguousKey,
     BaseTableLocked,
@@ -76,24 +94,6 @@ from omd.lineage.errors import (
     UndoRefused,
     UnknownTopic,
     WrongTopicState,
-)
-from omd.dispatch.errors import (
-    BackendGone,
-    CriterionForbidden,
-    CriterionInvalid,
-    CriterionMissing,
-    CriterionUnknown,
-    DuplicateTask,
-    MigrationNotClean,
-    SearchNotAllowed,
-    TwinDiffers,
-    UnknownFamily,
-    UnknownSchedule,
-    UnknownSuspension,
-    UnknownTask,
-    UnknownTaskType,
-    WrongMigrationStep,
-    WrongTaskState,
 )
 
 __all__ = [

@@ -50,6 +50,7 @@ COMMENT ON FUNCTION omd_dispatch._claim_lane IS
 'Claims up to p_limit due tasks of p_family_code in p_lane with p_priority for p_backend_id under '
 'p_claim_token, and returns them: of those that are due at p_begins_at or later. With p_members '
 'greater than 1 only those of the share p_position and what has been due for 5 seconds at p_now '
-'are taken. With p_is_guarded, a task that a suspension holds is marked and returned with is_held '
-'instead. Locks: the tasks; locked ones are passed over.';
+'are taken. What is not to be started is returned with is_held: with p_is_guarded a task that a '
+'suspension holds, which is marked; a task whose earlier run still executes, which is due a second '
+'later, or has succeeded, which is done. Locks: the tasks; locked ones are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._claim_lane FROM PUBLIC;

@@ -31,6 +31,9 @@ BEGIN
         v_skipped := 0;
         v_problem := NULL;
         v_at := v_now;
+        IF NOT isfinite(v_schedule.next_time) THEN
+            v_schedule.next_time := v_now;
+        END IF;
         BEGIN
             IF v_schedule.inactive_indicator = 'N' THEN
                 FOR v_at IN
@@ -45,9 +48,9 @@ BEGIN
                             'SELECT coalesce(jsonb_agg(jsonb_build_object(''criteria'', $1'
                             ' || (SELECT coalesce(jsonb_object_agg(upper(c.key), c.value), ''{}'')'
                             ' FROM jsonb_each(to_jsonb(s) - ''payload'' - ''priority'') AS c))'
-                            ' || jsonb_strip_nulls(jsonb_build_object(''payload'','
-                            ' to_jsonb(s) -> ''payload'', ''priority'', to_jsonb(s) -> ''priority'')'
-                            ')), ''[]'') FROM %s AS s',
+                            ' || (SELECT coalesce(jsonb_object_agg(c.key, c.value), ''{}'')'
+                            ' FROM jsonb_each(to_jsonb(s)) AS c WHERE c.value <> ''null'''
+                            ' AND c.key IN (''payload'', ''priority''))), ''[]'') FROM %s AS s',
                             omd.quote_table(v_schedule.source, 'POSTGRES')
                         )
                         INTO v_tasks
@@ -55,10 +58,8 @@ BEGIN
                     END IF;
                     SELECT coalesce(
                         jsonb_agg(
-                            jsonb_strip_nulls(
-                                jsonb_build_object(
-                                    'payload', v_schedule.payload, 'priority', v_schedule.priority
-                                )
+                            jsonb_build_object(
+                                'payload', v_schedule.payload, 'priority', v_schedule.priority
                             )
                             || t.task || jsonb_build_object('execution_time', v_at)
                             ORDER BY t.n

@@ -41,9 +41,10 @@ DECLARE
     v_holder bigint;
 BEGIN
     PERFORM omd.require_read_committed();
+    -- What is read after this call, the lane too, stays until the tasks are committed.
+    PERFORM omd_dispatch._hold_model(p_family_code);
     v_type := omd_dispatch._require_type(p_family_code, p_task_type);
     v_family := omd_dispatch._require_family(p_family_code);
-    PERFORM omd_dispatch._hold_model(p_family_code);
     v_is_new_model := omd_dispatch._migration_status(p_family_code) >= 3;
     v_names := omd_dispatch._require_criteria(p_family_code, p_task_type, p_tasks);
 

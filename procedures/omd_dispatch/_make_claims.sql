@@ -7,7 +7,8 @@
 -- families that exist by a migration after this file, as a change of their tables does.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
--- member only keeps them out of each other's way.
+-- member only keeps them out of each other's way. A run that goes on although its worker is gone is
+-- waited for, and when it has succeeded the task is done: to begin it again would load it twice.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch._make_claims(
     p_family_code text
@@ -135,7 +136,18 @@ BEGIN
                                 WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
                                     <family>, t.task_type, <criteria>
                                 )
-                            END AS suspension_id
+                            END AS suspension_id,
+                            -- The run of a worker that was lost may go on without it.
+                            CASE
+                                WHEN t.batch_instance_id IS NOT NULL
+                                    OR t.module_instance_id IS NOT NULL
+                                    THEN nullif(
+                                        omd.instance_outcome(
+                                            t.batch_instance_id, t.module_instance_id
+                                        ),
+                                        'F'
+                                    )
+                            END AS earlier
                         FROM <table> AS t
                         WHERE t.status = 'PENDING'
                             AND t.suspension_id IS NULL
@@ -187,14 +199,18 @@ BEGIN
                     -- Only a claimed task has a token. Its status would offer the index of claimed
                     -- tasks to the planner, which would read it once for each result.
                     WITH result AS MATERIALIZED (
-                        SELECT DISTINCT ON (r.task_id)
+                        SELECT DISTINCT ON (r.task_id, r.claim_token)
                             r.task_id, r.claim_token, coalesce(p_backend_id, r.claimed_by) AS holder,
                             r.outcome, r.error, r.error_code
-                        FROM jsonb_to_recordset(p_results) AS r (
-                            task_id bigint, claim_token bigint, claimed_by text, outcome text,
-                            error text, error_code text
+                        FROM ROWS FROM (
+                            jsonb_to_recordset(p_results) AS (
+                                task_id bigint, claim_token bigint, claimed_by text, outcome text,
+                                error text, error_code text
+                            )
+                        ) WITH ORDINALITY AS r (
+                            task_id, claim_token, claimed_by, outcome, error, error_code, n
                         )
-                        ORDER BY r.task_id
+                        ORDER BY r.task_id, r.claim_token, r.n
                     ),
                     ended AS (
                         UPDATE <table> AS t SET
@@ -210,10 +226,13 @@ BEGIN
                                     CASE
                                         WHEN j.status <> 'PENDING' OR j.is_lost THEN t.execution_time
                                         WHEN j.outcome = 'A' THEN clock_timestamp() + j.later_after
-                                        ELSE clock_timestamp() + least(
-                                            j.backoff * power(2, least(t.attempt - 1, 30)),
-                                            j.backoff_limit
-                                        )
+                                        -- The backoff itself would overflow after many attempts.
+                                        WHEN extract(EPOCH FROM j.backoff)
+                                            * power(2, least(t.attempt - 1, 99))
+                                            < extract(EPOCH FROM j.backoff_limit)
+                                            THEN clock_timestamp()
+                                                + j.backoff * power(2, least(t.attempt - 1, 99))
+                                        ELSE clock_timestamp() + j.backoff_limit
                                     END,
                                     CASE WHEN j.status <> 'PENDING' THEN clock_timestamp() END,
                                     CASE

@@ -27,6 +27,8 @@ BEGIN
         WHERE jsonb_typeof(r.result) <> 'object'
             OR jsonb_typeof(r.result -> 'task_id') IS DISTINCT FROM 'number'
             OR jsonb_typeof(r.result -> 'claim_token') IS DISTINCT FROM 'number'
+            OR r.result ->> 'task_id' !~ '^-?[0-9]{1,18}$'
+            OR r.result ->> 'claim_token' !~ '^-?[0-9]{1,18}$'
             OR NOT coalesce(r.result ->> 'outcome' IN ('S', 'F', 'A', 'C'), TRUE)
     ) THEN
         PERFORM omd.raise_error(
@@ -47,12 +49,14 @@ BEGIN
         EXIT WHEN cardinality(v_ended) = jsonb_array_length(p_results);
         v_ended := v_ended || omd_dispatch._end_claims(v_family_code, p_backend_id, p_results);
     END LOOP;
+    -- Of several results for a task one counts at most.
     p_refused := ARRAY(
-        SELECT (r.result ->> 'task_id')::bigint
+        SELECT (r.result ->> 'task_id')::bigint AS task_id
         FROM jsonb_array_elements(p_results) AS r (result)
-        EXCEPT
-        SELECT e FROM unnest(v_ended) AS e
-        ORDER BY 1
+        WHERE cardinality(v_ended) < jsonb_array_length(p_results)
+        GROUP BY task_id
+        HAVING count(*) > 1 OR (r.result ->> 'task_id')::bigint <> ALL(v_ended)
+        ORDER BY task_id
     );
 END
 $complete_tasks$;

@@ -1,4 +1,4 @@
--- The key must be free again: another task may have taken it meanwhile.
+-- The key must be free again: another task may have taken it meanwhile. Its lane may be another.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.revive_task(
     p_task_id bigint,
@@ -14,6 +14,7 @@ SET jit = off
 AS $revive_task$
 DECLARE
     v_task record;
+    v_type omd_dispatch.task_conf_type_desc;
     v_criteria jsonb;
     v_key_text text;
     v_holder bigint;
@@ -54,12 +55,18 @@ BEGIN
             END IF;
         END LOOP;
     END IF;
+    SELECT t.* INTO v_type
+    FROM omd_dispatch.task_conf_type_desc AS t
+    WHERE t.family_code = v_task.p_family_code AND t.task_type = v_task.p_task_type;
     EXECUTE format(
         'UPDATE %s SET status = ''PENDING'', attempt = 0, outcome = NULL, error = NULL,'
-        ' finished_at = NULL, execution_time = coalesce($2, clock_timestamp()),'
+        ' batch_instance_id = NULL, module_instance_id = NULL, finished_at = NULL,'
+        ' execution_time = coalesce($2, clock_timestamp()),'
+        ' lane = (SELECT %s FROM (SELECT $5 AS criteria) AS c),'
         ' suspension_id = omd_dispatch._matching_suspension($3, $4, $5)'
         ' WHERE task_id = $1',
-        omd_dispatch._model_table(v_task.p_family_code)
+        omd_dispatch._model_table(v_task.p_family_code),
+        omd_dispatch._lane_sql(v_type)
     ) USING p_task_id, p_execution_time, v_task.p_family_code,
         v_task.p_task_type, v_criteria;
     PERFORM omd_dispatch._notify_due(v_task.p_family_code, v_task.p_task_type, p_execution_time);

@@ -104,6 +104,7 @@
 \ir ../../procedures/omd/_is_open.sql
 \ir ../../procedures/omd/open_module_instances.sql
 \ir ../../procedures/omd/instance_of_task.sql
+\ir ../../procedures/omd/instance_outcome.sql
 \ir ../../procedures/omd/_executing_module_instances.sql
 \ir ../../procedures/omd/_executing_batch_instances.sql
 \ir ../../procedures/omd/_failed_chains.sql

@@ -101,6 +101,7 @@
 \ir ../../procedures/omd_dispatch/_maintain_suspensions.sql
 \ir ../../procedures/omd_dispatch/maintain.sql
 \ir ../../procedures/omd_dispatch/explain_task.sql
+\ir ../../procedures/omd_dispatch/task_state.sql
 \ir ../../procedures/omd_dispatch/search_index.sql
 \ir ../../procedures/omd_dispatch/search_tasks.sql
 \ir ../../procedures/omd_dispatch/_claimed_tasks.sql

@@ -39,7 +39,7 @@ TOPICS = """
     )
     SELECT
         t.topic, t.topic, t.module_id, t.depends_on, t.processor, 'POSTGRES', t.transforms, '0',
-        '1 hour', 1000, '{{}}', '{{}}', 'PROBE', 'TRUNCATE', TRUE, 'N', 'benchmark', now()
+        '1 hour', 1000, '{{}}', '{{}}', 'HAND', 'TRUNCATE', TRUE, 'N', 'benchmark', now()
     FROM (
         SELECT
             's.t' || n AS topic, NULL::integer AS module_id, '{{}}'::text[] AS depends_on,

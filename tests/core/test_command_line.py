@@ -66,7 +66,12 @@ SILENT = {
     "run", "report", "embedded", "embedded start", "embedded stop", "embedded dsn",
     "embedded psql", "lineage", "lineage register", "lineage remove", "lineage graph",
     "lineage run", "lineage retry", "lineage release", "lineage offset", "lineage restate",
-    "lineage cancel-restate", "lineage undo",
+    "lineage cancel-restate", "lineage undo", "dispatch", "dispatch run", "dispatch create",
+    "dispatch create-many", "dispatch cancel", "dispatch reschedule", "dispatch revive",
+    "dispatch suspend", "dispatch resume", "dispatch register-schedule",
+    "dispatch remove-schedule", "dispatch register-family", "dispatch register-type",
+    "dispatch set-custom", "dispatch set-external-name", "dispatch allow-search",
+    "dispatch maintain", "dispatch purge", "dispatch set-migration-status",
 }  # fmt: skip
 
 

@@ -336,6 +336,18 @@ def test_a_worker_gives_back_what_it_can_not_start_and_lets_the_rest_end(
     assert {ended(room, i) for i in ids[1:]} == {("PENDING", None, 0)}
     assert room.rows("SELECT * FROM omd_report.dispatch_backends") == []
 
+    # A thread can't be ended, so the process ends under it.
+    room.conn.execute("SELECT pg_advisory_lock(3)")
+    task_id = create(room, "BLOCK", 3)
+    worker = start("--grace", "600")
+    seen()
+    for pattern in ("waiting for task", "is asked to end", "it is left"):
+        worker.signal(signal.SIGTERM)
+        worker.until(pattern)
+    worker.ends()
+    assert ended(room, task_id)[0] == "PENDING"
+    assert room.rows("SELECT * FROM omd_report.dispatch_backends") == []
+
 
 def test_what_runs_is_ended_by_a_cancel_a_timeout_and_the_loss_of_the_member(
     room: Room, start: Callable[..., Process], seen: Callable[..., list[str]]
@@ -347,7 +359,7 @@ def test_what_runs_is_ended_by_a_cancel_a_timeout_and_the_loss_of_the_member(
     )
     register(room, "THREAD", "wait")
     register(room, "PROCESS", "wait", timeout="1 hour")
-    register(room, "SHORT", "wait", timeout="1 second", max_attempts=1)
+    register(room, "SHORT", "sleep", timeout="1 second", max_attempts=1)
     nap = {"family_code": "CALL", "handler": "SQL", "target": "app.nap"}
     room.type("NAP", **nap)
     room.type("SHORT_NAP", **nap, timeout="1 second", max_attempts=1)
@@ -355,7 +367,7 @@ def test_what_runs_is_ended_by_a_cancel_a_timeout_and_the_loss_of_the_member(
     worker = start("--workers", "5", "--ttl", "2")
     ids = [create(room, t) for t in ("THREAD", "PROCESS", "NAP")]
     late = [create(room, t) for t in ("SHORT", "SHORT_NAP")]
-    seen(5)
+    seen(4)
     for task_id in ids:
         room.call("cancel_task", task_id=task_id, running=True)
     # A thread that ends by itself was successful.

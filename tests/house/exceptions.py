@@ -46,6 +46,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._let_go",
     "omd_dispatch._lock_task",
     "omd_dispatch._make_claims",
+    "omd_dispatch._maintain_suspensions",
     "omd_dispatch._make_job_tables",
     "omd_dispatch._make_task_table",
     "omd_dispatch._mark_suspended",
@@ -69,6 +70,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch.search_tasks",
     "omd_dispatch.set_migration_status",
     "omd_dispatch.suspend",
+    "omd_dispatch.task_state",
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file.

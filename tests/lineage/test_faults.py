@@ -1,9 +1,10 @@
 """Every source row is in every destination exactly once, whatever dies in between.
 
 There are ten sources, each the first of a chain of five topics. Sessions that commit late and out
-of order write to them. Four schedulers run, one of which is the real one. Sessions are ended and
-cancelled, processes are killed, topics are released from their holders. At the end one undisturbed
-scheduler finishes.
+of order write to them, with positions behind the clock and ahead of it; a row dated 2099 lies in
+most of them. Four schedulers run, one of which is the real one. Sessions are ended and cancelled,
+processes are killed, topics are released from their holders, sources are locked, and exchanged for
+copies under their names. At the end one undisturbed scheduler finishes.
 
     OMD_LINEAGE_FAULT_SECONDS   how long it takes (15)
     OMD_LINEAGE_FAULT_SEED      the seed of the faults; a failure prints it
@@ -36,12 +37,17 @@ SECONDS = float(os.environ.get("OMD_LINEAGE_FAULT_SECONDS", "15"))
 SEED = os.environ.get("OMD_LINEAGE_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
 WITHOUT = os.environ.get("OMD_LINEAGE_FAULT_WITHOUT")
 CHAINS, LEVELS, WRITERS, SCHEDULERS = 10, 5, 5, 3
-SENTINEL = -1
+SENTINEL, FAR_AHEAD = -1, -2  # ids of rows that are not compared
+AHEAD = 1  # so many seconds the clock of some writers is ahead
 
-# Half of the sources take the position of a row from the clock, half from a sequence, long ago.
+# Half of the sources take the position of a row from a sequence, long ago; the others from the
+# clock of the server, or from one that is ahead of it.
+_SEQUENCE = "timestamptz '2020-01-01' + currval('dwh.numbers') * interval '1 second'"
 PLACES = (
     "clock_timestamp()",
-    "timestamptz '2020-01-01' + currval('dwh.numbers') * interval '1 second'",
+    _SEQUENCE,
+    f"clock_timestamp() + interval '{AHEAD} second'",
+    _SEQUENCE,
 )
 
 
@@ -52,7 +58,7 @@ def table(chain: int, level: int) -> str:
 def insert(conn: psycopg.Connection[Any], chain: int, id: int | None = None) -> None:
     # currval is read after nextval: a subquery in FROM comes first.
     conn.execute(
-        f"INSERT INTO {table(chain, 0)} (pos, id) SELECT {PLACES[chain % 2]}, coalesce(%s, n.id)"
+        f"INSERT INTO {table(chain, 0)} (pos, id) SELECT {PLACES[chain % 4]}, coalesce(%s, n.id)"
         " FROM (SELECT nextval('dwh.numbers') AS id) AS n".encode(),
         [id],
     )
@@ -134,8 +140,13 @@ class Schedulers:
 
 def strike(scene: Scene, schedulers: Schedulers, rng: random.Random) -> str:
     """Cause one fault; returns its name."""
-    fault = rng.choice(["end", "end", "cancel", "kill", "release", "release", "clear"])
-    if fault == "kill":
+    fault = rng.choice(
+        ["end", "end", "cancel", "kill", "release", "release", "clear", "lock", "swap"]
+    )
+    if fault in {"lock", "swap"}:
+        if not exchange(scene, rng.randrange(CHAINS), swap=fault == "swap"):
+            return "none"
+    elif fault == "kill":
         if rng.random() < 0.7:  # a new one needs some time to do anything
             return "none"
         schedulers.kill()
@@ -164,6 +175,25 @@ def strike(scene: Scene, schedulers: Schedulers, rng: random.Random) -> str:
     return fault
 
 
+def exchange(scene: Scene, chain: int, *, swap: bool) -> bool:
+    """Lock a source for a moment, or put a copy in its place; returns whether that was possible."""
+    name, view = table(chain, 0), f"dwh.v_dwh_f{chain}_1"
+    refusals = (psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable)
+    with contextlib.suppress(*refusals), scene.conn.transaction():
+        scene.conn.execute("SET LOCAL lock_timeout = '1s'")
+        scene.conn.execute(f"LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE".encode())
+        if not swap:
+            time.sleep(0.2)
+            return True
+        scene.conn.execute(f"ALTER TABLE {name} RENAME TO former".encode())
+        scene.base(name)
+        scene.conn.execute(f"INSERT INTO {name} TABLE dwh.former".encode())
+        scene.view(view, name)
+        scene.conn.execute("DROP TABLE dwh.former")
+        return True
+    return False
+
+
 def finish(scene: Scene) -> None:
     """Run one undisturbed scheduler until there is nothing to do."""
     scene.conn.execute(
@@ -171,8 +201,10 @@ def finish(scene: Scene) -> None:
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         " AND backend_type = 'client backend'"
     )
+    time.sleep(AHEAD)  # the positions of the rows are no longer ahead of the clock
     for chain in range(CHAINS):
         insert(scene.conn, chain, SENTINEL)
+    time.sleep(AHEAD)
     scene.owner(
         "UPDATE omd_lineage.topic SET before_sql = '{}', after_sql = '{}', maxstep = 1000000"
     )
@@ -197,12 +229,10 @@ def wrong(scene: Scene) -> Iterator[str]:
         for level in range(1, LEVELS + 1):
             name = table(chain, level)
             lost = scene.rows(
-                f"SELECT id FROM {table(chain, 0)} WHERE id <> {SENTINEL}"
-                f" EXCEPT ALL SELECT id FROM {name}"
+                f"SELECT id FROM {table(chain, 0)} WHERE id >= 0 EXCEPT ALL SELECT id FROM {name}"
             )
             more = scene.rows(
-                f"SELECT id FROM {name} WHERE id <> {SENTINEL}"
-                f" EXCEPT ALL SELECT id FROM {table(chain, 0)}"
+                f"SELECT id FROM {name} WHERE id >= 0 EXCEPT ALL SELECT id FROM {table(chain, 0)}"
             )
             if lost:
                 yield f"{name} has lost {len(lost)}: {[row['id'] for row in lost][:5]}"
@@ -251,6 +281,11 @@ def test_every_row_once_whatever_dies(
     for chain in range(CHAINS):
         offset = {"source_offset": "CLOCK"} if chain % 4 == 0 else {}
         scene.source(table(chain, 0), **offset)
+        if not offset:
+            scene.conn.execute(
+                f"INSERT INTO {table(chain, 0)} (pos, id) VALUES ('2099-01-01', %s)".encode(),
+                [FAR_AHEAD],
+            )
         for level in range(1, LEVELS + 1):
             # A topic can wait only for one whose positions are of the same time: the next but one.
             neighbour = [table((chain + 2) % CHAINS, level - 1)] if chain % 3 == level % 3 else []

@@ -122,7 +122,7 @@ class Scene(Flow):
 
     def view(self, name: str, base: str, *, select: str = "t.pos, t.id, t.v") -> str:
         self.conn.execute(
-            f"CREATE VIEW {name} AS SELECT {select} FROM {base} AS t"
+            f"CREATE OR REPLACE VIEW {name} AS SELECT {select} FROM {base} AS t"
             " WHERE omd_lineage.in_block(t.pos, t.id)".encode()
         )
         return name

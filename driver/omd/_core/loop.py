@@ -160,8 +160,18 @@ class Loop:
         works: Callable[[], Collection[W]],
         grace: float,
         pending: Callable[[], None],
+        *,
+        hurry: float | None = None,
     ) -> None:
-        """Let work end; after the grace period or a second signal, stop it, and at last kill it."""
+        """Let work end; after the grace period or a second signal, stop it, and at last kill it.
+
+        Args:
+            works: returns what has not ended.
+            grace: seconds that it has to end by itself.
+            pending: called when something may have ended.
+            hurry: seconds that it has to end once it is stopped; by default those of the grace
+                period, but at least 10.
+        """
         if not works():
             return
         self.tell(f"waiting for {', '.join(sorted(work.name for work in works()))}")
@@ -170,7 +180,7 @@ class Loop:
             for work in works():
                 done: str = getattr(work, end)()
                 self.tell(f"{work.name}: it did not end in time, {done}")
-            self._wait_for_all(works, max(grace, 10), number, pending)
+            self._wait_for_all(works, max(grace, 10) if hurry is None else hurry, number, pending)
 
     def _wait_for_all(
         self,

@@ -63,6 +63,7 @@ class Periodic:
 
     def _run(self, pause: float) -> None:
         link = self._connect()
+        works = True
         try:
             while not self._stopped.wait(max(pause, 0)):
                 asked = time.monotonic()
@@ -72,9 +73,12 @@ class Periodic:
                     self._refused(refusal.message)
                     return
                 except Exception as error:  # noqa: BLE001 - any error is retried
-                    _log.warning("%s has failed, trying again: %s", self._name, error)
+                    if works:  # it is told once, not until the database is back
+                        _log.warning("%s has failed, trying again: %s", self._name, error)
+                    works = False
                     pause = min(self._interval / 5, 5.0)
                 else:
+                    works = True
                     pause = 0.0 if is_urgent else asked + self._interval - time.monotonic()
         finally:
             link.close()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from omd._core import signals
 from omd._core.loop import Child
+from omd._core.program import python
 from omd.dispatch.handlers import Ending, TaskType, context, run_in_python
 from omd.dispatch.rows import ClaimTasksRow
 from omd.dispatch.task import Task
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TaskProcess", "main"]
 
-_COMMAND = (sys.executable, "-c", "from omd.dispatch.child import main; main()")
+_COMMAND = python("from omd.dispatch.child import main; main()")
 _PR_SET_PDEATHSIG = 1
 _GRACE = 10.0  # so long the process may take to end when its worker is gone
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from omd.control.room import Control
     from omd.dispatch.task import Task
 
-__all__ = ["Claimed", "Ended", "Slot", "Slots"]
+__all__ = ["REST", "Claimed", "Ended", "Slot", "Slots"]
 
-_REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do
+REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do
 
 
 class Claimed(NamedTuple):
@@ -167,7 +167,7 @@ class Slots:
     def end(self, ended: Ended, now: float) -> None:
         """Hand over what is over; wake the worker if it is time."""
         self.ended.append(ended)
-        if not self.queue or now - self._taken_at > _REST:
+        if not self.queue or now - self._taken_at > REST:
             self.loop.wake()
 
 
@@ -217,7 +217,7 @@ class Slot:
         if (link := self._link) is not None:
             link.cancel()
             return "its statement is cancelled"
-        return "it is told"
+        return "it is asked to end"
 
     def stop(self) -> str:
         """Ask the task to end because the worker ends."""

@@ -29,7 +29,7 @@ from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
 from omd.dispatch.handlers import TaskType, task_types
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow
-from omd.dispatch.slots import Claimed, Ended, Slots
+from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ _SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
 _AHEAD = 500  # so many at most,
 _SOON = 2.0  # and those that have not started after so many seconds are given back
 _MOST = 1000  # the greatest limit that claim_tasks takes
+_HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
 _CLAIMS = "omd_dispatch.claims"  # the setting in which claim_tasks keeps where the last one ended
@@ -71,6 +72,8 @@ class Worker:
         until_quiet: stop when no task of the group is due and none runs.
         grace: seconds that running tasks have to end after SIGTERM.
         master: Spark's master URL.
+        backend_id: the name under which it is a member; a new one when it was declared dead.
+        still_runs: tasks that could not be ended: they run in threads, and end with the process.
     """
 
     dsn: str = ""
@@ -82,6 +85,7 @@ class Worker:
     grace: float = 20
     master: str | None = None
     backend_id: str = field(default="", init=False)
+    still_runs: list[str] = field(default_factory=list, init=False)
     _held: dict[int, Claimed] = field(default_factory=dict, init=False)
     _types: dict[tuple[str, str], TaskType] = field(default_factory=dict, init=False)
     _types_version: list[_CacheVersion] = field(default_factory=list, init=False)
@@ -89,6 +93,7 @@ class Worker:
     _seconds: dict[TaskType, float] = field(default_factory=dict, init=False)
     _ahead: int = field(default=0, init=False)
     _results: list[Ended] = field(default_factory=list, init=False)  # not told yet
+    _told_at: float = field(default=0, init=False)  # when results were told last
     _to_cancel: set[int] = field(default_factory=set, init=False)
     _is_gone: bool = field(default=False, init=False)  # the database knows this member no more
     _doubt_until: float = field(default=0, init=False)
@@ -97,6 +102,9 @@ class Worker:
 
     def run(self) -> None:
         """Run until a signal or `stop` ends it, or until all is quiet.
+
+        A worker with tasks that could not be ended (`still_runs`) is still a member when this
+        returns. Its claims expire after its TTL.
 
         Raises:
             ConnectionFailed: the first connection can't be made.
@@ -211,17 +219,13 @@ class Worker:
             self._give_back(self._slots.take_back())
         except psycopg.Error as error:
             _tell(f"tasks that were not started can't be given back now: {one_line(error)}")
-        self._loop.let_end(self._slots.running, self.grace, self._finish)
+        self._loop.let_end(self._slots.running, self.grace, self._finish, hurry=_HURRY)
         self._finish()
         if self._renewal is not None:
             self._renewal.stop()
-        left = [slot.name for slot in self._slots.slots if slot.claimed is not None]
+        self.still_runs = [s.name for s in self._slots.slots if s.claimed is not None]
         try:
-            if left:
-                _tell(
-                    f"its claims expire after {self.ttl:g} s, since it still runs {', '.join(left)}"
-                )
-            else:
+            if not self.still_runs:
                 self._dispatch.leave_backend(self.backend_id)
         except psycopg.Error as error:
             _tell(f"it could not leave; its claims expire after {self.ttl:g} s: {one_line(error)}")
@@ -307,7 +311,9 @@ class Worker:
         if not self._results and not (look and limit):
             return False
         if not limit:
-            self._complete()
+            # While tasks wait for a slot, few results are not worth a transaction of their own.
+            if not self._slots.queue or now - self._told_at > REST:
+                self._complete()
             return False
         rows: list[ClaimTasksRow]
         if self._results:
@@ -375,6 +381,7 @@ class Worker:
         return self._dispatch.complete_tasks(self.backend_id, told)  # type: ignore[arg-type, unused-ignore]
 
     def _told(self, refused: list[int]) -> None:
+        self._told_at = time.monotonic()
         for claimed, ending, seconds in self._results:
             self._held.pop(claimed.task.task_id, None)
             if ending is not None:

@@ -57,7 +57,8 @@ connection = PostgresConnectionConfig(
 context = Context(
     paths=[str(folder)],
     config=Config(
-        gateways={"g": GatewayConfig(connection=connection)},
+        # Two projects with one state would remove each other's models.
+        gateways={"g": GatewayConfig(connection=connection, state_schema=f"state_{kind}")},
         default_gateway="g",
         model_defaults=ModelDefaultsConfig(dialect="postgres"),
     ),
