@@ -1,4 +1,5 @@
 -- A task that another suspension holds too goes to that one, so that no resume lets it run early.
+-- One that is locked is not waited for: _maintain_suspensions finds it when its suspension is gone.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._let_go(
     p_family_code text,
@@ -31,7 +32,7 @@ BEGIN
                     WHERE t.suspension_id = $1
                     ORDER BY t.execution_time
                     LIMIT $2
-                    FOR UPDATE
+                    FOR UPDATE SKIP LOCKED
                 ),
                 let_go AS (
                     UPDATE %1$s AS t SET
@@ -72,5 +73,5 @@ $let_go$;
 COMMENT ON FUNCTION omd_dispatch._let_go IS
 'Lets up to p_limit tasks of p_family_code go that the resumed suspension p_suspension_id holds, '
 'to another suspension that holds them too or free, and returns how many are free. The suspension '
-'goes with its last task. Locks: the tasks.';
+'goes with its last task. Locks: the tasks; locked ones are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._let_go FROM PUBLIC;

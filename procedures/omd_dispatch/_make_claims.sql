@@ -3,8 +3,8 @@
 -- So each family has functions of its own, whose plans a session keeps. Their settings make these
 -- plans right for tables of any size: indexes only, even when they were made while the tables were
 -- empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner from reading a whole
--- index of an empty partition, which may be full when the plan is used. A change here reaches the
--- families that exist by a migration after this file, as a change of their tables does.
+-- index of an empty partition, which may be full when the plan is used. The families that exist get
+-- a change of this text from sql/reference/omd_dispatch/codes.sql, at an upgrade.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
 -- member only keeps them out of each other's way. A run that goes on although its worker is gone is
@@ -130,7 +130,6 @@ BEGIN
                             <criteria> AS criteria,
                             t.payload,
                             t.execution_time,
-                            t.attempt,
                             <slot> AS partition_code,
                             CASE
                                 WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
@@ -164,23 +163,46 @@ BEGIN
                         LIMIT p_limit
                         FOR UPDATE SKIP LOCKED
                     ),
+                    judged AS MATERIALIZED (
+                        SELECT
+                            p.*,
+                            CASE
+                                WHEN p.suspension_id IS NOT NULL OR p.earlier = 'E' THEN 'PENDING'
+                                WHEN p.earlier = 'S' THEN 'DONE'
+                                ELSE 'CLAIMED'
+                            END AS status
+                        FROM picked AS p
+                    ),
                     claimed AS (
                         UPDATE <table> AS t SET
-                            status = CASE
-                                WHEN p.suspension_id IS NULL THEN 'CLAIMED' ELSE t.status
+                            status = j.status,
+                            suspension_id = j.suspension_id,
+                            execution_time = CASE
+                                WHEN j.status = 'PENDING' AND j.suspension_id IS NULL
+                                    THEN p_now + interval '1 second'
+                                ELSE t.execution_time
                             END,
-                            suspension_id = p.suspension_id,
-                            attempt = t.attempt + (p.suspension_id IS NULL)::integer,
-                            claimed_by = CASE WHEN p.suspension_id IS NULL THEN p_backend_id END,
-                            claimed_at = CASE WHEN p.suspension_id IS NULL THEN p_now END,
-                            claim_token = CASE WHEN p.suspension_id IS NULL THEN p_claim_token END
-                        FROM picked AS p
-                        WHERE t.task_id = ANY(ARRAY[p.task_id]) AND <slot> = p.partition_code
+                            outcome = CASE WHEN j.status = 'DONE' THEN 'S' ELSE t.outcome END,
+                            finished_at = CASE WHEN j.status = 'DONE' THEN p_now END,
+                            attempt = t.attempt + (j.status = 'CLAIMED')::integer,
+                            claimed_by = CASE WHEN j.status = 'CLAIMED' THEN p_backend_id END,
+                            claimed_at = CASE WHEN j.status = 'CLAIMED' THEN p_now END,
+                            claim_token = CASE WHEN j.status = 'CLAIMED' THEN p_claim_token END
+                        FROM judged AS j
+                        WHERE t.task_id = ANY(ARRAY[j.task_id]) AND <slot> = j.partition_code
                         RETURNING
-                            p.task_id, p.task_type, p.criteria, p.payload, p.execution_time,
-                            t.attempt, p.partition_code, p.suspension_id IS NOT NULL AS is_held
+                            j.task_id, j.task_type, j.criteria, j.payload, j.execution_time,
+                            t.attempt, j.partition_code, j.status
+                    ),
+                    freed AS (
+                        DELETE FROM omd_dispatch.mutex AS m USING claimed AS c
+                        WHERE c.status = 'DONE' AND m.task_id = c.task_id
                     )
-                    SELECT c.* FROM claimed AS c ORDER BY c.execution_time, c.task_id;
+                    SELECT
+                        c.task_id, c.task_type, c.criteria, c.payload, c.execution_time, c.attempt,
+                        c.partition_code, c.status <> 'CLAIMED' AS is_held
+                    FROM claimed AS c
+                    ORDER BY c.execution_time, c.task_id;
                 END
                 $claim$
             ),

@@ -59,7 +59,7 @@ BEGIN
     FROM (
         VALUES
         (
-            'p_cron', v_new.cron, 'given, or p_every, but not both',
+            'p_cron', v_new.cron, 'given where p_every is not, and only there',
             (v_new.cron IS NULL) <> (v_new.every IS NULL)
         ),
         (

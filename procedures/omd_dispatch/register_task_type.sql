@@ -1,4 +1,4 @@
--- A change of the lanes waits for all who write tasks, so that none is created in the old lane after
+-- A change of the lanes waits for all who write tasks, so that none comes into an old lane after
 -- it. It moves the tasks that run too, since they may wait again.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.register_task_type(

@@ -128,6 +128,36 @@ def _begin(room: Room, task: dict[str, Any], routine: str, **arguments: Any) -> 
     return int(answer[f"{kind}_instance_id"])
 
 
+def test_a_run_that_outlives_its_worker_is_waited_for_and_not_repeated(room: Room) -> None:
+    room.conn.execute("CREATE SCHEMA dwh")
+    Flow(room.conn).module("m")
+    for end, status in (("module_success", "DONE"), ("module_failure", "CLAIMED")):
+        room.member("w1")
+        room.member("w2")
+        task_id = room.create(family_code="RUN", task_type="MODULE", criteria={"CODE": "m"})
+        (task,) = room.claim(by="w1")
+        instance = _begin(room, task, "begin_module", module_code="m")
+        room.owner("DELETE FROM omd_dispatch.backend_registration WHERE backend_id = 'w1'")
+        room.maintain()
+        assert room.task(task_id, family="run")["status"] == "PENDING"
+        assert room.claim(by="w2") == [], "its run still executes"
+        row = room.task(task_id, family="run")
+        assert (row["status"], row["attempt"], row["module_instance_id"]) == (
+            "PENDING",
+            1,
+            instance,
+        )
+        room.refused("OM170", "create_task", family_code="RUN", task_type="MODULE",
+                     criteria=Jsonb({"CODE": "m"}))  # fmt: skip
+        room.call(f"omd.{end}", module_instance_id=instance)
+        room.call("reschedule_task", task_id=task_id, execution_time="2020-01-01")
+        assert len(room.claim(by="w2")) == (status == "CLAIMED")
+        row = room.task(task_id, family="run")
+        assert row["status"] == status
+        assert (row["finished_at"] is not None) == (status == "DONE")
+    assert room.one("SELECT count(*) FROM omd_dispatch.mutex") == 1
+
+
 def test_a_task_follows_its_newest_instance_that_no_other_has_begun(room: Room) -> None:
     room.conn.execute("CREATE SCHEMA dwh")
     flow = Flow(room.conn)
@@ -417,3 +447,58 @@ def test_a_claim_that_is_cancelled_or_waits_in_vain_takes_nothing(
     )
     assert room.complete([task]) == []
     room.create()
+
+
+def test_nobody_who_holds_a_task_or_a_key_keeps_maintenance_from_the_rest(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    room.family("F", ("CODE",))
+    room.member()
+    room.conn.execute("SET statement_timeout = '20s'")
+    lost, other = room.create("lost"), room.create("other")
+    room.claim()
+    held = [room.create(c) for c in ("held", "free")]
+    suspension = room.call("suspend", family_code="F")["suspension_id"]
+    for code in ("key", "new"):
+        room.call(
+            "register_schedule",
+            schedule_code=code,
+            family_code="F",
+            task_type="T",
+            criteria={"CODE": code},
+            every="1 day",
+            next_time=room.one("SELECT now()"),
+        )
+    holder = another(autocommit=False)
+    holder.call("cancel_task", task_id=lost, running=True)
+    holder.call("reschedule_task", task_id=held[0], priority=1)
+    holder.create("key")
+    room.owner("DELETE FROM omd_dispatch.backend_registration")
+    assert room.call("resume", suspension_id=suspension)["resumed"] == 1
+    assert room.maintain() == {"reclaimed": 1, "fired": 1, "more": True}
+    assert [room.reason(t) for t in (lost, other)] == ["CLAIMED", "NO_BACKEND"]
+    problem = "SELECT problem FROM omd_report.dispatch_schedules WHERE schedule_code = 'key'"
+    assert "55P03" in room.one(problem)
+    holder.conn.rollback()
+    assert room.maintain() == {"reclaimed": 1, "fired": 1, "more": False}
+    assert room.one(problem) is None
+    assert {room.reason(t) for t in (lost, other, *held)} == {"NO_BACKEND"}
+
+
+def test_a_new_limit_counts_what_runs_already(room: Room) -> None:
+    room.family("F")
+    room.type(max_attempts=1)
+    room.member()
+    room.create_many([{"criteria": {"CODE": c}} for c in "aaabbb"])
+    running = {t["task_id"]: t for t in room.claim(4)}
+    room.type(max_running=2)
+    assert room.claim() == []
+    room.type(limit_criterion="CODE")  # three of a run, and one of b
+    (task,) = room.claim()
+    assert task["criteria"] == {"CODE": "b"}
+    assert room.complete(list(running.values())[:2], "F", error="e" * 1_000_000) == []
+    assert room.claim() == []
+    room.type(max_running=0, limit_criterion="")
+    assert len(room.claim()) == 1
+    for lane in room.rows("SELECT lane FROM omd_report.dispatch_queue WHERE family_code = 'F'"):
+        assert lane["lane"] == "WORKER" or room.rows("SELECT 1 FROM omd_report.dispatch_dead")

@@ -151,7 +151,7 @@ def expression(chance: random.Random) -> str:
 def test_occurrences_are_those_of_the_model(room: Room) -> None:
     chance = random.Random(12)
     room.conn.execute("SET timezone = 'America/Los_Angeles'")
-    for _ in range(40):
+    for _ in range(20):
         for zone, change in CHANGES:
             cron = expression(chance)
             after = datetime.fromisoformat(change).replace(tzinfo=UTC) + timedelta(

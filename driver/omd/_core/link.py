@@ -112,12 +112,13 @@ class Link:
                     hint="Name the database: --dsn, OMD_DSN, DATABASE_URL or PGHOST, PGSERVICE.",
                 ) from error
 
-    def set(self, name: str, value: str) -> None:
-        """Set a parameter of the session, and of the one that replaces it when it is lost."""
-        self._settings[name] = value
+    def set(self, **settings: str) -> None:
+        """Set parameters of the session, and of the one that replaces it when it is lost."""
+        self._settings.update(settings)
         with self._lock:
             if self._connection is not None and not self._connection.closed:
-                self.execute(_set(name, value), {}, tuple, repeatable=True)
+                for name, value in settings.items():
+                    self.execute(_set(name, value), {}, tuple, repeatable=True)
 
     def close(self) -> None:
         """Close the connection; it is not opened again."""

@@ -159,14 +159,13 @@ class Control(ControlCalls, Doors):
             patience=self._patience if patience is None else patience,
             **options,
         )
-        for parameter, value in self._settings.items():
-            link.set(parameter, value)
+        link.set(**self._settings)
         return link
 
-    def set(self, name: str, value: str) -> None:
-        """Set a parameter of the session, and of those that this control opens from now on."""
-        self._settings[name] = value
-        self._link.set(name, value)
+    def set(self, **settings: str) -> None:
+        """Set parameters of the session, and of those that this control opens from now on."""
+        self._settings.update(settings)
+        self._link.set(**settings)
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:

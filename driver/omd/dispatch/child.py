@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from omd._core import signals
 from omd._core.loop import Child
 from omd._core.program import python
-from omd.dispatch.handlers import Ending, TaskType, context, run_in_python
+from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
 from omd.dispatch.rows import ClaimTasksRow
 from omd.dispatch.task import Task
 
@@ -161,7 +161,7 @@ def main() -> None:
         told["master"],
     )
     task.opens(_connected)
-    kind = TaskType(task.family_code, task.task_type, told["handler"], told["target"], None)
+    kind = TaskType(task.family_code, task.task_type, told["handler"], told["target"], "", None)
 
     signals.enter(lambda: None)  # SIGTERM is an exception, so that a run records its failure
     try:
@@ -185,7 +185,7 @@ def _connected(task: Task) -> Control:
     import omd
 
     control = omd.connect(application_name="omd-task")
-    control.set(*context(task))
+    control.set(**session_of(task))
     return control
 
 

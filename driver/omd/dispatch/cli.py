@@ -268,8 +268,10 @@ def show_task(task_id: int, dsn: str, output: str) -> None:
     told |= {"reason": reason.reason, "detail": reason.detail}
     if output == "json":
         show_document(told)
-    else:
-        show_pairs(told)
+        return
+    if reason.reason == reason.status:  # what it says stands above
+        del told["reason"], told["detail"]
+    show_pairs(told)
 
 
 @_with_criteria
@@ -374,10 +376,26 @@ def _tasks(text: str) -> list[Any]:
     return found[0] if is_array else found
 
 
-def _add_each(name: str, call: Callable[..., Any], *, about: str, done: str, **names: str) -> None:
+def _add_each(
+    name: str,
+    call: Callable[..., Any],
+    *,
+    about: str,
+    done: str,
+    if_running: str = "",
+    **names: str,
+) -> None:
     """Add a command that makes a call for each of the tasks named.
 
     A task that is refused does not keep the others; the exit code is 1 then.
+
+    Args:
+        name: of the command.
+        call: the method.
+        about: its help.
+        done: what is told of a task.
+        if_running: what is added with --running.
+        names: see `call_options`.
     """
 
     @dispatch.command(name, help=about)
@@ -395,7 +413,8 @@ def _add_each(name: str, call: Callable[..., Any], *, about: str, done: str, **n
                 except (CallerError, StateError) as error:
                     code = report_error(error)
                 else:
-                    click.echo(done.format(task=task), err=True)
+                    more = if_running if told.get("running") else ""
+                    click.echo(f"{done.format(task=task)}{more}", err=True)
         return code
 
 
@@ -403,7 +422,8 @@ _add_each(
     "cancel",
     DispatchCalls.cancel_task,
     about="Cancel pending tasks, and with --running also those that run.",
-    done="Task {task} is cancelled.",
+    done="Task {task} is cancelled, or its worker was asked to end it.",
+    if_running=" If it runs, its worker ends it first.",
 )
 _add_each(
     "reschedule",
@@ -711,13 +731,14 @@ dispatch.section("Workers")
     metavar="URL",
     help="Spark's master for jobs and topics on Spark; by default that of the job, or local[*].",
 )
-def run(dsn: str, **told: Any) -> None:
+def run(dsn: str, **told: Any) -> int:
     """Run tasks as they become due, until SIGTERM or Ctrl-C.
 
     Any number of workers may serve a group, also on several hosts: each task goes to one of them. A
     statement and a short function run in a thread; a job on Spark, and a function whose type has a
     timeout, run in a process. Handlers in Python are imported from where Python finds modules:
-    install them, or name their folder in PYTHONPATH. One line on stderr tells each failure.
+    install them, or name their folder in PYTHONPATH. One line on stderr tells each failure, and the
+    end of each longer task. With --until-quiet the exit code is 1 when an attempt has failed.
     """
     from omd.dispatch.worker import Worker
 
@@ -729,6 +750,7 @@ def run(dsn: str, **told: Any) -> None:
         leave = python("import omd; omd.connect().dispatch.leave_backend(sys.argv[1])")
         environment = {**os.environ, **({"OMD_DSN": dsn} if dsn else {})}
         os.execve(leave[0], [*leave, worker.backend_id], environment)  # noqa: S606 - our own
+    return ExitCode.FAILURE if worker.until_quiet and worker.has_failed else ExitCode.OK
 
 
 commands: list[click.Command] = [dispatch]

@@ -17,7 +17,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from omd._core.calls import Calls, Repeat, Routine, storable
-from omd._core.errors import one_line
+from omd._core.errors import NotInstalled, one_line
 from omd.control.calls import ControlCalls
 from omd.control.run import describe
 
@@ -25,12 +25,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omd._core.link import Link
+    from omd.control.room import Control
     from omd.dispatch.task import Task
 
-__all__ = ["Ending", "TaskType", "context", "run_in_database", "run_in_python", "task_types"]
+__all__ = [
+    "Ending",
+    "TaskType",
+    "refresh",
+    "run_in_database",
+    "run_in_python",
+    "session_of",
+    "task_types",
+]
 
 _LONGEST_ERROR = 8000
-_CONTEXT = "omd.execution_context"
 
 
 class Ending(NamedTuple):
@@ -58,6 +66,7 @@ class TaskType:
     task_type: str
     handler: str
     target: str | None
+    deliver_id: str
     timeout: timedelta | None
 
     @property
@@ -92,10 +101,14 @@ def task_types(calls: Calls) -> dict[tuple[str, str], TaskType]:
     return {(row.family_code, row.task_type): row for row in calls.report(TaskType)}
 
 
-def context(task: Task) -> tuple[str, str]:
-    """Return the parameter of a session that says which task begins its instances."""
+def session_of(task: Task) -> dict[str, str]:
+    """Return the parameters of a session that works for a task."""
     told = {"task_id": task.task_id, "claim_token": task.claim_token}
-    return _CONTEXT, json.dumps(told, separators=(",", ":"))
+    return {
+        "omd.execution_context": json.dumps(told, separators=(",", ":")),
+        # The statement of a worker that was killed ends, long before others get its task.
+        "client_connection_check_interval": "1s",
+    }
 
 
 # In the database --------------------------------------------------------------------------------
@@ -129,7 +142,7 @@ class _Targets(Calls):
 def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending:
     """Run a task whose work is a statement: of SQL, and of a BATCH or MODULE without a target."""
     try:
-        link.set(*context(task))
+        link.set(**session_of(task))
         if task.cancelled:
             return kind.failure("it was not begun", task.ended_because)
         if kind.handler == "SQL":
@@ -143,6 +156,8 @@ def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending:
             module = control.run_module(code)
             status = module.execution_status_code
             told = f"Module Instance {module.module_instance_id}"
+    except NotInstalled as error:  # it is the procedure of the user that is missing
+        return kind.failure(error.__cause__ or error, task.ended_because)
     except Exception as error:  # noqa: BLE001 - it is told to the database
         return kind.failure(error, task.ended_because)
     is_done = status in ("S", "C")
@@ -204,3 +219,13 @@ def _function(target: str) -> Callable[[Any], Any]:
     if not callable(found):
         raise TypeError(f"the target {target} is no function")
     return found  # type: ignore[no-any-return]
+
+
+def refresh(kind: TaskType, control: Control) -> None:
+    """Let the module of a handler look for news: the view that its schedule reads may need that.
+
+    A module of a PYTHON handler may have a function ``refresh(control)``.
+    """
+    module = importlib.import_module((kind.target or "").partition(":")[0])
+    if (look := getattr(module, "refresh", None)) is not None:
+        look(control)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from omd.dispatch.child import TaskProcess
-from omd.dispatch.handlers import Ending, TaskType, context, run_in_database, run_in_python
+from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,10 +109,6 @@ class Slots:
         if self._idle:
             with self._changed:
                 self._changed.notify(min(len(claimed), self._idle))
-
-    def allow_until(self, until: float) -> None:
-        """Let tasks start until an instant of `time.monotonic`."""
-        self.start_until = until
 
     def take_ended(self) -> list[Ended]:
         """Return what is over since the last call."""
@@ -214,7 +210,7 @@ class Slot:
         self.kill_at = time.monotonic() + 10
         if (process := self.process) is not None:
             return process.stop()
-        if (link := self._link) is not None:
+        if (link := self._link) is not None and self.claimed is claimed:
             link.cancel()
             return "its statement is cancelled"
         return "it is asked to end"
@@ -288,7 +284,7 @@ class Slot:
         """Return the connection that handlers in Python use in this slot."""
         if self._control is None:
             self._control = self._slots.connect()
-        self._control.set(*context(task))
+        self._control.set(**session_of(task))
         return self._control
 
     def _reset(self) -> None:

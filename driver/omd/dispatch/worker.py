@@ -27,8 +27,8 @@ from omd._core.periodic import Periodic
 from omd.cli.common import short
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
-from omd.dispatch.handlers import TaskType, task_types
-from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow
+from omd.dispatch.handlers import TaskType, refresh, task_types
+from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.task import Task
 
@@ -44,11 +44,15 @@ __all__ = ["Worker"]
 _SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
 _AHEAD = 500  # so many at most,
 _SOON = 2.0  # and those that have not started after so many seconds are given back
+_REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _MOST = 1000  # the greatest limit that claim_tasks takes
 _HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
 _CLAIMS = "omd_dispatch.claims"  # the setting in which claim_tasks keeps where the last one ended
+
+
+_ENDINGS = {None: "ended", "S": "done", "A": "later", "C": "skipped", "F": "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class Worker:
         master: Spark's master URL.
         backend_id: the name under which it is a member; a new one when it was declared dead.
         still_runs: tasks that could not be ended: they run in threads, and end with the process.
+        has_failed: an attempt at a task has failed.
     """
 
     dsn: str = ""
@@ -86,6 +91,8 @@ class Worker:
     master: str | None = None
     backend_id: str = field(default="", init=False)
     still_runs: list[str] = field(default_factory=list, init=False)
+    has_failed: bool = field(default=False, init=False)
+    _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
     _held: dict[int, Claimed] = field(default_factory=dict, init=False)
     _types: dict[tuple[str, str], TaskType] = field(default_factory=dict, init=False)
     _types_version: list[_CacheVersion] = field(default_factory=list, init=False)
@@ -98,10 +105,11 @@ class Worker:
     _is_gone: bool = field(default=False, init=False)  # the database knows this member no more
     _doubt_until: float = field(default=0, init=False)
     _was_full: bool = field(default=False, init=False)  # there may be more than was claimed last
+    _position: int | None = field(default=None, init=False)  # its place in its group
     _renewal: Periodic | None = field(default=None, init=False)
 
     def run(self) -> None:
-        """Run until a signal or `stop` ends it, or until all is quiet.
+        """Run, once, until a signal or `stop` ends it, or until all is quiet.
 
         A worker with tasks that could not be ended (`still_runs`) is still a member when this
         returns. Its claims expire after its TTL.
@@ -109,7 +117,7 @@ class Worker:
         Raises:
             ConnectionFailed: the first connection can't be made.
         """
-        loop = self._loop = Loop(_tell)
+        loop = self._loop
         with self._connect_to_control("omd-dispatch", timedelta(0)) as control:
             self._control = control
             self._dispatch = DispatchCalls(control._link)
@@ -131,6 +139,14 @@ class Worker:
                     call=self._maintain,
                     refused=_tell,
                 )
+                news = Periodic(
+                    "refresh",
+                    _REFRESH,
+                    0.0,
+                    connect=lambda: self._new_link("-refresh"),
+                    call=self._refresh,
+                    refused=_tell,
+                )
                 if not self.until_quiet:
                     slots = "1 slot" if self.workers == 1 else f"{self.workers} slots"
                     told = f"{self.backend_id} serves {self.group} with {slots}"
@@ -139,6 +155,7 @@ class Worker:
                     loop.stay_connected(self._connect, self._serve, self._end_overdue)
                 finally:
                     rounds.stop()
+                    news.stop()
                     self._leave()
 
     def stop(self) -> None:
@@ -154,9 +171,9 @@ class Worker:
             self._renewal.stop()
         self.backend_id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         asked = time.monotonic()
-        self._dispatch.register_backend(
+        self._position = self._dispatch.register_backend(
             self.group, self.backend_id, ttl=timedelta(seconds=self.ttl)
-        )
+        ).position
         self._is_gone = False
         self._slots.member = self.backend_id
         self._slots.start_until = asked + self.ttl * 2 / 3
@@ -175,6 +192,7 @@ class Worker:
         asked = time.monotonic()
         answer = DispatchCalls(link).renew_backend(member)
         self._slots.start_until = asked + self.ttl * 2 / 3
+        self._position = answer.position
         if answer.cancel:
             self._to_cancel.update(answer.cancel)
             self._loop.wake()
@@ -191,6 +209,18 @@ class Worker:
         except ConnectionFailed:  # the main thread tells it
             return False
 
+    def _refresh(self, link: Link) -> bool:
+        """Let the modules of scheduled handlers look for news; one worker of a group does it."""
+        if self._position == 0:
+            calls = DispatchCalls(link)
+            schedules = calls.report(DispatchSchedulesRow, inactive_indicator="N")
+            kinds = task_types(calls)
+            for kind in {kinds[row.family_code, row.task_type] for row in schedules}:
+                if kind.handler == "PYTHON" and kind.deliver_id == self.group:
+                    with self._connect_to_control("omd-refresh", timedelta(0)) as control:
+                        refresh(kind, control)
+        return False
+
     def _new_link(self, name: str) -> Link:
         seconds = max(2, int(self.ttl / 5))
         return self._control.new_link(
@@ -203,14 +233,13 @@ class Worker:
     def _fence(self) -> None:
         """End what runs: others may have it. Then become another member."""
         _tell(f"{self.backend_id} was declared dead: it ends what it runs, and registers anew")
-        self._take_ended()
-        self._complete()  # what has ended before may still count
         self._slots.member = ""
-        self._held.clear()
-        self._results.clear()
         self._slots.take_back()
         for slot in self._slots.running():
             _tell(f"{slot.name}: {slot.end('its worker was declared dead')}")
+        self._take_ended()
+        self._complete()  # what has ended before may still count
+        self._held.clear()
         self._register()
 
     def _leave(self) -> None:
@@ -283,7 +312,7 @@ class Worker:
             if self._loop.wait(until - time.monotonic(), news) and self.group in news.heard():
                 look = True
                 if self._was_full:
-                    self._control._link.set(_CLAIMS, "")
+                    self._control._link.set(**{_CLAIMS: ""})
 
     def _deadlines(self) -> list[float]:
         """Return when something is to be done for a task that runs."""
@@ -296,11 +325,14 @@ class Worker:
 
     def _is_quiet(self) -> bool:
         """Whether no task of the group is due, and none runs here or elsewhere."""
-        return not any(
+        if any(
             row.due or row.claimed
             for row in self._dispatch.report(DispatchQueueRow)
             if row.lane == self.group or row.lane.startswith(f"{self.group}/")
-        )
+        ):
+            return False
+        done = self._dispatch.maintain()  # a schedule may be due
+        return not (done.fired or done.reclaimed or done.more)
 
     # Claims and results -------------------------------------------------------------------------
 
@@ -327,7 +359,7 @@ class Worker:
             self._told(refused)
         else:
             rows = self._claim(limit)
-        self._start(rows, now)
+        self._start(rows)
         self._was_full = len(rows) == limit
         return self._was_full
 
@@ -356,6 +388,7 @@ class Worker:
             if versions != self._types_version:
                 self._types = task_types(self._dispatch)
                 self._types_version = versions
+                self._seconds.clear()
         return rows
 
     def _complete(self) -> None:
@@ -378,7 +411,7 @@ class Worker:
             if ending.error_code is not None:
                 result["error_code"] = ending.error_code
             told.append(result)
-        return self._dispatch.complete_tasks(self.backend_id, told)  # type: ignore[arg-type, unused-ignore]
+        return self._dispatch.complete_tasks(self.backend_id, told)
 
     def _told(self, refused: list[int]) -> None:
         self._told_at = time.monotonic()
@@ -388,12 +421,17 @@ class Worker:
                 before = self._seconds.get(claimed.kind, seconds)
                 self._seconds[claimed.kind] = before + (seconds - before) / 8
                 if ending.error is not None:
+                    self.has_failed = True
                     _tell(f"{claimed.task}: {ending.error.partition(chr(10))[0]}")
+                elif seconds >= _SHORT:
+                    _tell(f"{claimed.task}: {_ENDINGS[ending.outcome]} after {seconds:.1f} s")
         for task_id in refused:
             _tell(f"task {task_id}: its result was refused, since its claim had ended")
         self._results.clear()
 
-    def _start(self, rows: list[ClaimTasksRow], now: float) -> None:
+    def _start(self, rows: list[ClaimTasksRow]) -> None:
+        """Let claimed tasks wait for a slot, and give back what is too much."""
+        now = time.monotonic()
         claimed = [
             Claimed(
                 Task(row, self.master),
@@ -419,10 +457,11 @@ class Worker:
 
     def _give_back(self, claimed: list[Claimed]) -> None:
         """Let others have tasks that have not started."""
-        if claimed:
-            self._dispatch.release_tasks(self.backend_id, [c.task.task_id for c in claimed])
-            for c in claimed:
-                self._held.pop(c.task.task_id, None)
+        ids = [c.task.task_id for c in claimed]
+        for task_id in ids:
+            self._held.pop(task_id, None)
+        if ids:
+            self._dispatch.release_tasks(self.backend_id, ids)
 
     def _give_back_late(self, now: float) -> None:
         late = self._slots.take_back(now - _SOON)

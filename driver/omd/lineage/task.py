@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from omd.control.room import Control
 
-__all__ = ["run"]
+__all__ = ["refresh", "run"]
 
 _OUTCOMES = {
     StepResult.DONE: "S",
@@ -52,3 +52,8 @@ def run(task: Task) -> str:
     if told is None:
         raise RuntimeError(str(outcome)) from outcome.error
     return told
+
+
+def refresh(control: Control) -> None:
+    """Probe the sources, so that the topics that read them get ready (rule L13)."""
+    control.lineage.probe_sources()
