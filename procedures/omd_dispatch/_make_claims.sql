@@ -195,8 +195,10 @@ BEGIN
                             t.attempt, j.partition_code, j.status
                     ),
                     freed AS (
-                        DELETE FROM omd_dispatch.mutex AS m USING claimed AS c
-                        WHERE c.status = 'DONE' AND m.task_id = c.task_id
+                        DELETE FROM omd_dispatch.mutex AS m
+                        WHERE m.task_id = ANY(
+                            ARRAY(SELECT c.task_id FROM claimed AS c WHERE c.status = 'DONE')
+                        )
                     )
                     SELECT
                         c.task_id, c.task_type, c.criteria, c.payload, c.execution_time, c.attempt,
