@@ -3,8 +3,8 @@
 -- So each family has functions of its own, whose plans a session keeps. Their settings make these
 -- plans right for tables of any size: indexes only, even when they were made while the tables were
 -- empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner from reading a whole
--- index of an empty partition, which may be full when the plan is used. A change here reaches the
--- families that exist by a migration after this file, as a change of their tables does.
+-- index of an empty partition, which may be full when the plan is used. The families that exist get
+-- a change of this text from sql/reference/omd_dispatch/codes.sql, at an upgrade.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
 -- member only keeps them out of each other's way. A run that goes on although its worker is gone is
@@ -195,8 +195,10 @@ BEGIN
                             t.attempt, j.partition_code, j.status
                     ),
                     freed AS (
-                        DELETE FROM omd_dispatch.mutex AS m USING claimed AS c
-                        WHERE c.status = 'DONE' AND m.task_id = c.task_id
+                        DELETE FROM omd_dispatch.mutex AS m
+                        WHERE m.task_id = ANY(
+                            ARRAY(SELECT c.task_id FROM claimed AS c WHERE c.status = 'DONE')
+                        )
                     )
                     SELECT
                         c.task_id, c.task_type, c.criteria, c.payload, c.execution_time, c.attempt,

@@ -280,25 +280,30 @@ def test_tasks_of_a_killed_and_of_a_frozen_worker_are_done_by_another_one(
 ) -> None:
     register(room, "THREAD", "wait")
     register(room, "PROCESS", "wait", timeout="1 hour")
-    for freeze in (False, True):
-        pid = tmp_path / f"pid{freeze}"
-        ids = [create(room, "THREAD"), create(room, "PROCESS", {"pid": str(pid)})]
-        first = start("--workers", "2", "--ttl", "2")
-        assert {t.split()[0] for t in seen(2)} == {"began"}
-        first.signal(signal.SIGSTOP if freeze else signal.SIGKILL)
-        second = start("--workers", "2", "--ttl", "2", "--until-quiet")
-        # The process of the task has ended with its worker, or since the worker was silent.
-        assert sorted(seen(2)) == sorted(f"again {i} alone" for i in ids)
-        second.ends()
-        assert [ended(room, i) for i in ids] == [("DONE", "S", 2)] * 2
-    first.signal(signal.SIGCONT)
-    first.until("was declared dead: it ends what it runs, and registers anew")
+    ids: list[int] = []
+    workers = []
+    for number in range(2):
+        pid = tmp_path / f"pid{number}"
+        ids += [create(room, "THREAD"), create(room, "PROCESS", {"pid": str(pid)})]
+        workers.append(start("--workers", "2", "--ttl", "2"))
+        assert {told.split()[0] for told in seen(2)} == {"began"}
+    killed, frozen = workers
+    killed.signal(signal.SIGKILL)
+    frozen.signal(signal.SIGSTOP)
+    another = start("--workers", "4", "--ttl", "2", "--until-quiet")
+    # The process of a task has ended with its worker, or since the worker was silent.
+    assert sorted(seen(4)) == sorted(f"again {i} alone" for i in ids)
+    another.ends()
+    assert [ended(room, i) for i in ids] == [("DONE", "S", 2)] * 4
+
+    frozen.signal(signal.SIGCONT)
+    frozen.until("was declared dead: it ends what it runs, and registers anew")
     register(room, "NOTHING", "nothing")
     done = create(room, "NOTHING")
     until(lambda: ended(room, done) == ("DONE", "S", 1))
-    assert [ended(room, i) for i in ids] == [("DONE", "S", 2)] * 2
-    first.signal(signal.SIGTERM)
-    first.ends()
+    assert [ended(room, i) for i in ids] == [("DONE", "S", 2)] * 4
+    frozen.signal(signal.SIGTERM)
+    frozen.ends()
     assert room.rows("SELECT * FROM omd_report.dispatch_backends") == []
 
 

@@ -738,7 +738,7 @@ def run(dsn: str, **told: Any) -> int:
     statement and a short function run in a thread; a job on Spark, and a function whose type has a
     timeout, run in a process. Handlers in Python are imported from where Python finds modules:
     install them, or name their folder in PYTHONPATH. One line on stderr tells each failure, and the
-    end of each longer task. With --until-quiet the exit code is 1 when an attempt has failed.
+    end of each load and process. With --until-quiet the exit code is 1 when an attempt has failed.
     """
     from omd.dispatch.worker import Worker
 

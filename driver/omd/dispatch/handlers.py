@@ -81,6 +81,11 @@ class TaskType:
         """Whether the outcome of its tasks is that of the instance which they have begun."""
         return self.handler in ("BATCH", "MODULE")
 
+    @property
+    def is_told(self) -> bool:
+        """Whether people are told of each task that ends well: short ones are many."""
+        return self.follows_instance or self.needs_process
+
     def failure(self, error: BaseException | str, because: str | None = None) -> Ending:
         """Return the ending of a task that has raised an error, or was ended for a reason."""
         code = None

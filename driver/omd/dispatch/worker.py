@@ -423,7 +423,7 @@ class Worker:
                 if ending.error is not None:
                     self.has_failed = True
                     _tell(f"{claimed.task}: {ending.error.partition(chr(10))[0]}")
-                elif seconds >= _SHORT:
+                elif claimed.kind.is_told:
                     _tell(f"{claimed.task}: {_ENDINGS[ending.outcome]} after {seconds:.1f} s")
         for task_id in refused:
             _tell(f"task {task_id}: its result was refused, since its claim had ended")
