@@ -537,8 +537,8 @@ def _tell_proof(
     holds = all(check.holds for check in checks) and all(task.holds for task in tasks)
     done = sum(task.outcome == "S" for task in tasks)
     screen.say(
-        f"Each flight is in each table exactly once, and each of {done} tasks has had its effect"
-        " exactly once."
+        "Each flight is in the tables exactly once, and counted once in the sums.\n"
+        f"Each of {done} tasks that succeeded has had its effect exactly once."
         if holds
         else "The proof does not hold."
     )
