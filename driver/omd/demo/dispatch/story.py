@@ -8,12 +8,14 @@ this module schedules fire, files arrive, workers come and go, and things go wro
 from __future__ import annotations
 
 import csv
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 import textwrap
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
@@ -32,7 +34,7 @@ from omd.demo.control.proof import table_line
 from omd.demo.dispatch import proof
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from omd.demo.control.story import Screen
 
@@ -421,8 +423,9 @@ class _Story:
     def _start(self, name: str) -> None:
         """Start a worker in a process of its own."""
         arguments = ["--group", FAMILY, "--workers", "2", "--ttl", str(TTL)]
-        worker = _Worker(arguments, self.runner, self.folder / f"{name}.log")
-        self.ended_with_it.enter_context(worker)
+        with _uninterrupted():
+            worker = _Worker(arguments, self.runner, self.folder / f"{name}.log")
+            self.ended_with_it.enter_context(worker)
         self.workers[name] = worker
         self._say(f"  $ omd dispatch run {' '.join(arguments)} &    # worker {name}: {worker.pid}")
         with self.screen.step(f"{name} joins") as step:
@@ -452,7 +455,7 @@ class _Worker(subprocess.Popen[bytes]):
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=file,
-                start_new_session=True,  # Ctrl-C is for the demo
+                preexec_fn=_end_with_parent,
                 env={**os.environ, "OMD_DSN": dsn},
             )
 
@@ -474,6 +477,28 @@ class _Worker(subprocess.Popen[bytes]):
     def told(self) -> list[str]:
         """Return what it has told so far."""
         return self._log.read_text(encoding="utf-8").splitlines()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back, so that no process is started that nobody ends."""
+    held = []
+    before = signal.signal(signal.SIGINT, lambda *_: held.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise KeyboardInterrupt
+
+
+_libc: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def _end_with_parent() -> None:
+    """Let the kernel send SIGTERM to this process when the demo ends, however it does."""
+    if _libc is not None:
+        _libc.prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 def _write(path: Path, lines: Sequence[proof.Flight]) -> int:
