@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import tuple_row
 
-from omd.demo.control.jobs import YEAR
-from omd.demo.files import MISSING, Source
+from omd.demo.files import MISSING, YEAR, Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
