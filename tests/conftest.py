@@ -9,4 +9,5 @@ pytest_plugins = [
     "support.traps",
     "support.wire",
     "support.programs",
+    "support.wheel",
 ]
