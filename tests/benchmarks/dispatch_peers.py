@@ -89,6 +89,8 @@ class Side:
         return subprocess.Popen(
             [*self.command, *map(str, arguments)],
             stdout=subprocess.PIPE,
+            # A worker tells there that it has started and that it was stopped.
+            stderr=subprocess.DEVNULL if arguments[0] == "work" else None,
             text=True,
             cwd=self.folder,
             env={**os.environ, **env},
