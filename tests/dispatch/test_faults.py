@@ -43,7 +43,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from support.crashes import Server
 
@@ -72,12 +72,12 @@ PARTS = {
 SCENE = """
     CREATE SCHEMA dwh;
     CREATE SEQUENCE dwh.numbers;
-    CREATE FUNCTION dwh.pause() RETURNS void LANGUAGE sql AS $$
-        SELECT pg_sleep(CASE WHEN random() < 0.015 THEN 3 ELSE 0.3 * random() ^ 4 END)
+    CREATE FUNCTION dwh.pause(long float DEFAULT 0.01) RETURNS void LANGUAGE sql AS $$
+        SELECT pg_sleep(CASE WHEN random() < long THEN 3 ELSE 0.3 * random() ^ 4 END)
     $$;
     CREATE FUNCTION dwh.load(target regclass) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN
-        PERFORM dwh.pause();
+        PERFORM dwh.pause(0.1);
         FOR i IN 1..2 LOOP
             EXECUTE format('INSERT INTO %s VALUES (%s,
                 current_setting(''omd.module_instance_id'')::bigint)', target, i);
@@ -103,7 +103,7 @@ SCENE = """
     END $$;
 """
 HASTE = {"max_attempts": 10000, "backoff": "100 ms", "backoff_limit": "500 ms"}
-KINDS = ["MODULE"] * 4 + ["BATCH"] * 2 + ["NOTE"] * 6 + ["THREAD"] * 6 + ["PROCESS"]
+KINDS = ["MODULE"] * 12 + ["BATCH"] * 6 + ["NOTE"] * 15 + ["THREAD"] * 15 + ["PROCESS"]
 
 
 def connect(dsn: str) -> Connection:
@@ -159,7 +159,8 @@ def build(conn: Connection) -> None:
             f"""
             CREATE TABLE dwh.s{n} (pos timestamptz, id bigint);
             CREATE INDEX ON dwh.s{n} (pos, id);
-            CREATE TABLE dwh.f{n} (pos timestamptz, id bigint, omd_insert_module_instance_id bigint);
+            CREATE TABLE dwh.f{n} (
+                pos timestamptz, id bigint, omd_insert_module_instance_id bigint);
             CREATE INDEX ON dwh.f{n} (pos, id);
             CREATE VIEW dwh.v{n} AS SELECT t.pos, t.id FROM dwh.s{n} AS t
                 WHERE omd_lineage.in_block(t.pos, t.id);
@@ -313,7 +314,7 @@ class Faults:
 
     KINDS = (
         *["end", "cancel", "postpone", "suspend", "late"] * 3,
-        *["freeze", "forget"] * 3, "kill", "kill", "leave", "join", "join", "restart",
+        *["freeze"] * 5, *["forget"] * 2, "kill", "kill", "leave", "join", "join", "restart",
     )  # fmt: skip
 
     def __init__(self, server: Server, dsn: str, workers: Workers, rng: random.Random) -> None:
@@ -363,9 +364,20 @@ class Faults:
         return True
 
     def freeze(self) -> bool:
+        """Freeze a worker, preferably one whose load takes long; half of them are forgotten too."""
         worker = self.workers.any()
         if worker is None or len(self.workers.frozen) >= 2:
             return False
+        loading = {
+            row["claimed_by"].split(":")[1]
+            for row in self.rows(
+                "SELECT claimed_by FROM omd_report.dispatch_running"
+                " WHERE task_type IN ('MODULE', 'BATCH') AND claimed_at < now() - interval '0.5 s'"
+            )
+        }
+        for other in self.workers.running:
+            if str(other.pid) in loading and other not in self.workers.frozen:
+                worker = other
         self.workers.freeze(worker, self.rng.choice([0.3, TTL + 0.5, TTL + 1, TTL + 3]))
         if self.rng.random() < 0.5:
             self.rows(
@@ -388,32 +400,33 @@ class Faults:
             return False
         self.members += 1
         name = f"late {self.members}"
-        call(self.conn, "register_backend", backend_type="WORKER", backend_id=name)
-        self.claimed = self.rows("SELECT * FROM omd_dispatch.claim_tasks(%s, 3)", name)
-        self.rows(
-            "DELETE FROM omd_dispatch.backend_registration WHERE backend_id = %s RETURNING 1", name
-        )
-        return bool(self.claimed)
+        with self.conn.transaction():
+            call(self.conn, "register_backend", backend_type="WORKER", backend_id=name)
+            for task_type in ("NOTE", "THREAD"):
+                call(self.conn, "create_task", family_code="CALL", task_type=task_type, priority=0)
+            claimed = self.rows("SELECT * FROM omd_dispatch.claim_tasks(%s, 4)", name)
+        self.rows("DELETE FROM omd_dispatch.backend_registration WHERE backend_id = %s", name)
+        self.claimed = claimed
+        return bool(claimed)
 
     def tell_late(self) -> None:
-        """Tell results for tasks that others have meanwhile."""
-        ids = [task["task_id"] for task in self.claimed]
+        """Tell results for tasks that are no longer claimed by the member that tells them."""
+        if not self.claimed:
+            return
         tokens = {task["claim_token"] for task in self.claimed}
-        others = [row for row in live(self.conn) if row["task_id"] in ids and row["claim_token"]]
-        if not others or any(row["claim_token"] in tokens for row in others):
-            if not {row["task_id"] for row in live(self.conn)} & set(ids):
-                self.claimed = []  # they are over
+        if any(row["claim_token"] in tokens for row in live(self.conn)):
             return
         results = [
             {"task_id": task["task_id"], "claim_token": task["claim_token"], "outcome": "S"}
             for task in self.claimed
         ]
-        self.claimed = []
         refused = call(self.conn, "complete_tasks", backend_id=f"late {self.members}",
                        results=Jsonb(results))["refused"]  # fmt: skip
         self.struck["refused"] += 1
-        if set(refused) != set(ids):
-            self.wrong.append(f"of the late results for {ids} only {refused} were refused")
+        wanted = sorted(task["task_id"] for task in self.claimed)
+        self.claimed = []
+        if refused != wanted:
+            self.wrong.append(f"of the late results for {wanted} only {refused} were refused")
 
     def end(self) -> bool:
         return self._session("pg_terminate_backend")
