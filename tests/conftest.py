@@ -2,6 +2,7 @@
 
 pytest_plugins = [
     "support.server",
+    "support.crashes",
     "support.database",
     "support.flow",
     "support.scene",

@@ -1,4 +1,4 @@
-"""Handlers that test_worker.py registers; they tell what they do over the channel seen."""
+"""Handlers that the tests of workers register; most tell what they do over the channel seen."""
 
 from __future__ import annotations
 
@@ -90,3 +90,16 @@ def block(task: Task) -> None:
         tell("blocks")
         with psycopg.connect(os.environ["OMD_DSN"], autocommit=True) as conn:
             conn.execute("SELECT pg_advisory_lock(%s)", [task.payload])
+
+
+def note(task: Task) -> None:
+    """Note in dwh.calls that the task was begun, and then that it has ended."""
+    key = (task.task_id, task.claim_token)
+    with psycopg.connect(os.environ["OMD_DSN"], autocommit=True) as conn:
+        conn.execute("INSERT INTO dwh.calls VALUES (%s, %s)", key)
+        conn.execute("SELECT dwh.pause()")
+        conn.execute(
+            "UPDATE dwh.calls SET ended_at = clock_timestamp()"
+            " WHERE task_id = %s AND claim_token = %s",
+            key,
+        )

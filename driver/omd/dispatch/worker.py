@@ -120,6 +120,10 @@ class Worker:
         loop = self._loop
         with self._connect_to_control("omd-dispatch", timedelta(0)) as control:
             self._control = control
+            # A worker that freezes in a transaction holds its registration, and could not be
+            # declared dead.
+            longest = f"{int(self.ttl * 500)}ms"
+            control._link.set(idle_in_transaction_session_timeout=longest)
             self._dispatch = DispatchCalls(control._link)
             self._slots = Slots(
                 self.workers,
