@@ -25,6 +25,6 @@ END
 $claim_routine$;
 
 COMMENT ON FUNCTION omd_dispatch._claim_routine IS
-'Returns the name of a function of p_family_code that _make_claims makes; p_name: due, claim or '
-'end. p_is_new: for the new or the old model; NULL: for the master. Locks: none.';
+'Returns the name of a function of p_family_code that _make_claims makes; p_name: due, claim, '
+'create or end. p_is_new: for the new or the old model; NULL: for the master. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._claim_routine FROM PUBLIC;

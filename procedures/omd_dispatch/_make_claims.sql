@@ -1,10 +1,11 @@
--- A claim and a completion are the statements that run most. As text over the table of a family
--- they would be planned at each call, over all partitions, which takes longer than to execute them.
--- So each family has functions of its own, whose plans a session keeps. Their settings make these
--- plans right for tables of any size: indexes only, even when they were made while the tables were
--- empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner from reading a whole
--- index of an empty partition, which may be full when the plan is used. The families that exist get
--- a change of this text from sql/reference/omd_dispatch/codes.sql, at an upgrade.
+-- What creates, claims and ends tasks are the statements that run most. As text over the table of
+-- a family they would be planned at each call, over all partitions, which takes longer than to
+-- execute them. So each family has functions of its own, whose plans a session keeps. The settings
+-- of claims make their plans right for tables of any size: indexes only, even when they were made
+-- while the tables were empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner
+-- from reading a whole index of an empty partition, which may be full when the plan is used. The
+-- families that exist get a change of this text from sql/reference/omd_dispatch/codes.sql, at an
+-- upgrade.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
 -- member only keeps them out of each other's way. A run that goes on although its worker is gone is
@@ -18,6 +19,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $make_claims$
 DECLARE
+    c_indexes_only CONSTANT text := 'SET enable_seqscan = off SET enable_bitmapscan = off'
+        ' SET enable_hashjoin = off SET enable_mergejoin = off SET enable_sort = off';
     v_routine record;
 BEGIN
     FOR v_routine IN
@@ -26,6 +29,7 @@ BEGIN
             r.arguments,
             r.answer,
             r.volatility,
+            r.settings,
             r.words,
             replace(
                 replace(
@@ -46,6 +50,7 @@ BEGIN
                 'p_group text, p_now timestamptz, p_known jsonb',
                 'TABLE (lane text, priority smallint, execution_time timestamptz)',
                 'STABLE',
+                c_indexes_only,
                 'lanes and priorities with due tasks, as _due_lanes says',
                 $due$
                 BEGIN
@@ -118,6 +123,7 @@ BEGIN
                 ' execution_time timestamptz, attempt integer, partition_code integer,'
                 ' is_held boolean)',
                 'VOLATILE',
+                c_indexes_only,
                 'up to p_limit tasks that it has claimed, as _claim_lane says',
                 $claim$
                 #variable_conflict use_column
@@ -213,6 +219,7 @@ BEGIN
                 'p_backend_id text, p_results jsonb',
                 'bigint[]',
                 'VOLATILE',
+                c_indexes_only,
                 'the tasks whose claim it has ended, as _end_claims says',
                 $end$
                 DECLARE
@@ -331,10 +338,24 @@ BEGIN
                     RETURN v_ended;
                 END
                 $end$
+            ),
+            (
+                'create',
+                'p_tasks jsonb, p_names jsonb, p_left integer[],'
+                ' p_type omd_dispatch.task_conf_type_desc, p_key_criteria text[],'
+                ' p_partition_code integer, p_schedule_code text, p_is_guarded boolean',
+                'TABLE (n integer, task_id bigint, key_hash bytea, key_text text, is_due boolean,'
+                ' is_new boolean)',
+                'VOLATILE',
+                '',
+                'what has become of the tasks that it has created, as _create_sql says',
+                '#variable_conflict use_column' || chr(10) || 'BEGIN RETURN QUERY'
+                || omd_dispatch._create_sql(p_family_code) || '; END'
             )
-        ) AS r (name, arguments, answer, volatility, words, body)
+        ) AS r (name, arguments, answer, volatility, settings, words, body)
         CROSS JOIN (VALUES (TRUE), (FALSE)) AS m (is_new)
         WHERE to_regclass(omd_dispatch._model_table(p_family_code, m.is_new)) IS NOT NULL
+            AND (m.is_new OR r.name <> 'create')
     LOOP
         EXECUTE format(
             $sql$
@@ -348,12 +369,8 @@ BEGIN
             SET datestyle = 'ISO, YMD'
             SET timezone = 'UTC'
             SET plan_cache_mode = force_generic_plan
-            SET enable_seqscan = off
-            SET enable_bitmapscan = off
-            SET enable_hashjoin = off
-            SET enable_mergejoin = off
-            SET enable_sort = off
             SET jit = off
+            %7$s
             AS %4$L;
             COMMENT ON FUNCTION omd_dispatch.%1$I IS %5$L;
             REVOKE ALL ON FUNCTION omd_dispatch.%1$I FROM PUBLIC
@@ -363,7 +380,8 @@ BEGIN
             v_routine.answer,
             v_routine.body,
             format('Of the family %s: returns %s.', p_family_code, v_routine.words),
-            v_routine.volatility
+            v_routine.volatility,
+            v_routine.settings
         );
     END LOOP;
 END
@@ -371,5 +389,5 @@ $make_claims$;
 
 COMMENT ON PROCEDURE omd_dispatch._make_claims IS
 'Makes the functions of p_family_code that find, claim and end its tasks, in each model that it '
-'has, or makes them again. Locks: none.';
+'has, and that which creates them in the new one, or makes them again. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_dispatch._make_claims FROM PUBLIC;

@@ -153,18 +153,20 @@ BEGIN
         limit_criterion = v_new.limit_criterion
     WHERE t.family_code = p_family_code AND t.task_type = p_task_type;
     CALL omd_dispatch._make_job_tables(p_family_code);
-    IF omd_dispatch._lane_sql(v_new) <> omd_dispatch._lane_sql(v_old) THEN
+    IF v_old.task_type IS NOT NULL
+        AND (v_new.deliver_id, v_new.max_running IS NULL, v_new.limit_criterion)
+        IS DISTINCT FROM (v_old.deliver_id, v_old.max_running IS NULL, v_old.limit_criterion)
+    THEN
         PERFORM pg_advisory_xact_lock(
             hashtextextended('omd_dispatch model ' || p_family_code, 7302500)
         );
         EXECUTE format(
-            'UPDATE %s AS t SET lane = (SELECT %s FROM (SELECT %s AS criteria) AS c)'
+            'UPDATE %s AS t SET lane = omd_dispatch._lane($2, %s)'
             ' WHERE t.task_type = $1 AND (t.status = ''CLAIMED'' OR t.suspension_id IS NOT NULL'
             ' OR (t.status = ''PENDING'' AND t.suspension_id IS NULL))',
             omd_dispatch._model_table(p_family_code),
-            omd_dispatch._lane_sql(v_new),
             omd_dispatch._criteria_sql(p_family_code)
-        ) USING p_task_type;
+        ) USING p_task_type, v_new;
         PERFORM omd_dispatch._tell_due(v_new.deliver_id);
     END IF;
 END

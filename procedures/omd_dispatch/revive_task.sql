@@ -31,12 +31,13 @@ BEGIN
     END IF;
     EXECUTE format(
         'SELECT c.criteria, %s FROM (SELECT %s AS criteria FROM %s AS t WHERE t.task_id = $1) AS c',
-        omd_dispatch._key_sql(v_task.p_family_code, v_task.p_task_type),
+        omd_dispatch._key_sql(v_task.p_family_code, '$2', '$3'),
         omd_dispatch._criteria_sql(v_task.p_family_code),
         omd_dispatch._model_table(v_task.p_family_code)
     )
     INTO v_criteria, v_key_text
-    USING p_task_id;
+    USING p_task_id, v_task.p_task_type,
+        omd_dispatch._key_criteria(v_task.p_family_code, v_task.p_task_type);
     IF v_task.p_key_hash IS NOT NULL THEN
         LOOP
             INSERT INTO omd_dispatch.mutex (key_hash, family_code, task_type, key_text, task_id)
@@ -62,13 +63,11 @@ BEGIN
         'UPDATE %s SET status = ''PENDING'', attempt = 0, outcome = NULL, error = NULL,'
         ' batch_instance_id = NULL, module_instance_id = NULL, finished_at = NULL,'
         ' execution_time = coalesce($2, clock_timestamp()),'
-        ' lane = (SELECT %s FROM (SELECT $5 AS criteria) AS c),'
+        ' lane = omd_dispatch._lane($6, $5),'
         ' suspension_id = omd_dispatch._matching_suspension($3, $4, $5)'
         ' WHERE task_id = $1',
-        omd_dispatch._model_table(v_task.p_family_code),
-        omd_dispatch._lane_sql(v_type)
-    ) USING p_task_id, p_execution_time, v_task.p_family_code,
-        v_task.p_task_type, v_criteria;
+        omd_dispatch._model_table(v_task.p_family_code)
+    ) USING p_task_id, p_execution_time, v_task.p_family_code, v_task.p_task_type, v_criteria, v_type;
     PERFORM omd_dispatch._notify_due(v_task.p_family_code, v_task.p_task_type, p_execution_time);
     PERFORM omd.write_event(
         0, 0, 4, 'REVIVED',

@@ -22,8 +22,9 @@
 \ir ../../procedures/omd_dispatch/_require_family.sql
 \ir ../../procedures/omd_dispatch/_require_type.sql
 \ir ../../procedures/omd_dispatch/_require_criterion.sql
-\ir ../../procedures/omd_dispatch/_lane_sql.sql
+\ir ../../procedures/omd_dispatch/_lane.sql
 \ir ../../procedures/omd_dispatch/_criteria_sql.sql
+\ir ../../procedures/omd_dispatch/_key_criteria.sql
 \ir ../../procedures/omd_dispatch/_key_sql.sql
 \ir ../../procedures/omd_dispatch/_tell_due.sql
 \ir ../../procedures/omd_dispatch/_notify_due.sql
@@ -37,6 +38,7 @@
 \ir ../../procedures/omd_dispatch/_make_task_table.sql
 \ir ../../procedures/omd_dispatch/_make_job_tables.sql
 \ir ../../procedures/omd_dispatch/_claim_routine.sql
+\ir ../../procedures/omd_dispatch/_create_sql.sql
 \ir ../../procedures/omd_dispatch/_make_claims.sql
 \ir ../../procedures/omd_dispatch/register_family.sql
 \ir ../../procedures/omd_dispatch/register_task_type.sql

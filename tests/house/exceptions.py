@@ -25,7 +25,7 @@ CONTROLS_TRANSACTIONS = {
 
 # These work with the rights of the owner on tables whose names are known only at run time: those of
 # the families. The text is format() over what _data_table, _model_table, _job_table, _criteria_sql,
-# _key_sql, _lane_sql and _slot_sql return, which quote registered codes, or over codes as %I and
+# _create_sql, _claim_routine and _slot_sql return, which quote registered codes, or over codes as %I and
 # values as %L; it never is an argument, and never contains one.
 OVER_GENERATED_TABLES = {
     "omd_dispatch._claim_lane",
@@ -74,7 +74,7 @@ OVER_GENERATED_TABLES = {
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
-OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end)_(old_)?task_data_\w+")
+OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end|create)_(old_)?task_data_\w+")
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}
