@@ -1,6 +1,6 @@
--- A worker may freeze after it has taken a task and before its run begins. When it wakes up, another
--- may have loaded already; so a run begins only while its claim holds. The lock lets nobody end the
--- claim before the run is visible.
+-- A worker may freeze after it has taken a task and before its run begins. When it wakes up, a
+-- second one may have loaded already; so a run begins only while its claim holds. The lock lets
+-- nobody end the claim before the run is visible.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._fence_run()
 RETURNS trigger

@@ -369,10 +369,11 @@ class Faults:
         if worker is None or len(self.workers.frozen) >= 2:
             return False
         loading = {
-            row["claimed_by"].split(":")[1]
+            row["claimed_by"].split(":")[-2]
             for row in self.rows(
                 "SELECT claimed_by FROM omd_report.dispatch_running"
-                " WHERE task_type IN ('MODULE', 'BATCH') AND claimed_at < now() - interval '0.5 s'"
+                " WHERE task_type IN ('MODULE', 'BATCH') AND claimed_by LIKE '%:%'"
+                " AND claimed_at < now() - interval '0.5 s'"
             )
         }
         for other in self.workers.running:
