@@ -372,7 +372,7 @@ class Faults:
             row["claimed_by"].split(":")[-2]
             for row in self.rows(
                 "SELECT claimed_by FROM omd_report.dispatch_running"
-                " WHERE task_type IN ('MODULE', 'BATCH') AND claimed_by LIKE '%:%'"
+                " WHERE task_type IN ('MODULE', 'BATCH') AND claimed_by ~ ':'"
                 " AND claimed_at < now() - interval '0.5 s'"
             )
         }
