@@ -131,7 +131,9 @@
 \ir ../../procedures/omd_dispatch/set_migration_status.sql
 
 -- Triggers
+\ir ../../procedures/omd_dispatch/_fence_run.sql
 \ir ../triggers/omd_dispatch/cache_version.sql
+\ir ../triggers/omd_dispatch/run_fence.sql
 
 -- Reporting views
 \ir ../views/omd_dispatch/dispatch_queue.sql

@@ -183,7 +183,7 @@ def test_a_task_follows_its_newest_instance_that_no_other_has_begun(room: Room) 
     room.call("cancel_task", task_id=task["task_id"])
     # The newest of several; one of an earlier claim does not count.
     task = claimed("newest")
-    _begin(room, {**task, "claim_token": 0}, "begin_batch", batch_code="b")
+    _begin(room, task, "begin_batch", batch_code="b")
     room.call("release_tasks", backend_id="w1", task_ids=[task["task_id"]])
     (task,) = room.claim()
     assert room.complete([task], None, error="nothing was begun") == []

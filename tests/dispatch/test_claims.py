@@ -273,3 +273,23 @@ def test_a_session_that_remembers_its_last_claim_takes_the_same_tasks(room: Room
     assert [claimed(), claimed()] == ["behind", "3"]
     assert len(room.claim(100)) == 4
     assert room.one(memory) is None
+
+
+def test_a_run_begins_only_while_its_claim_holds(room: Room, another: Callable[..., Room]) -> None:
+    """A worker that freezes before the run of its task begins does not load a second time."""
+    room.call("omd.register_module", module_code="m_once", area_code="INT", table_code="dwh.m_once")
+    room.create("m_once", family_code="RUN", task_type="MODULE")
+    frozen, other = another(), another()
+    for worker, name in ((frozen, "w1"), (other, "w2")):
+        worker.member(name)
+        (task,) = worker.claim(by=name)
+        told = f'{{"task_id": {task["task_id"]}, "claim_token": {task["claim_token"]}}}'
+        worker.conn.execute("SELECT set_config('omd.execution_context', %s, FALSE)", [told])
+        if worker is frozen:
+            room.conn.execute("DELETE FROM omd_dispatch.backend_registration")
+            room.maintain()
+    begun = other.call("omd.run_module", module_code="m_once", executable="SELECT 1")
+    assert begun["execution_status_code"] == "S"
+    assert other.complete([task], None, by="w2") == []
+    frozen.refused("OM171", "omd.run_module", module_code="m_once", executable="SELECT 1")
+    assert room.one("SELECT count(*) FROM omd.module_instance WHERE module_instance_id > 0") == 1

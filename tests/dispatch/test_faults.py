@@ -18,7 +18,7 @@ postpone  a task is rescheduled
 
 At the end all goes on, one undisturbed worker finishes, and the tables are compared with the tasks.
 
-    OMD_DISPATCH_FAULT_SECONDS   how long it takes (15)
+    OMD_DISPATCH_FAULT_SECONDS   how long it takes (10)
     OMD_DISPATCH_FAULT_SEED      the seed of the faults; a failure prints it
     OMD_DISPATCH_FAULT_WITHOUT   fence, settlement or wait: the part to remove, to see the test fail
 """
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
     Rows = list[dict[str, Any]]
 
-SECONDS = float(os.environ.get("OMD_DISPATCH_FAULT_SECONDS", "15"))
+SECONDS = float(os.environ.get("OMD_DISPATCH_FAULT_SECONDS", "10"))
 SEED = os.environ.get("OMD_DISPATCH_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
 WITHOUT = os.environ.get("OMD_DISPATCH_FAULT_WITHOUT")
 WORKERS, MOST_WORKERS, SLOTS = 3, 4, 4
@@ -369,10 +369,11 @@ class Faults:
         if worker is None or len(self.workers.frozen) >= 2:
             return False
         loading = {
-            row["claimed_by"].split(":")[1]
+            row["claimed_by"].split(":")[-2]
             for row in self.rows(
                 "SELECT claimed_by FROM omd_report.dispatch_running"
-                " WHERE task_type IN ('MODULE', 'BATCH') AND claimed_at < now() - interval '0.5 s'"
+                " WHERE task_type IN ('MODULE', 'BATCH') AND claimed_by ~ ':'"
+                " AND claimed_at < now() - interval '0.5 s'"
             )
         }
         for other in self.workers.running:

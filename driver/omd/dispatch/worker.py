@@ -258,7 +258,9 @@ class Worker:
             self._renewal.stop()
         self.still_runs = [s.name for s in self._slots.slots if s.claimed is not None]
         try:
-            if not self.still_runs:
+            # Who leaves gives back what has not started. What has ended, and could not be told, is
+            # settled when the claims expire.
+            if not self.still_runs and not self._results:
                 self._dispatch.leave_backend(self.backend_id)
         except psycopg.Error as error:
             _tell(f"it could not leave; its claims expire after {self.ttl:g} s: {one_line(error)}")
