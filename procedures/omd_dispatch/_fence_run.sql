@@ -12,9 +12,15 @@ SET search_path = pg_catalog, pg_temp
 AS $fence_run$
 DECLARE
     v_task_id bigint := (new.execution_context ->> 'task_id')::bigint;
-    v_family_code text := omd_dispatch._family_of_task(v_task_id);
+    v_family_code text;
     v_holds boolean;
 BEGIN
+    BEGIN
+        v_family_code := omd_dispatch._family_of_task(v_task_id);
+    EXCEPTION
+        WHEN SQLSTATE 'OM072' THEN
+            RETURN new;  -- a context that names no task of this room
+    END;
     PERFORM omd_dispatch._hold_model(v_family_code);
     EXECUTE format(
         'SELECT TRUE FROM %s WHERE task_id = $1 AND status = ''CLAIMED'' AND claim_token = $2'
@@ -38,6 +44,7 @@ END
 $fence_run$;
 
 COMMENT ON FUNCTION omd_dispatch._fence_run IS
-'Trigger: refuses a run that is begun for a task whose claim has ended. Errors: OM072: the task is '
-'unknown; OM171: it is not claimed under this token. Locks: the task FOR SHARE.';
+'Trigger: refuses a run that is begun for a task whose claim has ended. A context whose task is '
+'unknown is let pass. Errors: OM171: the task is not claimed under this token. Locks: the task FOR'
+' SHARE.';
 REVOKE ALL ON FUNCTION omd_dispatch._fence_run FROM PUBLIC;

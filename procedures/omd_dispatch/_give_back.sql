@@ -1,5 +1,5 @@
 -- A task that was not started counts no attempt, and is due as it was. One that is to be cancelled
--- need not start any more.
+-- need not start any more. A worker that leaves does not say what it has started, but the runs do.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._give_back(
     p_backend_id text,
@@ -27,7 +27,8 @@ BEGIN
             ' finished_at = CASE WHEN cancel_requested THEN clock_timestamp() END,'
             ' attempt = attempt - 1, claimed_by = NULL, claimed_at = NULL, claim_token = NULL,'
             ' cancel_requested = FALSE'
-            ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL)'
+            ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL'
+            ' AND NOT EXISTS (SELECT FROM omd.instance_of_task(task_id, claim_token)))'
             ' RETURNING task_id, status),'
             ' let_go AS (DELETE FROM omd_dispatch.mutex AS m USING given AS g'
             ' WHERE m.task_id = g.task_id AND g.status = ''CANCELLED'')'
@@ -48,7 +49,7 @@ END
 $give_back$;
 
 COMMENT ON FUNCTION omd_dispatch._give_back IS
-'Makes the tasks p_task_ids (NULL: all) that the member p_backend_id has claimed pending again, as'
-' if they had not been claimed, or cancelled where that was asked, and returns their number. '
-'Locks: the tasks and their keys.';
+'Makes the tasks p_task_ids (NULL: all that have begun no run) that the member p_backend_id has '
+'claimed pending again, as if they had not been claimed, or cancelled where that was asked, and '
+'returns their number. Locks: the tasks and their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._give_back FROM PUBLIC;

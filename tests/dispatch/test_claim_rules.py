@@ -502,3 +502,23 @@ def test_a_new_limit_counts_what_runs_already(room: Room) -> None:
     assert len(room.claim()) == 1
     for lane in room.rows("SELECT lane FROM omd_report.dispatch_queue WHERE family_code = 'F'"):
         assert lane["lane"] == "WORKER" or room.rows("SELECT 1 FROM omd_report.dispatch_dead")
+
+
+def test_who_leaves_gives_back_what_has_begun_no_run(room: Room) -> None:
+    room.conn.execute("CREATE SCHEMA dwh")
+    Flow(room.conn).module("m")
+    room.member()
+    create = {"family_code": "RUN", "task_type": "MODULE"}
+    ids = [room.create(**create, criteria={"CODE": code}) for code in ("m", "n")]
+    tasks = room.claim()
+    instance = _begin(room, tasks[0], "begin_module", module_code="m")
+    room.call("omd.module_success", module_instance_id=instance)
+    room.call("leave_backend", backend_id="w1")
+    found = [room.task(task_id, family="run") for task_id in ids]
+    assert [(t["status"], t["attempt"]) for t in found] == [("DONE", 1), ("PENDING", 0)]
+
+
+def test_a_context_that_names_no_task_is_let_pass(room: Room) -> None:
+    room.conn.execute("CREATE SCHEMA dwh")
+    Flow(room.conn).module("m")
+    assert _begin(room, {"task_id": 10**15, "claim_token": 1}, "begin_module", module_code="m")

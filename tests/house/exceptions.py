@@ -25,8 +25,8 @@ CONTROLS_TRANSACTIONS = {
 
 # These work with the rights of the owner on tables whose names are known only at run time: those of
 # the families. The text is format() over what _data_table, _model_table, _job_table, _criteria_sql,
-# _create_sql, _claim_routine and _slot_sql return, which quote registered codes, or over codes as %I and
-# values as %L; it never is an argument, and never contains one.
+# _create_sql, _claim_routine and _slot_sql return, which quote registered codes, or over codes as
+# %I and values as %L; it never is an argument, and never contains one.
 OVER_GENERATED_TABLES = {
     "omd_dispatch._claim_lane",
     "omd_dispatch._claimed_tasks",
@@ -39,6 +39,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._end_claims",
     "omd_dispatch._exchange_slot",
     "omd_dispatch._family_of_task",
+    "omd_dispatch._fence_run",
     "omd_dispatch._free_in_lane",
     "omd_dispatch._give_back",
     "omd_dispatch._index_tasks",
@@ -302,6 +303,15 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002 OM005 OM013 OM209",
         "the Module is there, and the template is a text of lineage",
         ["omd_lineage._register_put_back > omd.register_rollback"],
+    ),
+    (
+        "OM171",
+        "only a worker begins runs for tasks, and the room dispatch tells of it",
+        [
+            "omd._insert_batch_instance > omd_dispatch._fence_run",
+            "omd.explain_begin > omd_dispatch._fence_run",
+            "omd._open_module_instance > omd_dispatch._fence_run",
+        ],
     ),
 ]
 

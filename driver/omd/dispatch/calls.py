@@ -241,7 +241,8 @@ class DispatchCalls(Calls):
         return self._answer(_EXPLAIN_TASK, ExplainTaskRow, task_id)
 
     def leave_backend(self, backend_id: str) -> None:
-        """Removes the worker ``backend_id`` and gives back what it has claimed.
+        """Removes the worker ``backend_id`` and gives back what it has claimed; a task that has
+        begun a run ends as the run did.
 
         Call it when nothing runs any more.
 
