@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Ending",
     "TaskType",
-    "refresh",
+    "refresher",
     "run_in_database",
     "run_in_python",
     "session_of",
@@ -226,11 +226,11 @@ def _function(target: str) -> Callable[[Any], Any]:
     return found  # type: ignore[no-any-return]
 
 
-def refresh(kind: TaskType, control: Control) -> None:
-    """Let the module of a handler look for news: the view that its schedule reads may need that.
+def refresher(kind: TaskType) -> Callable[[Control], object] | None:
+    """Return the function ``refresh(control)`` of the module of a PYTHON handler, if it has one.
 
-    A module of a PYTHON handler may have a function ``refresh(control)``.
+    It looks for news: the view that a schedule of this type reads may need that.
     """
-    module = importlib.import_module((kind.target or "").partition(":")[0])
-    if (look := getattr(module, "refresh", None)) is not None:
-        look(control)
+    if kind.handler != "PYTHON":
+        return None
+    return getattr(importlib.import_module((kind.target or "").partition(":")[0]), "refresh", None)

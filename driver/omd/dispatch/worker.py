@@ -27,7 +27,7 @@ from omd._core.periodic import Periodic
 from omd.cli.common import short
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
-from omd.dispatch.handlers import TaskType, refresh, task_types
+from omd.dispatch.handlers import TaskType, refresher, task_types
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.task import Task
@@ -215,14 +215,19 @@ class Worker:
 
     def _refresh(self, link: Link) -> bool:
         """Let the modules of scheduled handlers look for news; one worker of a group does it."""
-        if self._position == 0:
-            calls = DispatchCalls(link)
-            schedules = calls.report(DispatchSchedulesRow, inactive_indicator="N")
-            kinds = task_types(calls)
-            for kind in {kinds[row.family_code, row.task_type] for row in schedules}:
-                if kind.handler == "PYTHON" and kind.deliver_id == self.group:
-                    with self._connect_to_control("omd-refresh", timedelta(0)) as control:
-                        refresh(kind, control)
+        if self._position != 0:
+            return False
+        calls = DispatchCalls(link)
+        kinds = task_types(calls)
+        scheduled = {
+            kinds[row.family_code, row.task_type]
+            for row in calls.report(DispatchSchedulesRow, inactive_indicator="N")
+        }
+        found = {refresher(kind) for kind in scheduled if kind.deliver_id == self.group}
+        if looks := list(filter(None, found)):
+            with self._connect_to_control("omd-refresh", timedelta(0)) as control:
+                for look in looks:
+                    look(control)
         return False
 
     def _new_link(self, name: str) -> Link:
