@@ -106,8 +106,7 @@
 \ir ../../procedures/omd_dispatch/task_state.sql
 \ir ../../procedures/omd_dispatch/search_index.sql
 \ir ../../procedures/omd_dispatch/search_tasks.sql
-\ir ../../procedures/omd_dispatch/_claimed_tasks.sql
-\ir ../../procedures/omd_dispatch/_dead_tasks.sql
+\ir ../../procedures/omd_dispatch/_tasks_of_status.sql
 \ir ../../procedures/omd_dispatch/_queue.sql
 
 -- Purge

@@ -29,10 +29,8 @@ CONTROLS_TRANSACTIONS = {
 # %I and values as %L; it never is an argument, and never contains one.
 OVER_GENERATED_TABLES = {
     "omd_dispatch._claim_lane",
-    "omd_dispatch._claimed_tasks",
     "omd_dispatch._comment_task_tables",
     "omd_dispatch._copy_tasks",
-    "omd_dispatch._dead_tasks",
     "omd_dispatch._due_lanes",
     "omd_dispatch._empty_model",
     "omd_dispatch._empty_twin",
@@ -59,6 +57,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._remove_copy",
     "omd_dispatch._settle_claims",
     "omd_dispatch._slots_past_retention",
+    "omd_dispatch._tasks_of_status",
     "omd_dispatch.allow_search",
     "omd_dispatch.cancel_task",
     "omd_dispatch.compare_models",
