@@ -1,4 +1,5 @@
 -- A room that has begun a run, and has lost the program that would have told it the end, asks here.
+-- No Batch has called such a run, so a caller that has ended is no cause of its death.
 
 CREATE OR REPLACE FUNCTION omd.instance_outcome(
     p_batch_instance_id bigint,
