@@ -13,43 +13,26 @@ DECLARE
     v_old jsonb := coalesce(to_jsonb(old), '{}');
     v_new jsonb := coalesce(to_jsonb(new), '{}');
     v_row jsonb := v_old || v_new;
-    v_changes text;
 BEGIN
     IF v_old = v_new
         OR (tg_op = 'UPDATE' AND v_old -> 'last_fired_at' <> v_new -> 'last_fired_at')
     THEN
         RETURN NULL;
     END IF;
-    SELECT
-        string_agg(
-            CASE tg_op
-                WHEN 'UPDATE' THEN format('%s from %L to %L', r.key, v_old ->> r.key, r.value)
-                ELSE format('%s = %L', r.key, r.value)
-            END,
-            ', ' ORDER BY r.key
-        )
-    INTO v_changes
-    FROM jsonb_each_text(v_row) AS r
-    WHERE v_old -> r.key IS DISTINCT FROM v_new -> r.key
-        AND (tg_op = 'UPDATE' OR r.value IS NOT NULL);
-    PERFORM omd.write_event(
-        0, 0, 4, format('%s %s', tg_op, tg_table_name),
-        format(
-            '%s %s (%s) by %s: %s',
-            tg_op,
-            tg_table_name,
-            concat_ws(
-                ' ',
-                v_row ->> 'schedule_code',
-                v_row ->> 'backend_id',
-                v_row ->> 'family_code',
-                v_row ->> 'task_type',
-                v_row ->> 'index_name',
-                v_row ->> 'criterion'
-            ),
-            omd.editor(),
-            v_changes
-        )
+    PERFORM omd.write_edit(
+        tg_op,
+        tg_table_name,
+        concat_ws(
+            ' ',
+            v_row ->> 'schedule_code',
+            v_row ->> 'backend_id',
+            v_row ->> 'family_code',
+            v_row ->> 'task_type',
+            v_row ->> 'index_name',
+            v_row ->> 'criterion'
+        ),
+        v_old,
+        v_new
     );
     RETURN NULL;
 END

@@ -83,6 +83,7 @@
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/_column_is_indexed.sql
 \ir ../../procedures/omd/write_event.sql
+\ir ../../procedures/omd/write_edit.sql
 \ir ../../procedures/omd/_notify_event.sql
 \ir ../../procedures/omd/require_code.sql
 \ir ../../procedures/omd/require_name.sql
