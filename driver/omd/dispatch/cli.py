@@ -20,10 +20,12 @@ from omd.cli.common import (
     call_options,
     document_option,
     dsn_option,
+    grace_option,
     instant,
     json_value,
     open_control,
     output_option,
+    poll_option,
     render,
     report_error,
     row_dict,
@@ -31,6 +33,7 @@ from omd.cli.common import (
     show,
     show_document,
     show_pairs,
+    workers_option,
 )
 from omd.dispatch.calls import DispatchCalls
 
@@ -690,13 +693,7 @@ dispatch.section("Workers")
 
 @dispatch.command()
 @dsn_option
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="How many tasks may run at once.",
-)
+@workers_option("tasks")
 @click.option(
     "--group",
     metavar="CODE",
@@ -711,21 +708,9 @@ dispatch.section("Workers")
     show_default=True,
     help="Seconds without a renewal after which it counts as dead, and others get its tasks.",
 )
-@click.option(
-    "--poll",
-    type=click.FloatRange(min=0.1),
-    default=1,
-    show_default=True,
-    help="Seconds between two looks for tasks; a new task that is due is noticed at once.",
-)
+@poll_option(1, "Seconds between two looks for tasks; a new task that is due is noticed at once.")
 @click.option("--until-quiet", is_flag=True, help="Stop when no task is due and none runs.")
-@click.option(
-    "--grace",
-    type=click.FloatRange(min=0),
-    default=20,
-    show_default=True,
-    help="Seconds that running tasks have to end after SIGTERM or Ctrl-C.",
-)
+@grace_option("tasks")
 @click.option(
     "--master",
     metavar="URL",

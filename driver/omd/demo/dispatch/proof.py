@@ -13,9 +13,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import class_row, tuple_row
+from psycopg.rows import class_row
 
-from omd.demo.control.proof import Check, Contents, _contents
+from omd.demo.control.proof import Check, Contents, _contents, compare
 from omd.demo.files import MISSING
 
 if TYPE_CHECKING:
@@ -75,15 +75,7 @@ def flights(source: Source) -> list[Flight]:
 
 def prove(connection: psycopg.Connection[Any], source: Source) -> list[Check]:
     """Compare the tables with the source files."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        cursor.execute((_HERE / "proof.sql").read_bytes())
-        there = {
-            table: Contents(table, rows, keys, strangers, int(checksum))
-            for table, rows, keys, strangers, checksum in cursor
-        }
-    nothing = Contents("", 0, 0, 0, 0)
-    wanted = _expected(flights(source))
-    return [Check(want, there.get(want.table_code, nothing)) for want in wanted]
+    return compare(connection, _HERE / "proof.sql", _expected(flights(source)))
 
 
 def tasks(connection: psycopg.Connection[Any]) -> list[TaskEffect]:
