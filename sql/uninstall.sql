@@ -14,7 +14,9 @@ BEGIN
     LOOP
         EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', v_schema);
     END LOOP;
-    FOREACH v_role IN ARRAY ARRAY['omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'] LOOP
+    FOREACH v_role IN ARRAY ARRAY[
+        'omd_data_writer', 'omd_data_reader', 'omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'
+    ] LOOP
         BEGIN
             IF to_regrole(v_role) IS NOT NULL THEN
                 EXECUTE format('DROP OWNED BY %I', v_role);

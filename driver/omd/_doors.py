@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from omd.lineage.room import Lineage
     from omd.dispatch.room import Dispatch
+    from omd.delivery.room import Delivery
 
 __all__ = ["Doors"]
 
@@ -27,6 +28,12 @@ class Doors:
     def dispatch(self) -> Dispatch:
         """Dispatch: what is due, which worker takes it, what is suspended."""
         door: Dispatch = self._door("dispatch")
+        return door
+
+    @cached_property
+    def delivery(self) -> Delivery:
+        """Delivery: was what arrived agreed and acceptable, and what has changed."""
+        door: Delivery = self._door("delivery")
         return door
 
     def _door(self, room: str) -> Any:

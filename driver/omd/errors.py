@@ -95,6 +95,9 @@ from omd.dispatch.errors import (
     WrongMigrationStep,
     WrongTaskState,
 )
+from omd.delivery.errors import (
+    UnknownInterface,
+)
 
 __all__ = [
     "AmbiguousKey",
@@ -169,6 +172,7 @@ __all__ = [
     "UnknownBatch",
     "UnknownBatchInstance",
     "UnknownFamily",
+    "UnknownInterface",
     "UnknownModule",
     "UnknownModuleInstance",
     "UnknownParameter",

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = ["doctor"]
 
-_ROLES = ("omd_owner", "omd_runner", "omd_admin", "omd_reader")
+_ROLES = (
+    "omd_owner",
+    "omd_runner",
+    "omd_admin",
+    "omd_reader",
+    "omd_data_reader",
+    "omd_data_writer",
+)
 
 
 class Verdict(str, Enum):
