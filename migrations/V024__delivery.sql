@@ -236,6 +236,8 @@ CREATE TABLE omd_delivery.delivery_entity (
     CONSTRAINT ck_delivery_entity_rows CHECK (rows_announced >= 0)
 );
 CREATE INDEX ix_delivery_entity_entity ON omd_delivery.delivery_entity (entity_id);
+CREATE INDEX ix_delivery_entity_instance
+ON omd_delivery.delivery_entity (module_instance_id);
 COMMENT ON TABLE omd_delivery.delivery_entity IS 'The entities of each delivery.';
 COMMENT ON COLUMN omd_delivery.delivery_entity.delivery_id IS 'The delivery.';
 COMMENT ON COLUMN omd_delivery.delivery_entity.entity_id IS 'The entity.';

@@ -1,0 +1,79 @@
+-- One look at the delta and the current rows of its keys says whether it can be applied.
+
+CREATE OR REPLACE FUNCTION omd_delivery._check_delta(
+    p_delivery omd_delivery.delivery,
+    p_entity_id integer,
+    p_entity_code text,
+    p_module_instance_id bigint,
+    p_written bigint
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $check_delta$
+DECLARE
+    v_sql record;
+    v_found record;
+BEGIN
+    v_sql := omd_delivery._entity_sql(p_entity_id);
+    -- A program whose run was given up may have written after the rollback.
+    EXECUTE format(
+        'DELETE FROM %s AS d WHERE d.delivery_id = $1 AND d.acm_audit_id IS DISTINCT FROM $2',
+        v_sql.delta_table
+    )
+    USING p_delivery.delivery_id, p_module_instance_id;
+    EXECUTE format(
+        $sql$
+        SELECT
+            count(*) AS rows,
+            count(*) - count(DISTINCT (%1$s)) AS repeated,
+            count(*) FILTER (
+                WHERE CASE d.acm_record_ind
+                    WHEN 'N' THEN d.open_ind <> 'R'
+                    WHEN 'A' THEN coalesce(d.open_ind, 'R') = 'R'
+                    WHEN 'R' THEN d.open_ind IS NULL OR (d.open_ind = 'R' AND NOT $2)
+                    ELSE TRUE
+                END
+            ) AS misfits
+        FROM (
+            SELECT %2$s, d.acm_record_ind, l.acm_record_ind AS open_ind
+            FROM %3$s AS d
+            LEFT JOIN %4$s AS l
+                ON l.acm_end_dt = '9999-12-31 00:00:00+00' AND %5$s
+            WHERE d.delivery_id = $1
+        ) AS d
+        $sql$,
+        v_sql.key_columns,
+        'd.' || replace(v_sql.key_columns, ', ', ', d.'),
+        v_sql.delta_table,
+        v_sql.lvl_table,
+        v_sql.key_match
+    )
+    INTO v_found
+    USING p_delivery.delivery_id, p_delivery.delete_type = 'PHYSICAL';
+    IF v_found.rows <> p_written OR v_found.repeated > 0 OR v_found.misfits > 0 THEN
+        PERFORM omd_delivery._raise_delta(
+            p_delivery.delivery_id,
+            p_entity_code,
+            CASE
+                WHEN v_found.rows <> p_written
+                    THEN format('%s rows were written, and %s are there', p_written, v_found.rows)
+                WHEN v_found.repeated > 0 THEN format('%s keys are repeated', v_found.repeated)
+                ELSE format(
+                    '%s rows do not fit the current row of their key', v_found.misfits
+                )
+            END
+        );
+    END IF;
+END
+$check_delta$;
+
+COMMENT ON FUNCTION omd_delivery._check_delta IS
+'Refuses the delta of p_delivery for the entity p_entity_id (p_entity_code), written by '
+'p_module_instance_id, unless it has p_written rows (NULL: any number), one for each key, which '
+'fit the current rows. Errors: OM134: it does not. Locks: rows of the delta that an ended run '
+'has left, which it deletes.';
+REVOKE ALL ON FUNCTION omd_delivery._check_delta FROM PUBLIC;
