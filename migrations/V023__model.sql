@@ -60,6 +60,7 @@ CREATE TABLE omd_delivery.entity (
     derived_from text[],
     derived_query text,
     facts jsonb,
+    module_id integer,
     CONSTRAINT pk_entity PRIMARY KEY (entity_id),
     CONSTRAINT uq_entity_code UNIQUE (interface_id, entity_code),
     CONSTRAINT fk_entity_interface FOREIGN KEY (interface_id)
@@ -89,6 +90,8 @@ COMMENT ON COLUMN omd_delivery.entity.derived_query IS
 'The Spark SQL that derives it; NULL for one that is not.';
 COMMENT ON COLUMN omd_delivery.entity.facts IS
 'What the model says for the facts, as it was given; NULL where it says nothing.';
+COMMENT ON COLUMN omd_delivery.entity.module_id IS
+'The Module lvl.<interface>.<entity>, whose runs update its table.';
 
 CREATE TABLE omd_delivery.attribute (
     attribute_id integer GENERATED ALWAYS AS IDENTITY,

@@ -10,9 +10,26 @@ STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 BEGIN ATOMIC
-    SELECT jsonb_strip_nulls(
-        jsonb_build_object('interface', i.interface_code)
-    )
+    SELECT
+        omd_delivery._without_nulls(
+            jsonb_build_object(
+                'interface', i.interface_code,
+                'facts', i.facts,
+                'entities', (
+                    SELECT
+                        jsonb_agg(omd_delivery._entity_document(e.entity_id) ORDER BY e.ordinal)
+                    FROM omd_delivery.entity AS e
+                    WHERE e.interface_id = i.interface_id
+                ),
+                'settings', (
+                    SELECT jsonb_object_agg(c.constraint_code, s.setting)
+                    FROM omd_delivery.constraint_setting AS s
+                    INNER JOIN omd_delivery.model_constraint AS c USING (constraint_id)
+                    INNER JOIN omd_delivery.entity AS e USING (entity_id)
+                    WHERE e.interface_id = i.interface_id AND NOT c.is_retired
+                )
+            )
+        )
     FROM omd_delivery.interface AS i
     WHERE i.interface_id = p_interface_id;
 END;

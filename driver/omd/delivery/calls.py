@@ -8,13 +8,43 @@ from typing import TYPE_CHECKING
 from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from omd.delivery.rows import DeployModelAnswer
 
 __all__ = ["DeliveryCalls"]
 
 
 class DeliveryCalls(Calls):
     """The routines of the schema omd_delivery, as methods."""
+
+    def deploy_model(
+        self, model: Mapping[str, Any], *, dry_run: bool | None = None
+    ) -> DeployModelAnswer:
+        """Brings an interface to the model ``model``: registry, tables, indexes and Modules.
+
+        Returns ``model_version``, the version that holds then, and ``changes``, a list of
+        {"object", "change"}; when it is empty nothing is done.
+
+        Args:
+            model: the model document.
+            dry_run: TRUE tells the changes, or the refusal, and makes none (FALSE).
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            InvalidModel: OM030.
+            UnknownConstraint: OM035.
+            ImpossibleSetting: OM042.
+            InUse: OM136.
+            ModelLosesRows: OM230.
+            AlternateKeyBroken: OM231.
+            SchemaTaken: OM233.
+        """
+        from omd.delivery.rows import DeployModelAnswer
+
+        return self._answer(_DEPLOY_MODEL, DeployModelAnswer, model, dry_run)
 
     def model_document(self, interface_code: str) -> dict[str, Any]:
         """Returns the model of the interface ``interface_code`` as a document; deploying it changes
@@ -31,11 +61,35 @@ class DeliveryCalls(Calls):
         answer: dict[str, Any] = self._value(_MODEL_DOCUMENT, interface_code)
         return answer
 
+    def undo_update(self, entity_id: int, instance_array: Sequence[int]) -> int:
+        """Deletes the work rows of the instances ``instance_array`` of the Module of the entity
+        ``entity_id``, and returns how many there were.
 
+        It is the rollback of these Modules.
+
+        Raises:
+            MissingArgument: OM005.
+        """
+        answer: int = self._value(_UNDO_UPDATE, entity_id, instance_array)
+        return answer
+
+
+_DEPLOY_MODEL = Routine(
+    "omd_delivery.deploy_model",
+    {"p_model": "jsonb", "p_dry_run": "boolean"},
+    required=1,
+    repeat=Repeat(),
+)
 _MODEL_DOCUMENT = Routine(
     "omd_delivery.model_document",
     {"p_interface_code": "text"},
     required=1,
     repeat=Repeat(),
+    is_function=True,
+)
+_UNDO_UPDATE = Routine(
+    "omd_delivery.undo_update",
+    {"p_entity_id": "integer", "p_instance_array": "bigint[]"},
+    required=2,
     is_function=True,
 )

@@ -5,6 +5,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
-__all__ = []
+__all__ = ["DeployModelAnswer"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeployModelAnswer:
+    """Answer of omd_delivery.deploy_model."""
+
+    model_version: int
+    changes: dict[str, Any]
