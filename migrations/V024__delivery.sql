@@ -30,7 +30,6 @@ CREATE TABLE omd_delivery.agreement (
     inactive_indicator text NOT NULL DEFAULT 'N',
     staging_schema text NOT NULL GENERATED ALWAYS AS ('stg_' || agreement_code) STORED,
     batch_code text NOT NULL GENERATED ALWAYS AS ('delivery.' || agreement_code) STORED,
-    equipped_version integer NOT NULL DEFAULT 0,
     CONSTRAINT pk_agreement PRIMARY KEY (agreement_id),
     CONSTRAINT uq_agreement_code UNIQUE (agreement_code),
     CONSTRAINT fk_agreement_tenant FOREIGN KEY (tenant_id)
@@ -70,8 +69,6 @@ COMMENT ON COLUMN omd_delivery.agreement.options IS
 COMMENT ON COLUMN omd_delivery.agreement.inactive_indicator IS 'Y refuses new deliveries.';
 COMMENT ON COLUMN omd_delivery.agreement.staging_schema IS 'The schema of its staging tables.';
 COMMENT ON COLUMN omd_delivery.agreement.batch_code IS 'The Batch as which its deliveries run.';
-COMMENT ON COLUMN omd_delivery.agreement.equipped_version IS
-'The version of the model that its Batch and staging tables follow.';
 
 CREATE TABLE omd_delivery.delivery_status (
     layer_code text NOT NULL,

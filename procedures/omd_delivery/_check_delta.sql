@@ -16,7 +16,9 @@ SET search_path = pg_catalog, pg_temp
 AS $check_delta$
 DECLARE
     v_sql record;
-    v_found record;
+    v_rows bigint;
+    v_repeated bigint;
+    v_misfits bigint;
 BEGIN
     v_sql := omd_delivery._entity_sql(p_entity_id);
     -- A program whose run was given up may have written after the rollback.
@@ -52,18 +54,18 @@ BEGIN
         v_sql.lvl_table,
         v_sql.key_match
     )
-    INTO v_found
+    INTO v_rows, v_repeated, v_misfits
     USING p_delivery.delivery_id, p_delivery.delete_type = 'PHYSICAL';
-    IF v_found.rows <> p_written OR v_found.repeated > 0 OR v_found.misfits > 0 THEN
+    IF v_rows <> p_written OR v_repeated > 0 OR v_misfits > 0 THEN
         PERFORM omd_delivery._raise_delta(
             p_delivery.delivery_id,
             p_entity_code,
             CASE
-                WHEN v_found.rows <> p_written
-                    THEN format('%s rows were written, and %s are there', p_written, v_found.rows)
-                WHEN v_found.repeated > 0 THEN format('%s keys are repeated', v_found.repeated)
+                WHEN v_rows <> p_written
+                    THEN format('%s rows were written, and %s are there', p_written, v_rows)
+                WHEN v_repeated > 0 THEN format('%s keys are repeated', v_repeated)
                 ELSE format(
-                    '%s rows do not fit the current row of their key', v_found.misfits
+                    '%s rows do not fit the current row of their key', v_misfits
                 )
             END
         );

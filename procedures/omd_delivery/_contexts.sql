@@ -23,7 +23,7 @@ AS $contexts$
 DECLARE
     v_delivery omd_delivery.delivery;
     v_node record;
-    v_kinds jsonb := '{}';
+    v_kinds jsonb := '{}'::jsonb;
     v_found boolean;
     v_is_active boolean;
 BEGIN

@@ -1,5 +1,5 @@
--- A model may grow after its agreements, so each delivery begins with what its model needs.
--- Nothing is dropped: a column that the model has no longer stays and is not read.
+-- A model may grow after its agreements, so its deployment calls this too. Nothing is dropped: a
+-- column that the model has no longer stays and is not read.
 
 CREATE OR REPLACE FUNCTION omd_delivery._equip_agreement(
     p_agreement_id integer
@@ -16,20 +16,21 @@ DECLARE
     v_entity record;
     v_column text;
     v_table text;
+    v_batch_id integer;
 BEGIN
-    SELECT a.*, i.interface_code, i.model_version INTO v_agreement
+    SELECT a.*, i.interface_code INTO v_agreement
     FROM omd_delivery.agreement AS a
     INNER JOIN omd_delivery.interface AS i USING (interface_id)
     WHERE a.agreement_id = p_agreement_id;
-    IF v_agreement.layer_code <> 'LVL' OR v_agreement.equipped_version = v_agreement.model_version
-    THEN
+    IF v_agreement.layer_code <> 'LVL' THEN
         RETURN;
     END IF;
     CALL omd.register_batch(
         v_agreement.batch_code,
         p_batch_description => format(
             'Deliveries under the agreement %s.', v_agreement.agreement_code
-        )
+        ),
+        p_batch_id => v_batch_id
     );
     EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I', v_agreement.staging_schema);
     EXECUTE format(
@@ -64,8 +65,6 @@ BEGIN
             );
         END LOOP;
     END LOOP;
-    UPDATE omd_delivery.agreement AS a SET equipped_version = v_agreement.model_version
-    WHERE a.agreement_id = p_agreement_id;
 END
 $equip_agreement$;
 

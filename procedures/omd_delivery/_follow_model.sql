@@ -1,5 +1,4 @@
--- What agreements have made by the model follows it; the part of this room that knows agreements
--- fills this in.
+-- The agreements of an interface have Batches and staging tables that follow its model.
 
 CREATE OR REPLACE PROCEDURE omd_delivery._follow_model(
     p_interface_id integer
@@ -9,10 +8,13 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $follow_model$
 BEGIN
-    PERFORM p_interface_id;
+    PERFORM omd_delivery._equip_agreement(a.agreement_id)
+    FROM omd_delivery.agreement AS a
+    WHERE a.interface_id = p_interface_id;
 END
 $follow_model$;
 
 COMMENT ON PROCEDURE omd_delivery._follow_model IS
-'Brings what the agreements of the interface p_interface_id have made to its model. Locks: none.';
+'Brings what the agreements of the interface p_interface_id have made to its model. Locks: the '
+'Batches and the staging tables that change.';
 REVOKE ALL ON PROCEDURE omd_delivery._follow_model FROM PUBLIC;

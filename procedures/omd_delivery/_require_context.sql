@@ -16,7 +16,7 @@ AS $require_context$
 DECLARE
     v_item record;
     v_keys jsonb;
-    v_context jsonb := '{}';
+    v_context jsonb := '{}'::jsonb;
 BEGIN
     IF p_context IS NULL OR p_context = 'null' THEN
         RETURN p_bound;

@@ -11,8 +11,12 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $succeed_run$
 DECLARE
+    v_batch_instance_id bigint;
     v_entity record;
 BEGIN
+    SELECT d.batch_instance_id INTO v_batch_instance_id
+    FROM omd_delivery.delivery AS d
+    WHERE d.delivery_id = p_delivery_id;
     FOR v_entity IN
         SELECT
             de.*,
@@ -38,9 +42,7 @@ BEGIN
             p_rows_rejected => v_entity.rows_skipped
         );
     END LOOP;
-    CALL omd.batch_success(
-        (SELECT d.batch_instance_id FROM omd_delivery.delivery AS d WHERE d.delivery_id = p_delivery_id)
-    );
+    CALL omd.batch_success(v_batch_instance_id);
 END
 $succeed_run$;
 

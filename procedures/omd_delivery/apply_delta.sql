@@ -18,8 +18,8 @@ DECLARE
     v_unknown text;
     v_entity record;
     v_rows record;
-    v_entity_ids integer[] := '{}';
-    v_delivered_ids integer[] := '{}';
+    v_entity_ids integer[] := '{}'::integer[];
+    v_delivered_ids integer[] := '{}'::integer[];
 BEGIN
     v_delivery := omd_delivery._hold_attempt(p_delivery_id, p_attempt);
     SELECT v_delivery.delivery_status, q.queue_id, q.row_counts

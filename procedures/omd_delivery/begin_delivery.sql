@@ -96,7 +96,6 @@ BEGIN
         RETURN;
     END IF;
     PERFORM omd_delivery._require_contexts(p_delivery_id);
-    PERFORM omd_delivery._equip_agreement(v_delivery.agreement_id);
 
     SELECT a.batch_code, i.interface_code, i.model_version INTO v_agreement
     FROM omd_delivery.agreement AS a

@@ -122,7 +122,6 @@ BEGIN
             )
         );
     END IF;
-    PERFORM omd_delivery._equip_agreement(v_agreement.agreement_id);
     PERFORM omd_delivery._empty_staging(v_agreement.agreement_id);
 END
 $create_delivery$;

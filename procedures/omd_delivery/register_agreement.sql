@@ -134,12 +134,7 @@ BEGIN
         context = excluded.context,
         settings = excluded.settings,
         options = excluded.options,
-        inactive_indicator = excluded.inactive_indicator,
-        equipped_version = CASE
-            WHEN a.interface_id = excluded.interface_id AND a.layer_code = excluded.layer_code
-                THEN a.equipped_version
-            ELSE 0
-        END
+        inactive_indicator = excluded.inactive_indicator
     RETURNING a.agreement_id INTO p_agreement_id;
     PERFORM omd_delivery._equip_agreement(p_agreement_id);
 END

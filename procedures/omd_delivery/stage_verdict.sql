@@ -63,7 +63,11 @@ BEGIN
             AND (NOT c.holds_when_empty OR r.rows_delivered = 0) AS is_exceeded
         FROM omd_delivery.constraint_result AS c
         INNER JOIN omd_delivery.model_constraint AS m USING (constraint_id)
-        INNER JOIN omd_delivery.entity_result AS r USING (delivery_id, attempt, stage, entity_id)
+        INNER JOIN omd_delivery.entity_result AS r
+            ON c.delivery_id = r.delivery_id
+                AND c.attempt = r.attempt
+                AND c.stage = r.stage
+                AND m.entity_id = r.entity_id
         CROSS JOIN LATERAL (
             SELECT
                 CASE m.constraint_type
@@ -99,7 +103,11 @@ BEGIN
     FROM omd_delivery.constraint_result AS c
     INNER JOIN omd_delivery.model_constraint AS m USING (constraint_id)
     INNER JOIN omd_delivery.entity AS e USING (entity_id)
-    INNER JOIN omd_delivery.entity_result AS r USING (delivery_id, attempt, stage, entity_id)
+    INNER JOIN omd_delivery.entity_result AS r
+        ON c.delivery_id = r.delivery_id
+            AND c.attempt = r.attempt
+            AND c.stage = r.stage
+            AND e.entity_id = r.entity_id
     WHERE c.delivery_id = p_delivery_id
         AND c.attempt = p_attempt
         AND c.stage = p_stage

@@ -7,9 +7,18 @@
 \ir ../../migrations/V023__model.sql
 \endif
 
+\set checksum 'adf228bdd983775ba9d8541607cced9c167f289ca33d47dd547ad97a9cf87416'
+\set migration 'V024__delivery'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V024__delivery.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
+\ir ../reference/omd_delivery/delivery_errors.sql
 \ir ../reference/omd_delivery/constraint_types.sql
+\ir ../reference/omd_delivery/delivery_statuses.sql
 
 -- Model
 \ir ../../procedures/omd_delivery/_text.sql
@@ -48,10 +57,107 @@
 \ir ../../procedures/omd_delivery/_write_registry.sql
 \ir ../../procedures/omd_delivery/_make_tables.sql
 \ir ../../procedures/omd_delivery/_make_indexes.sql
+\ir ../../procedures/omd_delivery/_raise_not_reverted.sql
 \ir ../../procedures/omd_delivery/undo_update.sql
 \ir ../../procedures/omd_delivery/_make_interface.sql
 \ir ../../procedures/omd_delivery/_follow_model.sql
 \ir ../../procedures/omd_delivery/deploy_model.sql
+
+-- Deliveries
+\ir ../../procedures/omd_delivery/_raise_argument.sql
+\ir ../../procedures/omd_delivery/_require_delivery.sql
+\ir ../../procedures/omd_delivery/_hold_delivery.sql
+\ir ../../procedures/omd_delivery/_require_event.sql
+\ir ../../procedures/omd_delivery/_write_event.sql
+\ir ../../procedures/omd_delivery/_move.sql
+\ir ../../procedures/omd_delivery/_entity_sql.sql
+
+-- Tenants and agreements
+\ir ../../procedures/omd_delivery/register_tenant.sql
+\ir ../../procedures/omd_delivery/remove_tenant.sql
+\ir ../../procedures/omd_delivery/_context_keys.sql
+\ir ../../procedures/omd_delivery/_require_context.sql
+\ir ../../procedures/omd_delivery/_require_options.sql
+\ir ../../procedures/omd_delivery/_hold_agreement.sql
+\ir ../../procedures/omd_delivery/_require_effective.sql
+\ir ../../procedures/omd_delivery/_agreed_entities.sql
+\ir ../../procedures/omd_delivery/_equip_agreement.sql
+\ir ../../procedures/omd_delivery/register_agreement.sql
+
+-- Creation
+\ir ../../procedures/omd_delivery/_delivered_entities.sql
+\ir ../../procedures/omd_delivery/_contexts.sql
+\ir ../../procedures/omd_delivery/_require_contexts.sql
+\ir ../../procedures/omd_delivery/_overtaken.sql
+\ir ../../procedures/omd_delivery/_require_marks.sql
+\ir ../../procedures/omd_delivery/_empty_staging.sql
+\ir ../../procedures/omd_delivery/_insert_delivery.sql
+\ir ../../procedures/omd_delivery/insert_delivery.sql
+\ir ../../procedures/omd_delivery/create_delivery.sql
+\ir ../../procedures/omd_delivery/report_loaded.sql
+
+-- Runs
+\ir ../../procedures/omd_delivery/_run_lives.sql
+\ir ../../procedures/omd_delivery/_end_run.sql
+\ir ../../procedures/omd_delivery/_give_up_runs.sql
+\ir ../../procedures/omd_delivery/_running_delivery.sql
+\ir ../../procedures/omd_delivery/_raise_fenced.sql
+\ir ../../procedures/omd_delivery/_hold_attempt.sql
+\ir ../../procedures/omd_delivery/_require_run.sql
+\ir ../../procedures/omd_delivery/_fix_constraints.sql
+\ir ../../procedures/omd_delivery/begin_delivery.sql
+\ir ../../procedures/omd_delivery/_action_name.sql
+\ir ../../procedures/omd_delivery/_entity_plan.sql
+\ir ../../procedures/omd_delivery/validation_plan.sql
+\ir ../../procedures/omd_delivery/heartbeat_delivery.sql
+\ir ../../procedures/omd_delivery/fail_delivery.sql
+\ir ../../procedures/omd_delivery/reject_delivery.sql
+\ir ../../procedures/omd_delivery/cancel_delivery.sql
+
+-- Verdicts
+\ir ../../procedures/omd_delivery/_is_count.sql
+\ir ../../procedures/omd_delivery/_raise_measures.sql
+\ir ../../procedures/omd_delivery/_require_open_stage.sql
+\ir ../../procedures/omd_delivery/register_violations.sql
+\ir ../../procedures/omd_delivery/register_samples.sql
+\ir ../../procedures/omd_delivery/_exceeds.sql
+\ir ../../procedures/omd_delivery/_delete_delta.sql
+\ir ../../procedures/omd_delivery/_succeed_run.sql
+\ir ../../procedures/omd_delivery/stage_verdict.sql
+
+-- Deltas
+\ir ../../procedures/omd_delivery/log_removal.sql
+\ir ../../procedures/omd_delivery/_raise_delta.sql
+\ir ../../procedures/omd_delivery/_check_delta.sql
+\ir ../../procedures/omd_delivery/_remove_keys.sql
+\ir ../../procedures/omd_delivery/_apply_entity.sql
+\ir ../../procedures/omd_delivery/apply_delta.sql
+\ir ../../procedures/omd_delivery/_revert_entity.sql
+\ir ../../procedures/omd_delivery/revert_delivery.sql
+\ir ../../procedures/omd_delivery/purge_deliveries.sql
+
+-- Border to the facts
+\ir ../../procedures/omd_delivery/_raise_item.sql
+\ir ../../procedures/omd_delivery/_hold_item.sql
+\ir ../../procedures/omd_delivery/start_queue_item.sql
+\ir ../../procedures/omd_delivery/_forget_keys.sql
+\ir ../../procedures/omd_delivery/finish_queue_item.sql
+\ir ../../procedures/omd_delivery/requeue_item.sql
+\ir ../../procedures/omd_delivery/move_delivery.sql
+\ir ../../procedures/omd_delivery/raise_high_water_mark.sql
+\ir ../../procedures/omd_delivery/unfinished_delivery.sql
+
+-- Receipts
+\ir ../../procedures/omd_delivery/delivery_receipt.sql
+
+-- Views
+\ir ../views/omd_delivery/quarantine.sql
+\ir ../views/omd_delivery/delivery_state.sql
+\ir ../views/omd_delivery/delivery_log.sql
+\ir ../views/omd_delivery/delivery_findings.sql
+\ir ../views/omd_delivery/delivery_metrics.sql
+\ir ../views/omd_delivery/delivery_queue.sql
+\ir ../views/omd_delivery/delivery_marks.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql
