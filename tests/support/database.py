@@ -45,6 +45,12 @@ def install(**where: Any) -> None:
         omd.install.install(conn)
 
 
+def let_owner_create(conn: psycopg.Connection[Any]) -> None:
+    """Give the right that the installation gave: a database does not have those of its template."""
+    conn.execute(f"GRANT CREATE ON DATABASE {conn.info.dbname} TO omd_owner".encode())
+    conn.commit()
+
+
 @pytest.fixture(scope="session")
 def postgresql_server(server: str) -> Server:
     """The server, in the form that pytest-postgresql needs."""
@@ -70,6 +76,7 @@ postgresql_empty = factories.postgresql("postgresql_server")
 @pytest.fixture
 def dsn(server: str, postgresql: psycopg.Connection[Any]) -> str:
     """The connection string of a fresh database with OMD, as a superuser."""
+    let_owner_create(postgresql)
     return make_conninfo(server, dbname=postgresql.info.dbname)
 
 
@@ -97,7 +104,10 @@ def new_database(
             template_dbname=where.template_dbname,
             maintenance_dbname=where.maintenance_dbname,
         ) as database:
-            yield make_conninfo(server, dbname=database.dbname)
+            dsn = make_conninfo(server, dbname=database.dbname)
+            with psycopg.connect(dsn) as conn:
+                let_owner_create(conn)
+            yield dsn
 
     return create
 
