@@ -29,15 +29,14 @@ BEGIN
     FROM omd_delivery.entity AS e
     INNER JOIN omd_delivery.interface AS i USING (interface_id)
     WHERE e.entity_id = p_entity_id;
-    IF NOT FOUND THEN
-        RETURN 0;
+    IF FOUND THEN
+        EXECUTE format(
+            'DELETE FROM %I.%I WHERE acm_audit_id = ANY($1)',
+            v_entity.work_schema, 'delta_' || v_entity.entity_code
+        ) USING p_instance_array;
+        GET DIAGNOSTICS v_rows = ROW_COUNT;
     END IF;
-    EXECUTE format(
-        'DELETE FROM %I.%I WHERE acm_audit_id = ANY($1)',
-        v_entity.work_schema, 'delta_' || v_entity.entity_code
-    ) USING p_instance_array;
-    GET DIAGNOSTICS v_rows = ROW_COUNT;
-    RETURN v_rows;
+    RETURN coalesce(v_rows, 0);
 END
 $undo_update$;
 
