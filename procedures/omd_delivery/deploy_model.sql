@@ -98,8 +98,9 @@ COMMENT ON PROCEDURE omd_delivery.deploy_model IS
 '"change"}; when it is empty nothing is done. Errors: OM005: p_model or p_dry_run is NULL; OM014: '
 'the isolation level is not read committed; OM030: the document is wrong; its DETAIL lists every '
 'problem with its path; OM035: a setting names no constraint; OM042: a setting is impossible; '
-'OM136: a run of the interface executes; OM230: rows would be lost or reinterpreted; OM231: '
-'current rows break an alternate key; OM233: a schema of the interface belongs to somebody else. '
-'Locks: the interface; its tables while they are changed. Call again when the answer was lost.';
+'OM111: a Module lvl.<interface>.<entity> exists already and has another target in use; OM136: a '
+'run of the interface executes; OM230: rows would be lost or reinterpreted; OM231: current rows '
+'break an alternate key; OM233: a schema of the interface belongs to somebody else. Locks: the '
+'interface; its tables while they are changed. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.deploy_model FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.deploy_model TO omd_admin;

@@ -31,22 +31,20 @@ BEGIN
     FROM omd_delivery.entity AS e
     INNER JOIN omd_delivery.interface AS i USING (interface_id)
     WHERE e.entity_id = p_entity_id;
-    IF NOT FOUND THEN
-        RETURN 0::bigint;
-    END IF;
     SELECT min(de.delivery_id) INTO v_accepted_id
     FROM omd_delivery.delivery_entity AS de
     INNER JOIN omd_delivery.delta_queue AS q USING (delivery_id)
     WHERE de.module_instance_id = ANY(p_instance_array);
     IF v_accepted_id IS NOT NULL THEN
         PERFORM omd_delivery._raise_not_reverted(v_accepted_id, 'it was accepted');
+    ELSIF v_entity.entity_code IS NOT NULL THEN
+        EXECUTE format(
+            'DELETE FROM %I.%I WHERE acm_audit_id = ANY($1)',
+            v_entity.work_schema, 'delta_' || v_entity.entity_code
+        ) USING p_instance_array;
+        GET DIAGNOSTICS v_rows = ROW_COUNT;
     END IF;
-    EXECUTE format(
-        'DELETE FROM %I.%I WHERE acm_audit_id = ANY($1)',
-        v_entity.work_schema, 'delta_' || v_entity.entity_code
-    ) USING p_instance_array;
-    GET DIAGNOSTICS v_rows = ROW_COUNT;
-    RETURN v_rows;
+    RETURN coalesce(v_rows, 0);
 END
 $undo_update$;
 

@@ -37,6 +37,26 @@
 \ir ../../procedures/omd_delivery/_model_objects.sql
 \ir ../../procedures/omd_delivery/_model_constraints.sql
 \ir ../../procedures/omd_delivery/_content_problems.sql
+
+-- Checks
+\ir ../../procedures/omd_delivery/matches.sql
+\ir ../../procedures/omd_delivery/delivery_date.sql
+\ir ../../procedures/omd_delivery/_check_tokens.sql
+\ir ../../procedures/omd_delivery/_spark_text.sql
+\ir ../../procedures/omd_delivery/_spark_pattern.sql
+\ir ../../procedures/omd_delivery/_check_literal.sql
+\ir ../../procedures/omd_delivery/_check_as.sql
+\ir ../../procedures/omd_delivery/_check_kind.sql
+\ir ../../procedures/omd_delivery/_spark_decimal.sql
+\ir ../../procedures/omd_delivery/_check_number.sql
+\ir ../../procedures/omd_delivery/_check_expect.sql
+\ir ../../procedures/omd_delivery/_check_constant.sql
+\ir ../../procedures/omd_delivery/_check_attribute.sql
+\ir ../../procedures/omd_delivery/_check_condition.sql
+\ir ../../procedures/omd_delivery/_check_choice.sql
+\ir ../../procedures/omd_delivery/_check_call.sql
+\ir ../../procedures/omd_delivery/_check_part.sql
+\ir ../../procedures/omd_delivery/_read_check.sql
 \ir ../../procedures/omd_delivery/_check_problem.sql
 \ir ../../procedures/omd_delivery/_spark_check.sql
 \ir ../../procedures/omd_delivery/_model_problems.sql

@@ -9,6 +9,7 @@ from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
     from typing import Any
 
     from omd.delivery.rows import DeployModelAnswer
@@ -18,6 +19,14 @@ __all__ = ["DeliveryCalls"]
 
 class DeliveryCalls(Calls):
     """The routines of the schema omd_delivery, as methods."""
+
+    def delivery_date(self) -> date:
+        """Returns the present date in UTC.
+
+        In the check of a model it is that of the delivery: of its snapshot_datetime.
+        """
+        answer: date = self._value(_DELIVERY_DATE)
+        return answer
 
     def deploy_model(
         self, model: Mapping[str, Any], *, dry_run: bool | None = None
@@ -37,6 +46,7 @@ class DeliveryCalls(Calls):
             InvalidModel: OM030.
             UnknownConstraint: OM035.
             ImpossibleSetting: OM042.
+            TargetInUse: OM111.
             InUse: OM136.
             ModelLosesRows: OM230.
             AlternateKeyBroken: OM231.
@@ -45,6 +55,13 @@ class DeliveryCalls(Calls):
         from omd.delivery.rows import DeployModelAnswer
 
         return self._answer(_DEPLOY_MODEL, DeployModelAnswer, model, dry_run)
+
+    def matches(self, value: str, pattern: str) -> bool:
+        """Returns whether the whole of ``value`` matches the regular expression ``pattern``, as
+        matches does in the check of a model; NULL where an argument is NULL.
+        """
+        answer: bool = self._value(_MATCHES, value, pattern)
+        return answer
 
     def model_document(self, interface_code: str) -> dict[str, Any]:
         """Returns the model of the interface ``interface_code`` as a document; deploying it changes
@@ -74,11 +91,19 @@ class DeliveryCalls(Calls):
         return answer
 
 
+_DELIVERY_DATE = Routine("omd_delivery.delivery_date", repeat=Repeat(), is_function=True)
 _DEPLOY_MODEL = Routine(
     "omd_delivery.deploy_model",
     {"p_model": "jsonb", "p_dry_run": "boolean"},
     required=1,
     repeat=Repeat(),
+)
+_MATCHES = Routine(
+    "omd_delivery.matches",
+    {"p_value": "text", "p_pattern": "text"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
 )
 _MODEL_DOCUMENT = Routine(
     "omd_delivery.model_document",

@@ -6,14 +6,30 @@ from __future__ import annotations
 from omd._core.errors import CallerError, ConfigurationError, StateError
 
 __all__ = [
+    "AgreementNotEffective",
     "AlternateKeyBroken",
+    "AttemptFenced",
+    "DeliveryArgumentInvalid",
+    "DeliveryInFuture",
+    "DeliveryOvertaken",
+    "DeliveryPending",
+    "DeltaMisfit",
+    "EntityMissing",
     "ImpossibleSetting",
     "InUse",
     "InvalidModel",
+    "MeasuresInvalid",
     "ModelLosesRows",
+    "NoContext",
+    "NotReverted",
+    "QueueItemNotReady",
     "SchemaTaken",
+    "UnknownAgreement",
     "UnknownConstraint",
+    "UnknownDelivery",
     "UnknownInterface",
+    "UnknownTenant",
+    "WrongDeliveryState",
 ]
 
 
@@ -25,12 +41,72 @@ class UnknownInterface(CallerError, code="OM031"):
     """No model of this interface was deployed."""
 
 
+class UnknownTenant(CallerError, code="OM032"):
+    """No tenant has this code."""
+
+
+class UnknownAgreement(CallerError, code="OM033"):
+    """No agreement has this code."""
+
+
+class UnknownDelivery(CallerError, code="OM034"):
+    """There is no delivery with this id."""
+
+
 class UnknownConstraint(CallerError, code="OM035"):
     """A setting names no constraint of the model."""
 
 
+class DeliveryArgumentInvalid(CallerError, code="OM036"):
+    """An agreement or a delivery can't be as this argument says."""
+
+
+class DeliveryOvertaken(CallerError, code="OM037"):
+    """An entity was delivered at the same time or later."""
+
+
+class DeliveryInFuture(CallerError, code="OM038"):
+    """The time of the delivery is in the future."""
+
+
+class NoContext(CallerError, code="OM039"):
+    """A Full entity has context filters, and none of them is active."""
+
+
+class MeasuresInvalid(CallerError, code="OM040"):
+    """The counts of a run do not fit its plan."""
+
+
+class EntityMissing(CallerError, code="OM041"):
+    """The agreement asks for complete deliveries."""
+
+
 class ImpossibleSetting(CallerError, code="OM042"):
     """A constraint can't be set so."""
+
+
+class WrongDeliveryState(StateError, code="OM130"):
+    """The status of the delivery does not allow this."""
+
+
+class DeliveryPending(StateError, code="OM131"):
+    """Another delivery of the agreement is not decided yet."""
+
+
+class AttemptFenced(StateError, code="OM132"):
+    """The run has ended, or a later one has begun: stop the work."""
+
+
+class NotReverted(StateError, code="OM133"):
+    """What was accepted can't be taken back."""
+
+
+class DeltaMisfit(StateError, code="OM134"):
+    """The delta is not what was written, or does not fit the current rows."""
+
+
+class QueueItemNotReady(StateError, code="OM135"):
+    """The facts can't do this with the item of the queue."""
 
 
 class InUse(StateError, code="OM136"):
@@ -43,6 +119,10 @@ class ModelLosesRows(ConfigurationError, code="OM230"):
 
 class AlternateKeyBroken(ConfigurationError, code="OM231"):
     """Current rows break an alternate key of the model."""
+
+
+class AgreementNotEffective(ConfigurationError, code="OM232"):
+    """The agreement is inactive, or not effective today."""
 
 
 class SchemaTaken(ConfigurationError, code="OM233"):
