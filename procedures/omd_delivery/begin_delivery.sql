@@ -96,6 +96,10 @@ BEGIN
         RETURN;
     END IF;
     PERFORM omd_delivery._require_contexts(p_delivery_id);
+    PERFORM omd_delivery._require_unaccepted(omd.pending_rollback(e.module_id))
+    FROM omd_delivery.delivery_entity AS de
+    INNER JOIN omd_delivery.entity AS e USING (entity_id)
+    WHERE de.delivery_id = p_delivery_id;
 
     SELECT a.batch_code, i.interface_code, i.model_version INTO v_agreement
     FROM omd_delivery.agreement AS a

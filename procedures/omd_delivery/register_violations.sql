@@ -140,9 +140,10 @@ COMMENT ON PROCEDURE omd_delivery.register_violations IS
 'before), "violations": {constraint: {"rows" (delivered ones), "existing"}}, "findings": '
 '{finding: rows}}, in stage 2 also "rows_implicit_deletes" and "rows_in_scope". Called again, it '
 'replaces the counts. Errors: OM005: an argument is NULL; OM014: the isolation level is not read '
-'committed; OM034: there is no such delivery; OM040: the counts do not fit the plan: every '
-'constraint of it except deletes, no other, no negative count; OM130: the delivery is in another '
-'status than LOADED, the stage has its verdict, or the one before has not; OM132: p_attempt is '
-'not its newest run, or has ended. Locks: the interface. Call again when the answer was lost.';
+'committed; OM034: there is no such delivery; OM036: p_stage is not 1 or 2; OM040: the counts do '
+'not fit the plan: every constraint of it except deletes, no other, no negative count; OM130: '
+'the delivery is in another status than LOADED, the stage has its verdict, or the one before has '
+'not; OM132: p_attempt is not its newest run, or has ended. Locks: the interface. Call again '
+'when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.register_violations FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_violations TO omd_runner;

@@ -167,9 +167,9 @@ COMMENT ON PROCEDURE omd_delivery.stage_verdict IS
 'run. What is refused or checked has ended; its instances that were rejected end with A and the '
 'reason REJECTED. A second call answers the same. Errors: OM005: an argument is NULL; OM014: the '
 'isolation level is not read committed; OM034: there is no such delivery; OM036: p_stage is not '
-'1 or 2; OM040: measures are missing; OM130: the delivery is in another status than LOADED, or '
-'stage 1 was not passed; OM132: p_attempt is not its newest run, or has ended. Locks: the '
-'interface, the delivery, the instances of a run that ends. Call again when the answer was lost. '
-'May be NULL: p_verdict.';
+'1 or 2; OM040: measures are missing; OM101: an instance was ended meanwhile; OM130: the '
+'delivery is in another status than LOADED, or stage 1 was not passed; OM132: p_attempt is not '
+'its newest run, or has ended. Locks: the interface, the delivery, the instances of a run that '
+'ends. Call again when the answer was lost. May be NULL: p_verdict.';
 REVOKE ALL ON PROCEDURE omd_delivery.stage_verdict FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.stage_verdict TO omd_runner;

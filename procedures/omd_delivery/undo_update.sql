@@ -1,6 +1,5 @@
--- Before a delivery is accepted there are only work rows, so nothing else has to go; after that LVL
--- and the queue have it, and only revert_delivery takes it back. The rollback of a Module calls it
--- with the rights of whoever begins the next run.
+-- Before a delivery is accepted there are only work rows, so nothing else has to go. The rollback of
+-- a Module calls it with the rights of whoever begins the next run.
 
 CREATE OR REPLACE FUNCTION omd_delivery.undo_update(
     p_entity_id integer,
@@ -15,7 +14,6 @@ SET search_path = pg_catalog, pg_temp
 AS $undo_update$
 DECLARE
     v_entity record;
-    v_accepted_id bigint;
     v_rows bigint;
 BEGIN
     IF p_entity_id IS NULL OR p_instance_array IS NULL THEN
@@ -31,13 +29,8 @@ BEGIN
     FROM omd_delivery.entity AS e
     INNER JOIN omd_delivery.interface AS i USING (interface_id)
     WHERE e.entity_id = p_entity_id;
-    SELECT min(de.delivery_id) INTO v_accepted_id
-    FROM omd_delivery.delivery_entity AS de
-    INNER JOIN omd_delivery.delta_queue AS q USING (delivery_id)
-    WHERE de.module_instance_id = ANY(p_instance_array);
-    IF v_accepted_id IS NOT NULL THEN
-        PERFORM omd_delivery._raise_not_reverted(v_accepted_id, 'it was accepted');
-    ELSIF v_entity.entity_code IS NOT NULL THEN
+    PERFORM omd_delivery._require_unaccepted(p_instance_array);
+    IF v_entity.entity_code IS NOT NULL THEN
         EXECUTE format(
             'DELETE FROM %I.%I WHERE acm_audit_id = ANY($1)',
             v_entity.work_schema, 'delta_' || v_entity.entity_code
@@ -49,8 +42,8 @@ END
 $undo_update$;
 
 COMMENT ON FUNCTION omd_delivery.undo_update IS
-'Deletes the work rows of the instances p_instance_array of the Module of the entity p_entity_id, '
-'and returns how many there were. It is the rollback of these Modules. Errors: OM005: an argument '
-'is NULL; OM133: one of them was accepted. Locks: the rows.';
+'Deletes the work rows of the instances p_instance_array of the Module of the entity '
+'p_entity_id, and returns how many there were. It is the rollback of these Modules. Errors: '
+'OM005: an argument is NULL; OM133: one of them was accepted. Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_delivery.undo_update FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.undo_update TO omd_runner;

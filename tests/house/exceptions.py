@@ -117,6 +117,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd._answer_module > omd._close_module_instance",
             "omd._decide_batch > omd._close_batch_instance",
             "omd._fail_batch_instance > omd._close_batch_instance",
+            "omd.abort_run > omd._close_batch_instance",
             "omd.batch_abort > omd._close_batch_instance",
             "omd.batch_skip > omd._close_batch_instance",
             "omd.fail_module_instance > omd._close_module_instance",
@@ -322,6 +323,61 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002 OM005 OM013 OM209",
         "the Module is there, and the template is a text of lineage",
         ["omd_lineage._register_put_back > omd.register_rollback"],
+    ),
+    (
+        "OM004 OM005 OM101 OM102",
+        "it has the row locked, and the instance executes",
+        ["omd.abort_run > omd._close_module_instance"],
+    ),
+    (
+        "OM003 OM005 OM102 OM104",
+        "the Batch Instance is its own and proceeds, and all that is in it has succeeded",
+        ["omd_delivery._succeed_run > omd.batch_success"],
+    ),
+    (
+        "OM004 OM007 OM102",
+        "the instances are its own and proceed, and counts are not negative",
+        ["omd_delivery._succeed_run > omd.module_success"],
+    ),
+    (
+        "OM003 OM005",
+        "a delivery that runs has a Batch Instance",
+        ["omd_delivery._end_run > omd.batch_failure"],
+    ),
+    (
+        "OM003 OM005 OM013",
+        "the run is its own, and the reason a text of delivery",
+        ["omd_delivery.stage_verdict > omd.abort_run"],
+    ),
+    (
+        "OM003 OM005 OM013 OM101",
+        "the run is its own, of this moment, and the reason a text of delivery",
+        ["omd_delivery.begin_delivery > omd.abort_run"],
+    ),
+    (
+        "OM001 OM003",
+        "the agreement has its Batch, and no other calls it",
+        ["omd_delivery.begin_delivery > omd.begin_batch"],
+    ),
+    (
+        "OM002 OM003 OM009 OM101",
+        "the entity has its Module, and the Batch Instance is of this moment",
+        ["omd_delivery.begin_delivery > omd.begin_module"],
+    ),
+    (
+        "OM004",
+        "a delivery that has begun has its instances",
+        ["omd_delivery.heartbeat_delivery > omd.heartbeat"],
+    ),
+    (
+        "OM001 OM002 OM005 OM006",
+        "the Batch is its own, and the entity has its Module",
+        ["omd_delivery._equip_agreement > omd.add_module_to_batch"],
+    ),
+    (
+        "OM005 OM006 OM013",
+        "the name of the Batch is made of a code",
+        ["omd_delivery._equip_agreement > omd.register_batch"],
     ),
 ]
 

@@ -9,10 +9,16 @@ from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date
+    from datetime import date, datetime, timedelta
     from typing import Any
 
-    from omd.delivery.rows import DeployModelAnswer
+    from omd.delivery.rows import (
+        ApplyDeltaAnswer,
+        BeginDeliveryAnswer,
+        CreateDeliveryAnswer,
+        DeployModelAnswer,
+        StageVerdictAnswer,
+    )
 
 __all__ = ["DeliveryCalls"]
 
@@ -20,12 +26,166 @@ __all__ = ["DeliveryCalls"]
 class DeliveryCalls(Calls):
     """The routines of the schema omd_delivery, as methods."""
 
+    def apply_delta(
+        self, delivery_id: int, attempt: int, *, written: Mapping[str, Any] | None = None
+    ) -> ApplyDeltaAnswer:
+        """Applies what the run ``attempt`` of the delivery ``delivery_id`` wrote to
+        wrk_<interface>.delta_<entity> to LVL, and queues it for the facts, in one transaction: rows
+        that are equal leave the delta, rows that end are closed at T, new versions are inserted,
+        the marks are raised and the instances succeed.
+
+        Returns ``delivery_status`` (ACCEPTED), ``queue_id`` and ``row_counts``, {entity: {"N", "A",
+        "R"}}. A second call answers the same.
+
+        Args:
+            written: {entity: rows}, what was written; NULL: it is not checked.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            DeliveryOvertaken: OM037.
+            InstanceNotExecuting: OM101.
+            WrongDeliveryState: OM130.
+            AttemptFenced: OM132.
+            DeltaMisfit: OM134.
+        """
+        from omd.delivery.rows import ApplyDeltaAnswer
+
+        return self._answer(_APPLY_DELTA, ApplyDeltaAnswer, delivery_id, attempt, written)
+
+    def begin_delivery(
+        self,
+        delivery_id: int,
+        *,
+        lease: timedelta | str | None = None,
+        execution_context: Mapping[str, Any] | None = None,
+    ) -> BeginDeliveryAnswer:
+        """Begins a run of the delivery ``delivery_id``, or says why not.
+
+        Returns ``outcome``: RUN, go on with ``batch_instance_id``, ``attempt`` and ``instances``,
+        {entity: Module Instance}; RUNNING, a run of it executes; WAIT, another delivery of the
+        interface runs or holds its lock, or a PHYSICAL one must wait or be waited for; REFUSED, an
+        entity was delivered at the same time or later; SKIPPED or ABORTED, the answer of process
+        control. ``detail`` says why. Dead runs are ended first. What a former run wrote is rolled
+        back.
+
+        Args:
+            lease: how long it lives without heartbeat_delivery; NULL: for ever.
+            execution_context: JSON about where it runs.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidLease: OM011.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            NoContext: OM039.
+            RollbackIncomplete: OM112.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+            WrongDeliveryState: OM130.
+            NotReverted: OM133.
+        """
+        from omd.delivery.rows import BeginDeliveryAnswer
+
+        return self._answer(
+            _BEGIN_DELIVERY, BeginDeliveryAnswer, delivery_id, lease, execution_context
+        )
+
+    def cancel_delivery(self, delivery_id: int, reason: str) -> None:
+        """Cancels the delivery ``delivery_id``: the work is not wanted.
+
+        A run of it is ended as failed, and its later calls are refused.
+
+        Args:
+            reason: why.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            WrongDeliveryState: OM130.
+        """
+        self._do(_CANCEL_DELIVERY, delivery_id, reason)
+
+    def create_delivery(
+        self,
+        agreement_code: str,
+        *,
+        snapshot_datetime: datetime | None = None,
+        entities: Mapping[str, Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+        delete_type: str | None = None,
+        include_existing: bool | None = None,
+        allow_deletes: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        message: Mapping[str, Any] | None = None,
+    ) -> CreateDeliveryAnswer:
+        """Creates a delivery under the agreement ``agreement_code`` and empties its staging tables.
+
+        Returns ``delivery_id`` and ``delivery_status``, RECEIVED. Errors, in this order: OM005:
+        ``agreement_code`` is NULL; OM013: it is not allowed as a name; OM014: the isolation level
+        is not read committed; OM033: there is no such agreement; OM036: another argument is
+        refused; OM232: the agreement is inactive, or not effective today; OM038:
+        ``snapshot_datetime`` is in the future; OM041: an entity is missing under COMPLETE; OM037:
+        an entity was delivered at the same time or later; OM039: a Full entity has no context;
+        OM131: another delivery of the agreement is not decided yet.
+
+        Args:
+            snapshot_datetime: the time T of the data, later than all before it of each entity;
+                NULL: now.
+            entities: ["flights"], {"flights": "DELTA"} or {"flights": {"load": "FULL",
+                "context": "ROWS", "rows": 120}}; NULL: all of the agreement; load is FULL (the
+                default) or DELTA, context ALL or ROWS, rows the announced number.
+            context: the keys that it is about, {entity: [{attribute: value}]}, not wider than
+                those of the agreement.
+            delete_type: LOGICAL keeps deleted rows as history, PHYSICAL removes all rows of a
+                key.
+            include_existing: previous versions of skipped rows stand for them; NULL: as agreed,
+                else TRUE.
+            allow_deletes: entities whose threshold of deletes is lifted this once.
+            dry_run: it is validated without effect.
+            message: the words of the sender.
+        """
+        from omd.delivery.rows import CreateDeliveryAnswer
+
+        return self._answer(
+            _CREATE_DELIVERY,
+            CreateDeliveryAnswer,
+            agreement_code,
+            snapshot_datetime,
+            entities,
+            context,
+            delete_type,
+            include_existing,
+            allow_deletes,
+            dry_run,
+            message,
+        )
+
     def delivery_date(self) -> date:
         """Returns the present date in UTC.
 
         In the check of a model it is that of the delivery: of its snapshot_datetime.
         """
         answer: date = self._value(_DELIVERY_DATE)
+        return answer
+
+    def delivery_receipt(self, delivery_id: int) -> dict[str, Any]:
+        """Returns the receipt of the delivery ``delivery_id`` for its tenant, as JSON, without row
+        data: delivery_id, tenant, agreement, interface, model_version, snapshot_datetime, status,
+        verdict, attempt, is_complete, reasons, and entities, each with load, rows_delivered,
+        rows_skipped, rows_new, rows_changed, rows_deleted, rows_unchanged (delivered without
+        effect), constraints (violations include existing; level NONE, FINDING, WARN or REJECT) and
+        findings.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownDelivery: OM034.
+        """
+        answer: dict[str, Any] = self._value(_DELIVERY_RECEIPT, delivery_id)
         return answer
 
     def deploy_model(
@@ -56,6 +216,45 @@ class DeliveryCalls(Calls):
 
         return self._answer(_DEPLOY_MODEL, DeployModelAnswer, model, dry_run)
 
+    def fail_delivery(
+        self,
+        delivery_id: int,
+        attempt: int,
+        *,
+        event_detail: str | None = None,
+        event_return_code_details: str | None = None,
+    ) -> None:
+        """Ends the run ``attempt`` of the delivery ``delivery_id`` as failed, with the event
+        ``event_detail`` and the code ``event_return_code_details``.
+
+        The delivery keeps its status, and begin_delivery resumes it. A second call changes nothing.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            WrongDeliveryState: OM130.
+            AttemptFenced: OM132.
+        """
+        self._do(_FAIL_DELIVERY, delivery_id, attempt, event_detail, event_return_code_details)
+
+    def heartbeat_delivery(self, delivery_id: int, attempt: int, lease: timedelta | str) -> None:
+        """Renews the leases of the run ``attempt`` of the delivery ``delivery_id`` to ``lease`` (an
+        interval) from now.
+
+        A lease that has expired can't be renewed: stop the work.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidLease: OM011.
+            UnknownDelivery: OM034.
+            InstanceNotExecuting: OM101.
+            LeaseExpired: OM107.
+            WrongDeliveryState: OM130.
+            AttemptFenced: OM132.
+        """
+        self._do(_HEARTBEAT_DELIVERY, delivery_id, attempt, lease)
+
     def matches(self, value: str, pattern: str) -> bool:
         """Returns whether the whole of ``value`` matches the regular expression ``pattern``, as
         matches does in the check of a model; NULL where an argument is NULL.
@@ -78,6 +277,229 @@ class DeliveryCalls(Calls):
         answer: dict[str, Any] = self._value(_MODEL_DOCUMENT, interface_code)
         return answer
 
+    def purge_deliveries(self, keep: timedelta | str) -> int:
+        """Deletes the deltas and the samples of deliveries that ended longer than ``keep`` ago, and
+        returns in ``purged`` of how many deliveries.
+
+        Their counts stay.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        answer: int = self._value(_PURGE_DELIVERIES, keep)
+        return answer
+
+    def register_agreement(
+        self,
+        agreement_code: str,
+        *,
+        tenant_code: str | None = None,
+        interface_code: str | None = None,
+        layer_code: str | None = None,
+        effective_from: date | None = None,
+        effective_to: date | None = None,
+        entities: Mapping[str, Any] | None = None,
+        completeness: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
+        inactive_indicator: str | None = None,
+    ) -> int:
+        """Inserts or updates the agreement ``agreement_code``; a NULL argument keeps the present
+        value.
+
+        A list or object replaces the whole. It makes the Batch delivery.<agreement> and the staging
+        tables stg_<agreement>.<entity>. Returns ``agreement_id``.
+
+        Args:
+            tenant_code: who delivers.
+            interface_code: to which interface.
+            layer_code: LVL (the default); GDAL and EXPORT belong to the facts.
+            effective_from: the first and the last day.
+            effective_to: the first and the last day.
+            entities: a list of the entities that may be delivered (default all; an empty list:
+                all again).
+            completeness: PARTIAL (the default), or COMPLETE: each delivery has all of them.
+            context: the keys that the tenant is bound to, {entity: [{attribute: value}]}.
+            settings: fields of settings that override those of the model, by constraint.
+            options: csv, include_existing, max_concurrent_entities (2), max_sample_size (1000).
+            inactive_indicator: Y refuses new deliveries.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidCode: OM006.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownInterface: OM031.
+            UnknownTenant: OM032.
+            UnknownConstraint: OM035.
+            DeliveryArgumentInvalid: OM036.
+            ImpossibleSetting: OM042.
+        """
+        answer: int = self._value(
+            _REGISTER_AGREEMENT,
+            agreement_code,
+            tenant_code,
+            interface_code,
+            layer_code,
+            effective_from,
+            effective_to,
+            entities,
+            completeness,
+            context,
+            settings,
+            options,
+            inactive_indicator,
+        )
+        return answer
+
+    def register_samples(
+        self, delivery_id: int, attempt: int, entity_code: str, samples: Mapping[str, Any]
+    ) -> None:
+        """Replaces the samples of the entity ``entity_code`` of the run ``attempt`` of the delivery
+        ``delivery_id`` by ``samples``, a list of {"record_key": {attribute: value} or null,
+        "origin": "DELIVERED" or "EXISTING", "constraint_codes", "is_skipped", "raw",
+        "staged_from"}, which the view quarantine shows.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            MeasuresInvalid: OM040.
+            WrongDeliveryState: OM130.
+            AttemptFenced: OM132.
+        """
+        self._do(_REGISTER_SAMPLES, delivery_id, attempt, entity_code, samples)
+
+    def register_tenant(self, tenant_code: str, *, tenant_name: str | None = None) -> int:
+        """Inserts or updates the tenant ``tenant_code``.
+
+        Returns ``tenant_id``.
+
+        Args:
+            tenant_name: its name; NULL keeps the present one, and a new tenant is called by its
+                code.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        answer: int = self._value(_REGISTER_TENANT, tenant_code, tenant_name)
+        return answer
+
+    def register_violations(
+        self,
+        delivery_id: int,
+        attempt: int,
+        stage: int,
+        entity_code: str,
+        measures: Mapping[str, Any],
+    ) -> None:
+        """Registers what the run ``attempt`` of the delivery ``delivery_id`` counted in the stage
+        ``stage`` for the entity ``entity_code``.
+
+        Called again, it replaces the counts.
+
+        Args:
+            measures: {"rows_delivered", "rows_skipped" (in this stage and before),
+                "violations": {constraint: {"rows" (delivered ones), "existing"}}, "findings":
+                {finding: rows}}, in stage 2 also "rows_implicit_deletes" and "rows_in_scope".
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            DeliveryArgumentInvalid: OM036.
+            MeasuresInvalid: OM040.
+            WrongDeliveryState: OM130.
+            AttemptFenced: OM132.
+        """
+        self._do(_REGISTER_VIOLATIONS, delivery_id, attempt, stage, entity_code, measures)
+
+    def reject_delivery(self, delivery_id: int, reason: str) -> None:
+        """Rejects the delivery ``delivery_id``: its data is not wanted.
+
+        A run of it is ended as failed, and its later calls are refused.
+
+        Args:
+            reason: why.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            WrongDeliveryState: OM130.
+        """
+        self._do(_REJECT_DELIVERY, delivery_id, reason)
+
+    def remove_tenant(self, tenant_code: str) -> None:
+        """Removes the tenant ``tenant_code``.
+
+        Call again when the answer was lost; OM032 says that it is done.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            UnknownTenant: OM032.
+            InUse: OM136.
+        """
+        self._do(_REMOVE_TENANT, tenant_code)
+
+    def report_loaded(self, delivery_id: int) -> str:
+        """Reports that the data of the delivery ``delivery_id`` is complete.
+
+        ``delivery_status`` is LOADED then.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            WrongDeliveryState: OM130.
+        """
+        answer: str = self._value(_REPORT_LOADED, delivery_id)
+        return answer
+
+    def revert_delivery(self, delivery_id: int, reason: str) -> None:
+        """Takes the accepted delivery ``delivery_id`` back, as long as the facts have not: its rows
+        leave LVL, what they closed is open again, the marks go back to what they were, and its item
+        leaves the queue.
+
+        Args:
+            reason: why.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            WrongDeliveryState: OM130.
+            NotReverted: OM133.
+        """
+        self._do(_REVERT_DELIVERY, delivery_id, reason)
+
+    def stage_verdict(self, delivery_id: int, attempt: int, stage: int) -> StageVerdictAnswer:
+        """Compares the counts of the stage ``stage`` of the run ``attempt`` of the delivery
+        ``delivery_id`` with their thresholds.
+
+        Returns ``verdict``: NULL, stage 1 was passed; ACCEPTED or ACCEPTED WITH FINDINGS after
+        stage 2; REJECTED, a threshold is exceeded, and ``reasons`` lists {entity, constraint,
+        violations, …}. What is refused or checked has ended; its instances that were rejected end
+        with A and the reason REJECTED. A second call answers the same.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            DeliveryArgumentInvalid: OM036.
+            MeasuresInvalid: OM040.
+            InstanceNotExecuting: OM101.
+            WrongDeliveryState: OM130.
+            AttemptFenced: OM132.
+        """
+        from omd.delivery.rows import StageVerdictAnswer
+
+        return self._answer(_STAGE_VERDICT, StageVerdictAnswer, delivery_id, attempt, stage)
+
     def undo_update(self, entity_id: int, instance_array: Sequence[int]) -> int:
         """Deletes the work rows of the instances ``instance_array`` of the Module of the entity
         ``entity_id``, and returns how many there were.
@@ -86,16 +508,91 @@ class DeliveryCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            NotReverted: OM133.
         """
         answer: int = self._value(_UNDO_UPDATE, entity_id, instance_array)
         return answer
 
+    def validation_plan(self, delivery_id: int, stage: int) -> dict[str, Any]:
+        """Returns what the newest run of the delivery ``delivery_id`` has to validate in the stage
+        ``stage``, as JSON: how it was created, and entities, each with load, key, attributes,
+        relationships, context (kind ALL, FILTERED, KEYS, NAMED; the keys named; the filters) and
+        constraints (constraint, type, action, …).
 
+        In stage 2 entities that are not delivered have load null and only what the delivery may
+        break.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownDelivery: OM034.
+            DeliveryArgumentInvalid: OM036.
+            WrongDeliveryState: OM130.
+        """
+        answer: dict[str, Any] = self._value(_VALIDATION_PLAN, delivery_id, stage)
+        return answer
+
+
+_APPLY_DELTA = Routine(
+    "omd_delivery.apply_delta",
+    {"p_delivery_id": "bigint", "p_attempt": "integer", "p_written": "jsonb"},
+    required=2,
+    repeat=Repeat(),
+)
+_BEGIN_DELIVERY = Routine(
+    "omd_delivery.begin_delivery",
+    {"p_delivery_id": "bigint", "p_lease": "interval", "p_execution_context": "jsonb"},
+    required=1,
+)
+_CANCEL_DELIVERY = Routine(
+    "omd_delivery.cancel_delivery",
+    {"p_delivery_id": "bigint", "p_reason": "text"},
+    required=2,
+    repeat=Repeat("OM130", "delivery_status", "CANCELLED"),
+)
+_CREATE_DELIVERY = Routine(
+    "omd_delivery.create_delivery",
+    {
+        "p_agreement_code": "text",
+        "p_snapshot_datetime": "timestamp with time zone",
+        "p_entities": "jsonb",
+        "p_context": "jsonb",
+        "p_delete_type": "text",
+        "p_include_existing": "boolean",
+        "p_allow_deletes": "text[]",
+        "p_dry_run": "boolean",
+        "p_message": "jsonb",
+    },
+    required=1,
+)
 _DELIVERY_DATE = Routine("omd_delivery.delivery_date", repeat=Repeat(), is_function=True)
+_DELIVERY_RECEIPT = Routine(
+    "omd_delivery.delivery_receipt",
+    {"p_delivery_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
 _DEPLOY_MODEL = Routine(
     "omd_delivery.deploy_model",
     {"p_model": "jsonb", "p_dry_run": "boolean"},
     required=1,
+    repeat=Repeat(),
+)
+_FAIL_DELIVERY = Routine(
+    "omd_delivery.fail_delivery",
+    {
+        "p_delivery_id": "bigint",
+        "p_attempt": "integer",
+        "p_event_detail": "text",
+        "p_event_return_code_details": "text",
+    },
+    required=2,
+    repeat=Repeat(),
+)
+_HEARTBEAT_DELIVERY = Routine(
+    "omd_delivery.heartbeat_delivery",
+    {"p_delivery_id": "bigint", "p_attempt": "integer", "p_lease": "interval"},
+    required=3,
     repeat=Repeat(),
 )
 _MATCHES = Routine(
@@ -112,9 +609,92 @@ _MODEL_DOCUMENT = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_PURGE_DELIVERIES = Routine(
+    "omd_delivery.purge_deliveries", {"p_keep": "interval"}, required=1, repeat=Repeat()
+)
+_REGISTER_AGREEMENT = Routine(
+    "omd_delivery.register_agreement",
+    {
+        "p_agreement_code": "text",
+        "p_tenant_code": "text",
+        "p_interface_code": "text",
+        "p_layer_code": "text",
+        "p_effective_from": "date",
+        "p_effective_to": "date",
+        "p_entities": "jsonb",
+        "p_completeness": "text",
+        "p_context": "jsonb",
+        "p_settings": "jsonb",
+        "p_options": "jsonb",
+        "p_inactive_indicator": "text",
+    },
+    required=1,
+    repeat=Repeat(),
+)
+_REGISTER_SAMPLES = Routine(
+    "omd_delivery.register_samples",
+    {
+        "p_delivery_id": "bigint",
+        "p_attempt": "integer",
+        "p_entity_code": "text",
+        "p_samples": "jsonb",
+    },
+    required=4,
+    repeat=Repeat(),
+)
+_REGISTER_TENANT = Routine(
+    "omd_delivery.register_tenant",
+    {"p_tenant_code": "text", "p_tenant_name": "text"},
+    required=1,
+    repeat=Repeat(),
+)
+_REGISTER_VIOLATIONS = Routine(
+    "omd_delivery.register_violations",
+    {
+        "p_delivery_id": "bigint",
+        "p_attempt": "integer",
+        "p_stage": "integer",
+        "p_entity_code": "text",
+        "p_measures": "jsonb",
+    },
+    required=5,
+    repeat=Repeat(),
+)
+_REJECT_DELIVERY = Routine(
+    "omd_delivery.reject_delivery",
+    {"p_delivery_id": "bigint", "p_reason": "text"},
+    required=2,
+    repeat=Repeat("OM130", "delivery_status", "REJECTED"),
+)
+_REMOVE_TENANT = Routine("omd_delivery.remove_tenant", {"p_tenant_code": "text"}, required=1)
+_REPORT_LOADED = Routine(
+    "omd_delivery.report_loaded",
+    {"p_delivery_id": "bigint"},
+    required=1,
+    repeat=Repeat("OM130", "delivery_status", "LOADED"),
+)
+_REVERT_DELIVERY = Routine(
+    "omd_delivery.revert_delivery",
+    {"p_delivery_id": "bigint", "p_reason": "text"},
+    required=2,
+    repeat=Repeat("OM130", "delivery_status", "REVERTED"),
+)
+_STAGE_VERDICT = Routine(
+    "omd_delivery.stage_verdict",
+    {"p_delivery_id": "bigint", "p_attempt": "integer", "p_stage": "integer"},
+    required=3,
+    repeat=Repeat(),
+)
 _UNDO_UPDATE = Routine(
     "omd_delivery.undo_update",
     {"p_entity_id": "integer", "p_instance_array": "bigint[]"},
     required=2,
+    is_function=True,
+)
+_VALIDATION_PLAN = Routine(
+    "omd_delivery.validation_plan",
+    {"p_delivery_id": "bigint", "p_stage": "integer"},
+    required=2,
+    repeat=Repeat(),
     is_function=True,
 )

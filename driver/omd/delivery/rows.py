@@ -5,10 +5,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from omd.lineage.codes import StepResult
+
+__all__ = [
+    "ApplyDeltaAnswer",
+    "BeginDeliveryAnswer",
+    "CreateDeliveryAnswer",
+    "DeliveryFindingsRow",
+    "DeliveryLogRow",
+    "DeliveryMarksRow",
+    "DeliveryMetricsRow",
+    "DeliveryQueueRow",
+    "DeliveryStateRow",
+    "DeployModelAnswer",
+    "QuarantineRow",
+    "StageVerdictAnswer",
+]
 
 
-__all__ = ["DeployModelAnswer"]
+@dataclass(frozen=True, slots=True)
+class ApplyDeltaAnswer:
+    """Answer of omd_delivery.apply_delta."""
+
+    delivery_status: str
+    queue_id: int
+    row_counts: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BeginDeliveryAnswer:
+    """Answer of omd_delivery.begin_delivery."""
+
+    outcome: StepResult
+    batch_instance_id: int | None
+    attempt: int | None
+    instances: dict[str, Any] | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDeliveryAnswer:
+    """Answer of omd_delivery.create_delivery."""
+
+    delivery_id: int
+    delivery_status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +61,246 @@ class DeployModelAnswer:
 
     model_version: int
     changes: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StageVerdictAnswer:
+    """Answer of omd_delivery.stage_verdict."""
+
+    verdict: str | None
+    delivery_status: str
+    reasons: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFindingsRow:
+    """What the newest run of each delivery found wrong.
+
+    Attributes:
+        delivery_id: The delivery.
+        agreement_code: The agreement.
+        entity_code: The entity.
+        constraint_code: The constraint, or the finding.
+        constraint_type: The type of the constraint, or finding.
+        stage: The stage.
+        action: S SKIP ROW, E EMPTY COLUMN, N NO ACTION; NULL where it takes none.
+        violations: How many rows, existing ones too.
+        existing: How many of them are existing rows.
+        threshold: More rows reject the delivery; NULL: no such number.
+        threshold_percent: A greater share rejects it; NULL: no such share.
+        level: FINDING, WARN or REJECT.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_findings"
+
+    delivery_id: int
+    agreement_code: str
+    entity_code: str
+    constraint_code: str
+    constraint_type: str
+    stage: int
+    action: str | None
+    violations: int
+    existing: int
+    threshold: int | None
+    threshold_percent: Decimal | None
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryLogRow:
+    """All deliveries.
+
+    Attributes:
+        delivery_id: The delivery.
+        tenant_code: The tenant.
+        agreement_code: The agreement.
+        interface_code: The interface.
+        layer_code: The layer.
+        snapshot_datetime: Its time T; NULL outside of LVL where none was given.
+        delivery_status: Its status.
+        verdict: Its verdict; NULL before it is decided.
+        attempt: The number of its newest run; 0: it has not begun.
+        batch_instance_id: The Batch Instance of the newest run; NULL before the first.
+        is_dry_run: It was validated without effect.
+        delete_type: LOGICAL or PHYSICAL.
+        model_version: The version of the model by which it was validated; NULL before its first
+            run.
+        created_datetime: When it was created.
+        status_datetime: Since when it has its status.
+        created_by: Who created it.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_log"
+
+    delivery_id: int
+    tenant_code: str
+    agreement_code: str
+    interface_code: str
+    layer_code: str
+    snapshot_datetime: datetime | None
+    delivery_status: str
+    verdict: str | None
+    attempt: int
+    batch_instance_id: int | None
+    is_dry_run: bool
+    delete_type: str
+    model_version: int | None
+    created_datetime: datetime
+    status_datetime: datetime
+    created_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryMarksRow:
+    """Up to when each entity was delivered.
+
+    Attributes:
+        interface_code: The interface.
+        entity_code: The entity.
+        snapshot_datetime: The newest T; a delivery must be later. NULL: it was never delivered.
+        delivery_id: The delivery that set it; NULL: the facts did, or nothing was delivered.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_marks"
+
+    interface_code: str
+    entity_code: str
+    snapshot_datetime: datetime | None
+    delivery_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryMetricsRow:
+    """How many rows each delivery brought of each entity.
+
+    Attributes:
+        delivery_id: The delivery.
+        agreement_code: The agreement.
+        entity_code: The entity.
+        load_type: FULL or DELTA.
+        snapshot_datetime: Its time T.
+        delivery_status: Its status.
+        rows_delivered: How many rows were delivered; NULL before they were counted.
+        rows_skipped: How many were skipped; NULL before they were counted.
+        rows_new: How many were new; NULL before they were applied.
+        rows_changed: How many had changed; NULL before they were applied.
+        rows_deleted: How many were deleted; NULL before they were applied.
+        rows_unchanged: How many had no effect; NULL before they were applied.
+        duration: From its creation to its present status.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_metrics"
+
+    delivery_id: int
+    agreement_code: str
+    entity_code: str
+    load_type: str
+    snapshot_datetime: datetime
+    delivery_status: str
+    rows_delivered: int | None
+    rows_skipped: int | None
+    rows_new: int | None
+    rows_changed: int | None
+    rows_deleted: int | None
+    rows_unchanged: int | None
+    duration: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryQueueRow:
+    """The accepted deliveries, and how far the facts are.
+
+    Attributes:
+        queue_id: The item; per interface the order in which they are taken.
+        interface_code: The interface.
+        delivery_id: The delivery.
+        snapshot_datetime: Its time T.
+        delete_type: LOGICAL or PHYSICAL.
+        queue_status: QUEUED, LOADING or PERSISTED.
+        row_counts: How many rows of each entity are N, A and R.
+        model_version: The version of the model with which the delta was made.
+        queued_datetime: When it was queued.
+        started_datetime: When its load began; NULL before.
+        finished_datetime: When it was persisted; NULL before.
+        module_instance_id: The Module Instance of the load; NULL before.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_queue"
+
+    queue_id: int
+    interface_code: str
+    delivery_id: int
+    snapshot_datetime: datetime
+    delete_type: str
+    queue_status: str
+    row_counts: dict[str, Any]
+    model_version: int
+    queued_datetime: datetime
+    started_datetime: datetime | None
+    finished_datetime: datetime | None
+    module_instance_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryStateRow:
+    """The deliveries that are not at an end, and what each waits for.
+
+    Attributes:
+        delivery_id: The delivery.
+        agreement_code: The agreement.
+        interface_code: The interface.
+        layer_code: The layer.
+        snapshot_datetime: Its time T.
+        delivery_status: Its status.
+        attempt: The number of its newest run; 0: it has not begun.
+        batch_instance_id: The Batch Instance of the newest run; NULL before the first.
+        is_running: The newest run was not ended; it may be dead.
+        age: How long ago it was created.
+        status_age: For how long it has its status.
+        waits_for: What has to happen next.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_state"
+
+    delivery_id: int
+    agreement_code: str
+    interface_code: str
+    layer_code: str
+    snapshot_datetime: datetime
+    delivery_status: str
+    attempt: int
+    batch_instance_id: int | None
+    is_running: bool
+    age: timedelta
+    status_age: timedelta
+    waits_for: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineRow:
+    """Samples of the rows that violate a constraint, as they were staged.
+
+    Attributes:
+        delivery_id: The delivery.
+        attempt: The number of the run.
+        entity_code: The entity.
+        record_key: The key of the row; NULL where it can't be read.
+        origin: DELIVERED, or EXISTING: the delivery would break it.
+        constraint_codes: The constraints that it violates.
+        is_skipped: It is skipped.
+        raw: The row as it was staged; NULL for an existing row.
+        staged_from: The file or table that it was staged from; NULL where it is not known.
+    """
+
+    view: ClassVar[str] = "omd_delivery.quarantine"
+
+    delivery_id: int
+    attempt: int
+    entity_code: str
+    record_key: dict[str, Any] | None
+    origin: str
+    constraint_codes: list[str]
+    is_skipped: bool
+    raw: dict[str, Any] | None
+    staged_from: str | None
