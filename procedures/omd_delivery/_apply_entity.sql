@@ -5,11 +5,10 @@ CREATE OR REPLACE FUNCTION omd_delivery._apply_entity(
     p_delivery omd_delivery.delivery,
     p_entity_id integer,
     p_module_instance_id bigint,
-    OUT p_new bigint,
-    OUT p_changed bigint,
-    OUT p_deleted bigint
+    p_equal bigint,
+    p_deleted bigint
 )
-RETURNS record
+RETURNS void
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -22,16 +21,18 @@ DECLARE
 BEGIN
     v_sql := omd_delivery._entity_sql(p_entity_id);
     v_is_physical := p_delivery.delete_type = 'PHYSICAL';
-    -- Values decide, not hashes.
-    EXECUTE format(
-        $sql$
-        DELETE FROM %s AS d USING %s AS l
-        WHERE d.delivery_id = $1 AND d.acm_record_ind = 'A'
-            AND l.acm_end_dt = '9999-12-31 00:00:00+00' AND %s AND %s
-        $sql$,
-        v_sql.delta_table, v_sql.lvl_table, v_sql.key_match, v_sql.is_same
-    )
-    USING p_delivery.delivery_id;
+    IF p_equal > 0 THEN
+        -- Values decide, not hashes.
+        EXECUTE format(
+            $sql$
+            DELETE FROM %s AS d USING %s AS l
+            WHERE d.delivery_id = $1 AND d.acm_record_ind = 'A'
+                AND l.acm_end_dt = '9999-12-31 00:00:00+00' AND %s AND %s
+            $sql$,
+            v_sql.delta_table, v_sql.lvl_table, v_sql.key_match, v_sql.is_same
+        )
+        USING p_delivery.delivery_id;
+    END IF;
     IF v_sql.keep_retired IS NOT NULL THEN
         EXECUTE format(
             $sql$
@@ -43,7 +44,7 @@ BEGIN
         )
         USING p_delivery.delivery_id;
     END IF;
-    IF v_is_physical THEN
+    IF p_deleted > 0 AND v_is_physical THEN
         EXECUTE format(
             $sql$
             UPDATE %s AS d SET %s WHERE d.delivery_id = $1 AND d.acm_record_ind = 'R'
@@ -51,7 +52,10 @@ BEGIN
             v_sql.delta_table, v_sql.keep_key
         )
         USING p_delivery.delivery_id;
-    ELSE
+        PERFORM omd_delivery._remove_keys(
+            p_delivery, p_entity_id, p_module_instance_id, p_deleted
+        );
+    ELSIF p_deleted > 0 THEN
         EXECUTE format(
             $sql$
             UPDATE %s AS d SET %s FROM %s AS l
@@ -61,25 +65,6 @@ BEGIN
             v_sql.delta_table, v_sql.take_last, v_sql.lvl_table, v_sql.key_match
         )
         USING p_delivery.delivery_id;
-    END IF;
-    EXECUTE format(
-        $sql$
-        SELECT
-            count(*) FILTER (WHERE d.acm_record_ind = 'N'),
-            count(*) FILTER (WHERE d.acm_record_ind = 'A'),
-            count(*) FILTER (WHERE d.acm_record_ind = 'R')
-        FROM %s AS d
-        WHERE d.delivery_id = $1
-        $sql$,
-        v_sql.delta_table
-    )
-    INTO p_new, p_changed, p_deleted
-    USING p_delivery.delivery_id;
-
-    IF v_is_physical AND p_deleted > 0 THEN
-        PERFORM omd_delivery._remove_keys(
-            p_delivery, p_entity_id, p_module_instance_id, p_deleted
-        );
     END IF;
     -- The open row of a key that was deleted is closed too, when the key comes back.
     EXECUTE format(
@@ -109,7 +94,7 @@ END
 $apply_entity$;
 
 COMMENT ON FUNCTION omd_delivery._apply_entity IS
-'Applies the delta of p_delivery to the entity p_entity_id, written by p_module_instance_id, and '
-'returns how many rows were new, changed and deleted; rows that were equal leave the delta. '
-'Locks: the current rows of its keys.';
+'Applies the delta of p_delivery to the entity p_entity_id, written by p_module_instance_id, of '
+'which p_equal rows change nothing and leave it, and p_deleted rows delete. Locks: the current '
+'rows of its keys.';
 REVOKE ALL ON FUNCTION omd_delivery._apply_entity FROM PUBLIC;

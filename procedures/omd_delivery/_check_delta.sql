@@ -5,9 +5,13 @@ CREATE OR REPLACE FUNCTION omd_delivery._check_delta(
     p_entity_id integer,
     p_entity_code text,
     p_module_instance_id bigint,
-    p_written bigint
+    p_written bigint,
+    OUT p_new bigint,
+    OUT p_changed bigint,
+    OUT p_deleted bigint,
+    OUT p_equal bigint
 )
-RETURNS void
+RETURNS record
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -30,8 +34,11 @@ BEGIN
     EXECUTE format(
         $sql$
         SELECT
-            count(*) AS rows,
-            count(*) - count(DISTINCT (%1$s)) AS repeated,
+            count(*) FILTER (WHERE d.acm_record_ind = 'N'),
+            count(*) FILTER (WHERE d.acm_record_ind = 'A' AND NOT d.is_same),
+            count(*) FILTER (WHERE d.acm_record_ind = 'R'),
+            count(*) FILTER (WHERE d.acm_record_ind = 'A' AND d.is_same),
+            count(*) - count(DISTINCT (%1$s)),
             count(*) FILTER (
                 WHERE CASE d.acm_record_ind
                     WHEN 'N' THEN d.open_ind <> 'R'
@@ -39,9 +46,13 @@ BEGIN
                     WHEN 'R' THEN d.open_ind IS NULL OR (d.open_ind = 'R' AND NOT $2)
                     ELSE TRUE
                 END
-            ) AS misfits
+            )
         FROM (
-            SELECT %2$s, d.acm_record_ind, l.acm_record_ind AS open_ind
+            SELECT
+                %2$s,
+                d.acm_record_ind,
+                l.acm_record_ind AS open_ind,
+                %6$s AS is_same
             FROM %3$s AS d
             LEFT JOIN %4$s AS l
                 ON l.acm_end_dt = '9999-12-31 00:00:00+00' AND %5$s
@@ -52,10 +63,12 @@ BEGIN
         'd.' || replace(v_sql.key_columns, ', ', ', d.'),
         v_sql.delta_table,
         v_sql.lvl_table,
-        v_sql.key_match
+        v_sql.key_match,
+        v_sql.is_same
     )
-    INTO v_rows, v_repeated, v_misfits
+    INTO p_new, p_changed, p_deleted, p_equal, v_repeated, v_misfits
     USING p_delivery.delivery_id, p_delivery.delete_type = 'PHYSICAL';
+    v_rows := p_new + p_changed + p_deleted + p_equal;
     IF v_rows <> p_written OR v_repeated > 0 OR v_misfits > 0 THEN
         PERFORM omd_delivery._raise_delta(
             p_delivery.delivery_id,
@@ -76,6 +89,7 @@ $check_delta$;
 COMMENT ON FUNCTION omd_delivery._check_delta IS
 'Refuses the delta of p_delivery for the entity p_entity_id (p_entity_code), written by '
 'p_module_instance_id, unless it has p_written rows (NULL: any number), one for each key, which '
-'fit the current rows. Errors: OM134: it does not. Locks: rows of the delta that an ended run '
+'fit the current rows. Returns how many rows are new (N), changed (A), deleted (R), and A '
+'without a change. Errors: OM134: it does not fit. Locks: rows of the delta that an ended run '
 'has left, which it deletes.';
 REVOKE ALL ON FUNCTION omd_delivery._check_delta FROM PUBLIC;

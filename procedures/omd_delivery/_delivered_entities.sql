@@ -67,7 +67,7 @@ BEGIN
             WHEN v_item.is_derived AND NOT v_asked ?& v_item.derived_from
                 THEN 'it is derived from entities that are not delivered'
             WHEN NOT v_item.is_derived
-                AND NOT v_item.entity_id = ANY(coalesce(p_agreement.entity_ids, ARRAY[v_item.entity_id]))
+                AND NOT coalesce(v_item.entity_id = ANY(p_agreement.entity_ids), TRUE)
                 THEN 'the agreement does not have it'
             WHEN jsonb_typeof(v_item.said) <> 'object'
                 OR v_item.said - ARRAY['load', 'context', 'rows'] <> '{}'

@@ -20,7 +20,12 @@ BEGIN
             'p_options', p_options::text, 'it must be an object'
         );
     END IF;
-    SELECT o.key, o.value, o.key IN ('csv', 'include_existing', 'max_concurrent_entities', 'max_sample_size') AS is_known
+    SELECT
+        o.key,
+        o.value,
+        o.key IN (
+            'csv', 'include_existing', 'max_concurrent_entities', 'max_sample_size'
+        ) AS is_known
     INTO v_option
     FROM jsonb_each(p_options) AS o
     WHERE CASE o.key
@@ -42,7 +47,10 @@ BEGIN
         PERFORM omd_delivery._raise_argument(
             'p_options',
             jsonb_build_object(v_option.key, v_option.value)::text,
-            CASE WHEN v_option.is_known THEN 'its value is not allowed' ELSE 'there is no such option' END
+            CASE
+                WHEN v_option.is_known THEN 'its value is not allowed'
+                ELSE 'there is no such option'
+            END
         );
     END IF;
     RETURN p_options;

@@ -61,14 +61,14 @@ BEGIN
         WHERE de.delivery_id = p_delivery_id
         ORDER BY e.entity_id
     LOOP
-        PERFORM omd_delivery._check_delta(
+        v_rows := omd_delivery._check_delta(
             v_delivery, v_entity.entity_id, v_entity.entity_code, v_entity.module_instance_id,
             (p_written ->> v_entity.entity_code)::bigint
         );
-        SELECT a.* INTO v_rows
-        FROM omd_delivery._apply_entity(
-            v_delivery, v_entity.entity_id, v_entity.module_instance_id
-        ) AS a;
+        PERFORM omd_delivery._apply_entity(
+            v_delivery, v_entity.entity_id, v_entity.module_instance_id, v_rows.p_equal,
+            v_rows.p_deleted
+        );
         p_row_counts := p_row_counts || jsonb_build_object(
             v_entity.entity_code,
             jsonb_build_object('N', v_rows.p_new, 'A', v_rows.p_changed, 'R', v_rows.p_deleted)

@@ -41,7 +41,8 @@ VALUES
     'Deliver these entities too.'
 ),
 (
-    'OM130', 'WrongDeliveryState', 'delivery {delivery_id} is {delivery_status} and can''t {action}',
+    'OM130', 'WrongDeliveryState',
+    'delivery {delivery_id} is {delivery_status} and can''t {action}',
     'SELECT * FROM omd_delivery.delivery_event WHERE delivery_id = {delivery_id};'
 ),
 (

@@ -15,14 +15,12 @@ SELECT
     now() - d.status_datetime AS status_age,
     CASE
         WHEN d.delivery_status = 'RECEIVED' THEN 'its data: report_loaded'
-        WHEN d.delivery_status = 'ACCEPTED' THEN concat(
-            'the facts: item ', q.queue_id, ' is ', q.queue_status
-        )
+        WHEN d.delivery_status = 'ACCEPTED'
+            THEN concat('the facts: item ', q.queue_id, ' is ', q.queue_status)
         WHEN d.is_running THEN 'its run'
         WHEN r.delivery_id IS NOT NULL THEN concat('delivery ', r.delivery_id, ', which runs')
-        WHEN p.delivery_id IS NOT NULL THEN concat(
-            'delivery ', p.delivery_id, ', which is not persisted'
-        )
+        WHEN p.delivery_id IS NOT NULL
+            THEN concat('delivery ', p.delivery_id, ', which is not persisted')
         ELSE 'begin_delivery'
     END AS waits_for
 FROM omd_delivery.delivery AS d
