@@ -11,6 +11,7 @@ __all__ = [
     "InUse",
     "InvalidModel",
     "ModelLosesRows",
+    "SchemaNotCreated",
     "SchemaTaken",
     "UnknownConstraint",
     "UnknownInterface",
@@ -43,6 +44,10 @@ class ModelLosesRows(ConfigurationError, code="OM230"):
 
 class AlternateKeyBroken(ConfigurationError, code="OM231"):
     """Current rows break an alternate key of the model."""
+
+
+class SchemaNotCreated(ConfigurationError, code="OM234"):
+    """The owner of OMD may not create schemas in this database."""
 
 
 class SchemaTaken(ConfigurationError, code="OM233"):
