@@ -30,7 +30,18 @@ BEGIN
         ) AS s (name, words)
         LEFT JOIN pg_namespace AS n ON s.name = n.nspname
     LOOP
-        IF NOT v_schema.is_there THEN
+        IF NOT v_schema.is_there
+            AND NOT has_database_privilege('omd_owner', current_database(), 'CREATE')
+        THEN
+            PERFORM omd.raise_error(
+                'OM234',
+                jsonb_build_object(
+                    'schema_name', v_schema.name,
+                    'database_name', current_database(),
+                    'database_ident', quote_ident(current_database())
+                )
+            );
+        ELSIF NOT v_schema.is_there THEN
             EXECUTE format(
                 'CREATE SCHEMA %1$I; COMMENT ON SCHEMA %1$I IS %2$L;'
                 ' GRANT USAGE ON SCHEMA %1$I TO omd_data_reader',
@@ -83,5 +94,6 @@ $make_interface$;
 
 COMMENT ON PROCEDURE omd_delivery._make_interface IS
 'Brings the schemas, tables, indexes and Modules of the interface p_interface_id to the registry. '
-'Errors: OM233: a schema belongs to somebody else. Locks: the tables that change.';
+'Errors: OM233: a schema belongs to somebody else; OM234: omd_owner may not create it. Locks: the '
+'tables that change.';
 REVOKE ALL ON PROCEDURE omd_delivery._make_interface FROM PUBLIC;

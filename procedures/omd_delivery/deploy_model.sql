@@ -100,7 +100,8 @@ COMMENT ON PROCEDURE omd_delivery.deploy_model IS
 'problem with its path; OM035: a setting names no constraint; OM042: a setting is impossible; '
 'OM111: a Module lvl.<interface>.<entity> exists already and has another target in use; OM136: a '
 'run of the interface executes; OM230: rows would be lost or reinterpreted; OM231: current rows '
-'break an alternate key; OM233: a schema of the interface belongs to somebody else. Locks: the '
-'interface; its tables while they are changed. Call again when the answer was lost.';
+'break an alternate key; OM233: a schema of the interface belongs to somebody else; OM234: '
+'omd_owner may not create one. Locks: the interface; its tables while they are changed. Call again'
+' when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.deploy_model FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.deploy_model TO omd_admin;

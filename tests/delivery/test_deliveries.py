@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
-    from delivery.conftest import Room
+    from delivery.runs import Shop
 
 FILTERED: dict[str, Any] = {
     "interface": "shop",
@@ -34,31 +34,31 @@ FILTERED: dict[str, Any] = {
 }
 
 
-def test_tenants_and_agreements_are_registered_changed_and_refused(room: Room) -> None:
-    room.refused("OM032", "remove_tenant", tenant_code="t")
-    room.refused(
+def test_tenants_and_agreements_are_registered_changed_and_refused(shop: Shop) -> None:
+    shop.refused("OM032", "remove_tenant", tenant_code="t")
+    shop.refused(
         "OM031",
         "register_agreement",
         agreement_code="x",
         interface_code="none",
-        tenant_code=room.call("register_tenant", tenant_code="t") and "t",
+        tenant_code=shop.call("register_tenant", tenant_code="t") and "t",
     )
-    room.deploy(FILTERED, settings={"orders.of": {"threshold": 3}})
-    one = room.call("register_tenant", tenant_code="t", tenant_name="Tee")
-    assert one == room.call("register_tenant", tenant_code="t")
-    assert room.one("SELECT tenant_name FROM omd_delivery.tenant") == "Tee"
-    room.agree("a", options={"include_existing": False}, completeness="complete")
-    (kept,) = room.rows("SELECT * FROM omd_delivery.agreement")
+    shop.deploy(FILTERED, settings={"orders.of": {"threshold": 3}})
+    one = shop.call("register_tenant", tenant_code="t", tenant_name="Tee")
+    assert one == shop.call("register_tenant", tenant_code="t")
+    assert shop.one("SELECT tenant_name FROM omd_delivery.tenant") == "Tee"
+    shop.agree("a", options={"include_existing": False}, completeness="complete")
+    (kept,) = shop.rows("SELECT * FROM omd_delivery.agreement")
     assert kept["settings"] == {"orders.of": {"threshold": 3}}
     assert (kept["completeness"], kept["layer_code"]) == ("COMPLETE", "LVL")
-    detail = room.refused("OM136", "remove_tenant", tenant_code="t")
+    detail = shop.refused("OM136", "remove_tenant", tenant_code="t")
     assert detail["used_by"] == 'agreement "a"'
-    room.call("register_tenant", tenant_code="unused")
-    room.call("remove_tenant", tenant_code="unused")
+    shop.call("register_tenant", tenant_code="unused")
+    shop.call("remove_tenant", tenant_code="unused")
 
     def refused(sqlstate: str, **arguments: Any) -> dict[str, Any]:
         given = {"agreement_code": "a", **arguments}
-        return room.refused(sqlstate, "register_agreement", **given)
+        return shop.refused(sqlstate, "register_agreement", **given)
 
     refused("OM032", tenant_code="nobody")
     refused("OM005", agreement_code="b", tenant_code="t")
@@ -88,18 +88,18 @@ def test_tenants_and_agreements_are_registered_changed_and_refused(room: Room) -
         {"options": [1]},
     ):
         refused("OM036", **wrong)
-    assert room.rows("SELECT * FROM omd_delivery.agreement") == [kept]
+    assert shop.rows("SELECT * FROM omd_delivery.agreement") == [kept]
 
 
 def test_an_agreement_makes_its_batch_and_its_staging_tables_which_follow_the_model(
-    room: Room,
+    shop: Shop,
 ) -> None:
-    room.deploy(FILTERED)
+    shop.deploy(FILTERED)
     columns = (
         "SELECT table_name || '.' || column_name AS name FROM information_schema.columns"
         " WHERE table_schema = 'stg_a' ORDER BY 1"
     )
-    assert [r["name"] for r in room.rows(columns)] == [
+    assert [r["name"] for r in shop.rows(columns)] == [
         "orders.Org Code",
         "orders.acm_source_transaction_ind",
         "orders.nbr",
@@ -110,28 +110,28 @@ def test_an_agreement_makes_its_batch_and_its_staging_tables_which_follow_the_mo
         "SELECT count(*) FROM omd.batch_module INNER JOIN omd.batch USING (batch_id)"
         " WHERE batch_code = 'delivery.a'"
     )
-    assert room.one(members) == 3
-    room.conn.execute("INSERT INTO stg_a.org VALUES ('D', 'NL')")
+    assert shop.one(members) == 3
+    shop.conn.execute("INSERT INTO stg_a.org VALUES ('D', 'NL')")
     more = {"name": "more", "key": ["m"], "attributes": [{"name": "m", "type": "integer"}]}
-    room.call("deploy_model", model={**FILTERED, "entities": [*FILTERED["entities"], more]})
-    assert room.one(members) == 4
-    assert room.one("SELECT count(*) FROM stg_a.more") == 0
-    assert room.one("SELECT count(*) FROM stg_a.org") == 1
-    room.create(1, entities=["more"])
-    assert room.one("SELECT count(*) FROM stg_a.org") == 0
+    shop.call("deploy_model", model={**FILTERED, "entities": [*FILTERED["entities"], more]})
+    assert shop.one(members) == 4
+    assert shop.one("SELECT count(*) FROM stg_a.more") == 0
+    assert shop.one("SELECT count(*) FROM stg_a.org") == 1
+    shop.create(1, entities=["more"])
+    assert shop.one("SELECT count(*) FROM stg_a.org") == 0
 
 
-def test_a_delivery_says_what_is_delivered_and_how(room: Room) -> None:
-    room.deploy(FILTERED, options={"include_existing": False}, context={"org": [{"code": "NL"}]})
+def test_a_delivery_says_what_is_delivered_and_how(shop: Shop) -> None:
+    shop.deploy(FILTERED, options={"include_existing": False}, context={"org": [{"code": "NL"}]})
 
     def created(**arguments: Any) -> dict[str, tuple[Any, ...]]:
-        delivery_id = room.create(1, **arguments)
-        rows = room.rows(
+        delivery_id = shop.create(1, **arguments)
+        rows = shop.rows(
             "SELECT * FROM omd_delivery.delivery_entity INNER JOIN omd_delivery.entity"
             " USING (entity_id) WHERE delivery_id = %s",
             delivery_id,
         )
-        room.call("cancel_delivery", delivery_id=delivery_id, reason="enough")
+        shop.call("cancel_delivery", delivery_id=delivery_id, reason="enough")
         return {
             r["entity_code"]: (
                 r["load_type"],
@@ -152,22 +152,22 @@ def test_a_delivery_says_what_is_delivered_and_how(room: Room) -> None:
         "total": ("FULL", "ALL", None, False),
     }
     # Its time is now, its context that of the agreement, and a delivery may narrow both.
-    row = room.delivery(room.create(entities=["org"], message={"words": 1}))
-    assert row["snapshot_datetime"] <= room.one("SELECT clock_timestamp()")
+    row = shop.delivery(shop.create(entities=["org"], message={"words": 1}))
+    assert row["snapshot_datetime"] <= shop.one("SELECT clock_timestamp()")
     assert row["context"] == {"org": [{"code": "NL"}]}
     assert (row["include_existing"], row["is_dry_run"], row["message"]) == (
         False,
         False,
         {"words": 1},
     )
-    assert room.events(row["delivery_id"]) == [("create_delivery", "RECEIVED")]
+    assert shop.events(row["delivery_id"]) == [("create_delivery", "RECEIVED")]
 
 
-def test_creation_is_refused_in_one_order(room: Room) -> None:
+def test_creation_is_refused_in_one_order(shop: Shop) -> None:
     """Each case has all later mistakes too, so the order shows."""
-    room.deploy(FILTERED)
-    room.accept(10, {"org": [("N", "NL")]})
-    room.call(
+    shop.deploy(FILTERED)
+    shop.accept(10, {"org": [("N", "NL")]})
+    shop.call(
         "register_agreement",
         agreement_code="a",
         completeness="COMPLETE",
@@ -182,39 +182,39 @@ def test_creation_is_refused_in_one_order(room: Room) -> None:
 
     def refused(sqlstate: str, **mended: Any) -> dict[str, Any]:
         wrong.update(mended)
-        return room.refused(sqlstate, "create_delivery", **wrong)
+        return shop.refused(sqlstate, "create_delivery", **wrong)
 
     refused("OM005", agreement_code=None)
     refused("OM033", agreement_code="nothing")
     refused("OM036", agreement_code="a")
     refused("OM232", entities=["orders"])
-    room.agree("a", inactive_indicator="N", effective_to="2020-01-01")
+    shop.agree("a", inactive_indicator="N", effective_to="2020-01-01")
     refused("OM232")
-    room.agree("a", effective_to="9000-01-01", effective_from="8000-01-01")
+    shop.agree("a", effective_to="9000-01-01", effective_from="8000-01-01")
     refused("OM232")
-    room.agree("a", effective_from="2000-01-01")
+    shop.agree("a", effective_from="2000-01-01")
     refused("OM038")
     assert refused("OM041", snapshot_datetime="2020-01-10Z")["missing"] == "org"
-    room.agree("a", completeness="PARTIAL")
+    shop.agree("a", completeness="PARTIAL")
     assert refused("OM037", entities=["orders", "org"])["entity"] == "org"
     assert refused("OM039", entities=["orders"])["parents"] == "org"
-    pending = room.create("2020-01-09Z", entities={"orders": "DELTA"})
+    pending = shop.create("2020-01-09Z", entities={"orders": "DELTA"})
     assert refused("OM131", entities={"orders": {"context": "ALL"}})["delivery_id"] == pending
-    room.call("report_loaded", delivery_id=pending)
+    shop.call("report_loaded", delivery_id=pending)
     assert refused("OM131")["delivery_status"] == "LOADED"
-    room.call("reject_delivery", delivery_id=pending, reason="wrong file")
+    shop.call("reject_delivery", delivery_id=pending, reason="wrong file")
     # A named key is a context too, of the entity itself or of its parent.
     for context in ({"orders": [{"nbr": "7"}]}, {"org": [{"code": "NL"}]}):
-        room.call(
+        shop.call(
             "cancel_delivery",
-            delivery_id=room.create(11, entities=["orders"], context=context),
+            delivery_id=shop.create(11, entities=["orders"], context=context),
             reason="enough",
         )
 
 
-def test_an_argument_of_a_delivery_is_refused(room: Room) -> None:
-    room.deploy(FILTERED, entities=["orders"], context={"org": [{"code": "NL"}, {"code": "BE"}]})
-    room.agree("g", layer_code="GDAL")
+def test_an_argument_of_a_delivery_is_refused(shop: Shop) -> None:
+    shop.deploy(FILTERED, entities=["orders"], context={"org": [{"code": "NL"}, {"code": "BE"}]})
+    shop.agree("g", layer_code="GDAL")
     for wrong in (
         {"agreement_code": "g"},
         {"entities": []},
@@ -243,9 +243,9 @@ def test_an_argument_of_a_delivery_is_refused(room: Room) -> None:
         {"snapshot_datetime": "-infinity"},
         {"snapshot_datetime": "0044-03-15 BC"},
     ):
-        room.refused("OM036", "create_delivery", **{"agreement_code": "a", **wrong})
-    delivery_id = room.create(1, context={"org": [{"code": "BE"}], "orders": [{"nbr": "1"}]})
-    assert room.delivery(delivery_id)["context"] == {
+        shop.refused("OM036", "create_delivery", **{"agreement_code": "a", **wrong})
+    delivery_id = shop.create(1, context={"org": [{"code": "BE"}], "orders": [{"nbr": "1"}]})
+    assert shop.delivery(delivery_id)["context"] == {
         "org": [{"code": "BE"}],
         "orders": [{"nbr": 1}],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from delivery.conftest import Room
+    from delivery.runs import Shop
 
 
 def entity(name: str, key: list[str], *others: str, **more: Any) -> dict[str, Any]:
@@ -50,9 +50,9 @@ def orders(context_filter: bool) -> dict[str, Any]:
     }
 
 
-def contexts(room: Room, day: int, **arguments: Any) -> dict[str, Any]:
+def contexts(shop: Shop, day: int, **arguments: Any) -> dict[str, Any]:
     """Return kind and filters of each entity that is delivered, in the order of the plan."""
-    run = room.run(day, **arguments)
+    run = shop.run(day, **arguments)
     found = {}
     for name, planned in run.plan(2).items():
         if planned["load"]:
@@ -65,13 +65,13 @@ def contexts(room: Room, day: int, **arguments: Any) -> dict[str, Any]:
                 or (context["kind"] == "KEYS" and bool(filters or context["named"]))
             )
             assert (f"{name}.deletes" in codes) == (planned["load"] == "FULL")
-    room.call("cancel_delivery", delivery_id=run.id, reason="enough")
+    shop.call("cancel_delivery", delivery_id=run.id, reason="enough")
     return found
 
 
-def test_the_first_example(room: Room) -> None:
+def test_the_first_example(shop: Shop) -> None:
     """Parts are a Delta, part suppliers Full: they are about the parts that are delivered."""
-    room.deploy(parts(context_filter=True))
+    shop.deploy(parts(context_filter=True))
     lvl = [
         ("N", "1", "10", "q5"),
         ("N", "1", "11", None),
@@ -80,14 +80,14 @@ def test_the_first_example(room: Room) -> None:
         ("N", "200", "12", None),
         ("N", "1", "14", None),
     ]
-    room.accept(1, {"part_supplier": lvl, "part": [("N", p) for p in ("1", "2", "3", "200")]})
-    room.accept(2, {"part_supplier": [("R", "1", "14", None)]})
+    shop.accept(1, {"part_supplier": lvl, "part": [("N", p) for p in ("1", "2", "3", "200")]})
+    shop.accept(2, {"part_supplier": [("R", "1", "14", None)]})
     said = {"part": "DELTA", "part_supplier": "FULL"}
-    assert contexts(room, 3, entities=said) == {
+    assert contexts(shop, 3, entities=said) == {
         "part": ("KEYS",),
         "part_supplier": ("FILTERED", ("part", "CONTEXT")),
     }
-    run = room.run(3, entities=said)
+    run = shop.run(3, entities=said)
     run.validate()
     run.write(
         "part_supplier",
@@ -99,7 +99,7 @@ def test_the_first_example(room: Room) -> None:
     )
     counts = run.apply(written={"part_supplier": 5, "part": 0})["row_counts"]
     assert counts == {"part": {"N": 0, "A": 0, "R": 0}, "part_supplier": {"N": 2, "A": 1, "R": 2}}
-    assert room.current("part_supplier") == [
+    assert shop.current("part_supplier") == [
         ("1", "10", "q50"),
         ("1", "13", None),
         ("1", "14", None),
@@ -107,14 +107,14 @@ def test_the_first_example(room: Room) -> None:
         ("3", "10", None),
     ]
     # With the filter off the context is everything, and (3,10) is deleted too.
-    room.call("deploy_model", model=parts(context_filter=False))
-    assert contexts(room, 4, entities=said) == {"part": ("KEYS",), "part_supplier": ("ALL",)}
+    shop.call("deploy_model", model=parts(context_filter=False))
+    assert contexts(shop, 4, entities=said) == {"part": ("KEYS",), "part_supplier": ("ALL",)}
 
 
-def test_the_second_example(room: Room) -> None:
+def test_the_second_example(shop: Shop) -> None:
     """Orders are about the organizations delivered, and lines about the orders in that context."""
-    room.deploy(orders(context_filter=True))
-    room.accept(
+    shop.deploy(orders(context_filter=True))
+    shop.accept(
         1,
         {
             "organization": [("N", "NL"), ("N", "DE")],
@@ -123,31 +123,31 @@ def test_the_second_example(room: Room) -> None:
         },
     )
     said = {"organization": "DELTA", "orders": "FULL", "line": "FULL"}
-    found = contexts(room, 2, entities=said)
+    found = contexts(shop, 2, entities=said)
     assert list(found) == ["organization", "orders", "line"]
     assert found == {
         "organization": ("KEYS",),
         "orders": ("FILTERED", ("organization", "CONTEXT")),
         "line": ("FILTERED", ("orders", "CONTEXT")),
     }
-    run = room.run(2, entities=said)
+    run = shop.run(2, entities=said)
     run.validate()
     run.write("orders", ("A", "O1", "NL", "2"), ("N", "O3", "NL", "1"), ("R", "O2", None, None))
     run.write("line", ("N", "O1", "3"), ("N", "O3", "1"), ("R", "O1", "2"), ("R", "O2", "1"))
     run.apply()
-    assert [r[0] for r in room.current("orders")] == ["O1", "O3", "O9"]
-    assert room.current("line") == [("O1", "1"), ("O1", "3"), ("O3", "1"), ("O9", "1")]
+    assert [r[0] for r in shop.current("orders")] == ["O1", "O3", "O9"]
+    assert shop.current("line") == [("O1", "1"), ("O1", "3"), ("O3", "1"), ("O9", "1")]
     # With the filter off, orders are about all orders, and so are lines.
-    room.call("deploy_model", model=orders(context_filter=False))
-    assert contexts(room, 3, entities=said) == {
+    shop.call("deploy_model", model=orders(context_filter=False))
+    assert contexts(shop, 3, entities=said) == {
         "organization": ("KEYS",),
         "orders": ("ALL",),
         "line": ("ALL",),
     }
 
 
-def test_what_is_delivered_and_named_decides_the_context(room: Room) -> None:
-    room.deploy(orders(context_filter=True))
+def test_what_is_delivered_and_named_decides_the_context(shop: Shop) -> None:
+    shop.deploy(orders(context_filter=True))
     nl = {"organization": [{"code": "NL"}]}
     organization = ("organization", "CONTEXT")
     cases: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -183,9 +183,9 @@ def test_what_is_delivered_and_named_decides_the_context(room: Room) -> None:
         ({"entities": ["organization"], "context": nl}, {"organization": ("FILTERED",)}),
     ]
     for day, (arguments, expected) in enumerate(cases, 1):
-        assert contexts(room, day, **arguments) == expected, arguments
+        assert contexts(shop, day, **arguments) == expected, arguments
     for said, missing in ((["line"], "line"), (["orders", "line"], "orders")):
-        detail = room.refused(
+        detail = shop.refused(
             "OM039",
             "create_delivery",
             agreement_code="a",
@@ -194,28 +194,28 @@ def test_what_is_delivered_and_named_decides_the_context(room: Room) -> None:
         )
         assert detail["entity"] == missing
     # What the agreement names binds, whatever the delivery says.
-    room.agree("a", context=nl)
-    assert contexts(room, 20, entities={"orders": {"context": "ALL"}}) == {
+    shop.agree("a", context=nl)
+    assert contexts(shop, 20, entities={"orders": {"context": "ALL"}}) == {
         "orders": ("FILTERED", organization)
     }
     # The context of a model that has changed since is asked for again.
-    room.agree("a", context={})
-    room.call("deploy_model", model=orders(context_filter=False))
-    waiting = room.load(21, entities=["orders"])
-    room.call("deploy_model", model=orders(context_filter=True))
-    room.refused("OM039", "begin_delivery", delivery_id=waiting)
+    shop.agree("a", context={})
+    shop.call("deploy_model", model=orders(context_filter=False))
+    waiting = shop.load(21, entities=["orders"])
+    shop.call("deploy_model", model=orders(context_filter=True))
+    shop.refused("OM039", "begin_delivery", delivery_id=waiting)
 
 
-def test_stage_two_also_looks_at_what_the_delivery_may_break(room: Room) -> None:
-    room.deploy(orders(context_filter=True))
+def test_stage_two_also_looks_at_what_the_delivery_may_break(shop: Shop) -> None:
+    shop.deploy(orders(context_filter=True))
 
     def planned(day: int, **arguments: Any) -> dict[str, Any]:
-        run = room.run(day, **arguments)
+        run = shop.run(day, **arguments)
         found = {
             name: (e["load"], {c["constraint"]: c["type"] for c in e["constraints"]})
             for name, e in run.plan(2).items()
         }
-        room.call("cancel_delivery", delivery_id=run.id, reason="enough")
+        shop.call("cancel_delivery", delivery_id=run.id, reason="enough")
         return found
 
     found = planned(1, entities={"orders": "DELTA"})
@@ -228,12 +228,12 @@ def test_stage_two_also_looks_at_what_the_delivery_may_break(room: Room) -> None
     assert found == {
         "line": ("FULL", {"line.of_orders": "parent_exists", "line.deletes": "deletes"})
     }
-    room.agree("a", settings={"line.of_orders": {"enabled": False}})
+    shop.agree("a", settings={"line.of_orders": {"enabled": False}})
     assert list(planned(3, entities={"orders": "DELTA"})) == ["orders", "organization"]
     # Nothing more is delivered of what is retired, and nothing of it is checked.
     model = orders(context_filter=True)
-    room.agree("a", settings={})
-    plan = room.plan(room.run(4, entities={"orders": {"load": "DELTA", "rows": 3}}).id, 1)
+    shop.agree("a", settings={})
+    plan = shop.plan(shop.run(4, entities={"orders": {"load": "DELTA", "rows": 3}}).id, 1)
     (planned_entity,) = plan["entities"]
     assert planned_entity["key"] == ["o"]
     assert [a["name"] for a in planned_entity["attributes"]] == ["o", "org", "v"]
@@ -245,18 +245,18 @@ def test_stage_two_also_looks_at_what_the_delivery_may_break(room: Room) -> None
     assert model["interface"] == plan["interface"]
 
 
-def test_a_derived_entity_is_delivered_with_what_it_comes_from(room: Room) -> None:
+def test_a_derived_entity_is_delivered_with_what_it_comes_from(shop: Shop) -> None:
     model = orders(context_filter=False)
     model["entities"].append(
         entity(
             "busy", ["org"], derived={"from": ["orders", "line"], "query": "SELECT org FROM orders"}
         )
     )
-    room.deploy(model)
-    assert "busy" not in contexts(room, 1, entities=["orders"])
-    assert contexts(room, 2, entities=["orders", "line"])["busy"] == ("ALL",)
-    assert contexts(room, 3, entities={"orders": "FULL", "line": "DELTA"})["busy"] == ("KEYS",)
-    run = room.run(4, entities=["orders", "line"])
+    shop.deploy(model)
+    assert "busy" not in contexts(shop, 1, entities=["orders"])
+    assert contexts(shop, 2, entities=["orders", "line"])["busy"] == ("ALL",)
+    assert contexts(shop, 3, entities={"orders": "FULL", "line": "DELTA"})["busy"] == ("KEYS",)
+    run = shop.run(4, entities=["orders", "line"])
     assert run.plan(1)["busy"]["derived"] == {
         "from": ["orders", "line"],
         "query": "SELECT org FROM orders",
@@ -265,4 +265,4 @@ def test_a_derived_entity_is_delivered_with_what_it_comes_from(room: Room) -> No
     run.validate()
     run.write("busy", ("N", "NL"))
     assert run.apply()["row_counts"]["busy"] == {"N": 1, "A": 0, "R": 0}
-    assert room.receipt(run.id)["is_complete"] is False
+    assert shop.receipt(run.id)["is_complete"] is False

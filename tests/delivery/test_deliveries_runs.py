@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from delivery.conftest import SHOP
+from delivery.runs import SHOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from delivery.conftest import Room, Run
+    from delivery.runs import Shop
 
 ALL = (
     "RECEIVED",
@@ -42,16 +42,16 @@ ACCEPTED_FROM: dict[str, tuple[str, ...]] = {
 }
 
 
-def in_status(room: Room, status: str, day: int) -> tuple[int, int]:
+def in_status(shop: Shop, status: str, day: int) -> tuple[int, int]:
     """Bring a new delivery into this status; return its id and attempt."""
     if status == "RECEIVED":
-        return room.create(day), 0
-    run = room.run(day, dry_run=status == "CHECKED")
+        return shop.create(day), 0
+    run = shop.run(day, dry_run=status == "CHECKED")
     end = {"delivery_id": run.id, "reason": "enough"}
     if status == "REJECTED":
-        room.call("reject_delivery", **end)
+        shop.call("reject_delivery", **end)
     elif status == "CANCELLED":
-        room.call("cancel_delivery", **end)
+        shop.call("cancel_delivery", **end)
     elif status == "REFUSED":
         run.measure(1, {"orders.positive": 1})
         assert run.verdict(1)["verdict"] == "REJECTED"
@@ -60,26 +60,26 @@ def in_status(room: Room, status: str, day: int) -> tuple[int, int]:
         if status in ("ACCEPTED", "PERSISTED", "REVERTED"):
             queue_id = run.apply()["queue_id"]
             if status == "PERSISTED":
-                room.persist(queue_id)
+                shop.persist(queue_id)
             elif status == "REVERTED":
-                room.call("revert_delivery", **end)
+                shop.call("revert_delivery", **end)
     return run.id, run.attempt
 
 
-def test_each_routine_is_accepted_in_its_statuses_only(room: Room) -> None:
-    room.deploy()
+def test_each_routine_is_accepted_in_its_statuses_only(shop: Shop) -> None:
+    shop.deploy()
     for day, status in enumerate(ALL, 1):
-        delivery_id, attempt = in_status(room, status, day)
-        refuses_all_others(room, status, delivery_id, attempt)
+        delivery_id, attempt = in_status(shop, status, day)
+        refuses_all_others(shop, status, delivery_id, attempt)
         if status == "ACCEPTED":
-            room.persist(room.one("SELECT queue_id FROM omd_report.delivery_queue"))
+            shop.persist(shop.one("SELECT queue_id FROM omd_report.delivery_queue"))
         elif status in ("RECEIVED", "LOADED", "VALIDATED"):
-            room.call("cancel_delivery", delivery_id=delivery_id, reason="enough")
+            shop.call("cancel_delivery", delivery_id=delivery_id, reason="enough")
 
 
-def refuses_all_others(room: Room, status: str, delivery_id: int, attempt: int) -> None:
-    assert room.status(delivery_id) == status
-    before = room.delivery(delivery_id)
+def refuses_all_others(shop: Shop, status: str, delivery_id: int, attempt: int) -> None:
+    assert shop.status(delivery_id) == status
+    before = shop.delivery(delivery_id)
     more: dict[str, dict[str, Any]] = {
         "heartbeat_delivery": {"lease": "1 hour"},
         "register_violations": {"stage": 1, "entity_code": "orders", "measures": {}},
@@ -112,23 +112,23 @@ def refuses_all_others(room: Room, status: str, delivery_id: int, attempt: int) 
         given = {"delivery_id": delivery_id, **more.get(routine, {})}
         if routine in fenced:
             given["attempt"] = attempt
-        detail = room.refused("OM130", routine, **given)
+        detail = shop.refused("OM130", routine, **given)
         assert detail["delivery_status"] == status
     # And no other change of status than those of the table.
     known = {
         r["to_status"]
-        for r in room.rows(
+        for r in shop.rows(
             "SELECT to_status FROM omd_delivery.delivery_transition WHERE from_status = %s", status
         )
     }
     for to_status in {*ALL, None, "NONSENSE"} - known:
         with pytest.raises(psycopg.Error) as caught:
-            room.one("SELECT omd_delivery.move_delivery(%s, %s)", delivery_id, to_status)
+            shop.one("SELECT omd_delivery.move_delivery(%s, %s)", delivery_id, to_status)
         assert caught.value.sqlstate == "OM130"
-    assert room.delivery(delivery_id) == before
+    assert shop.delivery(delivery_id) == before
 
 
-def test_an_unknown_delivery_is_refused_everywhere(room: Room) -> None:
+def test_an_unknown_delivery_is_refused_everywhere(shop: Shop) -> None:
     for routine in ACCEPTED_FROM:
         given: dict[str, Any] = {"delivery_id": 7}
         if routine not in ("report_loaded", "begin_delivery") and not routine.startswith("re"):
@@ -145,110 +145,108 @@ def test_an_unknown_delivery_is_refused_everywhere(room: Room) -> None:
             given["samples"] = []
         if routine == "heartbeat_delivery":
             given["lease"] = "1 hour"
-        assert room.refused("OM034", routine, **given) == {"delivery_id": 7}
+        assert shop.refused("OM034", routine, **given) == {"delivery_id": 7}
     for query in ("validation_plan(7, 1)", "delivery_receipt(7)"):
         with pytest.raises(psycopg.Error) as caught:
-            room.one(f"SELECT omd_delivery.{query}")
+            shop.one(f"SELECT omd_delivery.{query}")
         assert caught.value.sqlstate == "OM034"
 
 
-def test_a_run_is_a_batch_with_a_module_for_each_entity(room: Room) -> None:
-    room.deploy()
-    run = room.run(1, entities=["customer", "orders"])
-    modules = room.rows(
+def test_a_run_is_a_batch_with_a_module_for_each_entity(shop: Shop) -> None:
+    shop.deploy()
+    run = shop.run(1, entities=["customer", "orders"])
+    modules = shop.rows(
         "SELECT module_code, batch_instance_id FROM omd.module_instance"
         " INNER JOIN omd.module USING (module_id) WHERE module_instance_id = ANY(%s) ORDER BY 1",
         list(run.instances.values()),
     )
     assert [m["module_code"] for m in modules] == ["lvl.shop.customer", "lvl.shop.orders"]
     assert {m["batch_instance_id"] for m in modules} == {run.batch}
-    again = room.ask(run.id)
+    again = shop.ask(run.id)
     assert (again["outcome"], again["attempt"]) == ("RUNNING", 1)
     assert again["batch_instance_id"] == run.batch
-    room.agree("b")
-    other = room.load(2, code="b")
-    answer = room.ask(other)
+    shop.agree("b")
+    other = shop.load(2, code="b")
+    answer = shop.ask(other)
     assert (answer["outcome"], answer["detail"]) == (
         "WAIT",
         f"delivery {run.id} of the interface runs",
     )
-    assert room.delivery(other)["attempt"] == 0
-    assert room.instances(run) == {("E", None)}
+    assert shop.delivery(other)["attempt"] == 0
+    assert shop.instances(run) == {("E", None)}
     # A model is not changed under a run.
-    room.refused("OM136", "deploy_model", model=SHOP)
+    shop.refused("OM136", "deploy_model", model=SHOP)
 
 
-def test_a_begin_never_blocks_and_one_of_many_runs(
-    room: Room, another: Callable[..., Room]
-) -> None:
-    room.deploy()
-    ids = [room.load(1)]
-    room.agree("b")
-    ids.append(room.load(2, code="b"))
-    rooms = [another() for _ in range(16)]
+def test_a_begin_never_blocks_and_one_of_many_runs(shop: Shop, shops: Callable[..., Shop]) -> None:
+    shop.deploy()
+    ids = [shop.load(1)]
+    shop.agree("b")
+    ids.append(shop.load(2, code="b"))
+    rooms = [shops() for _ in range(16)]
     for _ in range(5):
         with ThreadPoolExecutor(16) as pool:
             answers = list(pool.map(lambda n: rooms[n].ask(ids[n % 2], lease="1 hour"), range(16)))
         (won,) = [a for a in answers if a["outcome"] == "RUN"]
         assert {a["outcome"] for a in answers} <= {"RUN", "WAIT", "RUNNING"}
-        running = room.rows("SELECT delivery_id FROM omd_delivery.delivery WHERE is_running")
+        running = shop.rows("SELECT delivery_id FROM omd_delivery.delivery WHERE is_running")
         assert len(running) == 1
-        room.call("fail_delivery", delivery_id=running[0]["delivery_id"], attempt=won["attempt"])
+        shop.call("fail_delivery", delivery_id=running[0]["delivery_id"], attempt=won["attempt"])
     # Also while another session holds the interface.
-    holder = another()
+    holder = shops()
     with holder.conn.transaction():
         holder.conn.execute("SELECT FROM omd_delivery.interface FOR NO KEY UPDATE")
-        answer = room.ask(ids[0])
+        answer = shop.ask(ids[0])
     assert (answer["outcome"], answer["detail"]) == (
         "WAIT",
         "another session works on the interface",
     )
 
 
-def test_a_dead_run_is_given_up_and_resumed_and_its_late_calls_are_refused(room: Room) -> None:
-    room.deploy()
-    room.accept(1, {"customer": [("N", 1, "a")]})
-    dead = room.begin(room.load(2, entities={"customer": "DELTA"}), lease="1 hour")
+def test_a_dead_run_is_given_up_and_resumed_and_its_late_calls_are_refused(shop: Shop) -> None:
+    shop.deploy()
+    shop.accept(1, {"customer": [("N", 1, "a")]})
+    dead = shop.begin(shop.load(2, entities={"customer": "DELTA"}), lease="1 hour")
     dead.validate()
     dead.write("customer", ("A", 1, "lost"))
-    room.owner(
+    shop.owner(
         "UPDATE omd.module_instance SET lease_expires_at = now() - interval '1 s'"
         " WHERE module_instance_id = %s",
         dead.instances["customer"],
     )
-    room.refused("OM107", "heartbeat_delivery", delivery_id=dead.id, attempt=1, lease="1 hour")
+    shop.refused("OM107", "heartbeat_delivery", delivery_id=dead.id, attempt=1, lease="1 hour")
     # Whatever delivery of the interface begins next ends it.
-    room.agree("b")
-    other = room.run(3, code="b", entities={"customer": "DELTA"})
-    assert room.instances(dead) == {("F", None)}
+    shop.agree("b")
+    other = shop.run(3, code="b", entities={"customer": "DELTA"})
+    assert shop.instances(dead) == {("F", None)}
     assert (
-        room.one(f"SELECT count(*) FROM {room.delta('customer')} WHERE delivery_id = %s", dead.id)
+        shop.one(f"SELECT count(*) FROM {shop.delta('customer')} WHERE delivery_id = %s", dead.id)
         == 0
     )
     for routine, arguments in (
         ("apply_delta", {}),
         ("heartbeat_delivery", {"lease": "1 hour"}),
     ):
-        room.refused("OM132", routine, delivery_id=dead.id, attempt=1, **arguments)
-    room.call("fail_delivery", delivery_id=other.id, attempt=1, event_detail="no disk")
-    room.call("fail_delivery", delivery_id=other.id, attempt=1)
+        shop.refused("OM132", routine, delivery_id=dead.id, attempt=1, **arguments)
+    shop.call("fail_delivery", delivery_id=other.id, attempt=1, event_detail="no disk")
+    shop.call("fail_delivery", delivery_id=other.id, attempt=1)
     assert (
-        room.one(
+        shop.one(
             "SELECT event_detail FROM omd.event_log"
             " WHERE batch_instance_id = %s AND module_instance_id = 0",
             other.batch,
         )
         == "no disk"
     )
-    assert room.status(other.id) == "LOADED"
+    assert shop.status(other.id) == "LOADED"
 
-    run = room.begin(dead.id)
+    run = shop.begin(dead.id)
     assert run.attempt == 2
-    assert room.events(dead.id)[-2:] == [
+    assert shop.events(dead.id)[-2:] == [
         ("stage_verdict", "VALIDATED"),
         ("begin_delivery", "LOADED"),
     ]
-    assert room.delivery(dead.id)["verdict"] is None
+    assert shop.delivery(dead.id)["verdict"] is None
     for routine, arguments in (
         ("apply_delta", {}),
         ("fail_delivery", {}),
@@ -257,97 +255,97 @@ def test_a_dead_run_is_given_up_and_resumed_and_its_late_calls_are_refused(room:
         ("register_samples", {"entity_code": "x", "samples": []}),
         ("register_violations", {"stage": 1, "entity_code": "x", "measures": {}}),
     ):
-        detail = room.refused("OM132", routine, delivery_id=dead.id, attempt=1, **arguments)
+        detail = shop.refused("OM132", routine, delivery_id=dead.id, attempt=1, **arguments)
         assert detail == {"delivery_id": dead.id, "attempt": 1, "newest_attempt": 2}
     run.validate()
     run.write("customer", ("A", 1, "b"))
     # What the dead program wrote after the rollback does not count.
     dead.write("customer", ("A", 1, "lost"))
     assert run.apply(written={"customer": 1})["row_counts"]["customer"] == {"N": 0, "A": 1, "R": 0}
-    assert room.current("customer") == [(1, "b")]
-    assert room.instances(run) == {("S", None)}
+    assert shop.current("customer") == [(1, "b")]
+    assert shop.instances(run) == {("S", None)}
 
 
-def test_process_control_may_skip_or_abort_a_run(room: Room) -> None:
-    room.deploy()
-    delivery_id = room.load(1)
-    room.call("omd.register_batch", batch_code="delivery.a", inactive_indicator="Y")
-    answer = room.ask(delivery_id)
+def test_process_control_may_skip_or_abort_a_run(shop: Shop) -> None:
+    shop.deploy()
+    delivery_id = shop.load(1)
+    shop.call("omd.register_batch", batch_code="delivery.a", inactive_indicator="Y")
+    answer = shop.ask(delivery_id)
     assert (answer["outcome"], answer["detail"]) == ("SKIPPED", "INACTIVE")
-    room.call("omd.register_batch", batch_code="delivery.a", inactive_indicator="N")
-    room.call("omd.register_module", module_code="lvl.shop.orders", inactive_indicator="Y")
-    answer = room.ask(delivery_id)
+    shop.call("omd.register_batch", batch_code="delivery.a", inactive_indicator="N")
+    shop.call("omd.register_module", module_code="lvl.shop.orders", inactive_indicator="Y")
+    answer = shop.ask(delivery_id)
     assert (answer["outcome"], answer["detail"]) == ("SKIPPED", "orders: INACTIVE")
     assert answer["instances"] is None
     # The entity that had begun was ended, so nothing is left in the way.
     assert (
-        room.one(
+        shop.one(
             "SELECT count(*) FROM omd.module_instance WHERE execution_status_code = 'E'"
             " AND module_instance_id > 0"
         )
         == 0
     )
-    assert room.delivery(delivery_id)["attempt"] == 0
-    room.call("omd.register_module", module_code="lvl.shop.orders", inactive_indicator="N")
-    running = room.call("omd.begin_module", module_code="lvl.shop.orders")
-    answer = room.ask(delivery_id)
+    assert shop.delivery(delivery_id)["attempt"] == 0
+    shop.call("omd.register_module", module_code="lvl.shop.orders", inactive_indicator="N")
+    running = shop.call("omd.begin_module", module_code="lvl.shop.orders")
+    answer = shop.ask(delivery_id)
     assert (answer["outcome"], answer["detail"]) == ("ABORTED", "orders: RUNNING")
-    room.call("omd.module_failure", module_instance_id=running["module_instance_id"])
-    assert room.begin(delivery_id).attempt == 1
+    shop.call("omd.module_failure", module_instance_id=running["module_instance_id"])
+    assert shop.begin(delivery_id).attempt == 1
 
 
-def test_an_overtaken_delivery_is_refused_at_its_begin(room: Room) -> None:
-    room.deploy()
-    early = room.load(5, entities=["orders"])
-    room.agree("b")
-    room.accept(6, {"orders": []}, code="b")
-    answer = room.ask(early)
+def test_an_overtaken_delivery_is_refused_at_its_begin(shop: Shop) -> None:
+    shop.deploy()
+    early = shop.load(5, entities=["orders"])
+    shop.agree("b")
+    shop.accept(6, {"orders": []}, code="b")
+    answer = shop.ask(early)
     assert answer["outcome"] == "REFUSED"
-    row = room.delivery(early)
+    row = shop.delivery(early)
     assert (row["delivery_status"], row["verdict"]) == ("REFUSED", "REJECTED")
     assert row["reasons"][0]["entity"] == "orders"
     # Another entity may be earlier.
-    assert room.run(1, entities=["customer"]).attempt == 1
+    assert shop.run(1, entities=["customer"]).attempt == 1
 
 
-def test_a_mark_raised_during_the_run_refuses_the_delta(room: Room) -> None:
-    room.deploy()
-    run = room.run(5, entities={"customer": "DELTA"})
+def test_a_mark_raised_during_the_run_refuses_the_delta(shop: Shop) -> None:
+    shop.deploy()
+    run = shop.run(5, entities={"customer": "DELTA"})
     run.validate()
-    room.one(
+    shop.one(
         "SELECT omd_delivery.raise_high_water_mark(entity_id, '2020-01-05Z')"
         " FROM omd_delivery.entity WHERE entity_code = 'customer'"
     )
-    room.refused("OM037", "apply_delta", delivery_id=run.id, attempt=1)
-    room.one(
+    shop.refused("OM037", "apply_delta", delivery_id=run.id, attempt=1)
+    shop.one(
         "SELECT omd_delivery.raise_high_water_mark(entity_id, '2020-01-01Z')"
         " FROM omd_delivery.entity WHERE entity_code = 'customer'"
     )
-    marks = room.rows("SELECT * FROM omd_report.delivery_marks WHERE snapshot_datetime IS NOT NULL")
+    marks = shop.rows("SELECT * FROM omd_report.delivery_marks WHERE snapshot_datetime IS NOT NULL")
     assert [str(m["snapshot_datetime"])[:10] for m in marks] == ["2020-01-05"]
-    room.call("fail_delivery", delivery_id=run.id, attempt=1)
-    assert room.ask(run.id)["outcome"] == "REFUSED"
+    shop.call("fail_delivery", delivery_id=run.id, attempt=1)
+    assert shop.ask(run.id)["outcome"] == "REFUSED"
 
 
-def test_a_cancelled_or_rejected_run_is_fenced(room: Room) -> None:
-    room.deploy()
-    run = room.run(1)
-    room.call("cancel_delivery", delivery_id=run.id, reason="not today")
-    assert room.instances(run) == {("F", None)}
-    room.refused("OM130", "stage_verdict", delivery_id=run.id, attempt=1, stage=1)
-    run = room.run(1)
-    room.call("reject_delivery", delivery_id=run.id, reason="wrong file")
-    assert room.events(run.id)[-1] == ("reject_delivery", "REJECTED")
+def test_a_cancelled_or_rejected_run_is_fenced(shop: Shop) -> None:
+    shop.deploy()
+    run = shop.run(1)
+    shop.call("cancel_delivery", delivery_id=run.id, reason="not today")
+    assert shop.instances(run) == {("F", None)}
+    shop.refused("OM130", "stage_verdict", delivery_id=run.id, attempt=1, stage=1)
+    run = shop.run(1)
+    shop.call("reject_delivery", delivery_id=run.id, reason="wrong file")
+    assert shop.events(run.id)[-1] == ("reject_delivery", "REJECTED")
     assert (
-        room.one("SELECT reason FROM omd_delivery.delivery_event WHERE to_status = 'REJECTED'")
+        shop.one("SELECT reason FROM omd_delivery.delivery_event WHERE to_status = 'REJECTED'")
         == "wrong file"
     )
-    assert room.run(1).attempt == 1
+    assert shop.run(1).attempt == 1
 
 
-def test_measures_must_fit_the_plan(room: Room) -> None:
-    room.deploy()
-    run = room.run(1, entities={"orders": {"rows": 10}})
+def test_measures_must_fit_the_plan(shop: Shop) -> None:
+    shop.deploy()
+    run = shop.run(1, entities={"orders": {"rows": 10}})
     plan = run.plan(1)
     assert list(plan) == ["orders"]
     codes = {c["constraint"]: 0 for c in plan["orders"]["constraints"]}
@@ -366,7 +364,7 @@ def test_measures_must_fit_the_plan(room: Room) -> None:
             **wrong,
         }
         return str(
-            room.refused("OM040", "register_violations", delivery_id=run.id, attempt=1, **given)[
+            shop.refused("OM040", "register_violations", delivery_id=run.id, attempt=1, **given)[
                 "problem"
             ]
         )
@@ -393,17 +391,17 @@ def test_measures_must_fit_the_plan(room: Room) -> None:
     refused(entity_code="customer")
     refused(entity_code="nothing")
     assert (
-        room.refused("OM040", "stage_verdict", delivery_id=run.id, attempt=1, stage=1)["entity"]
+        shop.refused("OM040", "stage_verdict", delivery_id=run.id, attempt=1, stage=1)["entity"]
         == "orders"
     )
-    room.refused("OM130", "stage_verdict", delivery_id=run.id, attempt=1, stage=2)
-    room.refused("OM036", "stage_verdict", delivery_id=run.id, attempt=1, stage=3)
+    shop.refused("OM130", "stage_verdict", delivery_id=run.id, attempt=1, stage=2)
+    shop.refused("OM036", "stage_verdict", delivery_id=run.id, attempt=1, stage=3)
     # Repeated, they replace; after the verdict they are refused.
     run.measure(1, {"orders.positive": 5})
     run.measure(1)
     assert run.verdict(1) == {"verdict": None, "delivery_status": "LOADED", "reasons": []}
     assert run.verdict(1) == {"verdict": None, "delivery_status": "LOADED", "reasons": []}
-    room.refused(
+    shop.refused(
         "OM130",
         "register_violations",
         delivery_id=run.id,
@@ -440,16 +438,16 @@ THRESHOLDS: list[tuple[dict[str, Any], int, str]] = [
 ]
 
 
-def test_a_count_meets_its_thresholds_at_their_edge(room: Room) -> None:
-    room.deploy()
+def test_a_count_meets_its_thresholds_at_their_edge(shop: Shop) -> None:
+    shop.deploy()
     for day, (setting, rows, level) in enumerate(THRESHOLDS, 1):
-        room.agree("a", settings={"orders.positive": setting})
-        run = room.run(day, entities=["orders"])
+        shop.agree("a", settings={"orders.positive": setting})
+        run = shop.run(day, entities=["orders"])
         run.measure(1, {"orders.positive": rows})
         answer = run.verdict(1)
         (found,) = [
             c
-            for c in room.receipt(run.id)["entities"][0]["constraints"]
+            for c in shop.receipt(run.id)["entities"][0]["constraints"]
             if c["constraint"] == "orders.positive"
         ]
         assert (found["level"], found["violations"]) == (level, rows), setting
@@ -462,10 +460,10 @@ def test_a_count_meets_its_thresholds_at_their_edge(room: Room) -> None:
             run.measure(2)
             expected = "ACCEPTED" if level == "NONE" else "ACCEPTED WITH FINDINGS"
             assert run.verdict(2)["verdict"] == expected
-            room.call("cancel_delivery", delivery_id=run.id, reason="enough")
+            shop.call("cancel_delivery", delivery_id=run.id, reason="enough")
 
 
-def test_a_setting_of_the_agreement_overrides_that_of_the_model_field_by_field(room: Room) -> None:
+def test_a_setting_of_the_agreement_overrides_that_of_the_model_field_by_field(shop: Shop) -> None:
     model = {
         **SHOP,
         "settings": {
@@ -473,26 +471,26 @@ def test_a_setting_of_the_agreement_overrides_that_of_the_model_field_by_field(r
             "orders.of": {"enabled": False},
         },
     }
-    room.deploy(
+    shop.deploy(
         model, settings={"orders.positive": {"threshold": 2}, "orders.of": {"enabled": True}}
     )
-    run = room.run(1, entities=["orders"])
+    run = shop.run(1, entities=["orders"])
     positive = {c["constraint"]: c for c in run.plan(1)["orders"]["constraints"]}["orders.positive"]
     assert positive["action"] == "EMPTY COLUMN"
     assert "orders.of" in {c["constraint"] for c in run.plan(2)["orders"]["constraints"]}
     # A change during the run does not matter to it.
-    room.agree("a", settings={})
+    shop.agree("a", settings={})
     run.measure(1, {"orders.positive": 3})
     assert run.verdict(1)["verdict"] == "REJECTED"
-    run = room.run(1, entities=["orders"])
+    run = shop.run(1, entities=["orders"])
     assert "orders.of" not in {c["constraint"] for c in run.plan(2)["orders"]["constraints"]}
     run.measure(1, {"orders.positive": 3})
     assert run.verdict(1)["verdict"] is None
 
 
-def test_a_refused_delivery_ends_with_all_its_reasons(room: Room) -> None:
-    room.deploy()
-    run = room.run(1)
+def test_a_refused_delivery_ends_with_all_its_reasons(shop: Shop) -> None:
+    shop.deploy()
+    run = shop.run(1)
     run.measure(1, {"orders.positive": 2, "customer.primary_key": 1})
     run.write("orders", ("N", 1, 1, 5))
     answer = run.verdict(1)
@@ -501,21 +499,21 @@ def test_a_refused_delivery_ends_with_all_its_reasons(room: Room) -> None:
         "orders.positive",
     ]
     assert run.verdict(1) == answer
-    assert room.instances(run) == {("A", "REJECTED")}
-    assert room.one(f"SELECT count(*) FROM {room.delta('orders')}") == 0
-    receipt = room.receipt(run.id)
+    assert shop.instances(run) == {("A", "REJECTED")}
+    assert shop.one(f"SELECT count(*) FROM {shop.delta('orders')}") == 0
+    receipt = shop.receipt(run.id)
     assert (receipt["status"], receipt["verdict"]) == ("REFUSED", "REJECTED")
     assert receipt["reasons"] == answer["reasons"]
-    assert {f["level"] for f in room.rows("SELECT level FROM omd_report.delivery_findings")} == {
+    assert {f["level"] for f in shop.rows("SELECT level FROM omd_report.delivery_findings")} == {
         "REJECT"
     }
     # The next delivery is not held up by it.
-    assert room.run(1).validate()["verdict"] == "ACCEPTED"
+    assert shop.run(1).validate()["verdict"] == "ACCEPTED"
 
 
-def test_findings_and_existing_rows_make_a_verdict_with_findings(room: Room) -> None:
-    room.deploy(settings={"orders.of": {"threshold": 5}})
-    run = room.run(1, entities={"customer": "DELTA"})
+def test_findings_and_existing_rows_make_a_verdict_with_findings(shop: Shop) -> None:
+    shop.deploy(settings={"orders.of": {"threshold": 5}})
+    run = shop.run(1, entities={"customer": "DELTA"})
     run.measure(1, customer={"findings": {"UNKNOWN_COLUMN": 1}})
     assert run.verdict(1)["verdict"] is None
     # orders are not delivered: the delivery may break their rows.
@@ -525,32 +523,32 @@ def test_findings_and_existing_rows_make_a_verdict_with_findings(room: Room) -> 
     assert [c["constraint"] for c in plan["orders"]["constraints"]] == ["orders.of"]
     run.measure(2, {"orders.of": {"rows": 0, "existing": 5}})
     assert run.verdict(2)["verdict"] == "ACCEPTED WITH FINDINGS"
-    entities = {e["entity"]: e for e in room.receipt(run.id)["entities"]}
+    entities = {e["entity"]: e for e in shop.receipt(run.id)["entities"]}
     assert entities["customer"]["findings"] == {"UNKNOWN_COLUMN": 1}
     (found,) = entities["orders"]["constraints"]
     assert (found["violations"], found["existing"]) == (5, 5)
     run.apply()
-    queue_id = room.one("SELECT queue_id FROM omd_report.delivery_queue")
-    room.persist(queue_id)
-    assert room.status(run.id) == "PERSISTED WITH VIOLATED CONSTRAINTS"
+    queue_id = shop.one("SELECT queue_id FROM omd_report.delivery_queue")
+    shop.persist(queue_id)
+    assert shop.status(run.id) == "PERSISTED WITH VIOLATED CONSTRAINTS"
 
 
-def test_a_dry_run_is_without_effect(room: Room) -> None:
-    room.deploy()
-    run = room.run(1, dry_run=True)
+def test_a_dry_run_is_without_effect(shop: Shop) -> None:
+    shop.deploy()
+    run = shop.run(1, dry_run=True)
     run.measure(1, {"orders.positive": 1})
     answer = run.verdict(1)
     assert (answer["delivery_status"], answer["verdict"]) == ("CHECKED", "REJECTED")
-    assert room.instances(run) == {("A", "REJECTED")}
-    run = room.run(1, dry_run=True)
+    assert shop.instances(run) == {("A", "REJECTED")}
+    run = shop.run(1, dry_run=True)
     run.write("orders", ("N", 1, 1, 5))
     answer = run.validate()
     assert (answer["delivery_status"], answer["verdict"]) == ("CHECKED", "ACCEPTED")
     assert run.verdict(2) == answer
-    assert room.instances(run) == {("S", None)}
-    assert room.one(f"SELECT count(*) FROM {room.delta('orders')}") == 0
-    assert room.rows("SELECT * FROM omd_report.delivery_queue") == []
-    assert room.run(1).attempt == 1
+    assert shop.instances(run) == {("S", None)}
+    assert shop.one(f"SELECT count(*) FROM {shop.delta('orders')}") == 0
+    assert shop.rows("SELECT * FROM omd_report.delivery_queue") == []
+    assert shop.run(1).attempt == 1
 
 
 DELETES: list[tuple[dict[str, Any], dict[str, Any], tuple[int, int], str]] = [
@@ -570,31 +568,29 @@ DELETES: list[tuple[dict[str, Any], dict[str, Any], tuple[int, int], str]] = [
 ]
 
 
-def test_implicit_deletes_meet_a_threshold_of_their_own(room: Room) -> None:
-    room.deploy()
+def test_implicit_deletes_meet_a_threshold_of_their_own(shop: Shop) -> None:
+    shop.deploy()
     for day, (arguments, setting, (delivered, deletes), level) in enumerate(DELETES, 1):
-        room.agree("a", settings={"customer.deletes": setting} if setting else {})
-        run = room.run(day, entities=["customer"], **arguments)
+        shop.agree("a", settings={"customer.deletes": setting} if setting else {})
+        run = shop.run(day, entities=["customer"], **arguments)
         run.measure(1)
         run.verdict(1)
         run.measure(2, customer={"rows_delivered": delivered, "rows_implicit_deletes": deletes})
         verdict = run.verdict(2)["verdict"]
         (found,) = [
-            c for c in room.receipt(run.id)["entities"][0]["constraints"] if c["type"] == "deletes"
+            c for c in shop.receipt(run.id)["entities"][0]["constraints"] if c["type"] == "deletes"
         ]
         assert found["level"] == level, (arguments, setting)
         assert found["violations"] == (deletes if level == "REJECT" else 0)
         expected = {"REJECT": "REJECTED", "WARN": "ACCEPTED WITH FINDINGS", "NONE": "ACCEPTED"}
         assert verdict == expected[level]
         if level != "REJECT":
-            room.call("cancel_delivery", delivery_id=run.id, reason="enough")
+            shop.call("cancel_delivery", delivery_id=run.id, reason="enough")
 
 
-def test_samples_are_business_rows_behind_the_fence(
-    room: Room, another: Callable[..., Room]
-) -> None:
-    room.deploy()
-    run = room.run(1)
+def test_samples_are_business_rows_behind_the_fence(shop: Shop, shops: Callable[..., Shop]) -> None:
+    shop.deploy()
+    run = shop.run(1)
     sample = {
         "record_key": {"nbr": "7"},
         "origin": "DELIVERED",
@@ -605,8 +601,8 @@ def test_samples_are_business_rows_behind_the_fence(
     }
     given = {"delivery_id": run.id, "attempt": 1, "entity_code": "orders"}
     for _ in range(2):
-        room.call("register_samples", **given, samples=[sample, {**sample, "record_key": None}])
-    runner = another(role="omd_runner")
+        shop.call("register_samples", **given, samples=[sample, {**sample, "record_key": None}])
+    runner = shops(role="omd_runner")
     rows = runner.rows("SELECT * FROM omd_delivery.quarantine")
     assert [r["record_key"] for r in rows] == [{"nbr": 7}, None]
     assert rows[0]["raw"] == sample["raw"]
@@ -618,24 +614,24 @@ def test_samples_are_business_rows_behind_the_fence(
         {"constraint_codes": "x"},
         {"is_skipped": 1},
     ):
-        room.refused("OM040", "register_samples", **given, samples=[sample | wrong])
-    room.refused("OM040", "register_samples", **given, samples={})
-    reader = another(role="omd_reader")
+        shop.refused("OM040", "register_samples", **given, samples=[sample | wrong])
+    shop.refused("OM040", "register_samples", **given, samples={})
+    reader = shops(role="omd_reader")
     for relation in (
         "omd_delivery.quarantine",
         "omd_delivery.sample",
         "stg_a.orders",
-        room.lvl("orders"),
+        shop.lvl("orders"),
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             reader.rows(f"SELECT * FROM {relation}")
 
 
 def test_the_runner_runs_and_the_administrator_decides(
-    room: Room, another: Callable[..., Room]
+    shop: Shop, shops: Callable[..., Shop]
 ) -> None:
-    room.deploy()
-    runner, admin, reader = (another(role=f"omd_{r}") for r in ("runner", "admin", "reader"))
+    shop.deploy()
+    runner, admin, reader = (shops(role=f"omd_{r}") for r in ("runner", "admin", "reader"))
     runner.conn.execute("INSERT INTO stg_a.customer VALUES (NULL, NULL, NULL)")
     run = runner.run(1, entities={"customer": "DELTA"})
     run.validate()

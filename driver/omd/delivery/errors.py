@@ -23,6 +23,7 @@ __all__ = [
     "NoContext",
     "NotReverted",
     "QueueItemNotReady",
+    "SchemaNotCreated",
     "SchemaTaken",
     "UnknownAgreement",
     "UnknownConstraint",
@@ -123,6 +124,10 @@ class AlternateKeyBroken(ConfigurationError, code="OM231"):
 
 class AgreementNotEffective(ConfigurationError, code="OM232"):
     """The agreement is inactive, or not effective today."""
+
+
+class SchemaNotCreated(ConfigurationError, code="OM234"):
+    """The owner of OMD may not create schemas in this database."""
 
 
 class SchemaTaken(ConfigurationError, code="OM233"):

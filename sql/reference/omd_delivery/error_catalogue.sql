@@ -40,6 +40,12 @@ VALUES
 (
     'OM233', 'SchemaTaken', 'the schema "{schema_name}" belongs to somebody else',
     'Rename the schema, or give the interface another code.'
+),
+(
+    'OM234', 'SchemaNotCreated',
+    'omd_owner may not create the schema "{schema_name}" in the database "{database_name}"',
+    'GRANT CREATE ON DATABASE {database_ident} TO omd_owner; a database that was copied or restored '
+    'may lack it. omd install grants it too.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,
