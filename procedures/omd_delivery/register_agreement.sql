@@ -55,6 +55,10 @@ BEGIN
             )
         )
     );
+    -- What another session has changed meanwhile is kept too.
+    SELECT a.* INTO v_old
+    FROM omd_delivery.agreement AS a
+    WHERE a.agreement_code = p_agreement_code;
     v_new.interface_id := v_interface.interface_id;
     v_new.layer_code := upper(coalesce(p_layer_code, v_old.layer_code, 'LVL'));
     v_new.completeness := upper(coalesce(p_completeness, v_old.completeness, 'PARTIAL'));
@@ -155,6 +159,7 @@ COMMENT ON PROCEDURE omd_delivery.register_agreement IS
 'is unknown; OM013: a name is blank or too long; OM014: the isolation level is not read '
 'committed; OM031: the interface has no model; OM032: there is no such tenant; OM035: p_settings '
 'names an unknown constraint; OM036: another argument is refused; OM042: a setting is '
-'impossible. Locks: the interface, the Batch. Call again when the answer was lost.';
+'impossible; OM233: the schema of its staging tables belongs to somebody else. Locks: the '
+'interface, the Batch. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.register_agreement FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_agreement TO omd_admin;

@@ -117,6 +117,15 @@ def test_an_agreement_makes_its_batch_and_its_staging_tables_which_follow_the_mo
     assert shop.one(members) == 4
     assert shop.one("SELECT count(*) FROM stg_a.more") == 0
     assert shop.one("SELECT count(*) FROM stg_a.org") == 1
+    shop.conn.execute("CREATE SCHEMA stg_taken")
+    detail = shop.refused(
+        "OM233",
+        "register_agreement",
+        agreement_code="taken",
+        tenant_code="t",
+        interface_code="shop",
+    )
+    assert detail == {"schema_name": "stg_taken"}
     shop.create(1, entities=["more"])
     assert shop.one("SELECT count(*) FROM stg_a.org") == 0
 
