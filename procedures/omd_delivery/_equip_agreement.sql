@@ -17,7 +17,6 @@ DECLARE
     v_column text;
     v_table text;
     v_batch_id integer;
-    v_is_ours boolean;
 BEGIN
     SELECT a.*, i.interface_code INTO v_agreement
     FROM omd_delivery.agreement AS a
@@ -33,21 +32,10 @@ BEGIN
         ),
         p_batch_id => v_batch_id
     );
-    SELECT n.nspowner = 'omd_owner'::regrole INTO v_is_ours
-    FROM pg_namespace AS n
-    WHERE n.nspname = v_agreement.staging_schema;
-    IF NOT FOUND THEN
-        EXECUTE format(
-            'CREATE SCHEMA %1$I; COMMENT ON SCHEMA %1$I IS %2$L;'
-            ' GRANT USAGE ON SCHEMA %1$I TO omd_data_reader',
-            v_agreement.staging_schema,
-            format('What is staged under the agreement %s.', v_agreement.agreement_code)
-        );
-    ELSIF NOT v_is_ours THEN
-        PERFORM omd.raise_error(
-            'OM233', jsonb_build_object('schema_name', v_agreement.staging_schema)
-        );
-    END IF;
+    CALL omd_delivery._make_schema(
+        v_agreement.staging_schema,
+        format('What is staged under the agreement %s.', v_agreement.agreement_code)
+    );
     FOR v_entity IN
         SELECT e.entity_id, e.entity_code, e.indicator_column, e.is_derived
         FROM omd_delivery.entity AS e
@@ -83,6 +71,6 @@ $equip_agreement$;
 COMMENT ON FUNCTION omd_delivery._equip_agreement IS
 'Makes what the agreement p_agreement_id lacks for the present model: its Batch with the Modules '
 'of the interface, and its staging tables. It does nothing for an agreement of another layer '
-'than LVL. Errors: OM233: the schema of its staging tables belongs to somebody else. Locks: the '
-'Batch, the staging tables that change.';
+'than LVL. Errors: OM233: the schema of its staging tables belongs to somebody else; OM234: it '
+'can''t be created. Locks: the Batch, the staging tables that change.';
 REVOKE ALL ON FUNCTION omd_delivery._equip_agreement FROM PUBLIC;

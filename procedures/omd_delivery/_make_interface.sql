@@ -10,47 +10,20 @@ SET search_path = pg_catalog, pg_temp
 AS $make_interface$
 DECLARE
     v_interface omd_delivery.interface;
-    v_schema record;
     v_entity record;
     v_module_id integer;
 BEGIN
     SELECT i.* INTO v_interface
     FROM omd_delivery.interface AS i
     WHERE i.interface_id = p_interface_id;
-    FOR v_schema IN
-        SELECT
-            s.name,
-            s.words,
-            n.nspowner IS NOT NULL AS is_there,
-            n.nspowner = 'omd_owner'::regrole AS is_ours
-        FROM (
-            VALUES
-            (v_interface.lvl_schema, 'The Logical Validation Layer of the interface %s.'),
-            (v_interface.work_schema, 'The work tables of the interface %s.')
-        ) AS s (name, words)
-        LEFT JOIN pg_namespace AS n ON s.name = n.nspname
-    LOOP
-        IF NOT v_schema.is_there
-            AND NOT has_database_privilege('omd_owner', current_database(), 'CREATE')
-        THEN
-            PERFORM omd.raise_error(
-                'OM234',
-                jsonb_build_object(
-                    'schema_name', v_schema.name,
-                    'database_name', current_database(),
-                    'database_ident', quote_ident(current_database())
-                )
-            );
-        ELSIF NOT v_schema.is_there THEN
-            EXECUTE format(
-                'CREATE SCHEMA %1$I; COMMENT ON SCHEMA %1$I IS %2$L;'
-                ' GRANT USAGE ON SCHEMA %1$I TO omd_data_reader',
-                v_schema.name, format(v_schema.words, v_interface.interface_code)
-            );
-        ELSIF NOT v_schema.is_ours THEN
-            PERFORM omd.raise_error('OM233', jsonb_build_object('schema_name', v_schema.name));
-        END IF;
-    END LOOP;
+    CALL omd_delivery._make_schema(
+        v_interface.lvl_schema,
+        format('The Logical Validation Layer of the interface %s.', v_interface.interface_code)
+    );
+    CALL omd_delivery._make_schema(
+        v_interface.work_schema,
+        format('The work tables of the interface %s.', v_interface.interface_code)
+    );
     FOR v_entity IN
         SELECT e.* FROM omd_delivery.entity AS e
         WHERE e.interface_id = p_interface_id

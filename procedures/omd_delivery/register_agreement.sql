@@ -159,7 +159,7 @@ COMMENT ON PROCEDURE omd_delivery.register_agreement IS
 'is unknown; OM013: a name is blank or too long; OM014: the isolation level is not read '
 'committed; OM031: the interface has no model; OM032: there is no such tenant; OM035: p_settings '
 'names an unknown constraint; OM036: another argument is refused; OM042: a setting is '
-'impossible; OM233: the schema of its staging tables belongs to somebody else. Locks: the '
-'interface, the Batch. Call again when the answer was lost.';
+'impossible; OM233: the schema of its staging tables belongs to somebody else; OM234: it can''t '
+'be created. Locks: the interface, the Batch. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.register_agreement FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_agreement TO omd_admin;

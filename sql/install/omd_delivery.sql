@@ -80,6 +80,7 @@
 \ir ../../procedures/omd_delivery/_raise_not_reverted.sql
 \ir ../../procedures/omd_delivery/_require_unaccepted.sql
 \ir ../../procedures/omd_delivery/undo_update.sql
+\ir ../../procedures/omd_delivery/_make_schema.sql
 \ir ../../procedures/omd_delivery/_make_interface.sql
 \ir ../../procedures/omd_delivery/_follow_model.sql
 \ir ../../procedures/omd_delivery/deploy_model.sql

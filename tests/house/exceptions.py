@@ -38,7 +38,7 @@ OVER_GENERATED_TABLES = {
     "omd_delivery._has_duplicates",
     "omd_delivery._has_rows",
     "omd_delivery._make_indexes",
-    "omd_delivery._make_interface",
+    "omd_delivery._make_schema",
     "omd_delivery._make_tables",
     "omd_delivery._remove_keys",
     "omd_delivery._revert_entity",

@@ -337,6 +337,8 @@ class DeliveryCalls(Calls):
             UnknownConstraint: OM035.
             DeliveryArgumentInvalid: OM036.
             ImpossibleSetting: OM042.
+            SchemaTaken: OM233.
+            SchemaNotCreated: OM234.
         """
         answer: int = self._value(
             _REGISTER_AGREEMENT,
