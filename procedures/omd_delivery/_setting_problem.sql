@@ -16,7 +16,7 @@ BEGIN ATOMIC
         CASE
             WHEN NOT t.has_setting
                 THEN format('a constraint of the type %s takes none', t.constraint_type)
-            WHEN p_setting ->> 'action' IS NOT NULL AND p_setting ->> 'action' <> ALL(t.actions)
+            WHEN p_setting ->> 'action' IS NOT NULL AND p_setting ->> 'action' <> all(t.actions)
                 THEN format(
                     'a constraint of the type %s takes %s',
                     t.constraint_type,
