@@ -48,10 +48,12 @@ EMPTY = """
         DELETE FROM omd.source_control;
         DELETE FROM omd.write_ledger;
         FOR v_name IN
-            SELECT relname FROM pg_class
-            WHERE relnamespace = 'omd_lineage'::regnamespace AND relkind = 'r'
+            SELECT oid::regclass FROM pg_class
+            WHERE relnamespace IN ('omd_lineage'::regnamespace, 'omd_delivery'::regnamespace)
+                AND relkind = 'r'
+                AND relname <> 'constraint_type' -- reference rows
         LOOP
-            EXECUTE format('DELETE FROM omd_lineage.%I', v_name);
+            EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
         DELETE FROM omd.batch_hierarchy;
         DELETE FROM omd.batch_module;

@@ -51,6 +51,7 @@ class DeliveryCalls(Calls):
             ModelLosesRows: OM230.
             AlternateKeyBroken: OM231.
             SchemaTaken: OM233.
+            SchemaNotCreated: OM234.
         """
         from omd.delivery.rows import DeployModelAnswer
 
