@@ -14,11 +14,15 @@ SECURITY DEFINER
 BEGIN ATOMIC
     SELECT
         CASE
-            WHEN NOT t.has_setting THEN format('a constraint of the type %s takes none', t.constraint_type)
-            WHEN p_setting ->> 'action' IS NOT NULL AND p_setting ->> 'action' <> ALL(t.actions)
+            WHEN
+                NOT t.has_setting
+                THEN format('a constraint of the type %s takes none', t.constraint_type)
+            WHEN p_setting ->> 'action' IS NOT NULL AND p_setting ->> 'action' <> all(t.actions)
                 THEN format(
                     'a constraint of the type %s takes %s', t.constraint_type,
-                    coalesce('the actions ' || nullif(array_to_string(t.actions, ', '), ''), 'no action')
+                    coalesce(
+                        'the actions ' || nullif(array_to_string(t.actions, ', '), ''), 'no action'
+                    )
                 )
             WHEN p_setting ->> 'action' = 'E' AND p_empties_needed
                 THEN 'EMPTY COLUMN would empty a column that is mandatory or in a key'

@@ -1,5 +1,5 @@
--- Before a delivery is accepted there are only work rows, so nothing else has to go. The rollback of
--- a Module calls it with the rights of whoever begins the next run.
+-- Before a delivery is accepted there are only work rows, so nothing else has to go. The rollback
+-- of a Module calls it with the rights of whoever begins the next run.
 
 CREATE OR REPLACE FUNCTION omd_delivery.undo_update(
     p_entity_id integer,
