@@ -249,7 +249,7 @@ CREATE TABLE omd_delivery.constraint_type (
     CONSTRAINT ck_constraint_type_actions CHECK (actions <@ ARRAY['S', 'E', 'N']),
     CONSTRAINT ck_constraint_type_default CHECK (
         (default_action IS NULL) = (cardinality(actions) = 0)
-        AND (default_action IS NULL OR default_action = ANY(actions))
+        AND (default_action IS NULL OR default_action = any(actions))
     )
 );
 COMMENT ON TABLE omd_delivery.constraint_type IS

@@ -16,7 +16,8 @@ BEGIN ATOMIC
             ) THEN t.name
             WHEN t.name = 'timestamp' THEN 'timestamp without time zone'
             WHEN t.name = 'timestamptz' THEN 'timestamp with time zone'
-            WHEN n.size IS NOT NULL AND n.size[2]::integer <= n.size[1]::integer
+            WHEN
+                n.size IS NOT NULL AND n.size[2]::integer <= n.size[1]::integer
                 AND n.size[1]::integer BETWEEN 1 AND 38
                 THEN format('numeric(%s,%s)', n.size[1]::integer, n.size[2]::integer)
             WHEN v.size[2]::integer BETWEEN 1 AND 10485760
@@ -32,9 +33,10 @@ BEGIN ATOMIC
                 '[[:space:]]+', ' ', 'g'
             ) AS name
     ) AS t
-    CROSS JOIN LATERAL (
-        SELECT regexp_match(t.name, '^numeric\(([0-9]{1,4}),([0-9]{1,4})\)$') AS size
-    ) AS n
+    CROSS JOIN
+        LATERAL (
+            SELECT regexp_match(t.name, '^numeric\(([0-9]{1,4}),([0-9]{1,4})\)$') AS size
+        ) AS n
     CROSS JOIN LATERAL (
         SELECT regexp_match(t.name, '^(text|character varying)\(([0-9]{1,8})\)$') AS size
     ) AS v;

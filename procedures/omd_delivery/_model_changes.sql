@@ -57,14 +57,18 @@ BEGIN ATOMIC
             ) AS place
         FROM new AS n
         FULL JOIN old AS o
-            ON n.kind = o.kind
-            AND coalesce(n.entity_code, '') = coalesce(o.entity_code, '')
-            AND n.object_code = o.object_code
-        WHERE n.kind IS NOT NULL
+            ON
+                n.kind = o.kind
+                AND coalesce(n.entity_code, '') = coalesce(o.entity_code, '')
+                AND n.object_code = o.object_code
+        WHERE
+            n.kind IS NOT NULL
             OR o.kind = 'entity'
             OR o.entity_code IS NULL
             -- The parts of an entity that is left out stay as they are.
-            OR EXISTS (SELECT FROM new AS e WHERE e.kind = 'entity' AND e.object_code = o.entity_code)
+            OR EXISTS (
+                SELECT FROM new AS e WHERE e.kind = 'entity' AND e.object_code = o.entity_code
+            )
     )
 
     SELECT
@@ -89,24 +93,27 @@ BEGIN ATOMIC
         p.place
     FROM pair AS p
     CROSS JOIN LATERAL (SELECT replace(p.kind, '_', ' ') AS kind) AS words
-    CROSS JOIN LATERAL (
-        SELECT
-            NULL::text AS property,
-            p.old_definition AS old_value,
-            p.new_definition AS new_value
-        WHERE p.old_definition IS NULL OR p.new_definition IS NULL
-        UNION ALL
-        SELECT
-            coalesce(n.key, o.key) AS property,
-            o.value AS old_value,
-            n.value AS new_value
-        FROM jsonb_each(p.new_definition) AS n
-        FULL JOIN jsonb_each(p.old_definition) AS o ON n.key = o.key
-        WHERE p.old_definition IS NOT NULL
-            AND p.new_definition IS NOT NULL
-            AND coalesce(n.value, 'null') <> coalesce(o.value, 'null')
-    ) AS d
-    WHERE p.new_definition IS NOT NULL
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                NULL::text AS property,
+                p.old_definition AS old_value,
+                p.new_definition AS new_value
+            WHERE p.old_definition IS NULL OR p.new_definition IS NULL
+            UNION ALL
+            SELECT
+                coalesce(n.key, o.key) AS property,
+                o.value AS old_value,
+                n.value AS new_value
+            FROM jsonb_each(p.new_definition) AS n
+            FULL JOIN jsonb_each(p.old_definition) AS o ON n.key = o.key
+            WHERE
+                p.old_definition IS NOT NULL
+                AND p.new_definition IS NOT NULL
+                AND coalesce(n.value, 'null') <> coalesce(o.value, 'null')
+        ) AS d
+    WHERE
+        p.new_definition IS NOT NULL
         OR p.kind NOT IN ('entity', 'attribute')
         OR NOT (p.old_definition -> 'retired')::boolean;
 END;

@@ -71,103 +71,105 @@ BEGIN ATOMIC
             f.place,
             o.ordinal
         FROM object AS o
-        INNER JOIN entity AS e USING (entity_code)
-        CROSS JOIN (
-            VALUES ('datatype', 4), ('mandatory', 5), ('enumeration', 6)
-        ) AS f (constraint_type, place)
-        WHERE o.kind = 'attribute'
-            AND NOT (o.definition -> 'retired')::boolean
-            AND CASE f.constraint_type
-                WHEN 'datatype' THEN TRUE
-                WHEN 'mandatory' THEN
+        INNER JOIN entity AS e ON o.entity_code = e.entity_code
+    CROSS JOIN (
+        VALUES ('datatype', 4), ('mandatory', 5), ('enumeration', 6)
+    ) AS f (constraint_type, place)
+    WHERE
+        o.kind = 'attribute'
+        AND NOT (o.definition -> 'retired')::boolean
+        AND CASE f.constraint_type
+            WHEN 'datatype' THEN TRUE
+            WHEN 'mandatory'
+                THEN
                     (o.definition -> 'mandatory')::boolean
-                    AND o.object_code <> ALL(e.key_codes)
-                ELSE jsonb_typeof(o.definition -> 'values') = 'array'
-            END
-        UNION ALL
-        SELECT
-            o.entity_code,
-            format('%s.%s', o.entity_code, o.object_code),
-            o.definition ->> 'type',
-            o.definition ->> 'attribute',
-            NULL,
-            NULL,
-            NULL,
-            CASE
-                WHEN o.definition ->> 'type' = 'value' THEN ARRAY[o.definition ->> 'attribute']
-                ELSE '{}'
-            END,
-            coalesce(o.definition ->> 'check', o.definition ->> 'query'),
-            o.path,
-            7,
-            o.ordinal
-        FROM object AS o
-        WHERE o.kind = 'constraint'
-        UNION ALL
-        SELECT
-            o.entity_code,
-            format('%s.%s', o.entity_code, o.object_code),
-            'alternate_key',
-            NULL,
-            o.object_code,
-            NULL,
-            NULL,
-            omd_delivery._names(o.definition -> 'attributes'),
-            NULL,
-            o.path,
-            9,
-            o.ordinal
-        FROM object AS o
-        WHERE o.kind = 'alternate_key'
-        UNION ALL
-        SELECT
-            o.entity_code,
-            format('%s.%s', o.entity_code, o.object_code),
-            'parent_exists',
-            NULL,
-            NULL,
-            o.entity_code,
-            o.object_code,
-            omd_delivery._names(o.definition -> 'columns'),
-            NULL,
-            o.path,
-            10,
-            o.ordinal
-        FROM object AS o
-        WHERE o.kind = 'relationship'
-        UNION ALL
-        SELECT
-            o.definition ->> 'parent',
-            format('%s.%s.%s', o.definition ->> 'parent', o.entity_code, o.object_code),
-            'child_exists',
-            NULL,
-            NULL,
-            o.entity_code,
-            o.object_code,
-            '{}',
-            NULL,
-            o.path,
-            11,
-            o.ordinal
-        FROM object AS o
-        WHERE o.kind = 'relationship' AND (o.definition -> 'child_required')::boolean
-    )
-
+                    AND o.object_code <> all(e.key_codes)
+            ELSE jsonb_typeof(o.definition -> 'values') = 'array'
+        END
+    UNION ALL
     SELECT
-        f.entity_code,
-        f.constraint_code,
-        f.constraint_type,
-        f.attribute_code,
-        f.alternate_key_code,
-        f.child_code,
-        f.relationship_code,
-        f.column_codes,
-        f.expression,
-        f.path,
-        row_number() OVER (
-            PARTITION BY f.entity_code ORDER BY f.place, f.n, f.path
-        ) AS ordinal
-    FROM found AS f;
+        o.entity_code,
+        format('%s.%s', o.entity_code, o.object_code),
+        o.definition ->> 'type',
+        o.definition ->> 'attribute',
+        NULL,
+        NULL,
+        NULL,
+        CASE
+            WHEN o.definition ->> 'type' = 'value' THEN ARRAY[o.definition ->> 'attribute']
+            ELSE '{}'
+        END,
+        coalesce(o.definition ->> 'check', o.definition ->> 'query'),
+        o.path,
+        7,
+        o.ordinal
+    FROM object AS o
+    WHERE o.kind = 'constraint'
+    UNION ALL
+    SELECT
+        o.entity_code,
+        format('%s.%s', o.entity_code, o.object_code),
+        'alternate_key',
+        NULL,
+        o.object_code,
+        NULL,
+        NULL,
+        omd_delivery._names(o.definition -> 'attributes'),
+        NULL,
+        o.path,
+        9,
+        o.ordinal
+    FROM object AS o
+    WHERE o.kind = 'alternate_key'
+    UNION ALL
+    SELECT
+        o.entity_code,
+        format('%s.%s', o.entity_code, o.object_code),
+        'parent_exists',
+        NULL,
+        NULL,
+        o.entity_code,
+        o.object_code,
+        omd_delivery._names(o.definition -> 'columns'),
+        NULL,
+        o.path,
+        10,
+        o.ordinal
+    FROM object AS o
+    WHERE o.kind = 'relationship'
+    UNION ALL
+    SELECT
+        o.definition ->> 'parent',
+        format('%s.%s.%s', o.definition ->> 'parent', o.entity_code, o.object_code),
+        'child_exists',
+        NULL,
+        NULL,
+        o.entity_code,
+        o.object_code,
+        '{}',
+        NULL,
+        o.path,
+        11,
+        o.ordinal
+    FROM object AS o
+    WHERE o.kind = 'relationship' AND (o.definition -> 'child_required')::boolean
+)
+
+SELECT
+    f.entity_code,
+    f.constraint_code,
+    f.constraint_type,
+    f.attribute_code,
+    f.alternate_key_code,
+    f.child_code,
+    f.relationship_code,
+    f.column_codes,
+    f.expression,
+    f.path,
+    row_number() OVER (
+        PARTITION BY f.entity_code ORDER BY f.place, f.n, f.path
+    ) AS ordinal
+FROM found AS f;
 END;
 
 COMMENT ON FUNCTION omd_delivery._model_constraints IS

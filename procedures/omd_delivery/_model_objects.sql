@@ -107,14 +107,15 @@ BEGIN ATOMIC
             'child_required', omd_delivery._flag(n.node, 'child_required', FALSE)
         ) AS definition
     FROM node AS n
-    CROSS JOIN LATERAL (
-        SELECT
-            omd_delivery._names(n.node -> 'columns') && omd_delivery._names(
-                p_model #> ARRAY[
-                    'entities', substring(n.path FROM '^entities\[([0-9]+)\]'), 'key'
-                ]
-            ) AS is_dependent
-    ) AS d
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                omd_delivery._names(n.node -> 'columns') && omd_delivery._names(
+                    p_model #> ARRAY[
+                        'entities', substring(n.path FROM '^entities\[([0-9]+)\]'), 'key'
+                    ]
+                ) AS is_dependent
+        ) AS d
     WHERE n.level = 'relationship'
     UNION ALL
     SELECT
@@ -139,9 +140,11 @@ BEGIN ATOMIC
         substring(n.path FROM '^settings\[(.*)\]$')::jsonb #>> '{}' AS object_code,
         n.ordinal,
         CASE
-            WHEN n.node ? 'action' THEN n.node || jsonb_build_object(
-                'action', omd_delivery._action_code(omd_delivery._text(n.node, 'action'))
-            )
+            WHEN n.node ? 'action'
+                THEN
+                    n.node || jsonb_build_object(
+                        'action', omd_delivery._action_code(omd_delivery._text(n.node, 'action'))
+                    )
             ELSE n.node
         END AS definition
     FROM node AS n

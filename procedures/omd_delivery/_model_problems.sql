@@ -29,15 +29,18 @@ BEGIN ATOMIC
             o.definition ->> 'check', o.definition ->> 'attribute', c.types
         ) AS problem
     FROM omd_delivery._model_objects(p_model) AS o
-    CROSS JOIN LATERAL (
-        SELECT jsonb_object_agg(a.object_code, a.definition -> 'type') AS types
-        FROM omd_delivery._model_objects(p_model) AS a
-        WHERE a.kind = 'attribute'
-            AND a.entity_code = o.entity_code
-            AND a.object_code IS NOT NULL
-            AND NOT (a.definition -> 'retired')::boolean
-    ) AS c
-    WHERE o.kind = 'constraint' AND o.definition ->> 'check' !~ '^[[:space:]]*$'
+    CROSS JOIN
+        LATERAL (
+            SELECT jsonb_object_agg(a.object_code, a.definition -> 'type') AS types
+            FROM omd_delivery._model_objects(p_model) AS a
+            WHERE
+                a.kind = 'attribute'
+                AND a.entity_code = o.entity_code
+                AND a.object_code IS NOT NULL
+                AND NOT (a.definition -> 'retired')::boolean
+        ) AS c
+    WHERE
+        o.kind = 'constraint' AND o.definition ->> 'check' !~ '^[[:space:]]*$'
         AND o.definition ->> 'type' IN ('value', 'record')
         AND omd_delivery._check_problem(
             o.definition ->> 'check', o.definition ->> 'attribute', c.types

@@ -1,5 +1,5 @@
--- Only what means the same in both engines is allowed. The anchors of Java know about line ends, and
--- its dot passes them over.
+-- Only what means the same in both engines is allowed. The anchors of Java know about line ends,
+-- and its dot passes them over.
 
 CREATE OR REPLACE FUNCTION omd_delivery._spark_pattern(
     p_pattern text

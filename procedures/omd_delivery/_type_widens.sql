@@ -14,11 +14,13 @@ BEGIN ATOMIC
         OR (
             omd_delivery._type_kind(p_old) = omd_delivery._type_kind(p_new)
             AND CASE omd_delivery._type_kind(p_old)
-                WHEN 'integer' THEN
-                    array_position(ARRAY['smallint', 'integer', 'bigint'], p_old)
-                    < array_position(ARRAY['smallint', 'integer', 'bigint'], p_new)
-                WHEN 'numeric' THEN
-                    s.new[2] >= s.old[2] AND s.new[1] - s.new[2] >= s.old[1] - s.old[2]
+                WHEN 'integer'
+                    THEN
+                        array_position(ARRAY['smallint', 'integer', 'bigint'], p_old)
+                        < array_position(ARRAY['smallint', 'integer', 'bigint'], p_new)
+                WHEN 'numeric'
+                    THEN
+                        s.new[2] >= s.old[2] AND s.new[1] - s.new[2] >= s.old[1] - s.old[2]
                 WHEN 'text' THEN coalesce(s.new[1] >= s.old[1], p_new = 'text')
                 ELSE FALSE
             END

@@ -1,6 +1,6 @@
 -- This list says what is installed for delivery, in order. sql/install.sql includes it.
 
-\set checksum 'ab9b90e6fdc73b114230aafca19034d211ba552df1d81b85a2a38bd7257463f7'
+\set checksum '5f72ecc24d2e5f35675ed4a7f45970b5166852f0fcbc6cc9d1755dfb6756a2f7'
 \set migration 'V023__model'
 \ir ../setup/claim.psql
 \if :pending

@@ -1,4 +1,4 @@
-"""`Room` has the calls of delivery in one line each; each test has a database of its own."""
+"""`Room` has the calls of delivery in one line each; the tests share the emptied database."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from delivery.runs import Shop
+from support.emptied import conn, dsn
 from support.flow import Flow
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import psycopg
 
     Connection = psycopg.Connection[dict[str, Any]]
+
+__all__ = ["conn", "dsn"]
 
 FLIGHTS: dict[str, Any] = {
     "interface": "flights",

@@ -330,6 +330,8 @@ def test_the_facts_take_items_in_order_and_may_put_them_back(shop: Shop) -> None
 def test_the_facts_make_and_move_deliveries_of_their_own(shop: Shop) -> None:
     shop.deploy()
     shop.agree("g", layer_code="GDAL")
+    shop.owner("DELETE FROM omd_delivery.delivery_transition WHERE layer_code = 'GDAL'")
+    shop.owner("DELETE FROM omd_delivery.delivery_status WHERE layer_code = 'GDAL'")
     shop.owner(
         "INSERT INTO omd_delivery.delivery_status"
         " VALUES ('GDAL', 'RECEIVED', false, '-'), ('GDAL', 'PERSISTED', true, '-')"

@@ -398,9 +398,11 @@ def test_a_schema_of_somebody_else_is_left_alone(room: Room, model: dict[str, An
     assert room.one("SELECT count(*) FROM omd_delivery.interface") == 0
     assert room.one("SELECT to_regnamespace('lvl_flights')") is None
     room.conn.execute("DROP SCHEMA wrk_flights")
-    revoke = sql.SQL("REVOKE CREATE ON DATABASE {} FROM omd_owner")
-    room.conn.execute(revoke.format(sql.Identifier(room.conn.info.dbname)))
-    assert room.refused("OM234", "deploy_model", model=model)["schema_name"] == "lvl_flights"
+    name = sql.Identifier(room.conn.info.dbname)
+    room.conn.execute(sql.SQL("REVOKE CREATE ON DATABASE {} FROM omd_owner").format(name))
+    detail = room.refused("OM234", "deploy_model", model=model)
+    room.conn.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO omd_owner").format(name))
+    assert detail["schema_name"] == "lvl_flights"
 
 
 def test_codes_of_full_length_have_names_of_their_own(room: Room) -> None:

@@ -44,8 +44,8 @@ VALUES
 (
     'OM234', 'SchemaNotCreated',
     'omd_owner may not create the schema "{schema_name}" in the database "{database_name}"',
-    'GRANT CREATE ON DATABASE {database_ident} TO omd_owner; a database that was copied or restored '
-    'may lack it. omd install grants it too.'
+    'GRANT CREATE ON DATABASE {database_ident} TO omd_owner; a database that was copied or '
+    'restored may lack it. omd install grants it too.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,
