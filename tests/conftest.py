@@ -2,6 +2,7 @@
 
 pytest_plugins = [
     "support.server",
+    "support.crashes",
     "support.database",
     "support.flow",
     "support.scene",
@@ -9,4 +10,5 @@ pytest_plugins = [
     "support.traps",
     "support.wire",
     "support.programs",
+    "support.wheel",
 ]

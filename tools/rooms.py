@@ -3,6 +3,8 @@
 The COMMENT holds what the catalog does not have, in sentences of a fixed form:
 
     p_name: what it is.                         the text of a parameter; p_a, p_b: … of several
+    p_name: an array of …                       of a parameter of type jsonb: a sequence
+    p_name: …; NULL: …                          of a parameter without default: None is allowed
     One row: … / One row or none: …             the number of rows that a function returns
     Errors: OM001, OM101 (when).
     May be NULL: p_reason, p_start_id.          the returned values that may be NULL
@@ -225,13 +227,10 @@ class Routine:
 def files(connection: Connection) -> dict[str, str]:
     """Return the text of each file, by its path."""
     errors = {row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)}
-    codes: dict[str, tuple[str, str]] = {}
     found = {}
     for room in [*ROOMS, "report"]:
         schema = schema_of(room)
-        if (PACKAGE / room / "codes.py").exists():
-            columns = importlib.import_module(f"omd.{room}.codes").COLUMNS
-            codes |= {name: (code.__name__, code.__module__) for name, code in columns.items()}
+        codes = _codes("control") | _codes(room)
         routines = [r for r in _routines(connection, schema) if r.has_python_types]
         views = list(_views(connection, schema))
         if routines:
@@ -243,13 +242,27 @@ def files(connection: Connection) -> dict[str, str]:
     return found
 
 
+def _codes(room: str) -> dict[str, tuple[str, str]]:
+    """Return the enumerations of the columns of a room, by the name of the column."""
+    if not (PACKAGE / room / "codes.py").exists():
+        return {}
+    columns = importlib.import_module(f"omd.{room}.codes").COLUMNS
+    return {name: (code.__name__, code.__module__) for name, code in columns.items()}
+
+
 def _routines(connection: Connection, schema: str) -> Iterator[Routine]:
     rows = connection.execute(ROUTINES, [schema]).fetchall()
     parameters = _by_oid(connection.execute(PARAMETERS, [[row["oid"] for row in rows]]))
     for row in rows:
         comment = Comment(row.pop("comment") or "")
         inputs = [
-            Value(p["name"], p["type"], comment.parameters.get(p["name"], ""), p["is_required"])
+            Value(
+                p["name"],
+                p["type"],
+                comment.parameters.get(p["name"], ""),
+                p["is_required"],
+                "NULL" in comment.parameters.get(p["name"], ""),
+            )
             for p in parameters[row["oid"]]
             if p["mode"] == "i" or (p["mode"] == "b" and p["is_required"])
         ]
@@ -328,10 +341,17 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
 
 
 def _method(room: str, routine: Routine, errors: dict[str, str]) -> str:
-    required = [f"{v.short}: {_given(v)}" for v in routine.inputs if v.is_required]
+    required = [
+        f"{v.short}: {_given(v)}{' | None' if v.may_be_null else ''}"
+        for v in routine.inputs
+        if v.is_required
+    ]
     optional = [
         f"{v.short}: {_given(v)} | None = None" for v in routine.inputs if not v.is_required
     ]
+    # An object that comes next says what the call is about: create_task("RUN", "BATCH", {…}).
+    if optional and ": Mapping" in optional[0]:
+        required.append(optional.pop(0))
     parameters = ["self", *required, *(["*", *optional] if optional else [])]
     values = ", ".join([f"_{routine.name.upper()}", *(v.short for v in routine.inputs)])
     row = routine.row
@@ -425,7 +445,8 @@ def _constant(routine: Routine) -> str:
 def _given(value: Value) -> str:
     """Return the type of a parameter."""
     if value.type in ("json", "jsonb"):
-        return "Mapping[str, Any]"
+        is_array = value.comment.startswith("an array of")
+        return "Sequence[Mapping[str, Any]]" if is_array else "Mapping[str, Any]"
     if value.type == "interval":
         return "timedelta | str"
     of = TYPES[value.type.removesuffix("[]")]
@@ -463,16 +484,17 @@ def _rows(
         if re.search(rf"\b{name}\b", text):
             used[module].add(name)
     names = re.findall(r"^class (\w+)", text, re.MULTILINE)
+    checks = "TC001, TC003" if used else "TC003"
     return "\n".join(
         [
             HEADER + f'"""The answers of the schema {schema}, and the rows of its views."""',
-            "# ruff: noqa: TC001, TC003 - the types of fields are looked up at run time",
+            f"# ruff: noqa: {checks} - the types of fields are looked up at run time",
             "",
             "from __future__ import annotations",
             "",
             "from dataclasses import dataclass",
             *_imports(text),
-            "",
+            *([""] if used else []),
             *(f"from {m} import {', '.join(sorted(n))}" for m, n in sorted(used.items())),
             "",
             f"__all__ = {sorted(names)!r}",
@@ -541,7 +563,7 @@ def _doors(connection: Connection) -> str:
             "from typing import TYPE_CHECKING, Any",
             "",
             "if TYPE_CHECKING:",
-            *(types or ["    pass"]),
+            *(sorted(types) or ["    pass"]),
             "",
             '__all__ = ["Doors"]',
             "",
@@ -560,7 +582,7 @@ def _doors(connection: Connection) -> str:
 
 def _errors() -> str:
     """Every error of every room, under one name."""
-    homes = ["_core", *(room for room in ROOMS if (PACKAGE / room / "errors.py").exists())]
+    homes = ["_core", *(room for room in sorted(ROOMS) if (PACKAGE / room / "errors.py").exists())]
     lines, names = [], []
     for home in homes:
         tree = ast.parse((PACKAGE / home / "errors.py").read_text(encoding="utf-8"))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from omd.control.run import Batch as Batch
     from omd.control.run import ModuleRun as ModuleRun
     from omd.control.run import Outcome as Outcome
+    from omd.dispatch.room import Dispatch as Dispatch
     from omd.lineage.codes import StepResult as StepResult
     from omd.lineage.room import Lineage as Lineage
     from omd.lineage.step import StepOutcome as StepOutcome
@@ -60,6 +61,7 @@ __all__, __getattr__, __dir__ = lazily(
         ],
         "omd.control.room": ["Control", "connect"],
         "omd.control.run": ["Batch", "ModuleRun", "Outcome"],
+        "omd.dispatch.room": ["Dispatch"],
         "omd.lineage.codes": ["StepResult"],
         "omd.lineage.room": ["Lineage"],
         "omd.lineage.step": ["StepOutcome", "StepRun"],

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from omd.lineage.room import Lineage
-    from omd.dispatch.room import Dispatch
     from omd.delivery.room import Delivery
+    from omd.dispatch.room import Dispatch
+    from omd.lineage.room import Lineage
 
 __all__ = ["Doors"]
 

@@ -1,6 +1,4 @@
--- Each change of a definition, by hand or through a routine, leaves one event. Values are written
--- in full, so that a change can be reverted by hand; the price is that a parameter must not hold a
--- secret.
+-- Each change of a definition, by hand or through a routine, leaves one event.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
@@ -15,24 +13,10 @@ DECLARE
     v_new jsonb := coalesce(to_jsonb(new), '{}');
     v_row jsonb := v_old || v_new;
     v_what text;
-    v_changes text;
 BEGIN
     IF v_old = v_new THEN
         RETURN NULL;
     END IF;
-
-    SELECT
-        string_agg(
-            CASE tg_op
-                WHEN 'UPDATE' THEN format('%s from %L to %L', r.key, v_old ->> r.key, r.value)
-                ELSE format('%s = %L', r.key, r.value)
-            END,
-            ', ' ORDER BY r.key
-        )
-    INTO v_changes
-    FROM jsonb_each_text(v_row) AS r
-    WHERE v_old -> r.key IS DISTINCT FROM v_new -> r.key
-        AND (tg_op = 'UPDATE' OR r.value IS NOT NULL);
 
     -- The row is named as people know it.
     v_what := concat_ws(
@@ -67,13 +51,7 @@ BEGIN
                 )
         END
     );
-    PERFORM omd.write_event(
-        0,
-        0,
-        4,
-        format('%s %s', tg_op, tg_table_name),
-        format('%s %s (%s) by %s: %s', tg_op, tg_table_name, v_what, omd.editor(), v_changes)
-    );
+    PERFORM omd.write_edit(tg_op, tg_table_name, v_what, v_old, v_new);
     RETURN NULL;
 END
 $log_definition_edit$;

@@ -1,5 +1,4 @@
--- Rooms ask about runs of their own, which no Batch has called, so a caller that has ended is no
--- cause here.
+-- Rooms ask about runs of their own, which no Batch has called, as instance_outcome has it.
 
 CREATE OR REPLACE FUNCTION omd.instance_lives(
     p_module_instance_id bigint
@@ -9,20 +8,7 @@ LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
-    SELECT EXISTS(
-        SELECT FROM omd.module_instance AS mi
-        WHERE
-            mi.module_instance_id = p_module_instance_id
-            AND mi.execution_status_code = 'E'
-            AND omd._cause_of_death(
-                mi.lease_expires_at,
-                mi.is_session_bound,
-                mi.backend_pid,
-                mi.statement_start,
-                mi.processing_indicator,
-                0
-            ) IS NULL
-    );
+    SELECT coalesce(omd.instance_outcome(NULL, p_module_instance_id) = 'E', FALSE);
 END;
 
 COMMENT ON FUNCTION omd.instance_lives IS

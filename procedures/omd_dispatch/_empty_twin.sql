@@ -15,6 +15,9 @@ DECLARE
     v_is_filled boolean;
 BEGIN
     EXECUTE format(
+        'LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', omd_dispatch._data_table(p_family_code, '_swap')
+    );
+    EXECUTE format(
         'SELECT EXISTS (SELECT FROM %s)', omd_dispatch._data_table(p_family_code, '_swap')
     ) INTO v_is_filled;
     IF v_is_filled THEN

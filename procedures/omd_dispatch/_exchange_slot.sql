@@ -22,8 +22,10 @@ DECLARE
     v_twin text := omd_dispatch._data_table(p_family_code, '_swap');
     v_is_live boolean;
 BEGIN
+    -- Who has the twin purges alone. An earlier purge may have ended before it has emptied it.
+    PERFORM omd_dispatch._empty_twin(p_family_code);
     EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', v_table);
-    EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', v_slot, v_twin);
+    EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', v_slot);
     EXECUTE format(
         'SELECT EXISTS (SELECT FROM %1$s WHERE status = ''PENDING'' AND suspension_id IS NULL)'
         ' OR EXISTS (SELECT FROM %1$s WHERE suspension_id IS NOT NULL)'
@@ -54,6 +56,10 @@ BEGIN
         'task_data_' || lower(p_family_code) || '_swap',
         obj_description(v_slot::regclass, 'pg_class'),
         obj_description(v_twin::regclass, 'pg_class')
+    );
+    PERFORM omd.write_event(
+        0, 0, 4, 'PURGED',
+        format('%s: slot %s of family %s', omd.editor(), p_partition_code, p_family_code)
     );
     RETURN TRUE;
 END

@@ -1,5 +1,6 @@
 -- A source is read with the rights of the worker that calls, since anybody may have written its
--- view. A schedule that fails says why, and moves on.
+-- view. A schedule that fails says why, and moves on; one that waits for somebody who holds its key
+-- is tried again in the next round.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._fire_schedules(
     p_limit integer
@@ -11,11 +12,13 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET timezone = 'UTC'
+SET lock_timeout = '100ms'
 AS $fire_schedules$
 DECLARE
     v_now timestamptz := clock_timestamp();
     v_schedule omd_dispatch.task_schedule;
     v_at timestamptz;
+    v_occurrences timestamptz[];
     v_tasks jsonb;
     v_answer record;
     v_created bigint;
@@ -31,11 +34,15 @@ BEGIN
         v_skipped := 0;
         v_problem := NULL;
         v_at := v_now;
+        IF NOT isfinite(v_schedule.next_time) THEN
+            v_schedule.next_time := v_now;
+        END IF;
         BEGIN
             IF v_schedule.inactive_indicator = 'N' THEN
-                FOR v_at IN
+                v_occurrences := ARRAY(
                     SELECT o FROM omd_dispatch._due_occurrences(v_schedule, v_now) AS o
-                LOOP
+                );
+                IF v_occurrences <> '{}' THEN
                     IF v_schedule.source IS NULL THEN
                         v_tasks := jsonb_build_array(
                             jsonb_build_object('criteria', v_schedule.criteria)
@@ -45,9 +52,9 @@ BEGIN
                             'SELECT coalesce(jsonb_agg(jsonb_build_object(''criteria'', $1'
                             ' || (SELECT coalesce(jsonb_object_agg(upper(c.key), c.value), ''{}'')'
                             ' FROM jsonb_each(to_jsonb(s) - ''payload'' - ''priority'') AS c))'
-                            ' || jsonb_strip_nulls(jsonb_build_object(''payload'','
-                            ' to_jsonb(s) -> ''payload'', ''priority'', to_jsonb(s) -> ''priority'')'
-                            ')), ''[]'') FROM %s AS s',
+                            ' || (SELECT coalesce(jsonb_object_agg(c.key, c.value), ''{}'')'
+                            ' FROM jsonb_each(to_jsonb(s)) AS c WHERE c.value <> ''null'''
+                            ' AND c.key IN (''payload'', ''priority''))), ''[]'') FROM %s AS s',
                             omd.quote_table(v_schedule.source, 'POSTGRES')
                         )
                         INTO v_tasks
@@ -55,28 +62,35 @@ BEGIN
                     END IF;
                     SELECT coalesce(
                         jsonb_agg(
-                            jsonb_strip_nulls(
-                                jsonb_build_object(
-                                    'payload', v_schedule.payload, 'priority', v_schedule.priority
-                                )
+                            jsonb_build_object(
+                                'payload', v_schedule.payload, 'priority', v_schedule.priority
                             )
-                            || t.task || jsonb_build_object('execution_time', v_at)
-                            ORDER BY t.n
+                            || t.task || jsonb_build_object('execution_time', o.at)
+                            ORDER BY o.n, t.n
                         ),
                         '[]'
                     )
                     INTO v_tasks
-                    FROM jsonb_array_elements(v_tasks) WITH ORDINALITY AS t (task, n);
+                    FROM unnest(v_occurrences) WITH ORDINALITY AS o (at, n)
+                    CROSS JOIN jsonb_array_elements(v_tasks) WITH ORDINALITY AS t (task, n);
                     v_answer := omd_dispatch._insert_tasks(
                         v_schedule.family_code, v_schedule.task_type, v_tasks, 'EXISTING',
                         v_schedule.schedule_code
                     );
-                    v_created := v_created + v_answer.p_created;
-                    v_skipped := v_skipped + jsonb_array_length(v_tasks) - v_answer.p_created;
-                END LOOP;
-                v_at := CASE WHEN v_schedule.missed = 'ALL' THEN coalesce(v_at, v_now) ELSE v_now END;
+                    v_created := v_answer.p_created;
+                    v_skipped := jsonb_array_length(v_tasks) - v_created;
+                    IF v_schedule.missed = 'ALL' THEN
+                        v_at := v_occurrences[cardinality(v_occurrences)];
+                    END IF;
+                END IF;
             END IF;
         EXCEPTION
+            WHEN lock_not_available THEN
+                PERFORM omd_dispatch._move_schedule(
+                    v_schedule.schedule_code, v_schedule.next_time, 0::bigint, 0::bigint,
+                    format('%s: %s', sqlstate, sqlerrm)
+                );
+                CONTINUE;
             WHEN OTHERS THEN
                 v_created := 0;
                 v_skipped := 0;

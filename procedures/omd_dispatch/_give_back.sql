@@ -1,4 +1,5 @@
--- A task that was not started counts no attempt, and is due as it was.
+-- A task that was not started counts no attempt, and is due as it was. One that is to be cancelled
+-- need not start any more. A worker that leaves does not say what it has started, but the runs do.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._give_back(
     p_backend_id text,
@@ -21,12 +22,21 @@ BEGIN
     LOOP
         PERFORM omd_dispatch._hold_model(v_family_code);
         EXECUTE format(
-            'UPDATE %s SET status = ''PENDING'', attempt = attempt - 1, claimed_by = NULL,'
-            ' claimed_at = NULL, claim_token = NULL, cancel_requested = FALSE'
-            ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL)',
+            'WITH given AS (UPDATE %s SET'
+            ' status = CASE WHEN cancel_requested THEN ''CANCELLED'' ELSE ''PENDING'' END,'
+            ' finished_at = CASE WHEN cancel_requested THEN clock_timestamp() END,'
+            ' attempt = attempt - 1, claimed_by = NULL, claimed_at = NULL, claim_token = NULL,'
+            ' cancel_requested = FALSE'
+            ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL'
+            ' AND NOT EXISTS (SELECT FROM omd.instance_of_task(task_id, claim_token)))'
+            ' RETURNING task_id, status),'
+            ' let_go AS (DELETE FROM omd_dispatch.mutex AS m USING given AS g'
+            ' WHERE m.task_id = g.task_id AND g.status = ''CANCELLED'')'
+            ' SELECT count(*) FROM given',
             omd_dispatch._model_table(v_family_code)
-        ) USING p_backend_id, p_task_ids;
-        GET DIAGNOSTICS v_rows = ROW_COUNT;
+        )
+        INTO v_rows
+        USING p_backend_id, p_task_ids;
         v_all := v_all + v_rows;
     END LOOP;
     IF v_all > 0 THEN
@@ -39,6 +49,7 @@ END
 $give_back$;
 
 COMMENT ON FUNCTION omd_dispatch._give_back IS
-'Makes the tasks p_task_ids (NULL: all) that the member p_backend_id has claimed pending again, as'
-' if they had not been claimed, and returns their number. Locks: the tasks.';
+'Makes the tasks p_task_ids (NULL: all that have begun no run) that the member p_backend_id has '
+'claimed pending again, as if they had not been claimed, or cancelled where that was asked, and '
+'returns their number. Locks: the tasks and their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._give_back FROM PUBLIC;

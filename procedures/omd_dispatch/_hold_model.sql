@@ -1,5 +1,5 @@
--- A change of the master waits for all who write tasks, and they for it. What they read after this
--- call says which model it is until they commit.
+-- A change of the master, or of lanes, waits for all who write tasks, and they for it. What they
+-- read after this call holds until they commit.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._hold_model(
     p_family_code text
@@ -15,6 +15,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch._hold_model IS
-'Keeps the migration status of p_family_code until the end of the transaction. Locks: the model of'
-' the family, shared.';
+'Keeps the migration status of p_family_code and the lanes of its types until the end of the '
+'transaction. Locks: the model of the family, shared.';
 REVOKE ALL ON FUNCTION omd_dispatch._hold_model FROM PUBLIC;

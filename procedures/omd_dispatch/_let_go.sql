@@ -1,6 +1,8 @@
 -- A task that another suspension holds too goes to that one, so that no resume lets it run early.
+-- One that is locked is not waited for: _maintain_suspensions finds it when its suspension is gone.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._let_go(
+    p_family_code text,
     p_suspension_id bigint,
     p_limit integer
 )
@@ -16,14 +18,10 @@ SET enable_seqscan = off
 SET jit = off
 AS $let_go$
 DECLARE
-    v_family_code text;
     v_rows bigint;
     v_free bigint;
 BEGIN
-    SELECT s.family_code INTO v_family_code
-    FROM omd_dispatch.task_suspension AS s
-    WHERE s.suspension_id = p_suspension_id;
-    PERFORM omd_dispatch._hold_model(v_family_code);
+    PERFORM omd_dispatch._hold_model(p_family_code);
     LOOP
         BEGIN
             EXECUTE format(
@@ -34,7 +32,7 @@ BEGIN
                     WHERE t.suspension_id = $1
                     ORDER BY t.execution_time
                     LIMIT $2
-                    FOR UPDATE
+                    FOR UPDATE SKIP LOCKED
                 ),
                 let_go AS (
                     UPDATE %1$s AS t SET
@@ -45,12 +43,12 @@ BEGIN
                 )
                 SELECT count(*), count(*) FILTER (WHERE suspension_id IS NULL) FROM let_go
                 $sql$,
-                omd_dispatch._model_table(v_family_code),
-                omd_dispatch._criteria_sql(v_family_code),
-                omd_dispatch._slot_sql(v_family_code)
+                omd_dispatch._model_table(p_family_code),
+                omd_dispatch._criteria_sql(p_family_code),
+                omd_dispatch._slot_sql(p_family_code)
             )
             INTO v_rows, v_free
-            USING p_suspension_id, p_limit, v_family_code;
+            USING p_suspension_id, p_limit, p_family_code;
             EXIT;
         EXCEPTION
             WHEN serialization_failure THEN
@@ -65,7 +63,7 @@ BEGIN
         PERFORM omd_dispatch._tell_due(g.deliver_id)
         FROM (
             SELECT DISTINCT t.deliver_id FROM omd_dispatch.task_conf_type_desc AS t
-            WHERE t.family_code = v_family_code
+            WHERE t.family_code = p_family_code
         ) AS g;
     END IF;
     RETURN v_free;
@@ -73,7 +71,7 @@ END
 $let_go$;
 
 COMMENT ON FUNCTION omd_dispatch._let_go IS
-'Lets up to p_limit tasks go that the resumed suspension p_suspension_id holds, to another '
-'suspension that holds them too or free, and returns how many are free. The suspension goes with '
-'its last task. Locks: the tasks.';
+'Lets up to p_limit tasks of p_family_code go that the resumed suspension p_suspension_id holds, '
+'to another suspension that holds them too or free, and returns how many are free. The suspension '
+'goes with its last task. Locks: the tasks; locked ones are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._let_go FROM PUBLIC;

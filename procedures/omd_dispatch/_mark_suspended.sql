@@ -1,5 +1,5 @@
 -- A round takes what it finds first in the index of pending tasks; what is locked at this moment is
--- passed over, since the guard of the claim holds it as well.
+-- passed over, since the guard of the claim holds it as well. All are marked only when none was.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._mark_suspended(
     p_suspension_id bigint,
@@ -19,6 +19,7 @@ AS $mark_suspended$
 DECLARE
     v_family_code text;
     v_rows bigint;
+    v_is_left boolean;
 BEGIN
     SELECT s.family_code INTO v_family_code
     FROM omd_dispatch.task_suspension AS s
@@ -34,7 +35,9 @@ BEGIN
                     FROM %1$s AS t
                     WHERE t.status = 'PENDING'
                         AND t.suspension_id IS NULL
-                        AND omd_dispatch._suspension_holds($1, t.task_type, %2$s)
+                        AND EXISTS (
+                            SELECT FROM omd_dispatch._suspension_holds($1, t.task_type, %2$s)
+                        )
                     LIMIT $2
                     FOR UPDATE SKIP LOCKED
                 ) AS p
@@ -53,8 +56,17 @@ BEGIN
         END;
     END LOOP;
     IF v_rows < p_limit THEN
+        EXECUTE format(
+            'SELECT EXISTS (SELECT FROM %s AS t WHERE t.status = ''PENDING'''
+            ' AND t.suspension_id IS NULL'
+            ' AND EXISTS (SELECT FROM omd_dispatch._suspension_holds($1, t.task_type, %s)))',
+            omd_dispatch._model_table(v_family_code),
+            omd_dispatch._criteria_sql(v_family_code)
+        )
+        INTO v_is_left
+        USING p_suspension_id;
         UPDATE omd_dispatch.task_suspension AS s SET is_marked = TRUE
-        WHERE s.suspension_id = p_suspension_id AND NOT s.is_marked;
+        WHERE s.suspension_id = p_suspension_id AND NOT s.is_marked AND NOT v_is_left;
     END IF;
     RETURN v_rows;
 END

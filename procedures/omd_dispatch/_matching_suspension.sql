@@ -16,7 +16,9 @@ BEGIN ATOMIC
     WHERE
         s.family_code = p_family_code
         AND s.resumed_at IS NULL
-        AND omd_dispatch._suspension_holds(s.suspension_id, p_task_type, p_criteria);
+        AND EXISTS (
+            SELECT FROM omd_dispatch._suspension_holds(s.suspension_id, p_task_type, p_criteria)
+        );
 END;
 
 COMMENT ON FUNCTION omd_dispatch._matching_suspension IS

@@ -19,6 +19,7 @@ DECLARE
     v_current integer;
     v_rows bigint;
 BEGIN
+    PERFORM omd_dispatch._hold_model(p_family_code);
     v_current := omd_dispatch._partition_code(
         v_family.scheme_code, v_family.partition_count, clock_timestamp()
     );

@@ -23,17 +23,39 @@ BEGIN
             SELECT
                 a.attrelid AS relid,
                 format(
-                    'column %I %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
+                    'column %I %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
+                    coalesce(' COLLATE ' || nullif(a.attcollation, 0)::regcollation, ''),
                     CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END,
-                    coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '')
+                    coalesce(
+                        ' DEFAULT ' || a.attgenerated::text || pg_get_expr(d.adbin, d.adrelid),
+                        ''
+                    )
                 ) AS part
             FROM pg_attribute AS a
             LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
             WHERE a.attnum > 0 AND NOT a.attisdropped
             UNION ALL
-            SELECT c.conrelid, 'constraint ' || pg_get_constraintdef(c.oid)
+            -- A check must have the same name, or the twin can't be attached.
+            SELECT c.conrelid, concat_ws(
+                ' ', 'constraint', CASE WHEN c.contype = 'c' THEN c.conname END,
+                pg_get_constraintdef(c.oid)
+            )
             FROM pg_constraint AS c
             WHERE c.contype <> 'n'
+            UNION ALL
+            SELECT c.oid, format(
+                'kind %s%s%s', c.relkind, c.relpersistence,
+                CASE WHEN c.relrowsecurity THEN ' ROW LEVEL SECURITY' ELSE '' END
+            )
+            FROM pg_class AS c
+            UNION ALL
+            SELECT t.tgrelid, format('trigger %I', t.tgname)
+            FROM pg_trigger AS t
+            WHERE NOT t.tgisinternal AND t.tgparentid = 0
+            UNION ALL
+            SELECT r.ev_class, format('rule %I', r.rulename) FROM pg_rewrite AS r
+            UNION ALL
+            SELECT h.inhparent, format('child %s', h.inhrelid::regclass) FROM pg_inherits AS h
             UNION ALL
             SELECT i.indrelid, regexp_replace(
                 pg_get_indexdef(i.indexrelid), '^CREATE (UNIQUE )?INDEX \S+ ON \S+', 'index \1'
@@ -71,6 +93,7 @@ $require_twin$;
 
 COMMENT ON FUNCTION omd_dispatch._require_twin IS
 'Refuses a twin of the slot p_partition_code of p_family_code that differs from it in columns, '
-'constraints or indexes. Errors: OM270. Locks: none.';
+'constraints, indexes or anything else that the exchange or the slot would notice. Errors: OM270. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._require_twin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._require_twin TO omd_admin;

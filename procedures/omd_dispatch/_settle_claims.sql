@@ -1,4 +1,5 @@
--- A dead member can't tell how its tasks ended, but their instances can.
+-- A dead member can't tell how its tasks ended, but their instances can. Who holds one of them for
+-- long does not keep the maintenance from the others.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._settle_claims(
     p_backend_id text,
@@ -17,7 +18,6 @@ AS $settle_claims$
 DECLARE
     v_family_code text;
     v_results jsonb;
-    v_ended bigint;
     v_all bigint := 0::bigint;
 BEGIN
     FOR v_family_code IN
@@ -47,16 +47,16 @@ BEGIN
                         ELSE t.claimed_by = $1
                     END
                 LIMIT $2
+                %s
             ) AS c
             $sql$,
-            omd_dispatch._model_table(v_family_code)
+            omd_dispatch._model_table(v_family_code),
+            CASE WHEN p_backend_id IS NULL THEN 'FOR UPDATE SKIP LOCKED' ELSE '' END
         )
         INTO v_results
         USING p_backend_id, p_limit;
         IF v_results IS NOT NULL THEN
-            SELECT count(*) INTO v_ended
-            FROM omd_dispatch._end_claims(v_family_code, v_results) AS e;
-            v_all := v_all + v_ended;
+            v_all := v_all + cardinality(omd_dispatch._end_claims(v_family_code, NULL, v_results));
             PERFORM nextval('omd_dispatch.due_again');
         END IF;
     END LOOP;
@@ -68,5 +68,5 @@ COMMENT ON FUNCTION omd_dispatch._settle_claims IS
 'Ends the claims of the member p_backend_id, or with NULL those of members that are not '
 'registered, at most p_limit of each family (NULL: all), and returns their number. A task whose '
 'instance has ended ends as that did; another one is due at once, or dead when its attempts are '
-'used up. Locks: the tasks and their keys.';
+'used up. Locks: the tasks and their keys; with NULL, locked tasks are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._settle_claims FROM PUBLIC;

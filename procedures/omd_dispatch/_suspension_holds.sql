@@ -1,16 +1,20 @@
--- This is the only place that says what a suspension holds.
+-- This is the only place that says what a suspension holds. As a set of rows it becomes a part of
+-- the statement that asks for many tasks; as a value it would be a statement for each of them.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._suspension_holds(
     p_suspension_id bigint,
     p_task_type text,
     p_criteria jsonb
 )
-RETURNS boolean
+RETURNS TABLE (
+    is_held boolean
+)
 LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT
+    SELECT TRUE
+    WHERE
         (
             NOT EXISTS (
                 SELECT FROM omd_dispatch.task_suspension_types AS t
@@ -30,7 +34,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch._suspension_holds IS
-'Returns whether the suspension p_suspension_id holds a task of its family with the type '
+'Returns a row if the suspension p_suspension_id holds a task of its family with the type '
 'p_task_type and the criteria p_criteria (as _criteria_sql gives them): one of its types, and of '
 'each of its criteria one of its values. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._suspension_holds FROM PUBLIC;

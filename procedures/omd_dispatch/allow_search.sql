@@ -43,6 +43,21 @@ BEGIN
     WHERE f.family_code = p_family_code
     FOR NO KEY UPDATE;
 
+    IF EXISTS (
+        SELECT FROM omd_dispatch.task_conf_search_allowed AS s
+        WHERE s.family_code = p_family_code
+            AND s.index_name <> p_index_name
+            AND lower(s.index_name) = lower(p_index_name)
+    ) THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_index_name',
+                'value', p_index_name,
+                'expected', 'another name: one has it in other letters'
+            )
+        );
+    END IF;
     SELECT array_agg(s.criterion ORDER BY s.criterion) INTO v_old
     FROM omd_dispatch.task_conf_search_allowed AS s
     WHERE s.family_code = p_family_code AND s.index_name = p_index_name;
@@ -60,7 +75,7 @@ BEGIN
             = split_part(
                 pg_get_indexdef(format('omd_dispatch.%I', v_index)::regclass), ' USING ', 2
             );
-        EXECUTE format('DROP INDEX omd_dispatch.%I, %s', v_index, v_twin_index);
+        EXECUTE format('DROP INDEX omd_dispatch.%I%s', v_index, ', ' || v_twin_index);
     END IF;
     IF p_criteria IS NULL THEN
         RETURN;
@@ -86,10 +101,10 @@ END
 $allow_search$;
 
 COMMENT ON PROCEDURE omd_dispatch.allow_search IS
-'Allows searches of the family p_family_code that give all of p_criteria, and creates the index '
-'p_index_name on them, which serves the search; p_criteria NULL removes both. Errors: OM005: '
-'p_family_code or p_index_name is NULL; OM013: a name is not allowed; OM070: the family is '
-'unknown; OM075: it lacks a criterion. Locks: the family; its table against writes while the index'
-' is built. Call again when the answer was lost.';
+'Allows searches of the family p_family_code that give all of some criteria, and creates the index'
+' p_index_name on them, which serves the search. p_criteria: these criteria; NULL removes both. '
+'Errors: OM005: p_family_code or p_index_name is NULL; OM013: a name is not allowed; OM070: the '
+'family is unknown; OM075: it lacks a criterion. Locks: the family; its table against writes while'
+' the index is built. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.allow_search FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.allow_search TO omd_admin;

@@ -8,12 +8,14 @@ RETURNS TABLE (
     "position" integer, -- noqa: RF06
     members integer
 )
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $backend_position$
+BEGIN
+    RETURN QUERY
     SELECT
         m.place,
         m.members
@@ -28,7 +30,8 @@ BEGIN ATOMIC
             AND omd_dispatch._lives(b.registration_time, b.ttl, statement_timestamp())
     ) AS m
     WHERE m.backend_id = p_backend_id;
-END;
+END
+$backend_position$;
 
 COMMENT ON FUNCTION omd_dispatch.backend_position IS
 'One row or none: position, that of p_backend_id, from 0, among the living members of the group '

@@ -11,7 +11,6 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $complete_tasks$
 DECLARE
-    v_results jsonb;
     v_family_code text;
     v_ended bigint[] := '{}'::bigint[];
 BEGIN
@@ -28,6 +27,8 @@ BEGIN
         WHERE jsonb_typeof(r.result) <> 'object'
             OR jsonb_typeof(r.result -> 'task_id') IS DISTINCT FROM 'number'
             OR jsonb_typeof(r.result -> 'claim_token') IS DISTINCT FROM 'number'
+            OR r.result ->> 'task_id' !~ '^-?[0-9]{1,18}$'
+            OR r.result ->> 'claim_token' !~ '^-?[0-9]{1,18}$'
             OR NOT coalesce(r.result ->> 'outcome' IN ('S', 'F', 'A', 'C'), TRUE)
     ) THEN
         PERFORM omd.raise_error(
@@ -41,23 +42,20 @@ BEGIN
             )
         );
     END IF;
-    SELECT coalesce(
-        jsonb_agg(r.result || jsonb_build_object('claimed_by', p_backend_id) ORDER BY r.n), '[]'
-    )
-    INTO v_results
-    FROM jsonb_array_elements(p_results) WITH ORDINALITY AS r (result, n);
     FOR v_family_code IN
-        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
+        SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
+        ORDER BY t.family_code
     LOOP
-        EXIT WHEN cardinality(v_ended) = jsonb_array_length(v_results);
-        v_ended := v_ended || ARRAY(
-            SELECT e FROM omd_dispatch._end_claims(v_family_code, v_results) AS e
-        );
+        EXIT WHEN cardinality(v_ended) = jsonb_array_length(p_results);
+        v_ended := v_ended || omd_dispatch._end_claims(v_family_code, p_backend_id, p_results);
     END LOOP;
+    -- Of several results for a task one counts at most.
     p_refused := ARRAY(
-        SELECT DISTINCT (r.result ->> 'task_id')::bigint AS task_id
-        FROM jsonb_array_elements(v_results) AS r (result)
-        WHERE (r.result ->> 'task_id')::bigint <> ALL(v_ended)
+        SELECT (r.result ->> 'task_id')::bigint AS task_id
+        FROM jsonb_array_elements(p_results) AS r (result)
+        WHERE cardinality(v_ended) < jsonb_array_length(p_results)
+        GROUP BY task_id
+        HAVING count(*) > 1 OR (r.result ->> 'task_id')::bigint <> ALL(v_ended)
         ORDER BY task_id
     );
 END

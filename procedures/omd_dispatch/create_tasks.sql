@@ -68,7 +68,7 @@ END
 $create_tasks$;
 
 COMMENT ON PROCEDURE omd_dispatch.create_tasks IS
-'Creates the tasks p_tasks of the type p_task_type in p_family_code, all or none: an array of '
+'Creates tasks of the type p_task_type in p_family_code, all or none. p_tasks: an array of '
 '{"criteria", "payload", "execution_time", "priority"}, each as in create_task. p_on_duplicate: as'
 ' there. Returns p_task_ids, in their order, and p_created, how many are new. Errors: OM005: '
 'family, type or p_tasks is NULL; OM013: an argument is not allowed; OM014: the isolation level is'

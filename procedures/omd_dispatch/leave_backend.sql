@@ -8,6 +8,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $leave_backend$
 BEGIN
+    PERFORM omd.require_read_committed();
     IF p_backend_id IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_backend_id'));
     END IF;
@@ -15,13 +16,15 @@ BEGIN
     WHERE b.backend_id = p_backend_id
     FOR UPDATE;
     PERFORM omd_dispatch._give_back(p_backend_id, NULL);
+    PERFORM omd_dispatch._settle_claims(p_backend_id, NULL);
     DELETE FROM omd_dispatch.backend_registration AS b WHERE b.backend_id = p_backend_id;
 END
 $leave_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.leave_backend IS
-'Removes the worker p_backend_id and gives back what it has claimed. Call it when nothing runs any'
-' more. Errors: OM005: p_backend_id is NULL. Locks: the member; its tasks. Call again when the '
-'answer was lost.';
+'Removes the worker p_backend_id and gives back what it has claimed; a task that has begun a run '
+'ends as the run did. Call it when nothing runs any more. Errors: OM005: p_backend_id is NULL; '
+'OM014: the isolation level is not read committed. Locks: the member; its tasks. Call again when '
+'the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.leave_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.leave_backend TO omd_runner;

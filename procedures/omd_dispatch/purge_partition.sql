@@ -21,28 +21,7 @@ BEGIN
         p_outcome := 'MISSING';
         RETURN;
     END IF;
-    -- Purges of a family come one after the other: there is one twin.
-    IF NOT pg_catalog.pg_try_advisory_lock(
-        pg_catalog.hashtextextended(
-            'omd_dispatch purge ' OPERATOR(pg_catalog.||) p_family_code, 7302500
-        )
-    ) THEN
-        p_outcome := 'CONTENDED';
-        RETURN;
-    END IF;
-    BEGIN
-        PERFORM omd_dispatch._require_twin(p_family_code, p_partition_code);
-    EXCEPTION
-        WHEN OTHERS THEN
-            PERFORM pg_catalog.pg_advisory_unlock(
-                pg_catalog.hashtextextended(
-                    'omd_dispatch purge ' OPERATOR(pg_catalog.||) p_family_code, 7302500
-                )
-            );
-            RAISE;
-    END;
-    PERFORM omd_dispatch._empty_twin(p_family_code);
-    COMMIT;
+    PERFORM omd_dispatch._require_twin(p_family_code, p_partition_code);
     LOOP
         v_rows := omd_dispatch._move_pending(p_family_code, p_partition_code, 5000);
         COMMIT;
@@ -68,11 +47,6 @@ BEGIN
         PERFORM omd_dispatch._empty_twin(p_family_code);
         COMMIT;
     END IF;
-    PERFORM pg_catalog.pg_advisory_unlock(
-        pg_catalog.hashtextextended(
-            'omd_dispatch purge ' OPERATOR(pg_catalog.||) p_family_code, 7302500
-        )
-    );
     p_outcome := CASE v_is_exchanged
         WHEN TRUE THEN 'PURGED' WHEN FALSE THEN 'LIVE_ROWS' ELSE 'CONTENDED'
     END;

@@ -13,6 +13,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $register_backend$
 BEGIN
+    PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_code('p_backend_type', p_backend_type);
     PERFORM omd.require_name('p_backend_id', p_backend_id);
     IF p_ttl IS NULL OR p_ttl < interval '1 second' OR p_ttl > interval '1 day' THEN
@@ -42,7 +43,7 @@ $register_backend$;
 COMMENT ON PROCEDURE omd_dispatch.register_backend IS
 'Registers the worker p_backend_id in the group p_backend_type, and returns p_position, its place '
 'from 0, and p_members, how many members the group has. p_ttl: how long it lives without a renewal'
-' (30 seconds). Errors: OM005: type or id is NULL; OM013: an argument is not allowed. Locks: the '
-'member. Call again when the answer was lost.';
+' (30 seconds). Errors: OM005: type or id is NULL; OM013: an argument is not allowed; OM014: the '
+'isolation level is not read committed. Locks: the member. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_backend TO omd_runner;

@@ -21,7 +21,18 @@ DECLARE
     v_criterion record;
     v_status integer;
 BEGIN
+    PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_code('p_family_code', p_family_code);
+    IF p_family_code ~ '_(P[0-9]+|SWAP|OLD)$' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_family_code',
+                'value', p_family_code,
+                'expected', 'without _P and a number, _SWAP or _OLD at its end, which name parts of tables'
+            )
+        );
+    END IF;
     -- Two registrations of a new family could both make its table.
     LOCK TABLE omd_dispatch.task_conf_family_desc IN SHARE ROW EXCLUSIVE MODE;
     SELECT f.* INTO v_old
@@ -96,6 +107,11 @@ BEGIN
                             'of type text, bigint, numeric, boolean, date, timestamptz or uuid'
                     WHEN c.value #>> '{}' <> m.data_type
                         THEN format('of type %s, as first given', m.data_type)
+                    WHEN EXISTS (
+                        SELECT FROM omd_dispatch.task_conf_dict AS d
+                        WHERE d.family_code = p_family_code AND d.external_name = c.key
+                    )
+                        THEN 'a name that is no external name of another criterion'
                 END AS expected
             FROM jsonb_each(coalesce(p_criteria, '{}')) AS c
             LEFT JOIN omd_dispatch.task_conf_family_model AS m
@@ -173,6 +189,7 @@ BEGIN
         CALL omd_dispatch._comment_task_tables(p_family_code);
         CALL omd_dispatch._make_job_tables(p_family_code);
     END IF;
+    CALL omd_dispatch._make_claims(p_family_code);
     IF v_old.family_code IS NULL THEN
         -- A new family has no tasks, so it may begin anywhere.
         FOR v_status IN SELECT g FROM generate_series(3, coalesce(p_migration_status, 4), -1) AS g LOOP

@@ -18,6 +18,7 @@ CREATE OR REPLACE PROCEDURE omd_dispatch.register_schedule(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET intervalstyle = 'postgres'
 AS $register_schedule$
 DECLARE
     v_old omd_dispatch.task_schedule;
@@ -25,6 +26,11 @@ DECLARE
     v_wrong record;
 BEGIN
     PERFORM omd.require_name('p_schedule_code', p_schedule_code);
+    PERFORM omd_dispatch._require_task_arguments(NULL, NULL, p_priority, NULL);
+    -- Two registrations of a new schedule could both insert it.
+    PERFORM pg_advisory_xact_lock(
+        hashtextextended('omd_dispatch schedule ' || p_schedule_code, 7302500)
+    );
     SELECT s.* INTO v_old FROM omd_dispatch.task_schedule AS s
     WHERE s.schedule_code = p_schedule_code
     FOR NO KEY UPDATE;
@@ -48,17 +54,22 @@ BEGIN
     v_new.created_count := coalesce(v_old.created_count, 0);
     v_new.skipped_count := coalesce(v_old.skipped_count, 0);
     PERFORM omd_dispatch._require_type(v_new.family_code, v_new.task_type);
-    PERFORM omd_dispatch._require_task_arguments(v_new.criteria, NULL, v_new.priority, NULL);
+    PERFORM omd_dispatch._require_task_arguments(v_new.criteria, NULL, NULL, NULL);
     SELECT w.argument, w.value, w.expected INTO v_wrong
     FROM (
         VALUES
         (
-            'p_cron', v_new.cron, 'given, or p_every, but not both',
+            'p_cron', v_new.cron, 'given where p_every is not, and only there',
             (v_new.cron IS NULL) <> (v_new.every IS NULL)
         ),
         (
-            'p_every', v_new.every::text, 'at least one second',
-            coalesce(v_new.every >= interval '1 second', TRUE)
+            -- With a minus in it, it might step back.
+            'p_every', v_new.every::text, 'from 1 second to 10 years, without negative parts',
+            coalesce(
+                v_new.every BETWEEN interval '1 second' AND interval '10 years'
+                AND v_new.every::text NOT LIKE '%-%',
+                TRUE
+            )
         ),
         ('p_missed', v_new.missed, 'ONCE, ALL or SKIP', v_new.missed IN ('ONCE', 'ALL', 'SKIP')),
         (
@@ -98,31 +109,45 @@ BEGIN
         END;
     END IF;
     IF v_new.source IS NULL THEN
-        PERFORM omd_dispatch._require_criteria(
+        PERFORM omd_dispatch._raise_invalid_criterion(
             v_new.family_code,
             v_new.task_type,
-            jsonb_build_array(jsonb_build_object('criteria', v_new.criteria))
-        );
+            t.tasks,
+            omd_dispatch._require_criteria(v_new.family_code, v_new.task_type, t.tasks)
+        )
+        FROM (
+            SELECT jsonb_build_array(jsonb_build_object('criteria', v_new.criteria)) AS tasks
+        ) AS t;
     END IF;
-    IF v_old.schedule_code IS NOT NULL THEN
-        DELETE FROM omd_dispatch.task_schedule AS s WHERE s.schedule_code = p_schedule_code;
-    END IF;
-    INSERT INTO omd_dispatch.task_schedule SELECT v_new.*;
+    INSERT INTO omd_dispatch.task_schedule SELECT v_new.*
+    ON CONFLICT (schedule_code) DO UPDATE SET
+        family_code = excluded.family_code,
+        task_type = excluded.task_type,
+        criteria = excluded.criteria,
+        payload = excluded.payload,
+        cron = excluded.cron,
+        every = excluded.every,
+        time_zone = excluded.time_zone,
+        missed = excluded.missed,
+        priority = excluded.priority,
+        source = excluded.source,
+        inactive_indicator = excluded.inactive_indicator,
+        next_time = excluded.next_time;
     p_next_time := v_new.next_time;
 END
 $register_schedule$;
 
 COMMENT ON PROCEDURE omd_dispatch.register_schedule IS
-'Registers the schedule p_schedule_code, which creates tasks of the type p_task_type in '
-'p_family_code, or changes it; a NULL argument keeps the present value. p_criteria, p_payload, '
-'p_priority: those of its tasks. p_cron: minute hour day month weekday, as cron_next takes it. '
-'p_every: instead, the time between two occurrences. p_time_zone: that of p_cron (UTC). p_missed: '
-'occurrences older than a minute give one task, for the newest (ONCE), one each (ALL) or none '
-'(SKIP). p_source: a view that gives a task per row; its columns are criteria in lower case, '
-'payload and priority; '''': none. It is read with the rights of the workers. '
-'p_inactive_indicator: Y: it only moves on. p_next_time: its next occurrence, which is also '
-'returned. Errors: OM005: an argument is NULL; OM006: p_inactive_indicator; OM013: an argument is '
-'not allowed; OM070, OM071: family or type is unknown; OM075, OM076, OM077, OM078: p_criteria. '
-'Locks: the schedule. Call again when the answer was lost.';
+'Registers the schedule p_schedule_code, which creates tasks, or changes it; a NULL argument keeps'
+' the present value. p_family_code, p_task_type, p_criteria, p_payload, p_priority: those of its '
+'tasks. p_cron: minute hour day month weekday, as cron_next takes it. p_every: instead, the time '
+'between two occurrences. p_time_zone: that of p_cron (UTC). p_missed: occurrences older than a '
+'minute give one task, for the newest (ONCE), one each (ALL) or none (SKIP). p_source: a view that'
+' gives a task per row; its columns are criteria in lower case, payload and priority, and it is '
+'read with the rights of the workers; '''': none. p_inactive_indicator: Y: it only moves on. '
+'p_next_time: its next occurrence, which is also returned. Errors: OM005: an argument is NULL; '
+'OM006: p_inactive_indicator; OM013: an argument is not allowed; OM070, OM071: family or type is '
+'unknown; OM075, OM076, OM077, OM078: p_criteria. Locks: the schedule. Call again when the answer '
+'was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_schedule FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_schedule TO omd_admin;

@@ -1,5 +1,5 @@
--- A change of the lanes moves the tasks that wait; those that run end in the lane in which they
--- were claimed.
+-- A change of the lanes waits for all who write tasks, so that none comes into an old lane after
+-- it. It moves the tasks that run too, since they may wait again.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.register_task_type(
     p_family_code text,
@@ -20,12 +20,16 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD'
 SET timezone = 'UTC'
+SET intervalstyle = 'postgres'
+SET enable_seqscan = off
+SET jit = off
 AS $register_task_type$
 DECLARE
     v_old omd_dispatch.task_conf_type_desc;
     v_new omd_dispatch.task_conf_type_desc;
     v_wrong record;
 BEGIN
+    PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_family(p_family_code);
     PERFORM omd_dispatch._require_code('p_task_type', p_task_type);
     PERFORM FROM omd_dispatch.task_conf_family_desc AS f
@@ -104,6 +108,17 @@ BEGIN
             'p_limit_criterion', v_new.limit_criterion, 'used with p_max_running',
             v_new.limit_criterion IS NULL OR v_new.max_running IS NOT NULL
         )
+        UNION ALL
+        -- A time in so many years, or with a minus in it, might not be later than now.
+        SELECT i.argument, i.value::text, 'at most 10 years, without negative parts',
+            i.value <= interval '10 years' AND i.value::text NOT LIKE '%-%'
+        FROM (
+            VALUES
+            ('p_timeout', coalesce(v_new.timeout, interval '0')),
+            ('p_backoff', v_new.backoff),
+            ('p_backoff_limit', v_new.backoff_limit),
+            ('p_later_after', v_new.later_after)
+        ) AS i (argument, value)
     ) AS w (argument, value, expected, is_right)
     WHERE NOT coalesce(w.is_right, FALSE)
     LIMIT 1;
@@ -138,15 +153,20 @@ BEGIN
         limit_criterion = v_new.limit_criterion
     WHERE t.family_code = p_family_code AND t.task_type = p_task_type;
     CALL omd_dispatch._make_job_tables(p_family_code);
-    IF omd_dispatch._lane_sql(v_new) <> omd_dispatch._lane_sql(v_old) THEN
-        PERFORM omd_dispatch._hold_model(p_family_code);
+    IF v_old.task_type IS NOT NULL
+        AND (v_new.deliver_id, v_new.max_running IS NULL, v_new.limit_criterion)
+        IS DISTINCT FROM (v_old.deliver_id, v_old.max_running IS NULL, v_old.limit_criterion)
+    THEN
+        PERFORM pg_advisory_xact_lock(
+            hashtextextended('omd_dispatch model ' || p_family_code, 7302500)
+        );
         EXECUTE format(
-            'UPDATE %s AS t SET lane = (SELECT %s FROM (SELECT %s AS criteria) AS c)'
-            ' WHERE t.task_type = $1 AND t.status = ''PENDING''',
+            'UPDATE %s AS t SET lane = omd_dispatch._lane($2, %s)'
+            ' WHERE t.task_type = $1 AND (t.status = ''CLAIMED'' OR t.suspension_id IS NOT NULL'
+            ' OR (t.status = ''PENDING'' AND t.suspension_id IS NULL))',
             omd_dispatch._model_table(p_family_code),
-            omd_dispatch._lane_sql(v_new),
             omd_dispatch._criteria_sql(p_family_code)
-        ) USING p_task_type;
+        ) USING p_task_type, v_new;
         PERFORM omd_dispatch._tell_due(v_new.deliver_id);
     END IF;
 END
@@ -162,9 +182,11 @@ COMMENT ON PROCEDURE omd_dispatch.register_task_type IS
 'tried (5). p_backoff: wait after the first failure (10 seconds), doubled after each further one. '
 'p_backoff_limit: longest such wait (1 hour). p_later_after: wait after the outcome A (30 '
 'seconds). p_max_running: how many of its tasks run at once at most; 0: no limit. '
-'p_limit_criterion: the limit holds for each value of this criterion; '''': for the type. Pending '
-'tasks move to their new lane. Errors: OM005: an argument is NULL; OM013: one is not allowed; '
-'OM070: the family is unknown; OM075: it lacks the criterion; OM173: the old model has a table of '
-'that name. Locks: the family; pending tasks that move. Call again when the answer was lost.';
+'p_limit_criterion: the limit holds for each value of this criterion; '''': for the type. Tasks '
+'that wait or run move to their new lane. Errors: OM005: an argument is NULL; OM013: one is not '
+'allowed; OM014: the isolation level is not read committed; OM070: the family is unknown; OM075: '
+'it lacks the criterion; OM173: the old model has a table of that name. Locks: the family; when '
+'lanes change, also its model, for which it waits for all who write its tasks, and the tasks that '
+'move. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_task_type FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_task_type TO omd_admin;

@@ -9,6 +9,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $release_tasks$
 BEGIN
+    PERFORM omd.require_read_committed();
     IF p_backend_id IS NULL OR p_task_ids IS NULL THEN
         PERFORM omd.raise_error(
             'OM005',
@@ -23,7 +24,7 @@ $release_tasks$;
 
 COMMENT ON PROCEDURE omd_dispatch.release_tasks IS
 'Gives back those of the tasks p_task_ids that the worker p_backend_id has claimed and not '
-'started. Errors: OM005: an argument is NULL. Locks: the tasks. Call again when the answer was '
-'lost.';
+'started. Errors: OM005: an argument is NULL; OM014: the isolation level is not read committed. '
+'Locks: the tasks. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.release_tasks FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.release_tasks TO omd_runner;

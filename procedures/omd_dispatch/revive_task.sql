@@ -1,4 +1,4 @@
--- The key must be free again: another task may have taken it meanwhile.
+-- The key must be free again: another task may have taken it meanwhile. Its lane may be another.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.revive_task(
     p_task_id bigint,
@@ -14,6 +14,7 @@ SET jit = off
 AS $revive_task$
 DECLARE
     v_task record;
+    v_type omd_dispatch.task_conf_type_desc;
     v_criteria jsonb;
     v_key_text text;
     v_holder bigint;
@@ -30,12 +31,13 @@ BEGIN
     END IF;
     EXECUTE format(
         'SELECT c.criteria, %s FROM (SELECT %s AS criteria FROM %s AS t WHERE t.task_id = $1) AS c',
-        omd_dispatch._key_sql(v_task.p_family_code, v_task.p_task_type),
+        omd_dispatch._key_sql(v_task.p_family_code, '$2', '$3'),
         omd_dispatch._criteria_sql(v_task.p_family_code),
         omd_dispatch._model_table(v_task.p_family_code)
     )
     INTO v_criteria, v_key_text
-    USING p_task_id;
+    USING p_task_id, v_task.p_task_type,
+        omd_dispatch._key_criteria(v_task.p_family_code, v_task.p_task_type);
     IF v_task.p_key_hash IS NOT NULL THEN
         LOOP
             INSERT INTO omd_dispatch.mutex (key_hash, family_code, task_type, key_text, task_id)
@@ -54,15 +56,26 @@ BEGIN
             END IF;
         END LOOP;
     END IF;
+    SELECT t.* INTO v_type
+    FROM omd_dispatch.task_conf_type_desc AS t
+    WHERE t.family_code = v_task.p_family_code AND t.task_type = v_task.p_task_type;
     EXECUTE format(
         'UPDATE %s SET status = ''PENDING'', attempt = 0, outcome = NULL, error = NULL,'
-        ' finished_at = NULL, execution_time = coalesce($2, clock_timestamp()),'
+        ' batch_instance_id = NULL, module_instance_id = NULL, finished_at = NULL,'
+        ' execution_time = coalesce($2, clock_timestamp()),'
+        ' lane = omd_dispatch._lane($6, $5),'
         ' suspension_id = omd_dispatch._matching_suspension($3, $4, $5)'
         ' WHERE task_id = $1',
         omd_dispatch._model_table(v_task.p_family_code)
-    ) USING p_task_id, p_execution_time, v_task.p_family_code,
-        v_task.p_task_type, v_criteria;
+    ) USING p_task_id, p_execution_time, v_task.p_family_code, v_task.p_task_type, v_criteria, v_type;
     PERFORM omd_dispatch._notify_due(v_task.p_family_code, v_task.p_task_type, p_execution_time);
+    PERFORM omd.write_event(
+        0, 0, 4, 'REVIVED',
+        format(
+            '%s: task %s (%s %s), which was %s', omd.editor(), p_task_id, v_task.p_family_code,
+            v_task.p_task_type, v_task.p_status
+        )
+    );
 END
 $revive_task$;
 

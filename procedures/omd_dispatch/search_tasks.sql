@@ -36,6 +36,7 @@ SET jit = off
 AS $search_tasks$
 DECLARE
     v_where text;
+    v_criterion text;
 BEGIN
     PERFORM omd_dispatch.search_index(p_family_code, p_criteria);
     PERFORM omd_dispatch._require_new_model(p_family_code);
@@ -46,6 +47,20 @@ BEGIN
                 'argument', 'p_limit',
                 'value', coalesce(p_limit::text, 'NULL'),
                 'expected', 'from 1 to 1000'
+            )
+        );
+    END IF;
+    SELECT c.key INTO v_criterion
+    FROM jsonb_each(p_criteria) AS c
+    WHERE jsonb_typeof(c.value) IN ('object', 'array')
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM078',
+            jsonb_build_object(
+                'family_code', p_family_code,
+                'criterion', v_criterion,
+                'problem', 'it is no scalar'
             )
         );
     END IF;

@@ -51,9 +51,10 @@ END
 $set_external_name$;
 
 COMMENT ON PROCEDURE omd_dispatch.set_external_name IS
-'Gives the criterion p_criterion of the type p_task_type in p_family_code a second name, '
-'p_external_name, which callers may use when they create tasks; NULL takes it away. Errors: OM005:'
-' another argument is NULL; OM013: the name has another meaning; OM070, OM071, OM075: family, type'
-' or criterion is unknown. Locks: the row of the name. Call again when the answer was lost.';
+'Gives the criterion p_criterion of the type p_task_type in p_family_code a second name. '
+'p_external_name: the name, which callers may use when they create tasks; NULL takes it away. '
+'Errors: OM005: another argument is NULL; OM013: the name has another meaning; OM070, OM071, '
+'OM075: family, type or criterion is unknown. Locks: the row of the name. Call again when the '
+'answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.set_external_name FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.set_external_name TO omd_admin;

@@ -65,6 +65,7 @@ BEGIN
     VALUES (p_family_code, p_migration_status)
     ON CONFLICT (family_code) DO UPDATE SET migration_status = excluded.migration_status;
     CALL omd_dispatch._make_job_tables(p_family_code);
+    CALL omd_dispatch._make_claims(p_family_code);
     -- The master that was has no mirror any more, unless it still is one.
     IF v_old BETWEEN 1 AND 3 AND NOT (v_old + p_migration_status = 3) THEN
         EXECUTE format(

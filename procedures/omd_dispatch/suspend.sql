@@ -20,6 +20,7 @@ DECLARE
     v_value text;
     v_problem text;
 BEGIN
+    PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_family(p_family_code);
     PERFORM omd_dispatch._require_new_model(p_family_code);
     PERFORM omd_dispatch._require_type(p_family_code, t) FROM unnest(p_task_types) AS t;
@@ -47,11 +48,11 @@ BEGIN
     INSERT INTO omd_dispatch.task_suspension_types (suspension_id, task_type)
     SELECT DISTINCT p_suspension_id, t FROM unnest(p_task_types) AS t;
     FOR v_given IN
-        SELECT m.criterion, m.data_type, v.value
+        SELECT m.criterion, m.data_type, v.value #>> '{}' AS value, jsonb_typeof(v.value) AS kind
         FROM jsonb_each(coalesce(p_criteria, '{}')) AS c
         INNER JOIN omd_dispatch.task_conf_family_model AS m
             ON m.family_code = p_family_code AND c.key = m.criterion
-        CROSS JOIN LATERAL jsonb_array_elements_text(
+        CROSS JOIN LATERAL jsonb_array_elements(
             CASE WHEN jsonb_typeof(c.value) = 'array' THEN c.value ELSE jsonb_build_array(c.value) END
         ) AS v (value)
     LOOP
@@ -67,13 +68,13 @@ BEGIN
             WHEN data_exception THEN
                 v_problem := sqlerrm;
         END;
-        IF v_value IS NULL THEN
+        IF v_problem IS NOT NULL OR v_value IS NULL OR v_given.kind IN ('object', 'array') THEN
             PERFORM omd.raise_error(
                 'OM078',
                 jsonb_build_object(
                     'family_code', p_family_code,
                     'criterion', v_given.criterion,
-                    'problem', coalesce(v_problem, 'it is null')
+                    'problem', coalesce(v_problem, 'it is no scalar')
                 )
             );
         END IF;
@@ -101,8 +102,8 @@ COMMENT ON PROCEDURE omd_dispatch.suspend IS
 'these types. p_criteria: only tasks that have one of the values of each criterion, as {"CODE": '
 '["b_x", "b_y"]}. p_reason: why. Returns p_suspension_id and p_held, how many tasks are marked '
 'now; of many tasks the rest is marked later, but all are held at once. Tasks that run go on. '
-'Errors: OM005: p_family_code is NULL; OM013: p_criteria; OM070, OM071: family or type is unknown;'
-' OM075: the model lacks a criterion; OM078: a value is not of its type; OM173: the old model is '
-'master. Locks: the tasks that it marks.';
+'Errors: OM005: p_family_code is NULL; OM013: p_criteria; OM014: the isolation level is not read '
+'committed; OM070, OM071: family or type is unknown; OM075: the model lacks a criterion; OM078: a '
+'value is not of its type; OM173: the old model is master. Locks: the tasks that it marks.';
 REVOKE ALL ON PROCEDURE omd_dispatch.suspend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.suspend TO omd_admin;

@@ -83,6 +83,7 @@
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/_column_is_indexed.sql
 \ir ../../procedures/omd/write_event.sql
+\ir ../../procedures/omd/write_edit.sql
 \ir ../../procedures/omd/_notify_event.sql
 \ir ../../procedures/omd/require_code.sql
 \ir ../../procedures/omd/require_name.sql
@@ -104,6 +105,7 @@
 \ir ../../procedures/omd/_is_open.sql
 \ir ../../procedures/omd/open_module_instances.sql
 \ir ../../procedures/omd/instance_of_task.sql
+\ir ../../procedures/omd/instance_outcome.sql
 \ir ../../procedures/omd/_executing_module_instances.sql
 \ir ../../procedures/omd/_executing_batch_instances.sql
 \ir ../../procedures/omd/_failed_chains.sql

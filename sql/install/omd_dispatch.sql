@@ -22,19 +22,24 @@
 \ir ../../procedures/omd_dispatch/_require_family.sql
 \ir ../../procedures/omd_dispatch/_require_type.sql
 \ir ../../procedures/omd_dispatch/_require_criterion.sql
-\ir ../../procedures/omd_dispatch/_lane_sql.sql
+\ir ../../procedures/omd_dispatch/_lane.sql
 \ir ../../procedures/omd_dispatch/_criteria_sql.sql
+\ir ../../procedures/omd_dispatch/_key_criteria.sql
 \ir ../../procedures/omd_dispatch/_key_sql.sql
 \ir ../../procedures/omd_dispatch/_tell_due.sql
 \ir ../../procedures/omd_dispatch/_notify_due.sql
 
 -- Configuration
 \ir ../../procedures/omd_dispatch/_raise_cache_version.sql
+\ir ../../procedures/omd_dispatch/_log_definition_edit.sql
 \ir ../../procedures/omd_dispatch/_comment_task_tables.sql
 \ir ../../procedures/omd_dispatch/_name_indexes.sql
 \ir ../../procedures/omd_dispatch/_index_tasks.sql
 \ir ../../procedures/omd_dispatch/_make_task_table.sql
 \ir ../../procedures/omd_dispatch/_make_job_tables.sql
+\ir ../../procedures/omd_dispatch/_claim_routine.sql
+\ir ../../procedures/omd_dispatch/_create_sql.sql
+\ir ../../procedures/omd_dispatch/_make_claims.sql
 \ir ../../procedures/omd_dispatch/register_family.sql
 \ir ../../procedures/omd_dispatch/register_task_type.sql
 \ir ../../procedures/omd_dispatch/set_custom.sql
@@ -63,9 +68,11 @@
 \ir ../../procedures/omd_dispatch/backend_position.sql
 \ir ../../procedures/omd_dispatch/renew_backend.sql
 \ir ../../procedures/omd_dispatch/_due_lanes.sql
+\ir ../../procedures/omd_dispatch/_lanes_to_claim.sql
 \ir ../../procedures/omd_dispatch/_free_in_lane.sql
 \ir ../../procedures/omd_dispatch/_claim_lane.sql
 \ir ../../procedures/omd_dispatch/claim_tasks.sql
+\ir ../../procedures/omd_dispatch/_tell_dead.sql
 \ir ../../procedures/omd_dispatch/_end_claims.sql
 \ir ../../procedures/omd_dispatch/complete_tasks.sql
 \ir ../../procedures/omd_dispatch/_give_back.sql
@@ -96,10 +103,10 @@
 \ir ../../procedures/omd_dispatch/_maintain_suspensions.sql
 \ir ../../procedures/omd_dispatch/maintain.sql
 \ir ../../procedures/omd_dispatch/explain_task.sql
+\ir ../../procedures/omd_dispatch/task_state.sql
 \ir ../../procedures/omd_dispatch/search_index.sql
 \ir ../../procedures/omd_dispatch/search_tasks.sql
-\ir ../../procedures/omd_dispatch/_claimed_tasks.sql
-\ir ../../procedures/omd_dispatch/_dead_tasks.sql
+\ir ../../procedures/omd_dispatch/_tasks_of_status.sql
 \ir ../../procedures/omd_dispatch/_queue.sql
 
 -- Purge
@@ -123,7 +130,9 @@
 \ir ../../procedures/omd_dispatch/set_migration_status.sql
 
 -- Triggers
+\ir ../../procedures/omd_dispatch/_fence_run.sql
 \ir ../triggers/omd_dispatch/cache_version.sql
+\ir ../triggers/omd_dispatch/run_fence.sql
 
 -- Reporting views
 \ir ../views/omd_dispatch/dispatch_queue.sql
@@ -133,8 +142,9 @@
 \ir ../views/omd_dispatch/dispatch_suspensions.sql
 \ir ../views/omd_dispatch/dispatch_schedules.sql
 
--- Shipped families
+-- Shipped families, of which no event tells
 \ir ../reference/omd_dispatch/codes.sql
+\ir ../triggers/omd_dispatch/definition_edit.sql
 
 -- Grants
 \ir ../grants/omd_dispatch.sql

@@ -214,6 +214,7 @@
 
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
+\ir ../views/omd_lineage/ready_topic_tasks.sql
 \ir ../views/omd_lineage/error_log.sql
 \ir ../views/omd_lineage/sources.sql
 \ir ../views/omd_lineage/lineage_lag.sql

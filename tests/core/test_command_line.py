@@ -57,7 +57,8 @@ def test_every_option_has_a_word_of_help(path: tuple[str, ...]) -> None:
 
 # These print no rows: they change something, or their output has a format of its own.
 SILENT = {
-    "", "uninstall", "demo", "demo lineage", "register", "register batch", "register module",
+    "", "uninstall", "demo", "demo lineage", "demo dispatch", "register", "register batch",
+    "register module",
     "register batch-module", "register parent", "register rollback", "register area",
     "register table-type", "register event-type", "register frequency", "rename",
     "rename batch", "rename module", "retire", "retire batch", "retire module", "remove",
@@ -66,7 +67,12 @@ SILENT = {
     "run", "report", "embedded", "embedded start", "embedded stop", "embedded dsn",
     "embedded psql", "lineage", "lineage register", "lineage remove", "lineage graph",
     "lineage run", "lineage retry", "lineage release", "lineage offset", "lineage restate",
-    "lineage cancel-restate", "lineage undo",
+    "lineage cancel-restate", "lineage undo", "dispatch", "dispatch run", "dispatch create",
+    "dispatch create-many", "dispatch cancel", "dispatch reschedule", "dispatch revive",
+    "dispatch suspend", "dispatch resume", "dispatch register-schedule",
+    "dispatch remove-schedule", "dispatch register-family", "dispatch register-type",
+    "dispatch set-custom", "dispatch set-external-name", "dispatch allow-search",
+    "dispatch maintain", "dispatch purge", "dispatch set-migration-status",
 }  # fmt: skip
 
 

@@ -250,30 +250,6 @@ def run(threads: list[threading.Thread]) -> None:
         thread.join()
 
 
-def test_a_claim_reads_by_indexes_only_on_tables_that_were_never_analysed(room: Room) -> None:
-    room.family()
-    room.member()
-    room.owner(
-        "INSERT INTO omd_dispatch.task_data_f (task_id, partition_code, task_type, lane, priority,"
-        " execution_time, status, attempt, created_at, finished_at, outcome)"
-        " SELECT -n + 1000000, n %% 8, 'T', 'WORKER', 5, now() - interval '1 day', 'DONE', 1,"
-        " now(), now(), 'S' FROM generate_series(1, 20000) AS n"
-    )
-    room.create("a")
-    scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname LIKE 'task_data_f%%'"
-    room.conn.execute("SELECT pg_stat_force_next_flush()")
-    before = room.one(scans)
-    assert len(room.claim()) == 1
-    room.conn.execute("SELECT pg_stat_force_next_flush()")
-    assert room.one(scans) == before
-    room.owner("DELETE FROM omd_dispatch.backend_registration")
-    assert room.maintain()["reclaimed"] == 1
-    room.member()
-    assert room.complete(room.claim()) == []
-    room.conn.execute("SELECT pg_stat_force_next_flush()")
-    assert room.one(scans) == before
-
-
 def test_a_session_that_remembers_its_last_claim_takes_the_same_tasks(room: Room) -> None:
     """It begins where it ended, and what comes before that is found all the same."""
     room.family()
@@ -297,3 +273,23 @@ def test_a_session_that_remembers_its_last_claim_takes_the_same_tasks(room: Room
     assert [claimed(), claimed()] == ["behind", "3"]
     assert len(room.claim(100)) == 4
     assert room.one(memory) is None
+
+
+def test_a_run_begins_only_while_its_claim_holds(room: Room, another: Callable[..., Room]) -> None:
+    """A worker that freezes before the run of its task begins does not load a second time."""
+    room.call("omd.register_module", module_code="m_once", area_code="INT", table_code="dwh.m_once")
+    room.create("m_once", family_code="RUN", task_type="MODULE")
+    frozen, other = another(), another()
+    for worker, name in ((frozen, "w1"), (other, "w2")):
+        worker.member(name)
+        (task,) = worker.claim(by=name)
+        told = f'{{"task_id": {task["task_id"]}, "claim_token": {task["claim_token"]}}}'
+        worker.conn.execute("SELECT set_config('omd.execution_context', %s, FALSE)", [told])
+        if worker is frozen:
+            room.conn.execute("DELETE FROM omd_dispatch.backend_registration")
+            room.maintain()
+    begun = other.call("omd.run_module", module_code="m_once", executable="SELECT 1")
+    assert begun["execution_status_code"] == "S"
+    assert other.complete([task], None, by="w2") == []
+    frozen.refused("OM171", "omd.run_module", module_code="m_once", executable="SELECT 1")
+    assert room.one("SELECT count(*) FROM omd.module_instance WHERE module_instance_id > 0") == 1

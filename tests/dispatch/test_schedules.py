@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Room
 
 PARIS = "Europe/Paris"
@@ -162,3 +164,44 @@ def test_a_source_gives_a_task_per_row_with_the_rights_of_the_worker(room: Room)
         "SELECT problem FROM omd_report.dispatch_schedules WHERE schedule_code = 'x'"
     )
     assert "42501" in problem
+
+
+def test_ready_topics_become_tasks_once(room: Room, another: Callable[..., Room]) -> None:
+    room.conn.execute(
+        "CREATE TABLE public.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id));"
+        "CREATE TABLE public.fact (id bigint, omd_insert_module_instance_id bigint);"
+        "CREATE VIEW public.transform AS SELECT b.id FROM public.base AS b"
+        " WHERE omd_lineage.in_block(b.pos, b.id);"
+        "INSERT INTO public.base VALUES ('2024-01-01', 1), ('2024-01-02', 2)"
+    )
+    room.call("omd_lineage.register_topic", topic="public.base")
+    for topic in ("public.fact", "public.other"):
+        room.call(
+            "omd_lineage.register_topic",
+            topic=topic,
+            depends_on=["public.base"],
+            transforms=["public.transform"],
+            inactive_indicator="Y" if topic == "public.other" else "N",
+        )
+    room.call(
+        "register_schedule",
+        schedule_code="topics",
+        family_code="RUN",
+        task_type="TOPIC",
+        source="omd_report.ready_topic_tasks",
+        every="5 seconds",
+    )
+    worker = another(role="omd_runner")
+    worker.member()
+
+    def fire() -> int:
+        room.owner("UPDATE omd_dispatch.task_schedule SET next_time = now()")
+        return int(worker.maintain()["fired"])
+
+    assert [fire(), fire()] == [1, 0]
+    (task,) = worker.claim()
+    assert (task["task_type"], task["criteria"]) == ("TOPIC", {"CODE": "public.fact"})
+    assert fire() == 0
+    assert worker.complete([task]) == []
+    report = "SELECT created_count, skipped_count, problem FROM omd_report.dispatch_schedules"
+    assert room.rows(report) == [{"created_count": 1, "skipped_count": 2, "problem": None}]

@@ -58,7 +58,7 @@ from faults.scenario import DRIVEN, LEASE, SUBJECTS, Subject
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faults.conftest import Server
+    from support.crashes import Server
 
 ROUNDS = int(os.environ.get("OMD_FAULT_ROUNDS", "6"))
 SEED = os.environ.get("OMD_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))

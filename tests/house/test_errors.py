@@ -69,7 +69,8 @@ def test_a_comment_names_the_errors_that_are_raised(catalog: Catalog, file: Path
 def test_the_exceptions_are_needed(catalog: Catalog) -> None:
     for edge, codes in NEVER.items():
         caller, _, callee = edge.partition(" > ")
-        assert callee in catalog.calls[caller], edge
+        text = catalog.routines[caller].text
+        assert callee in catalog.calls[caller] | catalog.fired(caller, text), edge
         assert codes <= catalog.raised(callee), edge
 
 

@@ -23,7 +23,13 @@ __all__ = ["Calls", "Repeat", "Routine"]
 
 T = TypeVar("T")
 
-_dumps = functools.partial(json.dumps, default=str)
+
+def _plain(value: object) -> object:
+    """Return a value for which JSON has no type as one of those that it has."""
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+_dumps = functools.partial(json.dumps, default=_plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +234,12 @@ def columns_of(row: type) -> sql.Composed:
 
 def _adapted(name: str, type_: str, value: Any) -> Any:
     """A value as psycopg takes it for a parameter of this type."""
-    if isinstance(value, Mapping):
+    if value is None:
+        return None
+    if isinstance(value, Mapping) or (type_ == "jsonb" and not isinstance(value, str)):
         from psycopg.types.json import Jsonb
 
-        return Jsonb(dict(value), dumps=_dumps)
+        return Jsonb(value, dumps=_dumps)
     if isinstance(value, datetime) and value.tzinfo is None:
         from omd._core.errors import CallerError
 
@@ -240,13 +248,13 @@ def _adapted(name: str, type_: str, value: Any) -> Any:
             hint="Say which instant is meant: datetime(…, tzinfo=timezone.utc).",
         )
     if isinstance(value, str):
-        return _storable(str(value)) if name.endswith(("detail", "details")) else str(value)
+        return storable(str(value)) if name.endswith(("detail", "details")) else str(value)
     if type_.endswith("[]") and isinstance(value, Sequence):
         return list(value)
     return value
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Text as PostgreSQL can store it: no NUL, no lone surrogates.
 
     What a job's exception says must never be the reason why its failure is not recorded.

@@ -30,6 +30,7 @@ __all__ = [
     "NotInstalled",
     "OmdError",
     "StateError",
+    "one_line",
 ]
 
 
@@ -107,3 +108,9 @@ class AnswerLost(ConnectionFailed):
 
 class NotInstalled(OmdError):
     """The database has no OMD, or an older version: ``omd install`` repairs that."""
+
+
+def one_line(error: BaseException) -> str:
+    """Return the type of an exception and its message."""
+    told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return " ".join(f"{type(error).__name__}: {told or error}".split())

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from typing import TYPE_CHECKING
 
-from omd._core.errors import StateError
+from omd._core.periodic import Periodic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
 
     from omd._core.link import Link
-
-_log = logging.getLogger("omd.heartbeat")
 
 
 class Heartbeat:
@@ -48,50 +45,41 @@ class Heartbeat:
     ) -> None:
         self._lease = lease.total_seconds()
         self._deadline = granted + self._lease
-        self._connect = connect
         self._renew = renew
         self._lost = lost
         self._after_loss = after_loss
         self._refused: str | None = None
         self._wake = threading.Event()
         self._stopped = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._beat, name=f"omd-heartbeat-{name}", daemon=True),
-            threading.Thread(target=self._watch, name=f"omd-lease-{name}", daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+        interval = self._lease / 5
+        self._beats = Periodic(
+            f"heartbeat-{name}",
+            interval,
+            interval - (time.monotonic() - granted),
+            connect=connect,
+            call=self._beat,
+            refused=self._refuse,
+        )
+        self._watcher = threading.Thread(target=self._watch, name=f"omd-lease-{name}", daemon=True)
+        self._watcher.start()
 
     def stop(self) -> None:
         """Stop the renewals; one that is on its way delays the caller by a second at most."""
         self._stopped.set()
         self._wake.set()
-        for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join(timeout=1.0)
+        self._beats.stop()
+        if self._watcher is not threading.current_thread():
+            self._watcher.join(timeout=1.0)
 
-    def _beat(self) -> None:
-        interval = self._lease / 5
-        retry = min(interval / 5, 5.0)
-        link = self._connect()
-        try:
-            pause = interval - (time.monotonic() - (self._deadline - self._lease))
-            while not self._stopped.wait(max(pause, 0)):
-                asked = time.monotonic()
-                try:
-                    self._renew(link)
-                except StateError as refusal:
-                    self._refused = refusal.message
-                    self._wake.set()
-                    return
-                except Exception as error:  # noqa: BLE001 - any error is retried until time is up
-                    _log.warning("the lease was not renewed, trying again: %s", error)
-                    pause = retry
-                else:
-                    self._deadline = asked + self._lease
-                    pause = interval
-        finally:
-            link.close()
+    def _beat(self, link: Link) -> bool:
+        asked = time.monotonic()
+        self._renew(link)
+        self._deadline = asked + self._lease
+        return False
+
+    def _refuse(self, message: str) -> None:
+        self._refused = message
+        self._wake.set()
 
     def _watch(self) -> None:
         while True:

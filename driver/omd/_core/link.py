@@ -17,7 +17,7 @@ import psycopg
 from psycopg import sql
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import TransactionStatus
+from psycopg.pq import Format, TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
 
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import timedelta
 
-    from psycopg.abc import Buffer
+    from psycopg.abc import AdaptContext, Buffer
 
 T = TypeVar("T")
 
@@ -85,6 +85,7 @@ class Link:
         self._connection: psycopg.Connection[Any] | None = None
         self._closed = False
         self._in_transaction = False
+        self._settings: dict[str, str] = {}
 
     @property
     def dsn(self) -> str:
@@ -111,6 +112,14 @@ class Link:
                     hint="Name the database: --dsn, OMD_DSN, DATABASE_URL or PGHOST, PGSERVICE.",
                 ) from error
 
+    def set(self, **settings: str) -> None:
+        """Set parameters of the session, and of the one that replaces it when it is lost."""
+        self._settings.update(settings)
+        with self._lock:
+            if self._connection is not None and not self._connection.closed:
+                for name, value in settings.items():
+                    self.execute(_set(name, value), {}, tuple, repeatable=True)
+
     def close(self) -> None:
         """Close the connection; it is not opened again."""
         self._closed = True
@@ -132,6 +141,7 @@ class Link:
 
     def reset(self) -> bool:
         """Undo what statements have left in the session; returns whether it can be used again."""
+        self._settings.clear()
         connection = self._connection
         if connection is None or connection.closed:
             return connection is None
@@ -198,12 +208,20 @@ class Link:
         """Execute what is inside as one transaction; a lost connection ends it."""
         with self._lock:
             connection = self._ready(time.monotonic() + self._patience)
-            with connection.transaction():
-                self._in_transaction = True
-                try:
-                    yield connection
-                finally:
-                    self._in_transaction = False
+            try:
+                with connection.transaction():
+                    self._in_transaction = True
+                    try:
+                        yield connection
+                    finally:
+                        self._in_transaction = False
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                if not _is_lost(connection, error):
+                    raise
+                connection.close()
+                raise AnswerLost(
+                    f"the connection was lost at the commit: {_text(error)}"
+                ) from error
 
     def _ready(self, deadline: float) -> psycopg.Connection[Any]:
         if self._closed:
@@ -232,11 +250,19 @@ class Link:
         connection.add_notice_handler(_forward_notice)
         connection.adapters.register_loader("timestamptz", _InstantLoader)
         connection.adapters.register_loader("numeric", _CountLoader)
+        for name, value in self._settings.items():
+            connection.execute(_set(name, value))
         return connection
 
 
-class _InstantLoader(TimestamptzLoader):
+class _InstantLoader(Loader):
     """Reads -infinity, where the first load window starts, as the smallest instant of Python."""
+
+    def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
+        super().__init__(oid, context)
+        # The loader that psycopg registers is the one in C, if there is one: claims read many.
+        finite = psycopg.adapters.get_loader(oid, Format.TEXT) or TimestamptzLoader
+        self._finite = finite(oid, context)
 
     def load(self, data: Buffer) -> datetime:
         told = bytes(data)
@@ -244,7 +270,7 @@ class _InstantLoader(TimestamptzLoader):
             return datetime.min.replace(tzinfo=timezone.utc)
         if told == b"infinity":
             return datetime.max.replace(tzinfo=timezone.utc)
-        return super().load(data)
+        return self._finite.load(data)  # type: ignore[no-any-return]
 
 
 class _CountLoader(Loader):
@@ -253,6 +279,10 @@ class _CountLoader(Loader):
     def load(self, data: Buffer) -> int | Decimal:
         told = bytes(data).decode()
         return int(told) if told.lstrip("-").isdecimal() else Decimal(told)
+
+
+def _set(name: str, value: str) -> sql.Composed:
+    return sql.SQL("SET {} = {}").format(sql.Identifier(*name.split(".")), value)
 
 
 def _text(error: psycopg.Error) -> str:

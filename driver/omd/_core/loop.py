@@ -41,7 +41,9 @@ class HasDescriptor(Protocol):
 class Work(Protocol):
     """What a program has started: a child process, or a call in a thread."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is, for messages."""
 
     @property
     def has_ended(self) -> bool:
@@ -52,6 +54,9 @@ class Work(Protocol):
 
     def kill(self) -> str:
         """End it without its help; returns what was done to it, for a message."""
+
+
+W = TypeVar("W", bound=Work)
 
 
 class Loop:
@@ -71,7 +76,13 @@ class Loop:
 
     @contextmanager
     def signals(self) -> Iterator[None]:
-        """Count SIGTERM and Ctrl-C; they, and the end of a process, end a wait."""
+        """Count SIGTERM and Ctrl-C; they, and the end of a process, end a wait.
+
+        Python handles signals in its main thread only, so elsewhere nothing is counted.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
 
         def count(_signal: int, _frame: object) -> None:
             self.stop += 1
@@ -145,9 +156,22 @@ class Loop:
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
     def let_end(
-        self, works: Callable[[], Collection[Work]], grace: float, pending: Callable[[], None]
+        self,
+        works: Callable[[], Collection[W]],
+        grace: float,
+        pending: Callable[[], None],
+        *,
+        hurry: float | None = None,
     ) -> None:
-        """Let work end; after the grace period or a second signal, stop it, and at last kill it."""
+        """Let work end; after the grace period or a second signal, stop it, and at last kill it.
+
+        Args:
+            works: returns what has not ended.
+            grace: seconds that it has to end by itself.
+            pending: called when something may have ended.
+            hurry: seconds that it has to end once it is stopped; by default those of the grace
+                period, but at least 10.
+        """
         if not works():
             return
         self.tell(f"waiting for {', '.join(sorted(work.name for work in works()))}")
@@ -156,11 +180,11 @@ class Loop:
             for work in works():
                 done: str = getattr(work, end)()
                 self.tell(f"{work.name}: it did not end in time, {done}")
-            self._wait_for_all(works, max(grace, 10), number, pending)
+            self._wait_for_all(works, max(grace, 10) if hurry is None else hurry, number, pending)
 
     def _wait_for_all(
         self,
-        works: Callable[[], Collection[Work]],
+        works: Callable[[], Collection[W]],
         seconds: float,
         stop: int,
         pending: Callable[[], None],
@@ -179,20 +203,33 @@ class Child:
         command: the program and its arguments.
         env: its environment.
         stdout: the file descriptor to which it prints.
+        stdin: the one from which it reads; nothing by default.
+        keeps: further file descriptors that it gets.
     """
 
     def __init__(
-        self, name: str, command: Sequence[str], env: Mapping[str, str], stdout: int
+        self,
+        name: str,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        stdout: int,
+        *,
+        stdin: int = subprocess.DEVNULL,
+        keeps: Sequence[int] = (),
     ) -> None:
         self.name = name
         self._process = subprocess.Popen(  # noqa: S603 - our own program
-            command, stdin=subprocess.DEVNULL, stdout=stdout, env=env, start_new_session=True
+            command, stdin=stdin, stdout=stdout, env=env, pass_fds=keeps, start_new_session=True
         )
 
     @property
     def has_ended(self) -> bool:
         """Whether the process is over."""
         return self._process.poll() is not None
+
+    def wait(self) -> None:
+        """Wait for its end."""
+        self._process.wait()
 
     @property
     def code(self) -> int:
@@ -279,7 +316,10 @@ class Links:
 
     def take(self) -> Link:
         """Return a connection that nobody uses; it may not be open yet."""
-        return self._idle.pop() if self._idle else self._connect()
+        try:
+            return self._idle.pop()
+        except IndexError:  # several threads may take one
+            return self._connect()
 
     def give_back(self, link: Link) -> None:
         """Keep a connection for the next call, without what its statements have set."""

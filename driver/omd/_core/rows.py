@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 if TYPE_CHECKING:
@@ -42,15 +43,19 @@ def rows_of(row: type[T]) -> BaseRowFactory[T]:
         return tuple_row  # type: ignore[return-value]
     codes = _codes_of(row)  # type: ignore[arg-type, unused-ignore]
 
+    in_order = [field.name for field in fields(row)]  # type: ignore[arg-type, unused-ignore]
+
     def factory(cursor: Any) -> Callable[[Sequence[Any]], T]:
         names = [column.name.removeprefix("p_") for column in cursor.description or ()]
+        if names == in_order and not codes:
+            return lambda values: row(*values)
 
         def make(values: Sequence[Any]) -> T:
-            fields = dict(zip(names, values, strict=True))
+            given = dict(zip(names, values, strict=True))
             for name, code in codes.items():
-                if fields.get(name) is not None:
-                    fields[name] = code(fields[name])
-            return row(**fields)
+                if given.get(name) is not None:
+                    given[name] = code(given[name])
+            return row(**given)
 
         return make
 

@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -16,6 +17,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from omd._core.program import python
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +31,8 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-# The command `omd`, wherever it is installed; the working folder is not searched for modules.
-PROGRAM = (
-    sys.executable,
-    "-c",
-    "import sys; sys.path[:] = filter(None, sys.path); from omd.cli.main import main; main()",
-)
+# The command `omd`, wherever it is installed.
+PROGRAM = python("from omd.cli.main import main; main()")
 
 
 class ExitCode(IntEnum):
@@ -56,6 +55,31 @@ class Group(click.Group):
         commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([entry(command) for command in commands if command is not None])
+
+
+class Sections(Group):
+    """A group whose help has sections; `section` names that of the commands that come next."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._sections: dict[str, list[click.Command]] = {}
+        self.section("Commands")
+
+    def section(self, title: str) -> None:
+        """Begin a section, or go on with it."""
+        self._current = self._sections.setdefault(title, [])
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command to the current section."""
+        super().add_command(cmd, name)
+        self._current.append(cmd)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, one section after the other."""
+        for title, commands in self._sections.items():
+            if commands:
+                with formatter.section(title):
+                    formatter.write_dl([entry(command) for command in commands])
 
 
 def entry(command: click.Command) -> tuple[str, str]:
@@ -96,6 +120,39 @@ def output_option(command: F) -> F:
     )(command)
 
 
+def workers_option(what: str) -> Callable[[F], F]:
+    """Add ``--workers`` to a program that runs ``what`` side by side."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help=f"How many {what} may run at once.",
+    )
+
+
+def poll_option(seconds: float, about: str) -> Callable[[F], F]:
+    """Add ``--poll`` to a program that looks for work, by default after so many seconds."""
+    return click.option(
+        "--poll",
+        type=click.FloatRange(min=0.1),
+        default=seconds,
+        show_default=True,
+        help=about,
+    )
+
+
+def grace_option(what: str) -> Callable[[F], F]:
+    """Add ``--grace`` to a program that lets ``what`` end when it is stopped."""
+    return click.option(
+        "--grace",
+        type=click.FloatRange(min=0),
+        default=20,
+        show_default=True,
+        help=f"Seconds that running {what} have to end after SIGTERM or Ctrl-C.",
+    )
+
+
 def document_option(command: F) -> F:
     """Add ``--output`` for a document of more than one table."""
     return click.option(
@@ -111,23 +168,31 @@ def call_options(
     call: Callable[..., Any],
     negations: Mapping[str, str] | None = None,
     without: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """Add an option for each optional argument of a generated call, under its name.
 
     Its help is what the docstring says about the argument. A list becomes an option that may be
-    repeated and is named in the singular; a truth value becomes a pair of options. The command
-    passes what it gets to `call_arguments`.
+    repeated and is named in the singular; a truth value becomes a pair of options; an object is
+    given as JSON. The command passes what it gets to `call_arguments`.
 
     Args:
         call: the method.
         negations: for truth values, the name of the option that says no.
         without: the arguments that get no option.
+        names: for arguments, another name of the option.
     """
     texts = _argument_texts(call)
     options = [
-        _call_option(name, str(parameter.annotation), texts.get(name, ""), negations or {})
+        _call_option(
+            name,
+            str(parameter.annotation),
+            (names or {}).get(name),
+            texts.get(name, ""),
+            (negations or {}).get(name),
+        )
         for name, parameter in inspect.signature(call).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in without
+        if parameter.default is not parameter.empty and name not in without
     ]
 
     def decorate(command: F) -> F:
@@ -148,10 +213,13 @@ def add_call(
     room: str | None = None,
     negations: Mapping[str, str] | None = None,
     without: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
+    given: Sequence[click.Parameter] = (),
 ) -> None:
     """Add a command that makes one generated call and tells on stderr what it did.
 
-    Its arguments are those that the call needs; its options are those of `call_options`.
+    Its arguments are those that the call needs; its options are those of `call_options`. Where None
+    removes what the call sets, ``--remove`` stands for it.
 
     Args:
         group: it gets the command.
@@ -162,40 +230,68 @@ def add_call(
         room: the door of `omd.Control` to the method; None for its own methods.
         negations: see `call_options`.
         without: see `call_options`.
+        names: see `call_options`.
+        given: parameters of the command for arguments that get no option.
     """
+    signature = inspect.signature(call).parameters.values()
+    needed = [p for p in signature if p.default is p.empty and p.name != "self"]
+    removing = {p.name for p in needed if str(p.annotation).endswith("| None")}
 
     @group.command(name, help=about)
     @dsn_option
-    @call_options(call, negations, without)
+    @call_options(call, negations, without, names)
     def command(dsn: str, **told: Any) -> None:
+        is_removed = removing and told.pop("remove")
+        if removing and is_removed == any(told[argument] for argument in removing):
+            raise click.UsageError("Give either a value or --remove.")
         values = call_arguments(told)
         with open_control(dsn) as control:
             calls = control if room is None else getattr(control, room)
             answer = getattr(calls, call.__name__)(**values)
-        shown = {argument: short(value) for argument, value in values.items()}
-        click.echo(done.format(answer=answer, **shown), err=True)
+        shown = {argument: as_text(short(value)) for argument, value in values.items()}
+        what = "Removed." if is_removed else done.format(answer=short(answer), **shown)
+        click.echo(what, err=True)
 
-    for parameter in inspect.signature(call).parameters.values():
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name != "self":
-            type_ = int if parameter.annotation == "int" else str
-            command.params.append(click.Argument([parameter.name], type=type_))
+    for parameter in needed:
+        is_list = str(parameter.annotation).startswith("Sequence")
+        command.params.append(
+            click.Argument(
+                [parameter.name],
+                type=int if parameter.annotation == "int" else str,
+                metavar=_singular(parameter.name).upper() + "..." if is_list else None,
+                nargs=-1 if is_list else 1,
+                required=parameter.name not in removing,
+            )
+        )
+    command.params += given
+    if removing:
+        command.params.append(click.Option(["--remove"], is_flag=True, help="Remove it."))
+
+
+def _singular(name: str) -> str:
+    """Return the name of one of several values; depends_on stays."""
+    for end, of_one in (("criteria", "criterion"), ("ses", "s"), ("s", "")):
+        if name.endswith(end):
+            return name.removesuffix(end) + of_one
+    return name
 
 
 def _call_option(
-    name: str, type_: str, text: str, negations: Mapping[str, str]
+    name: str, type_: str, option: str | None, text: str, negation: str | None
 ) -> Callable[[F], F]:
     told = f"{text[:1].upper()}{text[1:]}"
-    option = name.replace("_", "-")
+    option = option or (_singular(name) if type_.startswith("Sequence") else name).replace("_", "-")
     if name == "inactive_indicator":
         about = "Whether it is inactive, that is, not run."
         return click.option("--inactive/--active", name, default=None, help=about)
     if type_.startswith("bool"):
-        no = negations.get(name, f"no-{option}")
-        return click.option(f"--{option}/--{no}", name, default=None, help=told)
+        flags = f"--{option}/--{negation or f'no-{option}'}"
+        return click.option(flags, name, default=None, help=told)
     if type_.startswith("Sequence"):
-        singular = f"--{option.removesuffix('s')}" if not option.endswith("-on") else f"--{option}"
-        told = f"{told.removesuffix('.')}; may be repeated, an empty text empties the list."
-        return click.option(singular, name, multiple=True, metavar="TEXT", help=told)
+        told = f"{told.removesuffix('.')}; may be repeated, an empty text is an empty list."
+        return click.option(f"--{option}", name, multiple=True, metavar="TEXT", help=told)
+    if type_.startswith("Mapping"):
+        return click.option(f"--{option}", name, callback=json_value, metavar="JSON", help=told)
     if type_.startswith("datetime"):
         return click.option(f"--{option}", name, callback=instant, metavar="INSTANT", help=told)
     if type_.startswith("int"):
@@ -222,6 +318,16 @@ def _argument_texts(call: Callable[..., Any]) -> dict[str, str]:
     section = section.partition("\n\n")[0].replace("``", "")
     entries = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in entries}
+
+
+def json_value(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> Any:
+    """Return a value of the command line that is JSON."""
+    if told is None:
+        return None
+    try:
+        return json.loads(told)
+    except ValueError as error:
+        raise click.BadParameter(f"{told} is no JSON: {error}") from error
 
 
 def instant(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> datetime | None:
@@ -327,21 +433,37 @@ def show_document(values: Mapping[str, Any]) -> None:
     click.echo(json.dumps(values, default=as_json, indent=2, ensure_ascii=False))
 
 
+def show_pairs(values: Mapping[str, Any]) -> None:
+    """Print values with their names, line by line, without those that are empty."""
+    for name, value in values.items():
+        if value is not None and value not in ([], {}):
+            told = value if isinstance(value, (str, datetime)) else as_text(value)
+            told = str(short(told)) if isinstance(told, datetime) else told
+            for number, line in enumerate(told.splitlines()):
+                click.echo(f"{'' if number else name:<28}{printable(line)}")
+
+
+def printable(line: str) -> str:
+    """Return a line that is safe for a terminal: it keeps its spaces, but nothing unprintable."""
+    # A name may hold anything, even an escape sequence for the terminal.
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line.expandtabs())
+
+
 def short(value: Any) -> Any:
     """Return a value shortened for a table of 100 columns; instants are in local time."""
     if isinstance(value, datetime):
         # The driver reads -infinity as an instant of the year 1, which has no local time.
         return f"{value.astimezone():%Y-%m-%d %H:%M:%S}" if value.year > 1 else "-infinity"
+    if isinstance(value, Mapping):  # as a shell takes it: NAME=VALUE
+        pairs = (
+            (k, v) for k, v_s in value.items() for v in (v_s if isinstance(v_s, list) else [v_s])
+        )
+        return " ".join(shlex.quote(printable(f"{k}={as_text(v)}")) for k, v in pairs)
     if isinstance(value, (list, tuple)) and len(value) > 4:
         return f"{', '.join(map(str, value[:3]))}, … ({len(value)})"
     if isinstance(value, str):
-        # A name may hold anything, even an escape sequence for the terminal.
-        return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in _line(value))
+        return printable(" ".join(value.split()))
     return value
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:

@@ -96,7 +96,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
     newer.
     """
     if ctx.invoked_subcommand:
-        ctx.default_map = {"lineage": {"dsn": dsn, "master": master}}
+        ctx.default_map = {"lineage": {"dsn": dsn, "master": master}, "dispatch": {"dsn": dsn}}
         return ExitCode.OK  # the subcommand plays its own demo
 
     def play(database: str, folder: Path) -> bool:
@@ -131,14 +131,49 @@ def lineage(dsn: str | None, master: str | None) -> int:
     return _play(dsn, play, "TABLE omd_report.lineage_lag", "docs/tutorial/lineage.md")
 
 
-def _play(dsn: str | None, play: Callable[[str, Path], bool], query: str, tutorial: str) -> int:
+@demo.command()
+@_dsn
+def dispatch(dsn: str | None) -> int:
+    """Play a night of a small platform, and see what schedules and workers do.
+
+    Schedules run a load of flights, topics and a procedure, as tasks that workers take. A worker is
+    killed in the middle of a load, loads are suspended for a maintenance, a worker joins, and old
+    tasks are purged. At the end the demo shows every task and what became of it, and proves that
+    each load happened once.
+
+    It creates its tables again in the schema night, which must be its own, and may be repeated. It
+    takes less than a minute, and needs the extra demo (pip install 'omd[demo]'), but no Java.
+    """
+
+    def play(database: str, folder: Path) -> bool:
+        from omd.demo.dispatch import story
+
+        return story.play(database, folder, _Terminal())
+
+    return _play(
+        dsn,
+        play,
+        "TABLE omd_dispatch.task_data_night",
+        "docs/tutorial/dispatch.md",
+        on_spark=False,
+    )
+
+
+def _play(
+    dsn: str | None,
+    play: Callable[[str, Path], bool],
+    query: str,
+    tutorial: str,
+    *,
+    on_spark: bool = True,
+) -> int:
     from omd import embedded
     from omd.errors import OmdError
 
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    if on_spark and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise OmdError("Spark needs Java 17 or newer, and there is none.", hint="omd doctor")
     try:
-        importlib.import_module("omd.demo.control.story")
+        importlib.import_module("omd.demo.control.story" if on_spark else "omd.demo.files")
     except ModuleNotFoundError as error:
         raise OmdError(f"{error.name} is not installed.", hint="pip install 'omd[demo]'") from error
 
@@ -178,10 +213,14 @@ def _next(
     if "lineage" in query:
         yield f"{psql} -c '{query}'", "how far each topic is, in SQL"
         yield f"{program} lineage graph {told}", "what feeds what"
+    elif "dispatch" in query:
+        yield f"{psql} -c '{query}'", "every task, in SQL"
+        yield f"{program} report {told}", "what ran and what waits, as a page"
     else:
         yield f"{psql} -c '{query}'", "every run, in SQL"
         yield f"{program} status {told}", "what runs, has failed, is pending"
-        yield f"{program} demo lineage {told}", "the other demo: topics"
+        yield f"{program} demo lineage {told}", "the next demo: topics"
+        yield f"{program} demo dispatch {told}", "the third demo: tasks and workers"
     yield tutorial, "this demo, explained step by step"
 
 

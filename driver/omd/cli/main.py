@@ -33,8 +33,8 @@ _SECTIONS = {
 _MANUAL = """\
 Operational metadata for data platforms: which loads run, may they run, what must be undone first.
 
-OMD lives in a PostgreSQL database, in the schemas omd, omd_lineage and omd_report. Its procedures
-decide; this command calls them. Anything it does, a DBA can do in psql.
+OMD lives in a PostgreSQL database, in the schemas omd, omd_lineage, omd_dispatch and omd_report.
+Its procedures decide; this command calls them. Anything it does, a DBA can do in psql.
 """
 
 _EPILOG = """\

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from enum import Enum
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +23,12 @@ from omd.cli.common import (
     short,
     show,
     show_document,
+    show_pairs,
 )
 from omd.control.calls import ControlCalls
 from omd.control.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from omd.control.room import Control
 
 _EXIT_CODES = {
@@ -91,7 +89,7 @@ def batch_show(code: str, dsn: str, output: str, limit: int) -> None:
     if output == "json":
         show_document({**row_dict(listed), "holds": holds, "last_runs": runs})
         return
-    _pairs(row_dict(listed))
+    show_pairs(row_dict(listed))
     click.secho("\nHolds", bold=True)
     show(
         holds,
@@ -161,16 +159,9 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
     if output == "json":
         show_document({**told, "last_runs": runs})
         return
-    _pairs(told)
+    show_pairs(told)
     click.secho("\nLast runs", bold=True)
     show(runs, MODULE_RUN, "table")
-
-
-def _pairs(values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        if value is not None and value not in ([], {}):
-            told = as_text(value) if isinstance(value, (list, dict, Enum)) else value
-            click.echo(f"{name:<28}{short(told) if isinstance(told, datetime) else told}")
 
 
 # omd register -----------------------------------------------------------------------------------
@@ -487,7 +478,7 @@ def explain(
     if output == "json":
         show_document(told)
     else:
-        _pairs(told)
+        show_pairs(told)
     return _ANSWERS.get(str(as_text(answer.processing_indicator)), ExitCode.FAILURE)
 
 

@@ -124,6 +124,7 @@ class Control(ControlCalls, Doors):
         self._executor_dsn = executor_dsn
         self._application_name = application_name
         self._patience = patience
+        self._settings: dict[str, str] = {}
         importlib.import_module("omd.errors")  # psycopg raises them by their SQLSTATE
         super().__init__(self.new_link())
         self._link.open()
@@ -152,12 +153,19 @@ class Control(ControlCalls, Doors):
         self, *, name: str = "", patience: timedelta | None = None, **options: str
     ) -> Link:
         """Return another connection to the same database, not yet open; options are libpq's."""
-        return Link(
+        link = Link(
             self._conninfo,
             application_name=self._application_name + name,
             patience=self._patience if patience is None else patience,
             **options,
         )
+        link.set(**self._settings)
+        return link
+
+    def set(self, **settings: str) -> None:
+        """Set parameters of the session, and of those that this control opens from now on."""
+        self._settings.update(settings)
+        self._link.set(**settings)
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:

@@ -27,7 +27,7 @@ class DeliveryCalls(Calls):
     """The routines of the schema omd_delivery, as methods."""
 
     def apply_delta(
-        self, delivery_id: int, attempt: int, *, written: Mapping[str, Any] | None = None
+        self, delivery_id: int, attempt: int, written: Mapping[str, Any] | None = None
     ) -> ApplyDeltaAnswer:
         """Applies what the run ``attempt`` of the delivery ``delivery_id`` wrote to
         wrk_<interface>.delta_<entity> to LVL, and queues it for the facts, in one transaction: rows

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         RenewBackendAnswer,
         SearchTasksRow,
         SuspendAnswer,
+        TaskStateRow,
     )
 
 __all__ = ["DispatchCalls"]
@@ -34,9 +35,14 @@ __all__ = ["DispatchCalls"]
 class DispatchCalls(Calls):
     """The routines of the schema omd_dispatch, as methods."""
 
-    def allow_search(self, family_code: str, index_name: str, criteria: Sequence[str]) -> None:
-        """Allows searches of the family ``family_code`` that give all of ``criteria``, and creates
-        the index ``index_name`` on them, which serves the search; ``criteria`` NULL removes both.
+    def allow_search(
+        self, family_code: str, index_name: str, criteria: Sequence[str] | None
+    ) -> None:
+        """Allows searches of the family ``family_code`` that give all of some criteria, and creates
+        the index ``index_name`` on them, which serves the search.
+
+        Args:
+            criteria: these criteria; NULL removes both.
 
         Raises:
             MissingArgument: OM005.
@@ -98,7 +104,7 @@ class DispatchCalls(Calls):
 
         return self._rows(_COMPARE_MODELS, CompareModelsRow, family_code)
 
-    def complete_tasks(self, backend_id: str, results: Mapping[str, Any]) -> list[int]:
+    def complete_tasks(self, backend_id: str, results: Sequence[Mapping[str, Any]]) -> list[int]:
         """Ends tasks that the worker ``backend_id`` has claimed.
 
         Returns ``refused``, the tasks that the worker does not hold under that token: nothing was
@@ -121,8 +127,8 @@ class DispatchCalls(Calls):
         self,
         family_code: str,
         task_type: str,
-        *,
         criteria: Mapping[str, Any] | None = None,
+        *,
         payload: Mapping[str, Any] | None = None,
         execution_time: datetime | None = None,
         priority: int | None = None,
@@ -169,16 +175,17 @@ class DispatchCalls(Calls):
         self,
         family_code: str,
         task_type: str,
-        tasks: Mapping[str, Any],
+        tasks: Sequence[Mapping[str, Any]],
         *,
         on_duplicate: str | None = None,
     ) -> CreateTasksAnswer:
-        """Creates the tasks ``tasks`` of the type ``task_type`` in ``family_code``, all or none: an
-        array of {"criteria", "payload", "execution_time", "priority"}, each as in create_task.
+        """Creates tasks of the type ``task_type`` in ``family_code``, all or none.
 
         Returns ``task_ids``, in their order, and ``created``, how many are new.
 
         Args:
+            tasks: an array of {"criteria", "payload", "execution_time", "priority"}, each as in
+                create_task.
             on_duplicate: as there.
 
         Raises:
@@ -234,12 +241,14 @@ class DispatchCalls(Calls):
         return self._answer(_EXPLAIN_TASK, ExplainTaskRow, task_id)
 
     def leave_backend(self, backend_id: str) -> None:
-        """Removes the worker ``backend_id`` and gives back what it has claimed.
+        """Removes the worker ``backend_id`` and gives back what it has claimed; a task that has
+        begun a run ends as the run did.
 
         Call it when nothing runs any more.
 
         Raises:
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
         """
         self._do(_LEAVE_BACKEND, backend_id)
 
@@ -305,6 +314,7 @@ class DispatchCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
         """
         from omd.dispatch.rows import RegisterBackendAnswer
 
@@ -313,8 +323,8 @@ class DispatchCalls(Calls):
     def register_family(
         self,
         family_code: str,
-        *,
         criteria: Mapping[str, Any] | None = None,
+        *,
         key_criteria: Sequence[str] | None = None,
         scheme_code: str | None = None,
         partition_count: int | None = None,
@@ -368,12 +378,12 @@ class DispatchCalls(Calls):
         source: str | None = None,
         inactive_indicator: str | None = None,
     ) -> datetime:
-        """Registers the schedule ``schedule_code``, which creates tasks of the type ``task_type``
-        in ``family_code``, or changes it; a NULL argument keeps the present value.
-
-        It is read with the rights of the workers.
+        """Registers the schedule ``schedule_code``, which creates tasks, or changes it; a NULL
+        argument keeps the present value.
 
         Args:
+            family_code: those of its tasks.
+            task_type: those of its tasks.
             criteria: those of its tasks.
             payload: those of its tasks.
             cron: minute hour day month weekday, as cron_next takes it.
@@ -383,7 +393,7 @@ class DispatchCalls(Calls):
                 each (ALL) or none (SKIP).
             priority: those of its tasks.
             source: a view that gives a task per row; its columns are criteria in lower case,
-                payload and priority; '': none.
+                payload and priority, and it is read with the rights of the workers; '': none.
             inactive_indicator: Y: it only moves on.
 
         Raises:
@@ -433,7 +443,7 @@ class DispatchCalls(Calls):
         """Registers the type ``task_type`` of tasks in the family ``family_code``, or changes it; a
         NULL argument keeps the present value.
 
-        Pending tasks move to their new lane.
+        Tasks that wait or run move to their new lane.
 
         Args:
             handler: BATCH or MODULE (a run of the one that the criterion CODE names), SQL (CALL
@@ -453,6 +463,7 @@ class DispatchCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
             UnknownFamily: OM070.
             CriterionUnknown: OM075.
             WrongMigrationStep: OM173.
@@ -479,6 +490,7 @@ class DispatchCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
         """
         self._do(_RELEASE_TASKS, backend_id, task_ids)
 
@@ -532,6 +544,7 @@ class DispatchCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
             UnknownSuspension: OM073.
         """
         answer: int = self._value(_RESUME, suspension_id)
@@ -607,7 +620,9 @@ class DispatchCalls(Calls):
             before_task_id,
         )
 
-    def set_custom(self, family_code: str, task_type: str, criterion: str, mode: str) -> None:
+    def set_custom(
+        self, family_code: str, task_type: str, criterion: str, mode: str | None
+    ) -> None:
         """Says how the type ``task_type`` of the family ``family_code`` treats the criterion
         ``criterion``.
 
@@ -626,10 +641,14 @@ class DispatchCalls(Calls):
         self._do(_SET_CUSTOM, family_code, task_type, criterion, mode)
 
     def set_external_name(
-        self, family_code: str, task_type: str, criterion: str, external_name: str
+        self, family_code: str, task_type: str, criterion: str, external_name: str | None
     ) -> None:
         """Gives the criterion ``criterion`` of the type ``task_type`` in ``family_code`` a second
-        name, ``external_name``, which callers may use when they create tasks; NULL takes it away.
+        name.
+
+        Args:
+            external_name: the name, which callers may use when they create tasks; NULL takes it
+                away.
 
         Raises:
             MissingArgument: OM005.
@@ -680,6 +699,7 @@ class DispatchCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
             UnknownFamily: OM070.
             UnknownTaskType: OM071.
             CriterionUnknown: OM075.
@@ -689,6 +709,18 @@ class DispatchCalls(Calls):
         from omd.dispatch.rows import SuspendAnswer
 
         return self._answer(_SUSPEND, SuspendAnswer, family_code, task_types, criteria, reason)
+
+    def task_state(self, task_id: int) -> TaskStateRow:
+        """One row: all that is known about the task ``task_id``; explain_task says what it waits
+        for.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownTask: OM072.
+        """
+        from omd.dispatch.rows import TaskStateRow
+
+        return self._answer(_TASK_STATE, TaskStateRow, task_id)
 
 
 _ALLOW_SEARCH = Routine(
@@ -897,4 +929,11 @@ _SUSPEND = Routine(
     "omd_dispatch.suspend",
     {"p_family_code": "text", "p_task_types": "text[]", "p_criteria": "jsonb", "p_reason": "text"},
     required=1,
+)
+_TASK_STATE = Routine(
+    "omd_dispatch.task_state",
+    {"p_task_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )

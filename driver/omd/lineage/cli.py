@@ -14,14 +14,17 @@ from omd.cli.common import (
     Group,
     add_call,
     dsn_option,
+    grace_option,
     instant,
     is_chosen,
     open_control,
     output_option,
+    poll_option,
     render,
     row_dict,
     short,
     show,
+    workers_option,
 )
 from omd.lineage.calls import LineageCalls
 
@@ -381,31 +384,13 @@ def _session(master: str | None) -> Any:
 
 @lineage.command()
 @dsn_option
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="How many steps may run at once.",
-)
-@click.option(
-    "--poll",
-    type=click.FloatRange(min=0.1),
-    default=10,
-    show_default=True,
-    help="Seconds between two polls of the sources.",
-)
+@workers_option("steps")
+@poll_option(10, "Seconds between two polls of the sources.")
 @click.option("--once", is_flag=True, help="Run the topics that are ready now, and stop.")
 @click.option("--until-quiet", is_flag=True, help="Stop when no topic is ready any more.")
 @click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Run only topics like this.")
 @_master
-@click.option(
-    "--grace",
-    type=click.FloatRange(min=0),
-    default=20,
-    show_default=True,
-    help="Seconds that running steps have to end after SIGTERM or Ctrl-C.",
-)
+@grace_option("steps")
 def run(dsn: str, **told: Any) -> int:
     """Run topics as they get ready, until SIGTERM or Ctrl-C.
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omd._core import engines, signals
-from omd._core.errors import ConnectionFailed
+from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
 from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted
 from omd.lineage.rows import ReadyListRow
-from omd.lineage.step import StepOutcome, StepRun, one_line, step_in_database
+from omd.lineage.step import StepOutcome, StepRun, step_in_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

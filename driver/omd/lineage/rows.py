@@ -25,6 +25,7 @@ __all__ = [
     "PlanRow",
     "ReadersOfRow",
     "ReadyListRow",
+    "ReadyTopicTasksRow",
     "RestateAnswer",
     "RestatementListRow",
     "SourceListRow",
@@ -429,6 +430,20 @@ class ReadyListRow:
     state: str
     hostid: str
     attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyTopicTasksRow:
+    """A row for each topic that may take a step now, the greatest lag first: a source for a
+    schedule of tasks of the family RUN and the type TOPIC.
+
+    Attributes:
+        code: The topic: the criterion CODE of its task.
+    """
+
+    view: ClassVar[str] = "omd_report.ready_topic_tasks"
+
+    code: str
 
 
 @dataclass(frozen=True, slots=True)

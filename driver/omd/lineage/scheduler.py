@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 import click
 import psycopg
 
-from omd._core.errors import ConnectionFailed
+from omd._core.errors import ConnectionFailed, one_line
 from omd._core.loop import Call, Child, Links, Loop
 from omd.cli.common import PROGRAM, ExitCode, is_chosen, open_control, short
 from omd.lineage.codes import StepResult
 from omd.lineage.rows import LineageGraphRow, ReadyListRow
-from omd.lineage.step import StepOutcome, one_line, step_in_database
+from omd.lineage.step import StepOutcome, step_in_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from omd._core.errors import one_line
 from omd.control.codes import ProcessingIndicator
 from omd.control.rows import BeginModuleAnswer
 from omd.control.run import LoadWindow, ModuleRun
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from omd.lineage.room import Lineage
     from omd.lineage.rows import BeginStepAnswer, TopicDefinitionRow
 
-__all__ = ["StepOutcome", "StepRun", "hostid", "one_line", "step_in_database"]
+__all__ = ["StepOutcome", "StepRun", "hostid", "step_in_database"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +180,3 @@ def _recorded(error: psycopg.Error) -> int | None:
     except (ValueError, AttributeError):
         return None
     return instance if isinstance(instance, int) else None
-
-
-def one_line(error: BaseException) -> str:
-    """Return the type of an exception and its message."""
-    told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-    return " ".join(f"{type(error).__name__}: {told or error}".split())

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.conninfo import conninfo_to_dict
 
-from omd.cli.common import as_text
+from omd.cli.common import as_text, short
 from omd.control import rows as t
+from omd.dispatch import rows as d
 from omd.lineage.rows import SourcesRow
 
 if TYPE_CHECKING:
@@ -450,6 +451,7 @@ def make(control: Control, start: datetime) -> str:
              if row.problems]  # fmt: skip
 
     sources = [row for row in control.report(SourcesRow) if row.problem]
+    task_tiles, task_sections = _dispatch(control, now)
 
     told = conninfo_to_dict(control.dsn)
     database = str(told.get("dbname", ""))
@@ -459,6 +461,7 @@ def make(control: Control, start: datetime) -> str:
         ("failures", "failures", _counted(failures, MOST_ROWS), "F"),
         ("pending", "rollbacks wait", compact(len(pending)), "A"),
         ("sources", "sources with a problem", compact(len(sources)), "F"),
+        *task_tiles,
         ("runs", "Module Instances", _counted(modules, MOST_RUNS), None),
         ("throughput", "rows inserted", compact(sum(run.rows_inserted for run in modules)), None),
     )
@@ -541,6 +544,7 @@ def make(control: Control, start: datetime) -> str:
             "probed": lambda r: moment(r.probed_at),
             "problem": lambda r: message(r.problem),
         })),
+        *task_sections,
         section("directives", "Directives for the next run", table(directives, {
             "of": lambda r: r.instance_type.capitalize(),
             "code": lambda r: name(r.code),
@@ -554,11 +558,8 @@ def make(control: Control, start: datetime) -> str:
             "count#": lambda r: number(r.event_count),
             "first": lambda r: moment(r.first_datetime),
             "last": lambda r: moment(r.last_datetime),
-            "last instance": lambda r: el(
-                "span",
-                f"Module {r.last_module_instance_id}" if r.last_module_instance_id
-                else f"Batch {r.last_batch_instance_id}",
-                cls="nowrap",
+            "last instance": lambda r: _instance(
+                r.last_batch_instance_id, r.last_module_instance_id
             ),
             "message": lambda r: message(r.message),
         })),
@@ -595,6 +596,97 @@ def make(control: Control, start: datetime) -> str:
     ]  # fmt: skip
     page = el("html", el("head", *head), "\n", el("body", el("main", *body)), lang="en")
     return f"<!doctype html>\n{page}\n"
+
+
+def _dispatch(
+    control: Control, now: datetime
+) -> tuple[list[tuple[str, str, str, str | None]], list[Html]]:
+    """Return the tiles and sections of the room dispatch; there are none until it is used."""
+    queue = control.report(d.DispatchQueueRow, order_by=["family_code", "task_type", "lane"])
+    workers = control.report(d.DispatchBackendsRow, order_by=["backend_type", "backend_id"])
+    suspensions = control.report(d.DispatchSuspensionsRow, order_by=["suspension_id"])
+    schedules = control.report(d.DispatchSchedulesRow, order_by=["schedule_code"])
+    if not (queue or workers or suspensions or schedules):
+        return [], []
+    dead = control.report(
+        d.DispatchDeadRow, order_by=["finished_at"], descending=True, limit=MOST_ROWS
+    )
+    counts = ("due", "later", "suspended", "claimed", "dead")
+    due = sum(row.due for row in queue)
+    dead_count = sum(row.dead for row in queue)
+    alive = sum(row.is_alive for row in workers)
+    tiles = [
+        ("dead", "dead tasks", compact(dead_count), "F"),
+        ("queue", "tasks due", compact(due), None if alive else "A"),
+        ("workers", "workers alive", compact(alive), None),
+        ("suspensions", "suspensions", compact(len(suspensions)), "A"),
+    ]
+    sections = [
+        section("dead", "Dead tasks", table(dead, {
+            "task#": lambda r: r.task_id,
+            "family": lambda r: r.family_code,
+            "type": lambda r: r.task_type,
+            "criteria": lambda r: name(short(r.criteria)),
+            "attempts#": lambda r: number(r.attempt),
+            "since": lambda r: moment(r.finished_at),
+            "instance": lambda r: _instance(r.batch_instance_id, r.module_instance_id),
+            "error": lambda r: message(r.error),
+        }), _only(len(dead), dead_count, "tasks")),
+        section("queue", "Queue", table(queue[:MOST_ROWS], {
+            "family": lambda r: r.family_code,
+            "type": lambda r: r.task_type,
+            "lane": lambda r: name(r.lane),
+            **{f"{word}#": _count(word) for word in counts},
+            "waits for#": lambda r: None if r.oldest_due is None else now - r.oldest_due,
+            "oldest due": lambda r: moment(r.oldest_due),
+        }), _only(len(queue[:MOST_ROWS]), len(queue), "lanes")),
+        section("workers", "Workers", table(workers, {
+            "group": lambda r: name(r.backend_type),
+            "worker": lambda r: name(r.backend_id),
+            "state": lambda r: el(
+                "span", "alive" if r.is_alive else "dead",
+                cls="badge S" if r.is_alive else "badge F",
+            ),
+            "place#": lambda r: r.position,
+            "tasks#": _count("claimed"),
+            "lives for#": lambda r: r.ttl,
+            "renewed": lambda r: moment(r.registration_time),
+        })),
+        section("suspensions", "Suspensions", table(suspensions, {
+            "suspension#": lambda r: r.suspension_id,
+            "family": lambda r: r.family_code,
+            "types": lambda r: ", ".join(r.task_types or ["all"]),
+            "criteria": lambda r: name(short(r.criteria or {})),
+            "since": lambda r: moment(r.suspended_at),
+            "by": lambda r: name(r.suspended_by),
+            "resumed": lambda r: moment(r.resumed_at),
+            "reason": lambda r: message(r.reason),
+        })),
+    ]  # fmt: skip
+    if wrong := [row for row in schedules if row.problem]:
+        tiles.append(("schedules", "schedules with a problem", compact(len(wrong)), "F"))
+        sections.append(section("schedules", "Schedules with a problem", table(wrong, {
+            "schedule": lambda r: name(r.schedule_code),
+            "family": lambda r: r.family_code,
+            "type": lambda r: r.task_type,
+            "next": lambda r: moment(r.next_time),
+            "problem": lambda r: message(r.problem),
+        })))  # fmt: skip
+    return tiles, sections
+
+
+def _instance(batch: int | None, module: int | None) -> Html | None:
+    """Return an instance of one of the two kinds."""
+    if batch is None and module is None:
+        return None
+    told = f"Module {module}" if module else f"Batch {batch}"
+    return el("span", told, cls="nowrap")
+
+
+def _only(shown: int, count: int, what: str) -> Html | None:
+    if shown >= count:
+        return None
+    return el("p", f"Only {shown:,} {what} of {count:,} are shown.", cls="note")
 
 
 def _runs(control: Control, row: type[Any], key: str, after: dict[str, Any]) -> list[Any]:

@@ -14,6 +14,7 @@ from omd.cli.common import (
     document_option,
     dsn_option,
     open_control,
+    printable,
     row_dict,
     short,
 )
@@ -52,12 +53,7 @@ def trace(instance: int, dsn: str, output: str) -> None:
         code = event["event_return_code_details"]
         click.echo(f"{at}  {event['event_type_description']}{f' {short(code)}' if code else ''}")
         for line in (event["event_detail"] or "").splitlines():
-            click.echo(f"  {short_line(line)}")
-
-
-def short_line(line: str) -> str:
-    """Return a line that is safe for a terminal: it keeps its indent, but nothing unprintable."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line.expandtabs())
+            click.echo(f"  {printable(line)}")
 
 
 _WORDS = {

@@ -1,5 +1,6 @@
 -- The partition schemes, and the families that are shipped. The shipped rows are written when they
--- are missing, so that what an administrator has changed stays.
+-- are missing, so that what an administrator has changed stays. An upgrade makes the functions of
+-- every family again.
 
 INSERT INTO omd_dispatch.task_conf_partition_scheme (scheme_code, period, scheme_description)
 VALUES
@@ -10,6 +11,8 @@ ON CONFLICT (scheme_code) DO UPDATE SET
     scheme_description = excluded.scheme_description;
 
 DO $do$
+DECLARE
+    v_family_code text;
 BEGIN
     IF NOT EXISTS (SELECT FROM omd_dispatch.task_conf_family_desc WHERE family_code = 'RUN') THEN
         CALL omd_dispatch.register_family(
@@ -24,5 +27,10 @@ BEGIN
     IF NOT EXISTS (SELECT FROM omd_dispatch.task_conf_family_desc WHERE family_code = 'CALL') THEN
         CALL omd_dispatch.register_family('CALL');
     END IF;
+    FOR v_family_code IN
+        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
+    LOOP
+        CALL omd_dispatch._make_claims(v_family_code);
+    END LOOP;
 END
 $do$;

@@ -15,7 +15,7 @@ VALUES
 ),
 (
     'OM072', 'UnknownTask', 'there is no task {task_id}',
-    'A finished task goes when its slot is purged: SELECT * FROM omd_report.dispatch_queue;'
+    'A finished task goes when its slot is purged: SELECT * FROM omd_dispatch.search_tasks(…);'
 ),
 (
     'OM073', 'UnknownSuspension', 'there is no suspension {suspension_id}',

@@ -8,12 +8,15 @@ SELECT
     b.ttl,
     omd_dispatch._lives(b.registration_time, b.ttl, statement_timestamp()) AS is_alive,
     p.position,
-    (
-        SELECT count(*)
-        FROM omd_dispatch._claimed_tasks() AS c
-        WHERE c.claimed_by = b.backend_id
-    ) AS claimed
+    coalesce(c.claimed, 0) AS claimed
 FROM omd_dispatch.backend_registration AS b
+LEFT JOIN (
+    SELECT
+        t.claimed_by,
+        count(*) AS claimed
+    FROM omd_dispatch._tasks_of_status('CLAIMED') AS t
+    GROUP BY t.claimed_by
+) AS c ON b.backend_id = c.claimed_by
 LEFT JOIN LATERAL omd_dispatch.backend_position(b.backend_type, b.backend_id) AS p ON TRUE;
 
 COMMENT ON VIEW omd_report.dispatch_backends IS 'Every registered worker.';

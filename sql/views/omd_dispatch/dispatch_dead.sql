@@ -11,7 +11,7 @@ SELECT
     d.error,
     d.batch_instance_id,
     d.module_instance_id
-FROM omd_dispatch._dead_tasks() AS d;
+FROM omd_dispatch._tasks_of_status('DEAD') AS d;
 
 COMMENT ON VIEW omd_report.dispatch_dead IS
 'Every dead task: its attempts are used up. CALL omd_dispatch.revive_task tries it again.';

@@ -12,7 +12,7 @@ SELECT
     c.claimed_at,
     statement_timestamp() - c.claimed_at AS running_for,
     c.cancel_requested
-FROM omd_dispatch._claimed_tasks() AS c;
+FROM omd_dispatch._tasks_of_status('CLAIMED') AS c;
 
 COMMENT ON VIEW omd_report.dispatch_running IS 'Every task that a worker has claimed.';
 COMMENT ON COLUMN omd_report.dispatch_running.task_id IS

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd.demo.files import YEAR
 from omd.spark import stamp
 
 if TYPE_CHECKING:
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.demo.files import Source
 
-__all__ = ["MODULES", "YEAR", "Month"]
+__all__ = ["MODULES", "Month"]
 
-YEAR = 2013
 _PARTS = 4
 
 

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import tuple_row
 
-from omd.demo.control.jobs import YEAR
-from omd.demo.files import MISSING, Source
+from omd.demo.files import MISSING, YEAR, Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     import psycopg
 
-__all__ = ["Check", "Contents", "expected", "found", "prove", "table_line"]
+__all__ = ["Check", "Contents", "compare", "expected", "prove", "table_line"]
 
 _SQL = Path(__file__).with_name("proof.sql")
 # The columns that may hold numbers with decimals.
@@ -84,9 +83,21 @@ def prove(
     connection: psycopg.Connection[Any], source: Source, months: Collection[int]
 ) -> list[Check]:
     """Compare every target with the source files, after these months were loaded."""
-    there = found(connection)
+    return compare(connection, _SQL, expected(source, months))
+
+
+def compare(
+    connection: psycopg.Connection[Any], statement: Path, wanted: Iterable[Contents]
+) -> list[Check]:
+    """Compare what a statement finds in tables with what must be there."""
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        cursor.execute(statement.read_bytes())
+        there = {
+            table: Contents(table, rows, keys, strangers, int(checksum))
+            for table, rows, keys, strangers, checksum in cursor
+        }
     nothing = Contents("", 0, 0, 0, 0)
-    return [Check(want, there.get(want.table_code, nothing)) for want in expected(source, months)]
+    return [Check(want, there.get(want.table_code, nothing)) for want in wanted]
 
 
 def table_line(check: Check) -> dict[str, Any]:
@@ -99,16 +110,6 @@ def table_line(check: Check) -> dict[str, Any]:
         "table's checksum": f"{check.found.checksum % 2**64:016x}",
         "": check.problem or "✓",
     }
-
-
-def found(connection: psycopg.Connection[Any]) -> dict[str, Contents]:
-    """Return the contents of the targets, by table code."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        cursor.execute(_SQL.read_bytes())
-        return {
-            table: Contents(table, rows, keys, strangers, int(checksum))
-            for table, rows, keys, strangers, checksum in cursor
-        }
 
 
 def expected(source: Source, months: Collection[int]) -> Iterator[Contents]:

@@ -23,7 +23,8 @@ from omd.control.rows import (
 )
 from omd.demo import files
 from omd.demo.control import proof
-from omd.demo.control.jobs import MODULES, YEAR, Month
+from omd.demo.control.jobs import MODULES, Month
+from omd.demo.files import YEAR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

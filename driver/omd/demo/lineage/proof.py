@@ -11,9 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import tuple_row
-
-from omd.demo.control.proof import Check, Contents, _contents, _shortest
+from omd.demo.control.proof import Check, Contents, _contents, _shortest, compare
 from omd.demo.files import MISSING
 
 if TYPE_CHECKING:
@@ -65,14 +63,7 @@ def weather(source: Source) -> list[Weather]:
 
 def prove(connection: psycopg.Connection[Any], source: Source) -> list[Check]:
     """Compare every table with the source files."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        cursor.execute(_SQL.read_bytes())
-        there = {
-            table: Contents(table, rows, keys, strangers, int(checksum))
-            for table, rows, keys, strangers, checksum in cursor
-        }
-    nothing = Contents("", 0, 0, 0, 0)
-    return [Check(want, there.get(want.table_code, nothing)) for want in _expected(source)]
+    return compare(connection, _SQL, _expected(source))
 
 
 def _expected(source: Source) -> Iterator[Contents]:

@@ -1,4 +1,4 @@
-"""A server that only the fault test uses and may kill, and a database for some rounds."""
+"""A server that only the fault tests use and may kill, with databases of theirs."""
 
 from __future__ import annotations
 

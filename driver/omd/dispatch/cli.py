@@ -1,0 +1,741 @@
+"""The commands of dispatch: what waits and runs, tasks, suspensions, schedules, upkeep."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+from zoneinfo import ZoneInfo
+
+import click
+
+from omd._core.program import python
+from omd.cli.common import (
+    ExitCode,
+    Sections,
+    add_call,
+    call_arguments,
+    call_options,
+    document_option,
+    dsn_option,
+    grace_option,
+    instant,
+    json_value,
+    open_control,
+    output_option,
+    poll_option,
+    render,
+    report_error,
+    row_dict,
+    short,
+    show,
+    show_document,
+    show_pairs,
+    workers_option,
+)
+from omd.dispatch.calls import DispatchCalls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
+    from typing import TypeVar
+
+    from omd.dispatch.room import Dispatch
+
+    F = TypeVar("F", bound=Callable[..., Any] | click.Command)
+
+
+@click.group(cls=Sections)
+def dispatch() -> None:
+    """Show and direct tasks: what is due, which worker has it, what is suspended.
+
+    Criteria are given as NAME=VALUE, or all of them as a JSON object: CODE=b_flights is the same as
+    '{"CODE": "b_flights"}'.
+
+    \b
+    Examples:
+      omd dispatch create RUN BATCH CODE=b_flights     runs the Batch as soon as a worker is free
+      omd dispatch queue                               shows what waits, runs and is dead
+      omd dispatch suspend RUN CODE=b_flights --reason "the source is being repaired"
+    """
+
+
+@contextmanager
+def _open(dsn: str) -> Iterator[Dispatch]:
+    """Open the room for one command."""
+    with open_control(dsn) as control:
+        yield control.dispatch
+
+
+def _criteria(is_list: bool = False) -> click.Argument:
+    """Return the argument of the criteria; of a list, a criterion may have several values."""
+
+    def read(
+        ctx: click.Context, parameter: click.Parameter, told: tuple[str, ...]
+    ) -> dict[str, Any] | None:
+        if len(told) == 1 and told[0].lstrip().startswith("{"):
+            found: dict[str, Any] = json_value(ctx, parameter, told[0])
+            return found
+        found = {}
+        for text in told:
+            name, equals, value = text.partition("=")
+            if not (name and equals):
+                raise click.BadParameter(f"{text} is not like NAME=VALUE")
+            if is_list:
+                found.setdefault(name, []).append(value)
+            elif found.setdefault(name, value) != value:
+                raise click.BadParameter(f"{name} is given twice")
+        return found or None
+
+    return click.Argument(
+        ["criteria"], nargs=-1, required=False, metavar="[NAME=VALUE]...", callback=read
+    )
+
+
+def _with_criteria(command: click.Command) -> click.Command:
+    command.params.append(_criteria())
+    return command
+
+
+def _limit(most: int | None = None) -> Callable[[F], F]:
+    """Add ``--limit``, how many rows are shown."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, most),
+        default=100,
+        show_default=True,
+        help="How many rows.",
+    )
+
+
+# What waits and runs ----------------------------------------------------------------------------
+
+_QUEUE = {
+    "family": "family_code",
+    "type": "task_type",
+    "lane": "lane",
+    "due": "due",
+    "later": "later",
+    "suspended": "suspended",
+    "claimed": "claimed",
+    "dead": "dead",
+    "oldest due": "oldest_due",
+}
+_RUNNING = {
+    "task": "task_id",
+    "family": "family_code",
+    "type": "task_type",
+    "criteria": "criteria",
+    "attempt": "attempt",
+    "worker": "claimed_by",
+    "since": "claimed_at",
+    "for": "running_for",
+    "to cancel": "cancel_requested",
+}
+_DEAD = {
+    "task": "task_id",
+    "family": "family_code",
+    "type": "task_type",
+    "criteria": "criteria",
+    "attempts": "attempt",
+    "since": "finished_at",
+    "error": "error",
+}
+_BACKENDS = {
+    "group": "backend_type",
+    "worker": "backend_id",
+    "alive": "is_alive",
+    "position": "position",
+    "claimed": "claimed",
+    "renewed": "registration_time",
+    "ttl": "ttl",
+}
+_SUSPENSIONS = {
+    "suspension": "suspension_id",
+    "family": "family_code",
+    "types": "task_types",
+    "criteria": "criteria",
+    "reason": "reason",
+    "since": "suspended_at",
+    "by": "suspended_by",
+    "resumed": "resumed_at",
+}
+_SCHEDULES = {
+    "schedule": "schedule_code",
+    "family": "family_code",
+    "type": "task_type",
+    "criteria": "criteria",
+    "cron": "cron",
+    "every": "every",
+    "off": "inactive_indicator",
+    "next": "next_time",
+    "created": "created_count",
+    "skipped": "skipped_count",
+}
+_FOUND = {
+    "task": "task_id",
+    "type": "task_type",
+    "criteria": "criteria",
+    "status": "status",
+    "outcome": "outcome",
+    "due": "execution_time",
+    "attempt": "attempt",
+    "error": "error",
+}
+_FILTERS = {"family_code": "family", "task_type": "type", "backend_type": "group"}
+
+
+def _add_view(
+    name: str,
+    about: str,
+    columns: Mapping[str, str],
+    order_by: list[str],
+    *,
+    limited: bool = False,
+    problem: str | None = None,
+) -> None:
+    """Add a command that shows a report of the room.
+
+    Args:
+        name: of the command, and of the view after ``dispatch_``.
+        about: its help.
+        columns: those of the table, by their titles.
+        order_by: columns.
+        limited: there may be many rows: the newest ones are shown.
+        problem: a column that is told in full; a value in it makes the exit code 1.
+    """
+
+    @dispatch.command(name, help=about)
+    @dsn_option
+    @output_option
+    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> int:
+        from omd.dispatch import rows
+
+        row = getattr(rows, f"Dispatch{name.title()}Row")
+        with _open(dsn) as room:
+            found = room.report(row, order_by=order_by, descending=limited, limit=limit, **equal)
+        show(found, columns, output)
+        if limit is not None and len(found) == limit:
+            click.echo(f"There may be more than {limit}: --limit shows them.", err=True)
+        wrong = [r for r in found if problem is not None and getattr(r, problem) is not None]
+        for r in wrong:
+            click.echo(short(f"{getattr(r, order_by[0])}: {getattr(r, str(problem))}"), err=True)
+        return ExitCode.FAILURE if wrong else ExitCode.OK
+
+    for column, option in _FILTERS.items():
+        if column in columns.values():
+            told = f"Only this {option}."
+            command.params.append(click.Option([f"--{option}", column], metavar="CODE", help=told))
+    if limited:
+        _limit()(command)
+
+
+dispatch.section("Workers")  # their command stands at the end of this file
+dispatch.section("What waits and runs")
+_add_view(
+    "queue",
+    "Show how many tasks are due, run and are dead, by family, type and lane.",
+    _QUEUE,
+    ["family_code", "task_type", "lane"],
+)
+_add_view("running", "Show the tasks that workers have.", _RUNNING, ["task_id"], limited=True)
+_add_view(
+    "dead",
+    "Show the tasks whose attempts are used up; omd dispatch revive tries them again.",
+    _DEAD,
+    ["task_id"],
+    limited=True,
+)
+_add_view("backends", "Show the workers.", _BACKENDS, ["backend_type", "backend_id"])
+_add_view("suspensions", "Show the suspensions.", _SUSPENSIONS, ["suspension_id"])
+_add_view(
+    "schedules",
+    "Show the schedules.\n\nThe exit code is 1 when one has a problem, which stands below in full.",
+    _SCHEDULES,
+    ["schedule_code"],
+    problem="problem",
+)
+
+
+@dispatch.command("show")
+@click.argument("task_id", metavar="TASK", type=int)
+@dsn_option
+@document_option
+def show_task(task_id: int, dsn: str, output: str) -> None:
+    """Show all that is known about TASK, and what it waits for."""
+    with _open(dsn) as room:
+        told = row_dict(room.task_state(task_id))
+        reason = room.explain_task(task_id)
+    told |= {"reason": reason.reason, "detail": reason.detail}
+    if output == "json":
+        show_document(told)
+        return
+    if reason.reason == reason.status:  # what it says stands above
+        del told["reason"], told["detail"]
+    show_pairs(told)
+
+
+@_with_criteria
+@dispatch.command()
+@click.argument("family")
+@dsn_option
+@output_option
+@call_options(
+    DispatchCalls.search_tasks,
+    without=["limit"],
+    names={"task_types": "type", "before_task_id": "before"},
+)
+@_limit(1000)
+def search(family: str, dsn: str, output: str, criteria: Any, limit: int, **told: Any) -> None:
+    """Show the newest tasks of FAMILY with these criteria.
+
+    The criteria must be those of an index that omd dispatch allow-search has made; others may be
+    given too.
+
+    \b
+    Example:
+      omd dispatch search RUN CODE=b_flights --status DEAD
+    """
+    values = call_arguments(told)
+    values["statuses"] = [status.upper() for status in values["statuses"] or []] or None
+    with _open(dsn) as room:
+        found = room.search_tasks(family, criteria or {}, limit=limit, **values)
+    show(found, _FOUND, output)
+    if len(found) == limit:
+        click.echo(f"There may be more: --before {found[-1].task_id} shows them.", err=True)
+
+
+# Tasks ------------------------------------------------------------------------------------------
+
+dispatch.section("Tasks")
+
+_existing = click.option(
+    "--existing",
+    "on_duplicate",
+    flag_value="EXISTING",
+    help="Where a live task has the same key, take that one; else it is an error.",
+)
+_AT = {"execution_time": "at"}
+
+
+@_with_criteria
+@dispatch.command()
+@click.argument("family")
+@click.argument("type_", metavar="TYPE")
+@dsn_option
+@call_options(DispatchCalls.create_task, without=["criteria", "on_duplicate"], names=_AT)
+@_existing
+def create(family: str, type_: str, dsn: str, **told: Any) -> None:
+    """Create a task, and print its id.
+
+    \b
+    Examples:
+      omd dispatch create RUN BATCH CODE=b_flights --at 2026-07-01T02:00
+      omd dispatch create CALL REFRESH --payload '{"day": "2026-07-01"}'
+    """
+    with _open(dsn) as room:
+        answer = room.create_task(family, type_, **told)
+    click.echo(answer.task_id)
+    what = "is created" if answer.is_new else "has this key already"
+    click.echo(f"Task {answer.task_id} {what}.", err=True)
+
+
+@dispatch.command("create-many")
+@click.argument("family")
+@click.argument("type_", metavar="TYPE")
+@click.argument("file", type=click.File(encoding="utf-8"))
+@dsn_option
+@_existing
+def create_many(family: str, type_: str, file: TextIO, dsn: str, on_duplicate: str | None) -> None:
+    """Create the tasks of FILE, all of them or none, and print their ids in its order.
+
+    FILE is - for stdin. It holds a JSON array, or one object per line, each with criteria, payload,
+    execution_time and priority as far as they are needed.
+
+    \b
+    Example:
+      echo '{"criteria": {"CODE": "b_flights"}}' | omd dispatch create-many RUN BATCH -
+    """
+    tasks = _tasks(file.read())
+    with _open(dsn) as room:
+        answer = room.create_tasks(family, type_, tasks, on_duplicate=on_duplicate)
+    click.echo("".join(f"{task}\n" for task in answer.task_ids), nl=False)
+    click.echo(f"Tasks: {len(answer.task_ids):,}, of them new: {answer.created:,}.", err=True)
+
+
+def _tasks(text: str) -> list[Any]:
+    """Return the tasks of a JSON array, or of lines of JSON."""
+    is_array = text.lstrip().startswith("[")
+    found: list[Any] = []
+    for number, part in enumerate([text] if is_array else text.splitlines(), 1):
+        try:
+            if part.strip():
+                found.append(json.loads(part))
+        except ValueError as error:
+            where = "the file" if is_array else f"line {number}"
+            raise click.UsageError(f"{where} is no JSON: {error}") from error
+    return found[0] if is_array else found
+
+
+def _add_each(
+    name: str,
+    call: Callable[..., Any],
+    *,
+    about: str,
+    done: str,
+    if_running: str = "",
+    **names: str,
+) -> None:
+    """Add a command that makes a call for each of the tasks named.
+
+    A task that is refused does not keep the others; the exit code is 1 then.
+
+    Args:
+        name: of the command.
+        call: the method.
+        about: its help.
+        done: what is told of a task.
+        if_running: what is added with --running.
+        names: see `call_options`.
+    """
+
+    @dispatch.command(name, help=about)
+    @click.argument("tasks", metavar="TASK...", type=int, nargs=-1, required=True)
+    @dsn_option
+    @call_options(call, names=names)
+    def command(tasks: tuple[int, ...], dsn: str, **told: Any) -> int:
+        from omd.errors import CallerError, StateError
+
+        code = ExitCode.OK
+        with _open(dsn) as room:
+            for task in tasks:
+                try:
+                    getattr(room, call.__name__)(task, **told)
+                except (CallerError, StateError) as error:
+                    code = report_error(error)
+                else:
+                    more = if_running if told.get("running") else ""
+                    click.echo(f"{done.format(task=task)}{more}", err=True)
+        return code
+
+
+_add_each(
+    "cancel",
+    DispatchCalls.cancel_task,
+    about="Cancel pending tasks, and with --running also those that run.",
+    done="Task {task} is cancelled, or its worker was asked to end it.",
+    if_running=" If it runs, its worker ends it first.",
+)
+_add_each(
+    "reschedule",
+    DispatchCalls.reschedule_task,
+    about="Give pending tasks another time or priority.",
+    done="Task {task} is rescheduled.",
+    **_AT,
+)
+_add_each(
+    "revive",
+    DispatchCalls.revive_task,
+    about="Make dead or cancelled tasks pending again, as if they had not been tried.\n\n"
+    "\b\nExample:\n"
+    "  omd dispatch dead --type BATCH --output json | jq .[].task_id |\n"
+    "    xargs -r omd dispatch revive",
+    done="Task {task} is pending.",
+    **_AT,
+)
+
+
+# Suspensions ------------------------------------------------------------------------------------
+
+dispatch.section("Suspensions")
+
+
+@dispatch.command()
+@click.argument("family")
+@dsn_option
+@call_options(DispatchCalls.suspend, without=["criteria"], names={"task_types": "type"})
+def suspend(family: str, dsn: str, **told: Any) -> None:
+    """Suspend tasks of FAMILY until resume, and print the id of the suspension.
+
+    A task is held when it has one of the types and, of each criterion, one of the values; without
+    any, the family pauses. What runs goes on.
+
+    \b
+    Examples:
+      omd dispatch suspend RUN CODE=b_flights CODE=b_hotels --reason "the source is being repaired"
+      omd dispatch suspend RUN --type TOPIC
+    """
+    with _open(dsn) as room:
+        answer = room.suspend(family, **call_arguments(told))
+    click.echo(answer.suspension_id)
+    click.echo(
+        f"Suspension {answer.suspension_id} holds; pending tasks marked: {answer.held:,}.", err=True
+    )
+
+
+suspend.params.append(_criteria(is_list=True))
+add_call(
+    dispatch,
+    "resume",
+    DispatchCalls.resume,
+    room="dispatch",
+    about="End a suspension; a task that another one holds too stays suspended.",
+    done="Suspension {suspension_id} has ended; tasks that are free now: {answer:,}.",
+)
+
+
+# Schedules --------------------------------------------------------------------------------------
+
+dispatch.section("Schedules")
+add_call(
+    dispatch,
+    "register-schedule",
+    DispatchCalls.register_schedule,
+    room="dispatch",
+    about="Register a schedule, which creates tasks, or change it.\n\n"
+    "What is not given keeps its value. omd dispatch cron-next shows when a cron occurs.\n\n"
+    "\b\nExample:\n"
+    "  omd dispatch register-schedule nightly CODE=b_flights --family RUN --type BATCH \\\n"
+    "    --cron '0 2 * * *' --time-zone Europe/Paris",
+    done="Schedule {schedule_code} occurs next at {answer}.",
+    without=["criteria"],
+    names={"family_code": "family", "task_type": "type"},
+    given=[_criteria()],
+)
+add_call(
+    dispatch,
+    "remove-schedule",
+    DispatchCalls.remove_schedule,
+    room="dispatch",
+    about="Remove a schedule; the tasks that it has created stay.",
+    done="Schedule {schedule_code} is removed.",
+)
+
+
+@dispatch.command("cron-next")
+@click.argument("cron")
+@dsn_option
+@output_option
+@click.option("--time-zone", metavar="TEXT", help="In this time zone (UTC).")
+@click.option("--after", callback=instant, metavar="INSTANT", help="After this instant, not now.")
+@click.option(
+    "--count", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many."
+)
+def cron_next(
+    cron: str, dsn: str, output: str, time_zone: str | None, after: datetime | None, count: int
+) -> None:
+    """Show when CRON occurs next.
+
+    CRON is minute hour day month weekday, of *, numbers, names (JAN to DEC, SUN to SAT), lists,
+    ranges and steps (*/5, 1-9/2), or @hourly, @daily, @weekly, @monthly, @yearly. If day or weekday
+    begins with * both must match, else one of them. A local time that does not exist occurs at the
+    end of the gap, and a repeated one the first time only.
+
+    \b
+    Example:
+      omd dispatch cron-next '30 2 * * MON-FRI' --time-zone Europe/Paris
+    """
+    found = []
+    with _open(dsn) as room:
+        for _ in range(count):
+            after = room.cron_next(cron, time_zone=time_zone, after=after)
+            found.append(after)
+    rows = [{"time": _in_zone(at, time_zone).isoformat(" "), "utc": at} for at in found]
+    render(rows, ["time"] if output == "table" else ["time", "utc"], output)
+
+
+def _in_zone(at: datetime, time_zone: str | None) -> datetime:
+    try:
+        return at.astimezone(ZoneInfo(time_zone or "UTC"))
+    except (ValueError, OSError, KeyError):  # PostgreSQL knows more spellings of a zone
+        return at.astimezone()
+
+
+# Configuration ----------------------------------------------------------------------------------
+
+dispatch.section("Families and types of tasks")
+add_call(
+    dispatch,
+    "register-family",
+    DispatchCalls.register_family,
+    room="dispatch",
+    about="Register a family of tasks and its criteria (NAME=TYPE), or change it.\n\n"
+    "A later call may add criteria. The types are text, bigint, numeric, boolean, date, timestamptz"
+    " and uuid.\n\n"
+    "\b\nExample:\n"
+    "  omd dispatch register-family LOAD CODE=text DAY=date --key-criterion CODE",
+    done="Family {family_code} is registered.",
+    without=["criteria"],
+    given=[_criteria()],
+)
+add_call(
+    dispatch,
+    "register-type",
+    DispatchCalls.register_task_type,
+    room="dispatch",
+    about="Register a type of tasks in a family, or change it.\n\n"
+    "What is not given keeps its value.\n\n"
+    "\b\nExample:\n"
+    "  omd dispatch register-type CALL REFRESH --handler SQL --target app.refresh",
+    done="Type {task_type} of family {family_code} is registered.",
+)
+add_call(
+    dispatch,
+    "set-custom",
+    DispatchCalls.set_custom,
+    room="dispatch",
+    about="Say whether a type must not have a criterion (D) or may lack it (O).\n\n"
+    "With --remove it must be given again.",
+    done="Criterion {criterion} of type {task_type} has mode {mode}.",
+)
+add_call(
+    dispatch,
+    "set-external-name",
+    DispatchCalls.set_external_name,
+    room="dispatch",
+    about="Give a criterion of a type a second name, which callers may use.",
+    done="Criterion {criterion} of type {task_type} is also {external_name}.",
+)
+add_call(
+    dispatch,
+    "allow-search",
+    DispatchCalls.allow_search,
+    room="dispatch",
+    about="Allow searches by some criteria, and create the index for them.\n\n"
+    "Writes to the family wait while the index is built.\n\n"
+    "\b\nExample:\n"
+    "  omd dispatch allow-search RUN code CODE",
+    done="Index {index_name} of family {family_code} serves searches by {criteria}.",
+)
+
+
+# Upkeep -----------------------------------------------------------------------------------------
+
+dispatch.section("Upkeep")
+
+
+@dispatch.command()
+@dsn_option
+def maintain(dsn: str) -> None:
+    """Do now what workers do each second: settle claims of dead workers, fire schedules."""
+    reclaimed = fired = 0
+    with _open(dsn) as room:
+        while True:
+            answer = room.maintain()
+            reclaimed += answer.reclaimed
+            fired += answer.fired
+            if not answer.more:
+                break
+            time.sleep(0.1)  # what another session has locked can't be settled at once
+    click.echo(f"Claims settled: {reclaimed:,}; tasks created: {fired:,}.", err=True)
+
+
+@dispatch.command()
+@click.argument("family")
+@dsn_option
+@click.option("--partition", type=int, metavar="NUMBER", help="Only this slot, however new it is.")
+def purge(family: str, dsn: str, partition: int | None) -> int:
+    """Purge the slots of FAMILY that are past its retention; their tasks go.
+
+    The exit code is 3 when a slot was left, since a live task is in it or it could not be locked.
+    """
+    with _open(dsn) as room:
+        if partition is None:
+            done = room.purge_family(family)
+            told = f"Slots purged: {_listed(done.purged)}; left: {_listed(done.left)}."
+            is_left = bool(done.left)
+        else:
+            one = room.purge_partition(family, partition)
+            told = f"Slot {partition}: {one.outcome}; tasks moved: {one.moved:,}."
+            is_left = one.outcome != "PURGED"
+    click.echo(told, err=True)
+    return ExitCode.SKIPPED if is_left else ExitCode.OK
+
+
+def _listed(slots: list[int]) -> str:
+    return ", ".join(map(str, slots)) or "none"
+
+
+add_call(
+    dispatch,
+    "set-migration-status",
+    DispatchCalls.set_migration_status,
+    room="dispatch",
+    about="Take a family one step of its migration up or down.\n\n"
+    "0: the old model alone; 1: the old one is master, the new one is kept in step; 2: and"
+    " differences are reported; 3: the new one is master, the old one is kept in step; 4: the new"
+    " one alone.",
+    done="Family {family_code} has migration status {migration_status}.",
+)
+
+
+@dispatch.command()
+@click.argument("family")
+@dsn_option
+@output_option
+def compare(family: str, dsn: str, output: str) -> int:
+    """Show in which live tasks of FAMILY the old and the new model differ.
+
+    The exit code is 1 when there are any.
+    """
+    with _open(dsn) as room:
+        found = room.compare_models(family)
+    show(found, {"task": "task_id", "kind": "kind", "detail": "detail"}, output)
+    return ExitCode.FAILURE if found else ExitCode.OK
+
+
+# Workers ----------------------------------------------------------------------------------------
+
+dispatch.section("Workers")
+
+
+@dispatch.command()
+@dsn_option
+@workers_option("tasks")
+@click.option(
+    "--group",
+    metavar="CODE",
+    default="WORKER",
+    show_default=True,
+    help="The group that it belongs to: the deliver_id of the types whose tasks it takes.",
+)
+@click.option(
+    "--ttl",
+    type=click.FloatRange(min=1, max=86400),
+    default=30,
+    show_default=True,
+    help="Seconds without a renewal after which it counts as dead, and others get its tasks.",
+)
+@poll_option(1, "Seconds between two looks for tasks; a new task that is due is noticed at once.")
+@click.option("--until-quiet", is_flag=True, help="Stop when no task is due and none runs.")
+@grace_option("tasks")
+@click.option(
+    "--master",
+    metavar="URL",
+    help="Spark's master for jobs and topics on Spark; by default that of the job, or local[*].",
+)
+def run(dsn: str, **told: Any) -> int:
+    """Run tasks as they become due, until SIGTERM or Ctrl-C.
+
+    Any number of workers may serve a group, also on several hosts: each task goes to one of them. A
+    statement and a short function run in a thread; a job on Spark, and a function whose type has a
+    timeout, run in a process. Handlers in Python are imported from where Python finds modules:
+    install them, or name their folder in PYTHONPATH. One line on stderr tells each failure, and the
+    end of each load and process. With --until-quiet the exit code is 1 when an attempt has failed.
+    """
+    from omd.dispatch.worker import Worker
+
+    worker = Worker(dsn, **told)
+    worker.run()
+    if worker.still_runs:
+        # Others may have its tasks only when its threads are gone, and exec ends them all.
+        click.echo(f"It leaves, and ends {', '.join(worker.still_runs)}.", err=True)
+        leave = python("import omd; omd.connect().dispatch.leave_backend(sys.argv[1])")
+        environment = {**os.environ, **({"OMD_DSN": dsn} if dsn else {})}
+        os.execve(leave[0], [*leave, worker.backend_id], environment)  # noqa: S606 - our own
+    return ExitCode.FAILURE if worker.until_quiet and worker.has_failed else ExitCode.OK
+
+
+commands: list[click.Command] = [dispatch]

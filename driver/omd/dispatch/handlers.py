@@ -1,0 +1,236 @@
+"""How a worker runs the tasks of a type, and what it tells the database about their end.
+
+The database decides what becomes of a task; a handler only says how it went.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+from dataclasses import dataclass
+from datetime import timedelta  # noqa: TC003 - the types of fields are looked up at run time
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import psycopg
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from omd._core.calls import Calls, Repeat, Routine, storable
+from omd._core.errors import NotInstalled, one_line
+from omd.control.calls import ControlCalls
+from omd.control.run import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from omd._core.link import Link
+    from omd.control.room import Control
+    from omd.dispatch.task import Task
+
+__all__ = [
+    "Ending",
+    "TaskType",
+    "refresher",
+    "run_in_database",
+    "run_in_python",
+    "session_of",
+    "task_types",
+]
+
+_LONGEST_ERROR = 8000
+
+
+class Ending(NamedTuple):
+    """How a task went.
+
+    Attributes:
+        outcome: S succeeded, F failed, A later, C skipped; None: that of the instance which the
+            task has begun.
+        error: what went wrong.
+        error_code: its SQLSTATE.
+    """
+
+    outcome: str | None
+    error: str | None = None
+    error_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity: workers count by it
+class TaskType:
+    """A type of tasks, as far as a worker needs it; a row of the configuration."""
+
+    view: ClassVar[str] = "omd_dispatch.task_conf_type_desc"
+
+    family_code: str
+    task_type: str
+    handler: str
+    target: str | None
+    deliver_id: str
+    timeout: timedelta | None
+
+    @property
+    def needs_process(self) -> bool:
+        """Whether its tasks get a process: it alone can be ended from outside, or starts Spark."""
+        if self.handler == "PYTHON":
+            return self.timeout is not None
+        return self.handler != "SQL" and self.target is not None
+
+    @property
+    def follows_instance(self) -> bool:
+        """Whether the outcome of its tasks is that of the instance which they have begun."""
+        return self.handler in ("BATCH", "MODULE")
+
+    @property
+    def is_told(self) -> bool:
+        """Whether people are told of each task that ends well: short ones are many."""
+        return self.follows_instance or self.needs_process
+
+    def failure(self, error: BaseException | str, because: str | None = None) -> Ending:
+        """Return the ending of a task that has raised an error, or was ended for a reason."""
+        code = None
+        if isinstance(error, str):
+            told = error
+        elif isinstance(error, psycopg.Error):
+            told, code = one_line(error), error.sqlstate
+        else:
+            told = describe(error)[0]
+        if because is not None:
+            told = f"{because}: {told}"
+        outcome = None if self.follows_instance else "F"
+        return Ending(outcome, storable(told[:_LONGEST_ERROR]), code)
+
+
+def task_types(calls: Calls) -> dict[tuple[str, str], TaskType]:
+    """Return the types of tasks, by family and type."""
+    return {(row.family_code, row.task_type): row for row in calls.report(TaskType)}
+
+
+def session_of(task: Task) -> dict[str, str]:
+    """Return the parameters of a session that works for a task."""
+    told = {"task_id": task.task_id, "claim_token": task.claim_token}
+    return {
+        "omd.execution_context": json.dumps(told, separators=(",", ":")),
+        # The statement of a worker that was killed ends, long before others get its task.
+        "client_connection_check_interval": "1s",
+    }
+
+
+# In the database --------------------------------------------------------------------------------
+
+_QUOTE_TABLE = Routine(
+    "omd.quote_table",
+    {"p_table_code": "text", "p_platform_code": "text"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
+)
+
+
+class _Targets(Calls):
+    """Procedures that tasks call."""
+
+    def call(self, target: str, payload: Any) -> None:
+        """Call a procedure with one jsonb parameter, outside a transaction block.
+
+        The database quotes the name, which follows the rules of SQL.
+        """
+        name: str = self._value(_QUOTE_TABLE, target, "POSTGRES")
+        self._link.execute(
+            sql.SQL("CALL {}({}::jsonb)").format(sql.SQL(name), sql.Placeholder("payload")),
+            {"payload": None if payload is None else Jsonb(payload)},
+            tuple,
+            repeatable=False,
+        )
+
+
+def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending:
+    """Run a task whose work is a statement: of SQL, and of a BATCH or MODULE without a target."""
+    try:
+        link.set(**session_of(task))
+        if task.cancelled:
+            return kind.failure("it was not begun", task.ended_because)
+        if kind.handler == "SQL":
+            _Targets(link).call(kind.target or "", task.payload)
+            return Ending("S")
+        control, code = ControlCalls(link), str(task.criteria["CODE"])
+        if kind.handler == "BATCH":
+            batch = control.run_batch(code)
+            status, told = batch.execution_status_code, f"Batch Instance {batch.batch_instance_id}"
+        else:
+            module = control.run_module(code)
+            status = module.execution_status_code
+            told = f"Module Instance {module.module_instance_id}"
+    except NotInstalled as error:  # it is the procedure of the user that is missing
+        return kind.failure(error.__cause__ or error, task.ended_because)
+    except Exception as error:  # noqa: BLE001 - it is told to the database
+        return kind.failure(error, task.ended_because)
+    is_done = status in ("S", "C")
+    return Ending(None, None if is_done else f"{told} ended with {status}")
+
+
+# In Python --------------------------------------------------------------------------------------
+
+
+def run_in_python(task: Task, kind: TaskType) -> Ending:
+    """Run a task whose work is a function: of PYTHON, and of a BATCH or MODULE with a target."""
+    try:
+        function = _function(kind.target or "")
+        if kind.handler == "PYTHON":
+            return _answered(kind, function(task))
+        _run_job(task, kind, function)
+    except BaseException as error:  # noqa: BLE001 - also sys.exit() is told to the database
+        return kind.failure(error, task.ended_because)
+    return Ending(None)
+
+
+_SUCCEEDED = Ending("S")
+
+
+def _answered(kind: TaskType, answer: object) -> Ending:
+    if answer is None:
+        return _SUCCEEDED
+    if isinstance(answer, str) and answer in ("S", "A", "C"):
+        return Ending(str(answer))
+    return kind.failure(
+        f"{kind.target} returned {answer!r}; a handler returns None or 'S' (done), 'A' (later) or"
+        " 'C' (skipped)"
+    )
+
+
+def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:
+    """Run a job on Spark inside its Batch or Module."""
+    code = str(task.criteria["CODE"])
+    if task.master is not None:
+        from omd._core.engines import engine
+
+        task.control.spark = engine("SPARK").session(task.master)
+    # A task is no part of the Batch that the environment of the worker may name.
+    block = task.batch(code) if kind.handler == "BATCH" else task.module(code, batch_instance_id=0)
+    with block as run:
+        job(run)
+
+
+@functools.cache
+def _function(target: str) -> Callable[[Any], Any]:
+    """Return the function ``module:function``; the function may be a dotted name."""
+    module, _, name = target.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:
+        raise ImportError(f"the target {target} can't be imported: {one_line(error)}") from error
+    if not callable(found):
+        raise TypeError(f"the target {target} is no function")
+    return found  # type: ignore[no-any-return]
+
+
+def refresher(kind: TaskType) -> Callable[[Control], object] | None:
+    """Return the function ``refresh(control)`` of the module of a PYTHON handler, if it has one.
+
+    It looks for news: the view that a schedule of this type reads may need that.
+    """
+    if kind.handler != "PYTHON":
+        return None
+    return getattr(importlib.import_module((kind.target or "").partition(":")[0]), "refresh", None)

@@ -1,0 +1,294 @@
+"""The slots of a worker: threads that take tasks from one queue.
+
+Tasks may take a few microseconds, so a task costs no system call and wakes nobody: a thread wakes
+the worker when it finds nothing more to do, or when the worker has not looked for a while.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from omd.dispatch.child import TaskProcess
+from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from omd._core.link import Link
+    from omd._core.loop import Links, Loop
+    from omd.control.room import Control
+    from omd.dispatch.task import Task
+
+__all__ = ["REST", "Claimed", "Ended", "Slot", "Slots"]
+
+REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do
+
+
+class Claimed(NamedTuple):
+    """A task that waits for a slot.
+
+    Attributes:
+        task: the task.
+        kind: its type.
+        member: the member that has claimed it.
+        since: when, in seconds of `time.monotonic`.
+    """
+
+    task: Task
+    kind: TaskType
+    member: str
+    since: float
+
+
+class Ended(NamedTuple):
+    """A task that is over.
+
+    Attributes:
+        claimed: the task.
+        ending: how it went; None: it was not started.
+        seconds: how long it took.
+    """
+
+    claimed: Claimed
+    ending: Ending | None
+    seconds: float
+
+
+class Slots:
+    """Threads that take tasks from one queue, each one at a time.
+
+    Attributes:
+        queue: tasks that wait, in starting order.
+        ended: tasks that are over, for the worker.
+        slots: the threads.
+        member: the member whose tasks may start.
+        start_until: until when tasks may start, in seconds of `time.monotonic`.
+
+    Args:
+        number: how many threads.
+        loop: is woken when there is something to do for the worker.
+        dsn: the database; empty where libpq's own settings name it.
+        ttl: seconds after which the claims of a silent worker expire.
+        links: connections for statements.
+        connect: opens a connection for a handler in Python.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        loop: Loop,
+        *,
+        dsn: str,
+        ttl: float,
+        links: Links,
+        connect: Callable[[], Control],
+    ) -> None:
+        self.queue: deque[Claimed] = deque()
+        self.ended: deque[Ended] = deque()
+        self.member = ""
+        self.start_until = 0.0
+        self.loop = loop
+        self.dsn = dsn
+        self.ttl = ttl
+        self.links = links
+        self.connect = connect
+        self._taken_at = 0.0
+        self._idle = 0
+        self._changed = threading.Condition()
+        self._closed = threading.Event()
+        self.slots = [Slot(self, n) for n in range(number)]
+        threading.Thread(target=self._beat, name="omd-beat", daemon=True).start()
+
+    def add(self, claimed: list[Claimed]) -> None:
+        """Let tasks wait for a slot."""
+        self.queue.extend(claimed)
+        if self._idle:
+            with self._changed:
+                self._changed.notify(min(len(claimed), self._idle))
+
+    def take_ended(self) -> list[Ended]:
+        """Return what is over since the last call."""
+        self._taken_at = time.monotonic()
+        return [self.ended.popleft() for _ in range(len(self.ended))]
+
+    def take_back(self, since: float | None = None) -> list[Claimed]:
+        """Return tasks that have not started, and start them no more.
+
+        Args:
+            since: only those that wait since before this instant of `time.monotonic`.
+        """
+        taken: list[Claimed] = []
+        with suppress(IndexError):  # the queue is empty
+            while since is None or self.queue[0].since < since:
+                taken.append(self.queue.popleft())
+        return taken
+
+    def running(self) -> list[Slot]:
+        """Return the slots that run a task and can still be ended."""
+        return [slot for slot in self.slots if slot.claimed is not None and not slot.is_left]
+
+    def close(self) -> None:
+        """End the threads that are idle; the others end with the process."""
+        self._closed.set()
+        with self._changed:
+            self._changed.notify_all()
+
+    def next_task(self) -> Claimed | None:
+        """Return the next task, once there is one that may start; None: there will be none."""
+        while True:
+            if time.monotonic() < self.start_until:
+                with suppress(IndexError):
+                    return self.queue.popleft()
+            with self._changed:
+                if self._closed.is_set():
+                    return None
+                self._idle += 1
+                if not self.queue:
+                    self._changed.wait()
+                elif time.monotonic() >= self.start_until:
+                    self._changed.wait(0.1)  # the renewal of the member is late
+                self._idle -= 1
+
+    def _beat(self) -> None:
+        """Tell the processes of tasks, again and again, that the worker lives."""
+        while not self._closed.wait(self.ttl / 6):
+            for slot in self.slots:
+                if (process := slot.process) is not None:
+                    process.beat()
+
+    def end(self, ended: Ended, now: float) -> None:
+        """Hand over what is over; wake the worker if it is time."""
+        self.ended.append(ended)
+        if not self.queue or now - self._taken_at > REST:
+            self.loop.wake()
+
+
+class Slot:
+    """A thread that runs one task after the other; as `Work` it is the task that it runs now.
+
+    Attributes:
+        claimed: the task that it runs; None: it waits for one.
+        process: the process of that task; None: it has none.
+        deadline: when its time is over, in seconds of `time.monotonic`; None: never.
+        kill_at: when its process is killed, because it was stopped and runs still.
+        is_left: nothing can end it any more.
+    """
+
+    def __init__(self, slots: Slots, number: int) -> None:
+        self.claimed: Claimed | None = None
+        self.process: TaskProcess | None = None
+        self.deadline: float | None = None
+        self.kill_at: float | None = None
+        self.is_left = False
+        self._slots = slots
+        self._link: Link | None = None
+        self._control: Control | None = None
+        self._thread = threading.Thread(target=self._work, name=f"omd-slot-{number}", daemon=True)
+        self._thread.start()
+
+    @property
+    def name(self) -> str:
+        """The task that it runs, for messages."""
+        claimed = self.claimed
+        return "a task that has ended" if claimed is None else str(claimed.task)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs no task."""
+        return self.claimed is None
+
+    def end(self, because: str) -> str:
+        """Ask the task to end, for a reason; returns what was done to it."""
+        claimed = self.claimed
+        if claimed is None or claimed.task.ended_because is not None:
+            return "it ends already"
+        claimed.task.ended_because = because
+        self.kill_at = time.monotonic() + 10
+        if (process := self.process) is not None:
+            return process.stop()
+        if (link := self._link) is not None and self.claimed is claimed:
+            link.cancel()
+            return "its statement is cancelled"
+        return "it is asked to end"
+
+    def stop(self) -> str:
+        """Ask the task to end because the worker ends."""
+        return self.end("its worker was stopped")
+
+    def kill(self) -> str:
+        """End the task without its help, if it has a process."""
+        self.kill_at = None
+        if (process := self.process) is not None:
+            return process.kill()
+        self.is_left = True
+        return "it is left"
+
+    def _work(self) -> None:
+        slots = self._slots
+        while (claimed := slots.next_task()) is not None:
+            began = time.monotonic()
+            self.claimed = claimed
+            # The member is read after the task is shown: who ends the tasks of a member sets first
+            # the member, and then looks for them.
+            is_gone = claimed.member != slots.member
+            ending = None if is_gone else self._run(claimed.task, claimed.kind, began)
+            self.claimed = None
+            now = time.monotonic()
+            slots.end(Ended(claimed, ending, now - began), now)
+        if self._control is not None:
+            self._control.close()
+
+    def _run(self, task: Task, kind: TaskType, began: float) -> Ending:
+        if task.cancelled:
+            return kind.failure("it was not begun", task.ended_because)
+        if kind.timeout is not None:
+            self.deadline = began + kind.timeout.total_seconds()
+            self._slots.loop.wake()
+        try:
+            if kind.needs_process:
+                return self._run_in_process(task, kind)
+            if kind.handler == "PYTHON":
+                task.opens(self.control)
+                return run_in_python(task, kind)
+            return self._run_in_database(task, kind)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the task has failed
+            return kind.failure(error, task.ended_because)
+        finally:
+            self.deadline = self.kill_at = None
+            self.is_left = False
+            if task.has_control:
+                self._reset()
+
+    def _run_in_process(self, task: Task, kind: TaskType) -> Ending:
+        process = self.process = TaskProcess(task, kind, self._slots.dsn, self._slots.ttl)
+        try:
+            if task.cancelled:  # that was told before there was a process
+                process.stop()
+            return process.wait()
+        finally:
+            self.process = None
+
+    def _run_in_database(self, task: Task, kind: TaskType) -> Ending:
+        link = self._link = self._slots.links.take()
+        try:
+            return run_in_database(task, kind, link)
+        finally:
+            self._link = None
+            self._slots.links.give_back(link)
+
+    def control(self, task: Task) -> Control:
+        """Return the connection that handlers in Python use in this slot."""
+        if self._control is None:
+            self._control = self._slots.connect()
+        self._control.set(**session_of(task))
+        return self._control
+
+    def _reset(self) -> None:
+        """Undo what a handler has left in the session."""
+        if self._control is not None and not self._control._link.reset():
+            self._control.close()
+            self._control = None

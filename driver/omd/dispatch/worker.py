@@ -1,0 +1,523 @@
+"""``omd dispatch run`` claims due tasks, runs them, and says how they went.
+
+The database decides which task is next, who may have it and what becomes of it, so that any number
+of workers may serve one group. A worker is a member of its group with a name that nobody has had
+before: it renews its registration, and what it has claimed goes to others when it no longer does.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import click
+import psycopg
+
+import omd
+from omd._core.errors import ConnectionFailed, one_line
+from omd._core.listener import Listener
+from omd._core.loop import Links, Loop
+from omd._core.periodic import Periodic
+from omd.cli.common import short
+from omd.dispatch.calls import DispatchCalls
+from omd.dispatch.errors import BackendGone
+from omd.dispatch.handlers import TaskType, refresher, task_types
+from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
+from omd.dispatch.slots import REST, Claimed, Ended, Slots
+from omd.dispatch.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from omd._core.link import Link
+    from omd.control.room import Control
+    from omd.dispatch.rows import ClaimTasksRow
+
+__all__ = ["Worker"]
+
+_SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
+_AHEAD = 500  # so many at most,
+_SOON = 2.0  # and those that have not started after so many seconds are given back
+_REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
+_MOST = 1000  # the greatest limit that claim_tasks takes
+_HURRY = 5.0  # so long what is stopped may take to end when the worker ends
+_DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
+_PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
+_CLAIMS = "omd_dispatch.claims"  # the setting in which claim_tasks keeps where the last one ended
+
+
+_ENDINGS = {None: "ended", "S": "done", "A": "later", "C": "skipped", "F": "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class _CacheVersion:
+    view: ClassVar[str] = "omd_dispatch.cache_version"
+
+    part: str
+    version: int
+
+
+@dataclass
+class Worker:
+    """Runs tasks until it is stopped.
+
+    Attributes:
+        dsn: the database; empty where libpq's own settings name it.
+        workers: how many tasks may run at once.
+        group: the group of workers that it belongs to.
+        ttl: seconds after which it counts as dead when it does not renew its registration.
+        poll: seconds between two looks for tasks; a notification makes it look at once.
+        until_quiet: stop when no task of the group is due and none runs.
+        grace: seconds that running tasks have to end after SIGTERM.
+        master: Spark's master URL.
+        backend_id: the name under which it is a member; a new one when it was declared dead.
+        still_runs: tasks that could not be ended: they run in threads, and end with the process.
+        has_failed: an attempt at a task has failed.
+    """
+
+    dsn: str = ""
+    workers: int = 1
+    group: str = "WORKER"
+    ttl: float = 30
+    poll: float = 1
+    until_quiet: bool = False
+    grace: float = 20
+    master: str | None = None
+    backend_id: str = field(default="", init=False)
+    still_runs: list[str] = field(default_factory=list, init=False)
+    has_failed: bool = field(default=False, init=False)
+    _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
+    _held: dict[int, Claimed] = field(default_factory=dict, init=False)
+    _types: dict[tuple[str, str], TaskType] = field(default_factory=dict, init=False)
+    _types_version: list[_CacheVersion] = field(default_factory=list, init=False)
+    # How long the last tasks of a type took, newer ones counting more.
+    _seconds: dict[TaskType, float] = field(default_factory=dict, init=False)
+    _ahead: int = field(default=0, init=False)
+    _results: list[Ended] = field(default_factory=list, init=False)  # not told yet
+    _told_at: float = field(default=0, init=False)  # when results were told last
+    _to_cancel: set[int] = field(default_factory=set, init=False)
+    _is_gone: bool = field(default=False, init=False)  # the database knows this member no more
+    _doubt_until: float = field(default=0, init=False)
+    _was_full: bool = field(default=False, init=False)  # there may be more than was claimed last
+    _position: int | None = field(default=None, init=False)  # its place in its group
+    _renewal: Periodic | None = field(default=None, init=False)
+
+    def run(self) -> None:
+        """Run, once, until a signal or `stop` ends it, or until all is quiet.
+
+        A worker with tasks that could not be ended (`still_runs`) is still a member when this
+        returns. Its claims expire after its TTL.
+
+        Raises:
+            ConnectionFailed: the first connection can't be made.
+        """
+        loop = self._loop
+        with self._connect_to_control("omd-dispatch", timedelta(0)) as control:
+            self._control = control
+            # A worker that freezes in a transaction holds its registration, and could not be
+            # declared dead.
+            longest = f"{int(self.ttl * 500)}ms"
+            control._link.set(idle_in_transaction_session_timeout=longest)
+            self._dispatch = DispatchCalls(control._link)
+            self._slots = Slots(
+                self.workers,
+                loop,
+                dsn=self.dsn,
+                ttl=self.ttl,
+                links=Links(lambda: control.new_link(name="-task", patience=_PATIENCE)),
+                connect=lambda: self._connect_to_control("omd-task"),
+            )
+            with loop.signals():
+                self._register()
+                rounds = Periodic(
+                    "maintain",
+                    1.0,
+                    0.0,
+                    connect=lambda: self._new_link("-maintain"),
+                    call=self._maintain,
+                    refused=_tell,
+                )
+                news = Periodic(
+                    "refresh",
+                    _REFRESH,
+                    0.0,
+                    connect=lambda: self._new_link("-refresh"),
+                    call=self._refresh,
+                    refused=_tell,
+                )
+                if not self.until_quiet:
+                    slots = "1 slot" if self.workers == 1 else f"{self.workers} slots"
+                    told = f"{self.backend_id} serves {self.group} with {slots}"
+                    _tell(f"{told}; SIGTERM or Ctrl-C stops it")
+                try:
+                    loop.stay_connected(self._connect, self._serve, self._end_overdue)
+                finally:
+                    rounds.stop()
+                    news.stop()
+                    self._leave()
+
+    def stop(self) -> None:
+        """Ask it to end, as SIGTERM does; any thread may call it."""
+        self._loop.stop += 1
+        self._loop.wake()
+
+    # The member ---------------------------------------------------------------------------------
+
+    def _register(self) -> None:
+        """Become a member under a fresh name."""
+        if self._renewal is not None:
+            self._renewal.stop()
+        self.backend_id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        asked = time.monotonic()
+        self._position = self._dispatch.register_backend(
+            self.group, self.backend_id, ttl=timedelta(seconds=self.ttl)
+        ).position
+        self._is_gone = False
+        self._slots.member = self.backend_id
+        self._slots.start_until = asked + self.ttl * 2 / 3
+        member = self.backend_id
+        self._renewal = Periodic(
+            "renewal",
+            self.ttl / 3,
+            self.ttl / 3,
+            connect=lambda: self._new_link("-renew"),
+            call=lambda link: self._renew(link, member),
+            refused=self._refuse,
+        )
+
+    def _renew(self, link: Link, member: str) -> bool:
+        """Renew the registration; in the thread of the renewals."""
+        asked = time.monotonic()
+        answer = DispatchCalls(link).renew_backend(member)
+        self._slots.start_until = asked + self.ttl * 2 / 3
+        self._position = answer.position
+        if answer.cancel:
+            self._to_cancel.update(answer.cancel)
+            self._loop.wake()
+        return False
+
+    def _refuse(self, _message: str) -> None:
+        self._is_gone = True
+        self._loop.wake()
+
+    def _maintain(self, link: Link) -> bool:
+        """Do a round of what no worker does for itself; in a thread of its own."""
+        try:
+            return DispatchCalls(link).maintain().more
+        except ConnectionFailed:  # the main thread tells it
+            return False
+
+    def _refresh(self, link: Link) -> bool:
+        """Let the modules of scheduled handlers look for news; one worker of a group does it."""
+        if self._position != 0:
+            return False
+        calls = DispatchCalls(link)
+        kinds = task_types(calls)
+        scheduled = {
+            kinds[row.family_code, row.task_type]
+            for row in calls.report(DispatchSchedulesRow, inactive_indicator="N")
+        }
+        found = {refresher(kind) for kind in scheduled if kind.deliver_id == self.group}
+        if looks := list(filter(None, found)):
+            with self._connect_to_control("omd-refresh", timedelta(0)) as control:
+                for look in looks:
+                    look(control)
+        return False
+
+    def _new_link(self, name: str) -> Link:
+        seconds = max(2, int(self.ttl / 5))
+        return self._control.new_link(
+            name=name,
+            patience=timedelta(0),
+            connect_timeout=str(seconds),
+            tcp_user_timeout=str(seconds * 1000),
+        )
+
+    def _fence(self) -> None:
+        """End what runs: others may have it. Then become another member."""
+        _tell(f"{self.backend_id} was declared dead: it ends what it runs, and registers anew")
+        self._slots.member = ""
+        self._slots.take_back()
+        for slot in self._slots.running():
+            _tell(f"{slot.name}: {slot.end('its worker was declared dead')}")
+        self._take_ended()
+        self._complete()  # what has ended before may still count
+        self._held.clear()
+        self._register()
+
+    def _leave(self) -> None:
+        """Let what runs end, and leave the group."""
+        try:
+            self._give_back(self._slots.take_back())
+        except psycopg.Error as error:
+            _tell(f"tasks that were not started can't be given back now: {one_line(error)}")
+        self._loop.let_end(self._slots.running, self.grace, self._finish, hurry=_HURRY)
+        self._finish()
+        if self._renewal is not None:
+            self._renewal.stop()
+        self.still_runs = [s.name for s in self._slots.slots if s.claimed is not None]
+        try:
+            # Who leaves gives back what has not started. What has ended, and could not be told, is
+            # settled when the claims expire.
+            if not self.still_runs and not self._results:
+                self._dispatch.leave_backend(self.backend_id)
+        except psycopg.Error as error:
+            _tell(f"it could not leave; its claims expire after {self.ttl:g} s: {one_line(error)}")
+        self._slots.close()
+        self._slots.links.close()
+
+    def _finish(self) -> None:
+        """Tell what is over while the worker ends; what can't be told is tried at the next end."""
+        self._end_overdue()
+        self._take_ended()
+        try:
+            self._complete()
+        except psycopg.Error as error:
+            _tell(f"results can't be told now: {one_line(error)}")
+
+    # The main loop ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _connect(self) -> Iterator[Listener]:
+        link = self._new_link("-listen")
+        with Listener(link, "omd_dispatch") as news:
+            yield news
+
+    def _serve(self, news: Listener) -> None:
+        next_poll = 0.0
+        look = True
+        while not self._loop.stop:
+            now = time.monotonic()
+            try:
+                if self._is_gone:
+                    self._fence()
+                self._end_overdue()
+                if now >= next_poll:
+                    next_poll, look = now + self.poll, True
+                    if now < self._doubt_until:
+                        self._find_lost_claims()
+                self._give_back_late(now)
+                self._take_ended()
+                look = self._exchange(look)
+                if self.until_quiet and not self._held and not look and self._is_quiet():
+                    return
+            except BackendGone:
+                self._is_gone = True
+                continue
+            except psycopg.Error as error:
+                # The claim may have been made, although nobody here knows of it.
+                self._doubt_until = time.monotonic() + _DOUBT
+                if isinstance(error, ConnectionFailed):
+                    raise
+                _tell(f"tasks can't be claimed, trying again: {one_line(error)}")
+                look = False
+            if look:
+                continue
+            until = min([next_poll, *self._deadlines()])
+            if self._loop.wait(until - time.monotonic(), news) and self.group in news.heard():
+                look = True
+                if self._was_full:
+                    self._control._link.set(**{_CLAIMS: ""})
+
+    def _deadlines(self) -> list[float]:
+        """Return when something is to be done for a task that runs."""
+        return [
+            at
+            for slot in self._slots.slots
+            for at in (slot.deadline, slot.kill_at if slot.process else None)
+            if at is not None
+        ]
+
+    def _is_quiet(self) -> bool:
+        """Whether no task of the group is due, and none runs here or elsewhere."""
+        if any(
+            row.due or row.claimed
+            for row in self._dispatch.report(DispatchQueueRow)
+            if row.lane == self.group or row.lane.startswith(f"{self.group}/")
+        ):
+            return False
+        done = self._dispatch.maintain()  # a schedule may be due
+        return not (done.fired or done.reclaimed or done.more)
+
+    # Claims and results -------------------------------------------------------------------------
+
+    def _exchange(self, look: bool) -> bool:
+        """Tell what is over, and claim what is next, in one transaction; return if to go on."""
+        now = time.monotonic()
+        limit = self._room() if now < self._slots.start_until else 0
+        if not self._results and not (look and limit):
+            return False
+        if not limit:
+            # While tasks wait for a slot, few results are not worth a transaction of their own.
+            if not self._slots.queue or now - self._told_at > REST:
+                self._complete()
+            return False
+        rows: list[ClaimTasksRow]
+        if self._results:
+            try:
+                with self._control.transaction():
+                    refused = self._send(self._results)
+                    rows = self._claim(limit)
+            except BackendGone:
+                self._complete()  # what can still be told, without the claim
+                raise
+            self._told(refused)
+        else:
+            rows = self._claim(limit)
+        self._start(rows)
+        self._was_full = len(rows) == limit
+        return self._was_full
+
+    def _room(self) -> int:
+        """Return how many tasks to claim now."""
+        waiting = len(self._held) - len(self._results) + self._stale
+        room = min(self.workers + self._ahead - waiting, _MOST)
+        return room if room > self._ahead / 2 else 0
+
+    @property
+    def _stale(self) -> int:
+        """How many tasks still run that were claimed by the member that it was before."""
+        claims = [slot.claimed for slot in self._slots.slots]
+        return sum(c is not None and c.member != self.backend_id for c in claims)
+
+    def _take_ended(self) -> None:
+        """Take over what has ended; nobody asks for the results of a dead member."""
+        self._results += [
+            ended for ended in self._slots.take_ended() if ended.claimed.member == self.backend_id
+        ]
+
+    def _claim(self, limit: int) -> list[ClaimTasksRow]:
+        rows = self._dispatch.claim_tasks(self.backend_id, limit=limit)
+        if rows:
+            versions = self._dispatch.report(_CacheVersion, part=TaskType.view.partition(".")[2])
+            if versions != self._types_version:
+                self._types = task_types(self._dispatch)
+                self._types_version = versions
+                self._seconds.clear()
+        return rows
+
+    def _complete(self) -> None:
+        """Tell what is over."""
+        if self._results:
+            self._told(self._send(self._results))
+
+    def _send(self, results: list[Ended]) -> list[int]:
+        told = []
+        for claimed, ending, _ in results:
+            if ending is None:
+                continue
+            result: dict[str, Any] = {
+                "task_id": claimed.task.task_id,
+                "claim_token": claimed.task.claim_token,
+                "outcome": ending.outcome,
+            }
+            if ending.error is not None:
+                result["error"] = ending.error
+            if ending.error_code is not None:
+                result["error_code"] = ending.error_code
+            told.append(result)
+        return self._dispatch.complete_tasks(self.backend_id, told)
+
+    def _told(self, refused: list[int]) -> None:
+        self._told_at = time.monotonic()
+        for claimed, ending, seconds in self._results:
+            self._held.pop(claimed.task.task_id, None)
+            if ending is not None:
+                before = self._seconds.get(claimed.kind, seconds)
+                self._seconds[claimed.kind] = before + (seconds - before) / 8
+                if ending.error is not None:
+                    self.has_failed = True
+                    _tell(f"{claimed.task}: {ending.error.partition(chr(10))[0]}")
+                elif claimed.kind.is_told:
+                    _tell(f"{claimed.task}: {_ENDINGS[ending.outcome]} after {seconds:.1f} s")
+        for task_id in refused:
+            _tell(f"task {task_id}: its result was refused, since its claim had ended")
+        self._results.clear()
+
+    def _start(self, rows: list[ClaimTasksRow]) -> None:
+        """Let claimed tasks wait for a slot, and give back what is too much."""
+        now = time.monotonic()
+        claimed = [
+            Claimed(
+                Task(row, self.master),
+                self._types[row.family_code, row.task_type],
+                self.backend_id,
+                now,
+            )
+            for row in rows
+        ]
+        if not claimed:
+            return
+        seconds = max(self._seconds.get(kind, 1.0) for kind in {c.kind for c in claimed})
+        if seconds < _SHORT:
+            # Half of what can start in time, so that few are given back.
+            self._ahead = min(_AHEAD, int(self.workers * _SOON / 2 / max(seconds, 1e-6)))
+        else:
+            self._ahead = 0
+        room = self.workers + self._ahead - len(self._held)
+        for c in claimed:
+            self._held[c.task.task_id] = c
+        self._slots.add(claimed[: max(room, 0)])
+        self._give_back(claimed[max(room, 0) :])
+
+    def _give_back(self, claimed: list[Claimed]) -> None:
+        """Let others have tasks that have not started."""
+        ids = [c.task.task_id for c in claimed]
+        for task_id in ids:
+            self._held.pop(task_id, None)
+        if ids:
+            self._dispatch.release_tasks(self.backend_id, ids)
+
+    def _give_back_late(self, now: float) -> None:
+        late = self._slots.take_back(now - _SOON)
+        if late:
+            # What runs now takes longer than thought.
+            for slot in self._slots.running():
+                if (running := slot.claimed) is not None:
+                    self._seconds[running.kind] = _SOON
+            self._ahead = 0
+            self._give_back(late)
+
+    def _find_lost_claims(self) -> None:
+        """Give back what was claimed by a call whose answer was lost."""
+        rows = self._dispatch.report(DispatchRunningRow, claimed_by=self.backend_id)
+        lost = [row.task_id for row in rows if row.task_id not in self._held]
+        if lost:
+            self._dispatch.release_tasks(self.backend_id, lost)
+
+    # Ends before the end ------------------------------------------------------------------------
+
+    def _end_overdue(self) -> None:
+        """End tasks whose time is over, that are cancelled, or that did not end when told to."""
+        now = time.monotonic()
+        cancelled, self._to_cancel = self._to_cancel, set()
+        for slot in self._slots.running():
+            claimed, deadline, kill_at = slot.claimed, slot.deadline, slot.kill_at
+            if claimed is None:
+                continue
+            told = None
+            if claimed.task.task_id in cancelled:
+                told = slot.end("it was cancelled")
+                cancelled.remove(claimed.task.task_id)
+            elif kill_at is not None and now >= kill_at and slot.process is not None:
+                told = f"it did not end, {slot.kill()}"
+            elif deadline is not None and now >= deadline:
+                slot.deadline = None
+                told = slot.end(f"its timeout of {claimed.kind.timeout} is over")
+            if told is not None:
+                _tell(f"{claimed.task}: {told}")
+        for task_id in cancelled & self._held.keys():
+            self._held[task_id].task.ended_because = "it was cancelled"
+
+    def _connect_to_control(self, name: str, patience: timedelta = _PATIENCE) -> Control:
+        return omd.connect(self.dsn or None, application_name=name, patience=patience)
+
+
+def _tell(line: str) -> None:
+    click.echo(short(line), err=True)

@@ -1,0 +1,59 @@
+"""A step of a topic as a task of dispatch: the type TOPIC (docs/explanation/lineage.md, rule L8).
+
+Lineage names no room above its own, so the task is known here by what this needs of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from omd._core.engines import engine
+from omd.lineage.codes import StepResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from omd.control.room import Control
+
+__all__ = ["refresh", "run"]
+
+_OUTCOMES = {
+    StepResult.DONE: "S",
+    StepResult.NOJOBS: "C",
+    StepResult.SKIPPED: "C",
+    StepResult.MUTEX: "A",
+    StepResult.ABORTED: "A",
+}
+
+
+class Task(Protocol):
+    """A task whose criterion CODE names a topic."""
+
+    criteria: Mapping[str, Any]
+    master: str | None
+
+    @property
+    def control(self) -> Control:
+        """A connection to the control plane."""
+
+
+def run(task: Task) -> str:
+    """Run one step of the topic, in PostgreSQL or on Spark.
+
+    Returns:
+        S when it is DONE, C for NOJOBS and SKIPPED, A for MUTEX and ABORTED.
+
+    Raises:
+        RuntimeError: the step ended with ERROR or FAILED.
+    """
+    topic = str(task.criteria["CODE"])
+    outcome = task.control.lineage.step(topic, session=lambda: engine("SPARK").session(task.master))
+    told = _OUTCOMES.get(outcome.outcome)
+    if told is None:
+        raise RuntimeError(str(outcome)) from outcome.error
+    return told
+
+
+def refresh(control: Control) -> None:
+    """Probe the sources, so that the topics that read them get ready (rule L13)."""
+    control.lineage.probe_sources()

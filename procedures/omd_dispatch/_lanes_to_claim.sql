@@ -1,0 +1,58 @@
+-- The order of lanes is that of their first tasks. A lane comes with all its priorities, one after
+-- the other.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._lanes_to_claim(
+    p_group text,
+    p_now timestamptz,
+    p_known jsonb
+)
+RETURNS TABLE (
+    family_code text,
+    lane text,
+    priority smallint,
+    execution_time timestamptz,
+    max_running integer,
+    is_guarded boolean
+)
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $lanes_to_claim$
+BEGIN
+    RETURN QUERY
+    SELECT
+        f.family_code,
+        d.lane,
+        d.priority,
+        d.execution_time,
+        (
+            SELECT t.max_running FROM omd_dispatch.task_conf_type_desc AS t
+            WHERE t.family_code = f.family_code AND t.task_type = split_part(d.lane, '/', 2)
+        ),
+        EXISTS (
+            SELECT FROM omd_dispatch.task_suspension AS s
+            WHERE s.family_code = f.family_code AND s.resumed_at IS NULL
+        )
+    FROM (
+        SELECT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
+        WHERE t.deliver_id = p_group
+        GROUP BY t.family_code
+    ) AS f
+    CROSS JOIN LATERAL omd_dispatch._due_lanes(f.family_code, p_group, p_now, p_known) AS d
+    WINDOW lane AS (PARTITION BY f.family_code, d.lane ORDER BY d.priority)
+    ORDER BY
+        first_value(d.priority) OVER lane,
+        first_value(d.execution_time) OVER lane,
+        f.family_code,
+        d.lane,
+        d.priority;
+END
+$lanes_to_claim$;
+
+COMMENT ON FUNCTION omd_dispatch._lanes_to_claim IS
+'Returns the lanes of the group p_group in which tasks are due at p_now, of all families, with '
+'their priorities, in the order in which they are claimed; max_running is the limit of the lane, '
+'is_guarded says that suspensions of the family hold. p_known: as in _due_lanes. Locks: none.';
+REVOKE ALL ON FUNCTION omd_dispatch._lanes_to_claim FROM PUBLIC;

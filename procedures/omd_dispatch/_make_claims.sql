@@ -1,0 +1,393 @@
+-- What creates, claims and ends tasks are the statements that run most. As text over the table of
+-- a family they would be planned at each call, over all partitions, which takes longer than to
+-- execute them. So each family has functions of its own, whose plans a session keeps. The settings
+-- of claims make their plans right for tables of any size: indexes only, even when they were made
+-- while the tables were empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner
+-- from reading a whole index of an empty partition, which may be full when the plan is used. The
+-- families that exist get a change of this text from sql/reference/omd_dispatch/codes.sql, at an
+-- upgrade.
+--
+-- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
+-- member only keeps them out of each other's way. A run that goes on although its worker is gone is
+-- waited for, and when it has succeeded the task is done: to begin it again would load it twice.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch._make_claims(
+    p_family_code text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $make_claims$
+DECLARE
+    c_indexes_only CONSTANT text := 'SET enable_seqscan = off SET enable_bitmapscan = off'
+        ' SET enable_hashjoin = off SET enable_mergejoin = off SET enable_sort = off';
+    v_routine record;
+BEGIN
+    FOR v_routine IN
+        SELECT
+            omd_dispatch._claim_routine(p_family_code, r.name, m.is_new) AS name,
+            r.arguments,
+            r.answer,
+            r.volatility,
+            r.settings,
+            r.words,
+            replace(
+                replace(
+                    replace(
+                        replace(
+                            r.body, '<table>', omd_dispatch._model_table(p_family_code, m.is_new)
+                        ),
+                        '<criteria>', omd_dispatch._criteria_sql(p_family_code, m.is_new)
+                    ),
+                    '<slot>', CASE WHEN m.is_new THEN 't.partition_code' ELSE '0' END
+                ),
+                '<family>', quote_literal(p_family_code)
+            ) AS body
+        FROM (
+            VALUES
+            (
+                'due',
+                'p_group text, p_now timestamptz, p_known jsonb',
+                'TABLE (lane text, priority smallint, execution_time timestamptz)',
+                'STABLE',
+                c_indexes_only,
+                'lanes and priorities with due tasks, as _due_lanes says',
+                $due$
+                BEGIN
+                    IF p_known IS NOT NULL THEN
+                        RETURN QUERY
+                        SELECT k.lane, k.priority, d.execution_time
+                        FROM jsonb_to_recordset(p_known) AS k (
+                            family_code text, lane text, priority smallint, begins_at timestamptz
+                        )
+                        CROSS JOIN LATERAL (
+                            SELECT t.execution_time FROM <table> AS t
+                            WHERE t.status = 'PENDING'
+                                AND t.suspension_id IS NULL
+                                AND t.lane = k.lane COLLATE "C"
+                                AND t.priority = k.priority
+                                AND t.execution_time >= k.begins_at
+                                AND t.execution_time <= p_now
+                            ORDER BY t.execution_time
+                            LIMIT 1
+                        ) AS d
+                        WHERE k.family_code = <family>;
+                        RETURN;
+                    END IF;
+                    RETURN QUERY
+                    WITH RECURSIVE lanes AS (
+                        (
+                            SELECT t.lane, t.priority FROM <table> AS t
+                            WHERE t.status = 'PENDING'
+                                AND t.suspension_id IS NULL
+                                AND t.lane >= p_group COLLATE "C"
+                                AND t.lane < (p_group || '0') COLLATE "C"
+                            ORDER BY t.lane, t.priority
+                            LIMIT 1
+                        )
+                        UNION ALL
+                        SELECT n.lane, n.priority
+                        FROM lanes AS l
+                        CROSS JOIN LATERAL (
+                            SELECT t.lane, t.priority FROM <table> AS t
+                            WHERE t.status = 'PENDING'
+                                AND t.suspension_id IS NULL
+                                AND (t.lane, t.priority) > (l.lane, l.priority)
+                                AND t.lane < (p_group || '0') COLLATE "C"
+                            ORDER BY t.lane, t.priority
+                            LIMIT 1
+                        ) AS n
+                    )
+                    SELECT l.lane, l.priority, d.execution_time
+                    FROM lanes AS l
+                    CROSS JOIN LATERAL (
+                        SELECT t.execution_time FROM <table> AS t
+                        WHERE t.status = 'PENDING'
+                            AND t.suspension_id IS NULL
+                            AND t.lane = l.lane
+                            AND t.priority = l.priority
+                            AND t.execution_time <= p_now
+                        ORDER BY t.execution_time
+                        LIMIT 1
+                    ) AS d
+                    WHERE l.lane = p_group COLLATE "C" OR l.lane > (p_group || '/') COLLATE "C";
+                END
+                $due$
+            ),
+            (
+                'claim',
+                'p_lane text, p_priority smallint, p_limit integer, p_backend_id text,'
+                ' p_claim_token bigint, p_position integer, p_members integer, p_now timestamptz,'
+                ' p_begins_at timestamptz, p_is_guarded boolean',
+                'TABLE (task_id bigint, task_type text, criteria jsonb, payload jsonb,'
+                ' execution_time timestamptz, attempt integer, partition_code integer,'
+                ' is_held boolean)',
+                'VOLATILE',
+                c_indexes_only,
+                'up to p_limit tasks that it has claimed, as _claim_lane says',
+                $claim$
+                #variable_conflict use_column
+                BEGIN
+                    RETURN QUERY
+                    WITH picked AS MATERIALIZED (
+                        SELECT
+                            t.task_id,
+                            t.task_type,
+                            <criteria> AS criteria,
+                            t.payload,
+                            t.execution_time,
+                            <slot> AS partition_code,
+                            CASE
+                                WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
+                                    <family>, t.task_type, <criteria>
+                                )
+                            END AS suspension_id,
+                            -- The run of a worker that was lost may go on without it.
+                            CASE
+                                WHEN t.batch_instance_id IS NOT NULL
+                                    OR t.module_instance_id IS NOT NULL
+                                    THEN nullif(
+                                        omd.instance_outcome(
+                                            t.batch_instance_id, t.module_instance_id
+                                        ),
+                                        'F'
+                                    )
+                            END AS earlier
+                        FROM <table> AS t
+                        WHERE t.status = 'PENDING'
+                            AND t.suspension_id IS NULL
+                            AND t.lane = p_lane COLLATE "C"
+                            AND t.priority = p_priority
+                            AND t.execution_time <= p_now
+                            AND t.execution_time >= p_begins_at
+                            AND (
+                                p_members = 1
+                                OR t.task_id % p_members = p_position
+                                OR t.execution_time < p_now - interval '5 seconds'
+                            )
+                        ORDER BY t.execution_time, t.task_id
+                        LIMIT p_limit
+                        FOR UPDATE SKIP LOCKED
+                    ),
+                    judged AS MATERIALIZED (
+                        SELECT
+                            p.*,
+                            CASE
+                                WHEN p.suspension_id IS NOT NULL OR p.earlier = 'E' THEN 'PENDING'
+                                WHEN p.earlier = 'S' THEN 'DONE'
+                                ELSE 'CLAIMED'
+                            END AS status
+                        FROM picked AS p
+                    ),
+                    claimed AS (
+                        UPDATE <table> AS t SET
+                            status = j.status,
+                            suspension_id = j.suspension_id,
+                            execution_time = CASE
+                                WHEN j.status = 'PENDING' AND j.suspension_id IS NULL
+                                    THEN p_now + interval '1 second'
+                                ELSE t.execution_time
+                            END,
+                            outcome = CASE WHEN j.status = 'DONE' THEN 'S' ELSE t.outcome END,
+                            finished_at = CASE WHEN j.status = 'DONE' THEN p_now END,
+                            attempt = t.attempt + (j.status = 'CLAIMED')::integer,
+                            claimed_by = CASE WHEN j.status = 'CLAIMED' THEN p_backend_id END,
+                            claimed_at = CASE WHEN j.status = 'CLAIMED' THEN p_now END,
+                            claim_token = CASE WHEN j.status = 'CLAIMED' THEN p_claim_token END
+                        FROM judged AS j
+                        WHERE t.task_id = ANY(ARRAY[j.task_id]) AND <slot> = j.partition_code
+                        RETURNING
+                            j.task_id, j.task_type, j.criteria, j.payload, j.execution_time,
+                            t.attempt, j.partition_code, j.status
+                    ),
+                    freed AS (
+                        DELETE FROM omd_dispatch.mutex AS m
+                        WHERE m.task_id = ANY(
+                            ARRAY(SELECT c.task_id FROM claimed AS c WHERE c.status = 'DONE')
+                        )
+                    )
+                    SELECT
+                        c.task_id, c.task_type, c.criteria, c.payload, c.execution_time, c.attempt,
+                        c.partition_code, c.status <> 'CLAIMED' AS is_held
+                    FROM claimed AS c
+                    ORDER BY c.execution_time, c.task_id;
+                END
+                $claim$
+            ),
+            (
+                'end',
+                'p_backend_id text, p_results jsonb',
+                'bigint[]',
+                'VOLATILE',
+                c_indexes_only,
+                'the tasks whose claim it has ended, as _end_claims says',
+                $end$
+                DECLARE
+                    v_ended bigint[];
+                    v_over bigint[];
+                    v_dead jsonb;
+                BEGIN
+                    -- Only a claimed task has a token. Its status would offer the index of claimed
+                    -- tasks to the planner, which would read it once for each result.
+                    WITH result AS MATERIALIZED (
+                        SELECT DISTINCT ON (r.task_id, r.claim_token)
+                            r.task_id, r.claim_token, coalesce(p_backend_id, r.claimed_by) AS holder,
+                            r.outcome, r.error, r.error_code
+                        FROM ROWS FROM (
+                            jsonb_to_recordset(p_results) AS (
+                                task_id bigint, claim_token bigint, claimed_by text, outcome text,
+                                error text, error_code text
+                            )
+                        ) WITH ORDINALITY AS r (
+                            task_id, claim_token, claimed_by, outcome, error, error_code, n
+                        )
+                        ORDER BY r.task_id, r.claim_token, r.n
+                    ),
+                    ended AS (
+                        UPDATE <table> AS t SET
+                            (
+                                status, outcome, error, attempt, execution_time, finished_at,
+                                batch_instance_id, module_instance_id
+                            ) = (
+                                SELECT
+                                    j.status,
+                                    j.outcome,
+                                    CASE WHEN j.outcome IN ('F', 'A') THEN r.error END,
+                                    t.attempt - (j.outcome = 'A')::integer,
+                                    CASE
+                                        WHEN j.status <> 'PENDING' OR j.is_lost THEN t.execution_time
+                                        WHEN j.outcome = 'A' THEN clock_timestamp() + j.later_after
+                                        -- The backoff itself would overflow after many attempts.
+                                        WHEN extract(EPOCH FROM j.backoff)
+                                            * power(2, least(t.attempt - 1, 99))
+                                            < extract(EPOCH FROM j.backoff_limit)
+                                            THEN clock_timestamp()
+                                                + j.backoff * power(2, least(t.attempt - 1, 99))
+                                        ELSE clock_timestamp() + j.backoff_limit
+                                    END,
+                                    CASE WHEN j.status <> 'PENDING' THEN clock_timestamp() END,
+                                    CASE
+                                        WHEN j.instance_type = 'BATCH' THEN j.instance_id
+                                        ELSE t.batch_instance_id
+                                    END,
+                                    CASE
+                                        WHEN j.instance_type = 'MODULE' THEN j.instance_id
+                                        ELSE t.module_instance_id
+                                    END
+                                FROM (
+                                    SELECT
+                                        o.outcome, o.is_lost, i.instance_type, i.instance_id,
+                                        c.backoff, c.backoff_limit, c.later_after,
+                                        CASE
+                                            WHEN o.outcome IN ('S', 'C') THEN 'DONE'
+                                            WHEN t.cancel_requested THEN 'CANCELLED'
+                                            WHEN o.outcome = 'A' THEN 'PENDING'
+                                            WHEN t.attempt >= c.max_attempts
+                                                OR r.error_code ~ '^OM[02]'
+                                                THEN 'DEAD'
+                                            ELSE 'PENDING'
+                                        END AS status
+                                    FROM omd_dispatch.task_conf_type_desc AS c
+                                    LEFT JOIN LATERAL omd.instance_of_task(
+                                        t.task_id, t.claim_token
+                                    ) AS i ON TRUE
+                                    CROSS JOIN LATERAL (
+                                        SELECT
+                                            CASE
+                                                WHEN r.outcome IN ('S', 'F', 'A', 'C') THEN r.outcome
+                                                WHEN i.execution_status_code <> 'E'
+                                                    THEN i.execution_status_code
+                                                WHEN r.outcome IS NULL
+                                                    AND i.execution_status_code = 'E'
+                                                    THEN 'A'
+                                                ELSE 'F'
+                                            END AS outcome,
+                                            r.outcome = 'LOST'
+                                            AND coalesce(i.execution_status_code = 'E', TRUE)
+                                            AS is_lost
+                                    ) AS o
+                                    WHERE c.family_code = <family> AND c.task_type = t.task_type
+                                ) AS j
+                            ),
+                            claimed_by = NULL,
+                            claimed_at = NULL,
+                            claim_token = NULL,
+                            cancel_requested = FALSE
+                        FROM result AS r
+                        WHERE t.task_id = ANY(ARRAY[r.task_id])
+                            AND t.claimed_by = r.holder
+                            AND t.claim_token = r.claim_token
+                        RETURNING
+                            t.task_id, t.task_type, t.status, t.attempt, t.error, t.key_hash,
+                            t.batch_instance_id, t.module_instance_id
+                    )
+                    SELECT
+                        array_agg(e.task_id),
+                        array_agg(e.task_id) FILTER (
+                            WHERE e.status <> 'PENDING' AND e.key_hash IS NOT NULL
+                        ),
+                        jsonb_agg(to_jsonb(e) - 'key_hash') FILTER (WHERE e.status = 'DEAD')
+                    INTO v_ended, v_over, v_dead
+                    FROM ended AS e;
+                    IF v_over IS NOT NULL THEN
+                        DELETE FROM omd_dispatch.mutex AS m WHERE m.task_id = ANY(v_over);
+                    END IF;
+                    IF v_dead IS NOT NULL THEN
+                        PERFORM omd_dispatch._tell_dead(<family>, v_dead);
+                    END IF;
+                    RETURN v_ended;
+                END
+                $end$
+            ),
+            (
+                'create',
+                'p_tasks jsonb, p_names jsonb, p_left integer[],'
+                ' p_type omd_dispatch.task_conf_type_desc, p_key_criteria text[],'
+                ' p_partition_code integer, p_schedule_code text, p_is_guarded boolean',
+                'TABLE (n integer, task_id bigint, key_hash bytea, key_text text, is_due boolean,'
+                ' is_new boolean)',
+                'VOLATILE',
+                '',
+                'what has become of the tasks that it has created, as _create_sql says',
+                '#variable_conflict use_column' || chr(10) || 'BEGIN RETURN QUERY'
+                || omd_dispatch._create_sql(p_family_code) || '; END'
+            )
+        ) AS r (name, arguments, answer, volatility, settings, words, body)
+        CROSS JOIN (VALUES (TRUE), (FALSE)) AS m (is_new)
+        WHERE to_regclass(omd_dispatch._model_table(p_family_code, m.is_new)) IS NOT NULL
+            AND (m.is_new OR r.name <> 'create')
+    LOOP
+        EXECUTE format(
+            $sql$
+            CREATE OR REPLACE FUNCTION omd_dispatch.%1$I(%2$s)
+            RETURNS %3$s
+            LANGUAGE plpgsql
+            %6$s
+            PARALLEL UNSAFE
+            SECURITY DEFINER
+            SET search_path = pg_catalog, pg_temp
+            SET datestyle = 'ISO, YMD'
+            SET timezone = 'UTC'
+            SET plan_cache_mode = force_generic_plan
+            SET jit = off
+            %7$s
+            AS %4$L;
+            COMMENT ON FUNCTION omd_dispatch.%1$I IS %5$L;
+            REVOKE ALL ON FUNCTION omd_dispatch.%1$I FROM PUBLIC
+            $sql$,
+            v_routine.name,
+            v_routine.arguments,
+            v_routine.answer,
+            v_routine.body,
+            format('Of the family %s: returns %s.', p_family_code, v_routine.words),
+            v_routine.volatility,
+            v_routine.settings
+        );
+    END LOOP;
+END
+$make_claims$;
+
+COMMENT ON PROCEDURE omd_dispatch._make_claims IS
+'Makes the functions of p_family_code that find, claim and end its tasks, in each model that it '
+'has, and that which creates them in the new one, or makes them again. Locks: none.';
+REVOKE ALL ON PROCEDURE omd_dispatch._make_claims FROM PUBLIC;
