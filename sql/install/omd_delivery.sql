@@ -16,7 +16,6 @@
 
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
-\ir ../reference/omd_delivery/delivery_errors.sql
 \ir ../reference/omd_delivery/constraint_types.sql
 \ir ../reference/omd_delivery/delivery_statuses.sql
 
@@ -180,6 +179,11 @@
 \ir ../views/omd_delivery/delivery_metrics.sql
 \ir ../views/omd_delivery/delivery_queue.sql
 \ir ../views/omd_delivery/delivery_marks.sql
+\ir ../views/omd_delivery/delivery_events.sql
+\ir ../views/omd_delivery/delivery_tenants.sql
+\ir ../views/omd_delivery/delivery_agreements.sql
+\ir ../views/omd_delivery/delivery_models.sql
+\ir ../views/omd_delivery/delivery_constraints.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -13,12 +13,17 @@ __all__ = [
     "ApplyDeltaAnswer",
     "BeginDeliveryAnswer",
     "CreateDeliveryAnswer",
+    "DeliveryAgreementsRow",
+    "DeliveryConstraintsRow",
+    "DeliveryEventsRow",
     "DeliveryFindingsRow",
     "DeliveryLogRow",
     "DeliveryMarksRow",
     "DeliveryMetricsRow",
+    "DeliveryModelsRow",
     "DeliveryQueueRow",
     "DeliveryStateRow",
+    "DeliveryTenantsRow",
     "DeployModelAnswer",
     "QuarantineRow",
     "StageVerdictAnswer",
@@ -68,6 +73,102 @@ class StageVerdictAnswer:
     verdict: str | None
     delivery_status: str
     reasons: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryAgreementsRow:
+    """What each tenant may deliver to which interface, and how it is judged.
+
+    Attributes:
+        agreement_code: The agreement.
+        tenant_code: The tenant.
+        tenant_name: Its name.
+        interface_code: The interface.
+        layer_code: The layer.
+        effective_from: The first day of the agreement; NULL: it has none.
+        effective_to: The last day of the agreement; NULL: it has none.
+        entities: The entities that may be delivered; NULL: all that are not retired.
+        completeness: COMPLETE: each delivery has all of its entities. PARTIAL: it need not.
+        context: The keys that the tenant is bound to: entity and list of keys.
+        settings: The fields of settings that override those of the model, by constraint.
+        options: The options: csv, include_existing, max_concurrent_entities, max_sample_size.
+        inactive_indicator: Y refuses new deliveries.
+        staging_schema: The schema of its staging tables.
+        batch_code: The Batch as which its deliveries run.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_agreements"
+
+    agreement_code: str
+    tenant_code: str
+    tenant_name: str
+    interface_code: str
+    layer_code: str
+    effective_from: date | None
+    effective_to: date | None
+    entities: list[str] | None
+    completeness: str
+    context: dict[str, Any]
+    settings: dict[str, Any]
+    options: dict[str, Any]
+    inactive_indicator: str
+    staging_schema: str
+    batch_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryConstraintsRow:
+    """What each model checks.
+
+    Attributes:
+        interface_code: The interface.
+        entity_code: The entity whose rows violate it.
+        constraint_code: The constraint.
+        constraint_type: Its type.
+        stage: The stage in which it is checked.
+        expression: The check, or the query, as the model has it; NULL where its type says all.
+        spark_expression: The check in the words of Spark; NULL where the expression needs no
+            other.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_constraints"
+
+    interface_code: str
+    entity_code: str
+    constraint_code: str
+    constraint_type: str
+    stage: int
+    expression: str | None
+    spark_expression: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryEventsRow:
+    """What happened to each delivery.
+
+    Attributes:
+        delivery_event_id: The event; the order of the events.
+        delivery_id: The delivery.
+        from_status: The status before; NULL for its creation.
+        to_status: The status after.
+        event: The routine that made the change.
+        attempt: The number of its newest run.
+        reason: Why, in words; NULL where nothing was said.
+        editor: Who made the change.
+        event_datetime: When.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_events"
+
+    delivery_event_id: int
+    delivery_id: int
+    from_status: str | None
+    to_status: str
+    event: str
+    attempt: int
+    reason: str | None
+    editor: str
+    event_datetime: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +228,8 @@ class DeliveryLogRow:
         created_datetime: When it was created.
         status_datetime: Since when it has its status.
         created_by: Who created it.
+        tenant_name: The name of the tenant.
+        message: The words of the sender; NULL: none.
     """
 
     view: ClassVar[str] = "omd_report.delivery_log"
@@ -147,6 +250,8 @@ class DeliveryLogRow:
     created_datetime: datetime
     status_datetime: datetime
     created_by: str
+    tenant_name: str
+    message: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +308,27 @@ class DeliveryMetricsRow:
     rows_deleted: int | None
     rows_unchanged: int | None
     duration: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryModelsRow:
+    """The interfaces and the versions of their models.
+
+    Attributes:
+        interface_code: The interface.
+        model_version: The version of its model.
+        entities: Its entities; NULL: all of them are retired.
+        deployed_datetime: When this version was deployed.
+        deployed_by: Who deployed it.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_models"
+
+    interface_code: str
+    model_version: int
+    entities: list[str] | None
+    deployed_datetime: datetime
+    deployed_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +399,23 @@ class DeliveryStateRow:
     age: timedelta
     status_age: timedelta
     waits_for: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryTenantsRow:
+    """Who delivers.
+
+    Attributes:
+        tenant_code: The tenant.
+        tenant_name: Its name.
+        agreement_codes: Its agreements.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_tenants"
+
+    tenant_code: str
+    tenant_name: str
+    agreement_codes: list[str]
 
 
 @dataclass(frozen=True, slots=True)

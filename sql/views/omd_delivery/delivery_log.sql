@@ -17,7 +17,9 @@ SELECT
     d.model_version,
     d.created_datetime,
     d.status_datetime,
-    d.created_by
+    d.created_by,
+    t.tenant_name,
+    d.message
 FROM omd_delivery.delivery AS d
 INNER JOIN omd_delivery.agreement AS a ON d.agreement_id = a.agreement_id
 INNER JOIN omd_delivery.tenant AS t ON a.tenant_id = t.tenant_id
@@ -44,3 +46,5 @@ COMMENT ON COLUMN omd_report.delivery_log.model_version IS
 COMMENT ON COLUMN omd_report.delivery_log.created_datetime IS 'When it was created.';
 COMMENT ON COLUMN omd_report.delivery_log.status_datetime IS 'Since when it has its status.';
 COMMENT ON COLUMN omd_report.delivery_log.created_by IS 'Who created it.';
+COMMENT ON COLUMN omd_report.delivery_log.tenant_name IS 'The name of the tenant.';
+COMMENT ON COLUMN omd_report.delivery_log.message IS 'The words of the sender; NULL: none.';
