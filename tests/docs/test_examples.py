@@ -3,8 +3,8 @@
     ```sql            goes to psql; all blocks of a page are one session, as for a reader
     ```console        has commands in the lines that begin with "$ ", and their output in the others
     ```python run     is run as a program of its own
-    ```python x.py    is saved as x.py in a new folder, in which the commands then run; so is
-                      ```yaml x.yaml
+    ```python x.py    is saved as x.py in a new folder, in which the commands then run; so are
+                      ```yaml x.yaml and ```csv folder/x.csv
     ```text           is the output of the block directly before it; without it, the block must
                       not fail
     ```text demo      is a part of the output of the demo
@@ -207,9 +207,11 @@ def play_blocks(document: str, session: Session) -> int:
         elif block.kind == "python run":
             code, actual = run([sys.executable, "-"], session.env, block.text)
             assert code == 0, f"{block}\nfails:\n{actual}"
-        elif block.kind.endswith((".py", ".yaml")):
+        elif block.kind.endswith((".py", ".yaml", ".csv")):
             folder = Path(session.env["EXAMPLES"])
-            (folder / block.kind.split()[1]).write_text(block.text, encoding="utf-8")
+            file = folder / block.kind.split()[1]
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
             continue
         elif block.kind == "console":
             count += 1
