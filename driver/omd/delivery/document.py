@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
     from omd.delivery.room import Delivery
 
-__all__ = ["Change", "ModelFile", "apply_model", "as_yaml", "read_model"]
+__all__ = [
+    "Change",
+    "ModelFile",
+    "apply_model",
+    "as_yaml",
+    "read_document",
+    "read_model",
+    "whole_document",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,7 @@ for _tag, _pattern, _first in (
     ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
     ("float", r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", "-+0123456789"),
 ):
-    _Loader.add_implicit_resolver(  # type: ignore[no-untyped-call]
+    _Loader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), list(_first)
     )
 
@@ -92,6 +100,27 @@ _AGREEMENT = {
 } - {*_CODES.values()} | {*_CODES}
 
 
+def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return what a YAML file holds, and the line of each path in it.
+
+    Raises:
+        click.UsageError: it is no YAML, or no mapping.
+    """
+    try:
+        loader = _Loader(path.read_text(encoding="utf-8-sig"))
+        try:
+            node = loader.get_single_node()
+            lines = {} if node is None else dict(_lines(node, path))
+            document = None if node is None else loader.construct_document(node)
+        finally:
+            loader.dispose()
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise click.UsageError(f"{path}: {error}") from None
+    if not isinstance(document, dict):
+        raise click.UsageError(f"{path}: a mapping is expected")
+    return _plain(document), lines
+
+
 def read_model(path: Path) -> ModelFile:
     """Return what a file holds.
 
@@ -99,20 +128,7 @@ def read_model(path: Path) -> ModelFile:
         click.UsageError: it is no YAML, or its tenants or agreements are not like those that are
             registered.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        loader = _Loader(text)
-        try:
-            node = loader.get_single_node()
-            lines = dict(_lines(node, path)) if node is not None else {}
-            document = None if node is None else loader.construct_document(node)
-        finally:
-            loader.dispose()  # type: ignore[no-untyped-call]
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise click.UsageError(f"{path}: {error}") from None
-    if not isinstance(document, dict):
-        raise click.UsageError(f"{path}: a mapping with interface and entities is expected")
-    document = _plain(document)
+    document, lines = read_document(path)
     tenants = dict(_tenants(document.pop("tenants", None), path, lines))
     agreements = dict(
         _agreements(document.pop("agreements", None), document.get("interface"), path, lines)
@@ -203,7 +219,7 @@ def apply_model(
     file: ModelFile,
     *,
     dry_run: bool,
-    check: Callable[[], None] | None = None,
+    compiler: Callable[[], Callable[[], None] | None] | None = None,
 ) -> tuple[int, list[Change]]:
     """Deploy the model and register tenants and agreements, all in one transaction.
 
@@ -212,20 +228,22 @@ def apply_model(
         file: what `read_model` returned.
         dry_run: nothing is changed. Where the file has agreements they are registered, and that is
             rolled back.
-        check: is called after the deployment of a model that has changed; an exception undoes all.
+        compiler: is called where the model has changed, and returns what is called after its
+            deployment; an exception undoes all.
 
     Returns:
         The version of the model, and what has changed.
     """
     told = room.deploy_model(file.model, dry_run=True)
-    changes = [Change(**change) for change in told.changes]
+    changes = _changes(told.changes)
     if dry_run and not (file.tenants or file.agreements):
         return told.model_version, changes
+    check = compiler() if changes and compiler is not None and not dry_run else None
     with room.control.transaction():
         if changes or not dry_run:
             told = room.deploy_model(file.model)
-            changes = [Change(**change) for change in told.changes]
-            if changes and check is not None and not dry_run:
+            changes = _changes(told.changes)
+            if check is not None:
                 check()
         before = _registered(room, file)
         for code, name in file.tenants.items():
@@ -236,6 +254,10 @@ def apply_model(
         if dry_run:
             raise psycopg.Rollback
     return told.model_version, changes
+
+
+def _changes(told: Any) -> list[Change]:
+    return [Change(**change) for change in told]
 
 
 def _registered(room: Delivery, file: ModelFile) -> dict[str, dict[str, Any]]:
@@ -281,16 +303,20 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(str, _Dumper.represent_text)
 
 
-def as_yaml(model: Mapping[str, Any], agreements: Sequence[DeliveryAgreementsRow] = ()) -> str:
-    """Return a model as a YAML document, with the tenants and agreements, as `read_model` reads it.
-
-    What fits into a line stands on one.
-    """
+def whole_document(
+    model: Mapping[str, Any], agreements: Sequence[DeliveryAgreementsRow]
+) -> dict[str, Any]:
+    """Return a model with agreements and their tenants."""
     document = {key: model[key] for key in _in_order(model)}
     if agreements:
         names = {row.tenant_code: row.tenant_name for row in agreements}
         document["tenants"] = [{"tenant": code, "name": name} for code, name in names.items()]
         document["agreements"] = [_agreement(row) for row in agreements]
+    return document
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """Return a model as a YAML document, as `read_model` reads it; short objects are on one line."""
     return "\n".join(_block(document, 0)) + "\n"
 
 
@@ -350,7 +376,9 @@ def _block(value: Mapping[str, Any], depth: int) -> Iterator[str]:
         line = f"{indent}{_flow(key)}: {_flow(item)}"
         if isinstance(item, str) and _is_literal(item):
             yield f"{indent}{_flow(key)}: |{'' if item.endswith(chr(10)) else '-'}"
-            yield from (f"{indent}  {part}" for part in item.splitlines())
+            yield from (
+                f"{indent}  {part}".rstrip() for part in item.removesuffix("\n").split("\n")
+            )
         elif not isinstance(item, (dict, list)) or not item:
             yield line
         elif isinstance(item, dict):
@@ -365,7 +393,9 @@ def _block(value: Mapping[str, Any], depth: int) -> Iterator[str]:
             yield f"{indent}{_flow(key)}:"
             for entry in item:
                 flow = f"{indent}  - {_flow(entry)}"
-                if not isinstance(entry, dict) or (len(flow) <= 100 and key != "entities"):
+                if not isinstance(entry, dict) or (
+                    len(flow) <= 100 and "\\n" not in flow and key != "entities"
+                ):
                     yield flow
                     continue
                 first, *rest = _block(entry, depth + 2)

@@ -11,10 +11,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
     from omd.control.run import ModuleRun
+    from omd.delivery.rows import DeliveryConstraintsRow
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
@@ -123,6 +126,17 @@ class SparkEngine:
         from omd.spark.lineage import transform
 
         transform(run)
+
+    def compile_checks(
+        self,
+        session: SparkSession,
+        document: Mapping[str, Any],
+        constraints: Iterable[DeliveryConstraintsRow],
+    ) -> None:
+        """See `omd.spark.delivery.checks.compile_checks`."""
+        from omd.spark.delivery.checks import compile_checks
+
+        compile_checks(session, document, constraints)
 
 
 def _context(session: SparkSession) -> Any:
