@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
-    from omd.control.run import ModuleRun
+    from omd.control.run import EngineBlock, ModuleRun
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
@@ -91,7 +91,7 @@ class SparkEngine:
         return HeldSnapshot(dsn)
 
     def read(
-        self, run: ModuleRun, session: SparkSession, table: str | None, **options: Any
+        self, run: EngineBlock, session: SparkSession, table: str | None, **options: Any
     ) -> DataFrame:
         """See `omd.spark.read`."""
         from omd.spark.job import read
