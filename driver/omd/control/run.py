@@ -424,7 +424,7 @@ class Batch(Block):
         answer = self.control.begin_batch(
             self._code,
             parent_batch_instance_id=self._parent_batch_instance_id,
-            execution_context=_execution_context(None, self._context),
+            execution_context=execution_context(None, self._context),
             lease=self._lease,
             force=self._force or None,
         )
@@ -735,7 +735,7 @@ class ModuleRun(EngineBlock):
         if self.spark is None:
             self.spark = engines.active_session()
         granted = time.monotonic()
-        answer = self._ask(_execution_context(self.spark, self._context))
+        answer = self._ask(execution_context(self.spark, self._context))
         self.module_instance_id = answer.module_instance_id
         self.instance_array = list(answer.instance_array or [])
         self.reason = answer.reason
@@ -865,7 +865,7 @@ def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[s
     return {**options, "context": {**context, **(options.get("context") or {})}}
 
 
-def _execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
+def execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
     """Return the execution context of an instance: where it runs."""
     context: dict[str, Any] = {
         "platform": "python",

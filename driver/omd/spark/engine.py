@@ -11,10 +11,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
     from omd.control.run import EngineBlock, ModuleRun
+    from omd.delivery.run import DeliveryRun
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
@@ -123,6 +126,18 @@ class SparkEngine:
         from omd.spark.lineage import transform
 
         transform(run)
+
+    def deliver(self, run: DeliveryRun) -> None:
+        """See `omd.spark.delivery.run.deliver`."""
+        from omd.spark.delivery.run import deliver
+
+        deliver(run)
+
+    def delivered_in(self, folder: str) -> Sequence[str]:
+        """See `omd.spark.delivery.staging.delivered_in`."""
+        from omd.spark.delivery.staging import delivered_in
+
+        return delivered_in(folder)
 
 
 def _context(session: SparkSession) -> Any:
