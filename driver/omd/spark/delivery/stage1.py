@@ -23,7 +23,7 @@ from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
 from omd.spark.delivery.staging import BAD, FROM, RAW, TORN, flat
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -106,7 +106,7 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
         return check(entity, staged.whole(), keep)
     shown = rows.select(
         *(F.col(a.name) for a in entity.attributes),
-        *(READABLE, DELETE, SKIP, MASK, HASH_A, HASH_B, RAW, FROM),
+        *(READABLE, DELETE, rules.skips().alias(SKIP), MASK, HASH_A, HASH_B, RAW, FROM),
     )
     measures = rules.measures(counted, staged, lacking)
     return Checked(entity, entity.constraints, narrow, shown, measures)
@@ -212,7 +212,9 @@ class _Rules:
         rows = cast.select(*self.names, *passed, *self._masks(_TESTS - set(late), has_words=False))
         if late:
             emptied = [
-                F.when(self._any(self.emptying[name]), None).otherwise(F.col(name)).alias(name)
+                F.when(self._any(self.emptying[name], lambda n: F.col(self.words[n])), None)
+                .otherwise(F.col(name))
+                .alias(name)
                 if name in self.emptying
                 else F.col(name)
                 for name in self.names
@@ -225,7 +227,6 @@ class _Rules:
             *self.names,
             (~F.col(BAD) & has_key).alias(READABLE),
             DELETE,
-            self._skips().alias(SKIP),
             F.array(*self.words).alias(MASK),
             hashes[0].alias(HASH_A),
             hashes[1].alias(HASH_B),
@@ -274,17 +275,18 @@ class _Rules:
         values = [casts.literal(attribute, value) for value in attribute.values or ()]
         return ~F.col(name).isin(*values)
 
-    def _any(self, bits: Iterable[_Bit]) -> Column:
-        """Return whether one of these bits is set in the words of the mask."""
+    def _any(self, bits: Iterable[_Bit], word: Callable[[int], Column]) -> Column:
+        """Return whether one of these bits is set in the words of a mask."""
         wanted: dict[int, int] = {}
         for bit in bits:
             wanted[bit.word] = wanted.get(bit.word, 0) | bit.value
-        tests = [F.col(self.words[w]).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
+        tests = [word(w).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
         return reduce(Column.__or__, tests, F.lit(False))
 
-    def _skips(self) -> Column:
+    def skips(self) -> Column:
+        """Return whether a row is skipped."""
         pairs = zip(self.constraints, self.bits, strict=False)
-        return self._any(b for c, b in pairs if c.action == _SKIP)
+        return self._any((b for c, b in pairs if c.action == _SKIP), lambda n: F.col(MASK)[n])
 
     def narrow(self, rows: DataFrame, keep: Collection[str]) -> DataFrame:
         """Return key, flags, mask and hash, where every row of a duplicate key is marked."""
@@ -296,17 +298,10 @@ class _Rules:
         marked = F.array(*(F.col(MASK)[n].bitwiseOR(m) for n, m in enumerate(marks)))
         is_twice = F.col(READABLE) & F.col(_TWICE)
         return (
-            rows.select(*names, READABLE, DELETE, SKIP, MASK, HASH_A, HASH_B)
+            rows.select(*names, READABLE, DELETE, MASK, HASH_A, HASH_B)
             .withColumn(_TWICE, twice)
-            .select(
-                *names,
-                READABLE,
-                DELETE,
-                (F.col(SKIP) | is_twice).alias(SKIP),
-                F.when(is_twice, marked).otherwise(F.col(MASK)).alias(MASK),
-                HASH_A,
-                HASH_B,
-            )
+            .withColumn(MASK, F.when(is_twice, marked).otherwise(F.col(MASK)))
+            .select(*names, READABLE, DELETE, self.skips().alias(SKIP), MASK, HASH_A, HASH_B)
         )
 
     def measures(

@@ -630,7 +630,7 @@ class _Csv(_Reader):
             "escape": self.quote,
             "maxColumns": "200000",
         }
-        kept = line != "" if len(names) == 1 else F.trim(line) != ""
+        kept = line != ""
         for header in headers - {""}:
             kept &= line != header
         is_corrupt = F.col("_s").getField("bad").isNotNull()
@@ -647,23 +647,17 @@ class _Csv(_Reader):
         fits = (
             F.is_valid_utf8(line) if self.charset == "UTF-8" else ~F.contains(line, F.lit(_UNFIT))
         )
-        return (
-            lines.where(kept)
-            .select("value", FROM, F.from_csv(line, f"{fields}, bad string", said).alias("_s"))
-            .select("value", FROM, "_s", is_torn.alias(TORN), is_corrupt.alias("_c"))
-            .select(
-                F.struct(
-                    *(
-                        F.col("_s").getField(f"c{names.index(c)}").alias(c)
-                        if c in names
-                        else F.lit(None).cast("string").alias(c)
-                        for c in columns
-                    )
-                ).alias(RAW),
-                FROM,
-                (F.col("_c") | F.col(TORN) | ~fits).alias(BAD),
-                TORN,
-            )
+        columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
+        nothing = F.lit(None).cast("string")
+        parsed = lines.where(kept).select(
+            "value", FROM, F.from_csv(line, f"{fields}, bad string", said).alias("_s")
+        )
+        # A line of blanks is no row, but only one that can't be read needs the look.
+        return parsed.where(~is_corrupt | (F.trim(line) != "")).select(
+            F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW),
+            FROM,
+            (is_corrupt | is_torn | ~fits).alias(BAD),
+            is_torn.alias(TORN),
         )
 
 
