@@ -88,7 +88,7 @@ WRONG: list[tuple[tuple[Any, ...], list[Any]]] = [
     ((*ENTITY, "derived"), OBJECT),
     ((*ENTITY, "retired"), FLAG),
     ((*ENTITY, "facts"), OBJECT),
-    ((*ATTRIBUTE, "name"), [GONE, *CODE, "acm_x"]),
+    ((*ATTRIBUTE, "name"), [GONE, *CODE, "acm_x", "delivery_id", "xmin", "cmax"]),
     (
         (*ATTRIBUTE, "type"),
         [GONE, None, 1, "", "int", "varchar(3)", "json", "text(0)", "text(-1)", "text()", "char(1)"]
@@ -97,7 +97,7 @@ WRONG: list[tuple[tuple[Any, ...], list[Any]]] = [
     ),
     ((*ATTRIBUTE, "mandatory"), FLAG),
     ((*ATTRIBUTE, "values"), [None, [], {}, "a", [None], [[]], [{}]]),
-    ((*ATTRIBUTE, "source"), [*TEXT, "x" * 64]),
+    ((*ATTRIBUTE, "source"), [*TEXT, "x" * 64, "ctid", "tableoid"]),
     ((*ATTRIBUTE, "computed"), TEXT),
     ((*ATTRIBUTE, "format"), TEXT),
     ((*ATTRIBUTE, "retired"), FLAG),
