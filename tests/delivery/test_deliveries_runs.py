@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -486,6 +487,26 @@ def test_a_setting_of_the_agreement_overrides_that_of_the_model_field_by_field(s
     assert "orders.of" not in {c["constraint"] for c in run.plan(2)["orders"]["constraints"]}
     run.measure(1, {"orders.positive": 3})
     assert run.verdict(1)["verdict"] is None
+
+
+def test_a_new_model_keeps_agreements_possible_and_ends_what_can_not_be_delivered(
+    shop: Shop,
+) -> None:
+    model = copy.deepcopy(SHOP)
+    shop.deploy(model, settings={"orders.positive": {"action": "EMPTY COLUMN"}})
+    model["entities"][1]["attributes"][2]["mandatory"] = True
+    for dry_run in (True, False):
+        detail = shop.refused("OM042", "deploy_model", model=model, dry_run=dry_run)
+        assert detail["path"] == 'agreements.a.settings["orders.positive"]'
+    del model["entities"][1]["constraints"]
+    shop.call("deploy_model", model=model)
+    delivery_id = shop.load(1)
+    model["entities"][1]["retired"] = True
+    shop.call("deploy_model", model=model)
+    detail = shop.refused("OM036", "begin_delivery", delivery_id=delivery_id)
+    assert detail["problem"] == "its entity orders was retired meanwhile"
+    shop.call("cancel_delivery", delivery_id=delivery_id, reason="enough")
+    assert set(shop.run(1).instances) == {"customer"}
 
 
 def test_a_refused_delivery_ends_with_all_its_reasons(shop: Shop) -> None:

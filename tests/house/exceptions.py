@@ -16,6 +16,7 @@ CONTROLS_TRANSACTIONS = {
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
+    "omd_delivery.purge_deliveries",
     "omd_dispatch.purge_family",
     "omd_dispatch.purge_partition",
     "omd_lineage.step",
