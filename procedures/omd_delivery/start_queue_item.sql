@@ -36,6 +36,10 @@ BEGIN
             p_queue_id, format('item %s comes first', v_earlier_id)
         );
     END IF;
+    -- An only run leaves none.
+    PERFORM omd_delivery._delete_strays(d.delivery_id)
+    FROM omd_delivery.delivery AS d
+    WHERE d.delivery_id = v_item.delivery_id AND d.attempt > 1;
     UPDATE omd_delivery.delta_queue AS q SET
         queue_status = 'LOADING',
         started_datetime = clock_timestamp(),

@@ -144,6 +144,7 @@
 \ir ../../procedures/omd_delivery/register_samples.sql
 \ir ../../procedures/omd_delivery/_exceeds.sql
 \ir ../../procedures/omd_delivery/_delete_delta.sql
+\ir ../../procedures/omd_delivery/_delete_strays.sql
 \ir ../../procedures/omd_delivery/_succeed_run.sql
 \ir ../../procedures/omd_delivery/stage_verdict.sql
 

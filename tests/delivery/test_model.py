@@ -448,8 +448,8 @@ def test_roles(room: Room, another: Callable[..., Room], model: dict[str, Any]) 
         return True
 
     insert = (
-        "INSERT INTO wrk_flights.delta_carriers (delivery_id, acm_record_ind, acm_audit_id, carrier)"
-        " VALUES (1, 'N', 1, 'AA')"
+        "INSERT INTO wrk_flights.delta_carriers"
+        " (delivery_id, acm_record_ind, acm_audit_id, carrier) VALUES (1, 'N', 1, 'AA')"
     )
     for table in (
         "lvl_flights.carriers",
