@@ -160,7 +160,7 @@ def test_tables_indexes_and_modules_are_made(room: Room, model: dict[str, Any]) 
     }
     assert indexes(room, "lvl_flights._closed_flights") == {
         "INDEX btree (carrier, flight, day)",
-        "INDEX brin (acm_end_dt)",
+        "INDEX brin (acm_end_dt) WITH (autosummarize='on')",
     }
     room.load("lvl_flights.flights", KEY, {**KEY, "acm_end_dt": "2026-01-02"})
     parts = room.rows("SELECT tableoid::regclass::text AS p FROM lvl_flights.flights ORDER BY 1")
