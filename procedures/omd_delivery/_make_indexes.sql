@@ -1,5 +1,7 @@
--- Rounds and look-ups go by primary, alternate and foreign keys of open rows; a physical delete
--- finds closed rows by their key. Names contain ids, since two codes are too long for one name.
+-- Rounds and look-ups go by primary, alternate and foreign keys of open rows. A physical delete
+-- finds closed rows by their key; a revert finds those that ended at one time, which lie together.
+-- Names contain ids, since two codes are too long for one name, and begin with _, which no entity
+-- does, since a table is named as its entity.
 
 CREATE OR REPLACE PROCEDURE omd_delivery._make_indexes(
     p_entity_id integer
@@ -36,7 +38,7 @@ BEGIN
         wanted AS (
             SELECT
                 e.open_rows AS relation,
-                format('uq_%s', e.entity_code) AS name,
+                format('_uq_%s', e.entity_code) AS name,
                 k.columns,
                 TRUE AS is_unique,
                 'btree' AS method
@@ -45,7 +47,7 @@ BEGIN
             UNION ALL
             SELECT
                 e.closed_rows,
-                format('ix_%s_closed', e.entity_code),
+                format('_ix_%s_closed', e.entity_code),
                 k.columns,
                 FALSE,
                 'btree'
@@ -53,8 +55,16 @@ BEGIN
             CROSS JOIN key AS k
             UNION ALL
             SELECT
+                e.closed_rows,
+                format('_ix_%s_end', e.entity_code),
+                ARRAY['acm_end_dt'],
+                FALSE,
+                'brin'
+            FROM entity AS e
+            UNION ALL
+            SELECT
                 e.open_rows,
-                format('ix_%s_a%s', e.entity_code, k.alternate_key_id),
+                format('_ix_%s_a%s', e.entity_code, k.alternate_key_id),
                 array_agg(a.attribute_code ORDER BY m.position),
                 FALSE,
                 'btree'
@@ -67,7 +77,7 @@ BEGIN
             UNION ALL
             SELECT
                 e.open_rows,
-                format('ix_%s_r%s', e.entity_code, r.relationship_id),
+                format('_ix_%s_r%s', e.entity_code, r.relationship_id),
                 array_agg(a.attribute_code ORDER BY m.position),
                 FALSE,
                 'btree'
@@ -133,7 +143,7 @@ BEGIN
                 2 AS place,
                 w.name,
                 format(
-                    'CREATE %sINDEX %I ON %s USING %s (%s)',
+                    'CREATE %sINDEX %I ON %s USING %s (%s)%s',
                     CASE WHEN w.is_unique THEN 'UNIQUE ' ELSE '' END,
                     w.name,
                     w.relation,
@@ -141,7 +151,8 @@ BEGIN
                     (
                         SELECT string_agg(quote_ident(c.code), ', ' ORDER BY c.n)
                         FROM unnest(w.columns) WITH ORDINALITY AS c (code, n)
-                    )
+                    ),
+                    CASE w.method WHEN 'brin' THEN ' WITH (autosummarize = on)' ELSE '' END
                 ) AS statement
             FROM wanted AS w
             WHERE NOT EXISTS (

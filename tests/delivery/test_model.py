@@ -158,7 +158,10 @@ def test_tables_indexes_and_modules_are_made(room: Room, model: dict[str, Any]) 
         "INDEX btree (day, origin)",
         "INDEX btree (partner)",
     }
-    assert indexes(room, "lvl_flights._closed_flights") == {"INDEX btree (carrier, flight, day)"}
+    assert indexes(room, "lvl_flights._closed_flights") == {
+        "INDEX btree (carrier, flight, day)",
+        "INDEX brin (acm_end_dt) WITH (autosummarize='on')",
+    }
     room.load("lvl_flights.flights", KEY, {**KEY, "acm_end_dt": "2026-01-02"})
     parts = room.rows("SELECT tableoid::regclass::text AS p FROM lvl_flights.flights ORDER BY 1")
     assert [row["p"] for row in parts] == [
@@ -427,6 +430,10 @@ def test_codes_of_full_length_have_names_of_their_own(room: Room) -> None:
     room.deploy({"interface": codes[0], "entities": [entity(code) for code in codes]})
     for code in codes:
         assert len(indexes(room, f"lvl_{codes[0]}._open_{code}")) >= 2
+    # An index shares its name space with the tables, which are named as any entity.
+    assert not room.rows(
+        "SELECT indexname FROM pg_indexes WHERE schemaname ~ '^lvl_' AND indexname !~ '^_'"
+    )
 
 
 def test_roles(room: Room, another: Callable[..., Room], model: dict[str, Any]) -> None:
@@ -444,8 +451,8 @@ def test_roles(room: Room, another: Callable[..., Room], model: dict[str, Any]) 
         return True
 
     insert = (
-        "INSERT INTO wrk_flights.delta_carriers (delivery_id, acm_record_ind, acm_audit_id, carrier)"
-        " VALUES (1, 'N', 1, 'AA')"
+        "INSERT INTO wrk_flights.delta_carriers"
+        " (delivery_id, acm_record_ind, acm_audit_id, carrier) VALUES (1, 'N', 1, 'AA')"
     )
     for table in (
         "lvl_flights.carriers",
