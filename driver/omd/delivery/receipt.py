@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from omd.delivery.room import Delivery
 
-__all__ = ["Receipt", "as_page", "print_receipt", "read_receipt"]
+__all__ = ["Receipt", "as_page", "print_receipt", "read_receipt", "row_counts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +289,16 @@ def limit_of(rule: Mapping[str, Any]) -> str:
     if percent is not None:
         told.append(f"{float(percent):g} %")
     return " and ".join(told) or "any number"
+
+
+def row_counts(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """Return how many rows of each entity were new, changed and deleted, in words."""
+    words = {"N": "new", "A": "changed", "R": "deleted"}
+    return "; ".join(
+        f"{entity}: " + ", ".join(f"{n:,} {words[kind]}" for kind, n in of.items() if n)
+        for entity, of in sorted(counts.items())
+        if any(of.values())
+    )
 
 
 def _finding(code: str) -> str:
