@@ -11,13 +11,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
-    from omd.control.run import ModuleRun
+    from omd.control.run import EngineBlock, ModuleRun
     from omd.delivery.rows import DeliveryConstraintsRow
+    from omd.delivery.run import DeliveryRun
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
@@ -94,7 +95,7 @@ class SparkEngine:
         return HeldSnapshot(dsn)
 
     def read(
-        self, run: ModuleRun, session: SparkSession, table: str | None, **options: Any
+        self, run: EngineBlock, session: SparkSession, table: str | None, **options: Any
     ) -> DataFrame:
         """See `omd.spark.read`."""
         from omd.spark.job import read
@@ -137,6 +138,18 @@ class SparkEngine:
         from omd.spark.delivery.checks import compile_checks
 
         compile_checks(session, document, constraints)
+
+    def deliver(self, run: DeliveryRun) -> None:
+        """See `omd.spark.delivery.run.deliver`."""
+        from omd.spark.delivery.run import deliver
+
+        deliver(run)
+
+    def delivered_in(self, folder: str) -> Sequence[str]:
+        """See `omd.spark.delivery.staging.delivered_in`."""
+        from omd.spark.delivery.staging import delivered_in
+
+        return delivered_in(folder)
 
 
 def _context(session: SparkSession) -> Any:
