@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from contextlib import contextmanager
@@ -365,7 +366,8 @@ def run(
 ) -> int:
     """Deliver a folder of files under AGREEMENT, and print the receipt.
 
-    The exit code is 7 when the delivery was rejected, and 0 when it was accepted.
+    The exit code is 7 when the delivery was rejected, 0 when it was accepted, 3 when it could not
+    begin within --wait: resume it then. Ctrl-C ends the run; resume goes on.
 
     \b
     Examples:
@@ -436,9 +438,10 @@ def _deliver(
             wait=timedelta(seconds=wait),
             spark=None if master is None else engine("SPARK").session(master),
         )
-        with block, Progress(control.delivery, block.delivery_id, tell):
+        with block:
             tell(f"delivery {block.delivery_id}")
-            block.run()
+            with Progress(control.delivery, block.delivery_id, tell):
+                block.run()
         found = read_receipt(control.delivery, block.delivery_id)
     _show_receipt(found, output, page)
     return _exit_code(found)
@@ -665,6 +668,10 @@ def _add_view(
         row = getattr(rows, f"Delivery{view.title()}Row")
         with _open(dsn) as room:
             found = room.report(row, order_by=order_by, descending=newest, limit=limit, **equal)
+        if output == "table" and view == "queue":
+            from omd.delivery.receipt import row_counts
+
+            found = [dataclasses.replace(r, row_counts=row_counts(r.row_counts)) for r in found]
         show(found[::-1] if newest else found, columns, output)
         if limit is not None and len(found) == limit:
             click.echo(f"There may be more than {limit}: --limit shows them.", err=True)
