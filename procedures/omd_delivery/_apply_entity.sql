@@ -22,7 +22,19 @@ BEGIN
     v_sql := omd_delivery._entity_sql(p_entity_id);
     v_is_physical := p_delivery.delete_type = 'PHYSICAL';
     IF p_equal > 0 THEN
-        -- Values decide, not hashes.
+        -- Values decide, not hashes. After an attribute was retired the hashes differ; with the new
+        -- one the next delivery need not write such a row again.
+        EXECUTE format(
+            $sql$
+            UPDATE %s AS l SET acm_hash_a = d.acm_hash_a, acm_hash_b = d.acm_hash_b
+            FROM %s AS d
+            WHERE d.delivery_id = $1 AND d.acm_record_ind = 'A' AND d.acm_hash_a IS NOT NULL
+                AND (l.acm_hash_a, l.acm_hash_b) IS DISTINCT FROM (d.acm_hash_a, d.acm_hash_b)
+                AND l.acm_end_dt = '9999-12-31 00:00:00+00' AND %s AND %s
+            $sql$,
+            v_sql.lvl_table, v_sql.delta_table, v_sql.key_match, v_sql.is_same
+        )
+        USING p_delivery.delivery_id;
         EXECUTE format(
             $sql$
             DELETE FROM %s AS d USING %s AS l

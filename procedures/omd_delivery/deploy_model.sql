@@ -99,6 +99,7 @@ BEGIN
         VALUES (v_interface.interface_id, p_model_version, p_changes);
         CALL omd_delivery._write_registry(v_interface.interface_id, p_model);
         CALL omd_delivery._make_interface(v_interface.interface_id);
+        PERFORM omd_delivery._empty_hashes(v_interface.interface_id, v_old, p_model);
         CALL omd_delivery._follow_model(v_interface.interface_id);
     END IF;
 END

@@ -82,6 +82,7 @@
 \ir ../../procedures/omd_delivery/_make_schema.sql
 \ir ../../procedures/omd_delivery/_make_interface.sql
 \ir ../../procedures/omd_delivery/_follow_model.sql
+\ir ../../procedures/omd_delivery/_empty_hashes.sql
 \ir ../../procedures/omd_delivery/deploy_model.sql
 
 -- Deliveries

@@ -36,6 +36,7 @@ OVER_GENERATED_TABLES = {
     "omd_delivery._context_keys",
     "omd_delivery._delete_delta",
     "omd_delivery._delete_strays",
+    "omd_delivery._empty_hashes",
     "omd_delivery._empty_staging",
     "omd_delivery._equip_agreement",
     "omd_delivery._forget_keys",
