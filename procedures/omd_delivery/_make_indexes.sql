@@ -1,6 +1,7 @@
--- Rounds and look-ups go by primary, alternate and foreign keys of open rows; a physical delete
--- finds closed rows by their key. Names contain ids, since two codes are too long for one name, and
--- begin with _, which no entity does, since a table is named as its entity.
+-- Rounds and look-ups go by primary, alternate and foreign keys of open rows. A physical delete
+-- finds closed rows by their key; a revert finds those that ended at one time, which lie together.
+-- Names contain ids, since two codes are too long for one name, and begin with _, which no entity
+-- does, since a table is named as its entity.
 
 CREATE OR REPLACE PROCEDURE omd_delivery._make_indexes(
     p_entity_id integer
@@ -52,6 +53,14 @@ BEGIN
                 'btree'
             FROM entity AS e
             CROSS JOIN key AS k
+            UNION ALL
+            SELECT
+                e.closed_rows,
+                format('_ix_%s_end', e.entity_code),
+                ARRAY['acm_end_dt'],
+                FALSE,
+                'brin'
+            FROM entity AS e
             UNION ALL
             SELECT
                 e.open_rows,
@@ -134,7 +143,7 @@ BEGIN
                 2 AS place,
                 w.name,
                 format(
-                    'CREATE %sINDEX %I ON %s USING %s (%s)',
+                    'CREATE %sINDEX %I ON %s USING %s (%s)%s',
                     CASE WHEN w.is_unique THEN 'UNIQUE ' ELSE '' END,
                     w.name,
                     w.relation,
@@ -142,7 +151,8 @@ BEGIN
                     (
                         SELECT string_agg(quote_ident(c.code), ', ' ORDER BY c.n)
                         FROM unnest(w.columns) WITH ORDINALITY AS c (code, n)
-                    )
+                    ),
+                    CASE w.method WHEN 'brin' THEN ' WITH (autosummarize = on)' ELSE '' END
                 ) AS statement
             FROM wanted AS w
             WHERE NOT EXISTS (

@@ -51,11 +51,12 @@ BEGIN
         $sql$
         DELETE FROM omd_delivery.sample AS s
         WHERE s.entity_id = $2 AND (
-            s.record_key IS NULL OR EXISTS (
-                SELECT
-                FROM jsonb_to_record(s.record_key) AS l (%s)
+            s.record_key IS NULL OR s.sample_id IN (
+                SELECT k.sample_id
+                FROM omd_delivery.sample AS k
+                CROSS JOIN LATERAL jsonb_to_record(k.record_key) AS l (%s)
                 INNER JOIN %s AS d ON %s
-                WHERE d.delivery_id = $1 AND d.acm_record_ind = 'R'
+                WHERE k.entity_id = $2 AND d.delivery_id = $1 AND d.acm_record_ind = 'R'
             )
         )
         $sql$,

@@ -158,7 +158,10 @@ def test_tables_indexes_and_modules_are_made(room: Room, model: dict[str, Any]) 
         "INDEX btree (day, origin)",
         "INDEX btree (partner)",
     }
-    assert indexes(room, "lvl_flights._closed_flights") == {"INDEX btree (carrier, flight, day)"}
+    assert indexes(room, "lvl_flights._closed_flights") == {
+        "INDEX btree (carrier, flight, day)",
+        "INDEX brin (acm_end_dt) WITH (autosummarize='on')",
+    }
     room.load("lvl_flights.flights", KEY, {**KEY, "acm_end_dt": "2026-01-02"})
     parts = room.rows("SELECT tableoid::regclass::text AS p FROM lvl_flights.flights ORDER BY 1")
     assert [row["p"] for row in parts] == [
