@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 from delivery.runs import SHOP
 
@@ -14,18 +12,14 @@ if TYPE_CHECKING:
 
 def test_a_full_delivery_and_what_changes_later(desk: Desk) -> None:
     desk.deploy(SHOP)
-    customers = desk.texts(["nbr", "email"], [("1", "a@x"), ("2", "b@x"), ("3", None)])
-    orders = desk.texts(["nbr", "customer", "amount"], [("10", "1", "1.50"), ("11", "2", "2")])
+    customers = desk.texts(["nbr", "email"], [(1, "a@x"), (2, "b@x"), (3, None)])
+    orders = desk.texts(["nbr", "customer", "amount"], [(10, 1, "1.50"), (11, 2, "2")])
     receipt = desk.deliver(1, entities={"customer": customers, "orders": orders})
-    print(receipt)
-    assert (receipt.delivery_status, receipt.verdict, receipt.attempt) == (
-        "ACCEPTED",
-        "ACCEPTED",
-        1,
-    )
-    customers = desk.texts(["nbr", "email"], [("1", "a@x"), ("2", "c@x"), ("4", "d")])
-    orders = desk.texts(["nbr", "customer", "amount"], [("10", "1", "1.50"), ("11", "2", "2")])
+    assert (receipt.delivery_status, receipt.verdict) == ("ACCEPTED", "ACCEPTED")
+    assert (receipt.attempt, receipt.queue_id) == (1, 1)
+    customers = desk.texts(["nbr", "email"], [(1, "a@x"), (2, "c@x"), (4, "d")])
     receipt = desk.deliver(2, entities={"customer": customers, "orders": orders})
-    print(receipt.document)
-    print(desk.current("customer"))
-    assert 0
+    assert receipt.queue_id == 2
+    (customer, _) = receipt.document["entities"]
+    assert [customer[f"rows_{n}"] for n in ("new", "changed", "deleted", "unchanged")] == [1] * 4
+    assert desk.current("customer") == [(1, "a@x"), (2, "c@x"), (4, "d")]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.lvl import HASHES, RECORD_IND, Current
+from omd.spark.names import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -644,18 +645,10 @@ class Judgement:
         query = constraint.expression
         assert query is not None  # noqa: S101 - a set rule has one
         words = set(re.findall(r"\w+", query.lower()))
-        # A view is a name in a session, and the user's session may have other views.
-        session = self._spark.newSession()
-        names = [name for name in self._plan.lvl_tables if name in words]
-        views = {name: f"omd_{self._run.delivery_id}_{self._run.attempt}_{name}" for name in names}
-        try:
-            for name, view in views.items():
-                self._visible(name).createOrReplaceGlobalTempView(view)
-                session.sql(f"CREATE TEMPORARY VIEW `{name}` AS SELECT * FROM global_temp.`{view}`")  # noqa: S608 - names of the model
-            found = session.sql(query)
-        finally:
-            for view in views.values():
-                self._spark.catalog.dropGlobalTempView(view)
+        for name in self._plan.lvl_tables:
+            if name in words:  # the session is that of the run alone
+                self._visible(name).createOrReplaceTempView(quote(name))
+        found = self._spark.sql(query)
         rows = self._state(side).filter("_up").select(*side.key)
         return _within(rows, found, [(n, n) for n in side.key])
 
