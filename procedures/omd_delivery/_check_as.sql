@@ -1,5 +1,5 @@
--- Days and times are compared in UTC, whatever the zone of a session is. Numbers become each other in
--- both engines in the same way.
+-- Days and times are compared in UTC, whatever the zone of a session is. Numbers become each other
+-- in both engines in the same way.
 
 CREATE OR REPLACE FUNCTION omd_delivery._check_as(
     p_node jsonb,

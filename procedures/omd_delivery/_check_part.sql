@@ -1,6 +1,6 @@
 -- A parser by precedence, with PostgreSQL's: from 1, OR, over AND, NOT, IS, comparison, BETWEEN IN
--- LIKE, ||, + -, * to 10, the sign. Each part is written anew for both engines with its parentheses,
--- so no text of a modeller reaches one of them unread.
+-- LIKE, ||, + -, * to 10, the sign. Each part is written anew for both engines with its
+-- parentheses, so no text of a modeller reaches one of them unread.
 
 CREATE OR REPLACE FUNCTION omd_delivery._check_part(
     p_kinds text[],

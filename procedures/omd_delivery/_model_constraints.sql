@@ -59,117 +59,119 @@ BEGIN ATOMIC
         UNION ALL
         SELECT
             o.entity_code,
-            format('%s.%s.%s', o.entity_code, o.object_code, f.constraint_type),
+            format('%s.%s.%s', o.entity_code, o.object_code, f.constraint_type) AS constraint_code,
             f.constraint_type,
             o.object_code,
-            NULL,
-            NULL,
-            NULL,
-            ARRAY[o.object_code],
-            NULL,
+            NULL AS alternate_key_code,
+            NULL AS child_code,
+            NULL AS relationship_code,
+            ARRAY[o.object_code] AS column_codes,
+            NULL AS expression,
             o.path,
             f.place,
             o.ordinal
         FROM object AS o
         INNER JOIN entity AS e ON o.entity_code = e.entity_code
-    CROSS JOIN (
-        VALUES ('datatype', 4), ('mandatory', 5), ('enumeration', 6)
-    ) AS f (constraint_type, place)
-    WHERE
-        o.kind = 'attribute'
-        AND NOT (o.definition -> 'retired')::boolean
-        AND CASE f.constraint_type
-            WHEN 'datatype' THEN TRUE
-            WHEN 'mandatory'
-                THEN
-                    (o.definition -> 'mandatory')::boolean
-                    AND o.object_code <> all(e.key_codes)
-            ELSE jsonb_typeof(o.definition -> 'values') = 'array'
-        END
-    UNION ALL
-    SELECT
-        o.entity_code,
-        format('%s.%s', o.entity_code, o.object_code),
-        o.definition ->> 'type',
-        o.definition ->> 'attribute',
-        NULL,
-        NULL,
-        NULL,
-        CASE
-            WHEN o.definition ->> 'type' = 'value' THEN ARRAY[o.definition ->> 'attribute']
-            ELSE '{}'
-        END,
-        coalesce(o.definition ->> 'check', o.definition ->> 'query'),
-        o.path,
-        7,
-        o.ordinal
-    FROM object AS o
-    WHERE o.kind = 'constraint'
-    UNION ALL
-    SELECT
-        o.entity_code,
-        format('%s.%s', o.entity_code, o.object_code),
-        'alternate_key',
-        NULL,
-        o.object_code,
-        NULL,
-        NULL,
-        omd_delivery._names(o.definition -> 'attributes'),
-        NULL,
-        o.path,
-        9,
-        o.ordinal
-    FROM object AS o
-    WHERE o.kind = 'alternate_key'
-    UNION ALL
-    SELECT
-        o.entity_code,
-        format('%s.%s', o.entity_code, o.object_code),
-        'parent_exists',
-        NULL,
-        NULL,
-        o.entity_code,
-        o.object_code,
-        omd_delivery._names(o.definition -> 'columns'),
-        NULL,
-        o.path,
-        10,
-        o.ordinal
-    FROM object AS o
-    WHERE o.kind = 'relationship'
-    UNION ALL
-    SELECT
-        o.definition ->> 'parent',
-        format('%s.%s.%s', o.definition ->> 'parent', o.entity_code, o.object_code),
-        'child_exists',
-        NULL,
-        NULL,
-        o.entity_code,
-        o.object_code,
-        '{}',
-        NULL,
-        o.path,
-        11,
-        o.ordinal
-    FROM object AS o
-    WHERE o.kind = 'relationship' AND (o.definition -> 'child_required')::boolean
-)
+        CROSS JOIN (
+            VALUES ('datatype', 4), ('mandatory', 5), ('enumeration', 6)
+        ) AS f (constraint_type, place)
+        WHERE
+            o.kind = 'attribute'
+            AND NOT (o.definition -> 'retired')::boolean
+            AND CASE f.constraint_type
+                WHEN 'datatype' THEN TRUE
+                WHEN 'mandatory'
+                    THEN
+                        (o.definition -> 'mandatory')::boolean
+                        AND o.object_code <> all(e.key_codes)
+                ELSE jsonb_typeof(o.definition -> 'values') = 'array'
+            END
+        UNION ALL
+        SELECT
+            o.entity_code,
+            format('%s.%s', o.entity_code, o.object_code) AS constraint_code,
+            o.definition ->> 'type' AS constraint_type,
+            o.definition ->> 'attribute' AS attribute_code,
+            NULL AS alternate_key_code,
+            NULL AS child_code,
+            NULL AS relationship_code,
+            CASE
+                WHEN o.definition ->> 'type' = 'value' THEN ARRAY[o.definition ->> 'attribute']
+                ELSE '{}'
+            END AS column_codes,
+            coalesce(o.definition ->> 'check', o.definition ->> 'query') AS expression,
+            o.path,
+            7 AS place,
+            o.ordinal
+        FROM object AS o
+        WHERE o.kind = 'constraint'
+        UNION ALL
+        SELECT
+            o.entity_code,
+            format('%s.%s', o.entity_code, o.object_code) AS constraint_code,
+            'alternate_key' AS constraint_type,
+            NULL AS attribute_code,
+            o.object_code,
+            NULL AS child_code,
+            NULL AS relationship_code,
+            omd_delivery._names(o.definition -> 'attributes') AS column_codes,
+            NULL AS expression,
+            o.path,
+            9 AS place,
+            o.ordinal
+        FROM object AS o
+        WHERE o.kind = 'alternate_key'
+        UNION ALL
+        SELECT
+            o.entity_code,
+            format('%s.%s', o.entity_code, o.object_code) AS constraint_code,
+            'parent_exists' AS constraint_type,
+            NULL AS attribute_code,
+            NULL AS alternate_key_code,
+            o.entity_code AS child_code,
+            o.object_code AS relationship_code,
+            omd_delivery._names(o.definition -> 'columns') AS column_codes,
+            NULL AS expression,
+            o.path,
+            10 AS place,
+            o.ordinal
+        FROM object AS o
+        WHERE o.kind = 'relationship'
+        UNION ALL
+        SELECT
+            o.definition ->> 'parent' AS entity_code,
+            format(
+                '%s.%s.%s', o.definition ->> 'parent', o.entity_code, o.object_code
+            ) AS constraint_code,
+            'child_exists' AS constraint_type,
+            NULL AS attribute_code,
+            NULL AS alternate_key_code,
+            o.entity_code AS child_code,
+            o.object_code AS relationship_code,
+            '{}' AS column_codes,
+            NULL AS expression,
+            o.path,
+            11 AS place,
+            o.ordinal
+        FROM object AS o
+        WHERE o.kind = 'relationship' AND (o.definition -> 'child_required')::boolean
+    )
 
-SELECT
-    f.entity_code,
-    f.constraint_code,
-    f.constraint_type,
-    f.attribute_code,
-    f.alternate_key_code,
-    f.child_code,
-    f.relationship_code,
-    f.column_codes,
-    f.expression,
-    f.path,
-    row_number() OVER (
-        PARTITION BY f.entity_code ORDER BY f.place, f.n, f.path
-    ) AS ordinal
-FROM found AS f;
+    SELECT
+        f.entity_code,
+        f.constraint_code,
+        f.constraint_type,
+        f.attribute_code,
+        f.alternate_key_code,
+        f.child_code,
+        f.relationship_code,
+        f.column_codes,
+        f.expression,
+        f.path,
+        row_number() OVER (
+            PARTITION BY f.entity_code ORDER BY f.place, f.n, f.path
+        ) AS ordinal
+    FROM found AS f;
 END;
 
 COMMENT ON FUNCTION omd_delivery._model_constraints IS

@@ -26,13 +26,13 @@ BEGIN ATOMIC
                     INNER JOIN
                         omd_delivery.model_constraint AS c
                         ON s.constraint_id = c.constraint_id
-                INNER JOIN omd_delivery.entity AS e ON c.entity_id = e.entity_id
-                WHERE e.interface_id = i.interface_id AND NOT c.is_retired
+                    INNER JOIN omd_delivery.entity AS e ON c.entity_id = e.entity_id
+                    WHERE e.interface_id = i.interface_id AND NOT c.is_retired
+                )
             )
         )
-    )
-FROM omd_delivery.interface AS i
-WHERE i.interface_id = p_interface_id;
+    FROM omd_delivery.interface AS i
+    WHERE i.interface_id = p_interface_id;
 END;
 
 COMMENT ON FUNCTION omd_delivery._model_document IS

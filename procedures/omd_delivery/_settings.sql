@@ -47,15 +47,15 @@ BEGIN ATOMIC
         coalesce((s.setting ->> 'enabled')::boolean, TRUE) AS is_enabled
     FROM omd_delivery.model_constraint AS c
     INNER JOIN omd_delivery.entity AS e ON c.entity_id = e.entity_id
-INNER JOIN omd_delivery.constraint_type AS t ON c.constraint_type = t.constraint_type
-LEFT JOIN omd_delivery.constraint_setting AS m ON c.constraint_id = m.constraint_id
-CROSS JOIN
-    LATERAL (
-        SELECT
-            coalesce(m.setting, '{}')
-            || coalesce(p_overrides -> c.constraint_code, '{}') AS setting
-    ) AS s
-WHERE e.interface_id = p_interface_id AND NOT c.is_retired;
+    INNER JOIN omd_delivery.constraint_type AS t ON c.constraint_type = t.constraint_type
+    LEFT JOIN omd_delivery.constraint_setting AS m ON c.constraint_id = m.constraint_id
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                coalesce(m.setting, '{}')
+                || coalesce(p_overrides -> c.constraint_code, '{}') AS setting
+        ) AS s
+    WHERE e.interface_id = p_interface_id AND NOT c.is_retired;
 END;
 
 COMMENT ON FUNCTION omd_delivery._settings IS

@@ -117,70 +117,70 @@ BEGIN ATOMIC
         'is missing; expected: ' || e.words AS problem
     FROM shape AS s
     INNER JOIN expected AS e ON s.holds = e.holds
-WHERE
-    s.level = p_level
-    AND s.is_required
-    AND jsonb_typeof(p_object) = 'object'
-    AND NOT p_object ? s.key
-UNION ALL
-SELECT
-    concat_ws('.', nullif(p_path, ''), g.key) AS path,
-    CASE WHEN s.key IS NULL THEN 'unknown key' ELSE 'expected: ' || e.words END AS problem
-FROM given AS g
-LEFT JOIN shape AS s ON s.level = p_level AND g.key = s.key
-LEFT JOIN expected AS e ON s.holds = e.holds
-WHERE NOT coalesce(
-    CASE s.holds
-        WHEN 'code' THEN g.words ~ '^[a-z][a-z0-9_]{0,40}$'
-        WHEN 'attribute'
-            THEN
-                g.words ~ '^[a-z][a-z0-9_]{0,40}$'
-                AND g.words !~ '^(acm_.*|delivery_id|ctid|tableoid|[cx](min|max))$'
-        WHEN 'text' THEN g.words !~ '^[[:space:]]*$'
-        WHEN 'column'
-            THEN
-                g.words !~ '^([[:space:]]*|ctid|tableoid|[cx](min|max))$'
-                AND octet_length(g.words) <= 63
-        WHEN 'boolean' THEN g.is_a = 'boolean'
-        WHEN 'object' THEN g.is_a = 'object'
-        WHEN 'list' THEN g.is_a = 'array'
-        WHEN 'items' THEN g.is_a = 'array' AND g.value <> '[]'
-        WHEN 'names'
-            THEN
-                g.is_a = 'array'
-                AND cardinality(omd_delivery._names(g.value)) BETWEEN 1 AND 32
-                AND NOT EXISTS (
-                    SELECT FROM omd_delivery._items(g.value) AS i
-                    GROUP BY i.item
-                    HAVING count(*) > 1 OR jsonb_typeof(i.item) <> 'string'
-                )
-        WHEN 'values'
-            THEN
-                g.is_a = 'array' AND g.value <> '[]'
-                AND NOT EXISTS (
-                    SELECT FROM omd_delivery._items(g.value) AS i
-                    WHERE jsonb_typeof(i.item) NOT IN ('string', 'number', 'boolean')
-                )
-        WHEN 'type' THEN omd_delivery._data_type(g.words) IS NOT NULL
-        WHEN 'constraint' THEN g.words IN ('value', 'record', 'set')
-        WHEN 'action' THEN omd_delivery._action_code(g.words) IS NOT NULL
-        WHEN 'threshold'
-            THEN
-                g.words = 'none'
-                OR (
+    WHERE
+        s.level = p_level
+        AND s.is_required
+        AND jsonb_typeof(p_object) = 'object'
+        AND NOT p_object ? s.key
+    UNION ALL
+    SELECT
+        concat_ws('.', nullif(p_path, ''), g.key) AS path,
+        CASE WHEN s.key IS NULL THEN 'unknown key' ELSE 'expected: ' || e.words END AS problem
+    FROM given AS g
+    LEFT JOIN shape AS s ON s.level = p_level AND g.key = s.key
+    LEFT JOIN expected AS e ON s.holds = e.holds
+    WHERE NOT coalesce(
+        CASE s.holds
+            WHEN 'code' THEN g.words ~ '^[a-z][a-z0-9_]{0,40}$'
+            WHEN 'attribute'
+                THEN
+                    g.words ~ '^[a-z][a-z0-9_]{0,40}$'
+                    AND g.words !~ '^(acm_.*|delivery_id|ctid|tableoid|[cx](min|max))$'
+            WHEN 'text' THEN g.words !~ '^[[:space:]]*$'
+            WHEN 'column'
+                THEN
+                    g.words !~ '^([[:space:]]*|ctid|tableoid|[cx](min|max))$'
+                    AND octet_length(g.words) <= 63
+            WHEN 'boolean' THEN g.is_a = 'boolean'
+            WHEN 'object' THEN g.is_a = 'object'
+            WHEN 'list' THEN g.is_a = 'array'
+            WHEN 'items' THEN g.is_a = 'array' AND g.value <> '[]'
+            WHEN 'names'
+                THEN
+                    g.is_a = 'array'
+                    AND cardinality(omd_delivery._names(g.value)) BETWEEN 1 AND 32
+                    AND NOT EXISTS (
+                        SELECT FROM omd_delivery._items(g.value) AS i
+                        GROUP BY i.item
+                        HAVING count(*) > 1 OR jsonb_typeof(i.item) <> 'string'
+                    )
+            WHEN 'values'
+                THEN
+                    g.is_a = 'array' AND g.value <> '[]'
+                    AND NOT EXISTS (
+                        SELECT FROM omd_delivery._items(g.value) AS i
+                        WHERE jsonb_typeof(i.item) NOT IN ('string', 'number', 'boolean')
+                    )
+            WHEN 'type' THEN omd_delivery._data_type(g.words) IS NOT NULL
+            WHEN 'constraint' THEN g.words IN ('value', 'record', 'set')
+            WHEN 'action' THEN omd_delivery._action_code(g.words) IS NOT NULL
+            WHEN 'threshold'
+                THEN
+                    g.words = 'none'
+                    OR (
+                        g.is_a = 'number'
+                        AND g.value >= '0' AND g.value <= '9223372036854775807'
+                        AND g.value::numeric = trunc(g.value::numeric)
+                    )
+            WHEN 'count'
+                THEN
                     g.is_a = 'number'
                     AND g.value >= '0' AND g.value <= '9223372036854775807'
                     AND g.value::numeric = trunc(g.value::numeric)
-                )
-        WHEN 'count'
-            THEN
-                g.is_a = 'number'
-                AND g.value >= '0' AND g.value <= '9223372036854775807'
-                AND g.value::numeric = trunc(g.value::numeric)
-        WHEN 'percent' THEN g.is_a = 'number' AND g.value >= '0' AND g.value <= '100'
-    END,
-    FALSE
-);
+            WHEN 'percent' THEN g.is_a = 'number' AND g.value >= '0' AND g.value <= '100'
+        END,
+        FALSE
+    );
 END;
 
 COMMENT ON FUNCTION omd_delivery._shape_problems IS

@@ -72,7 +72,10 @@ SILENT = {
     "dispatch suspend", "dispatch resume", "dispatch register-schedule",
     "dispatch remove-schedule", "dispatch register-family", "dispatch register-type",
     "dispatch set-custom", "dispatch set-external-name", "dispatch allow-search",
-    "dispatch maintain", "dispatch purge", "dispatch set-migration-status",
+    "dispatch maintain", "dispatch purge", "dispatch set-migration-status", "model", "delivery",
+    "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",
+    "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
+    "delivery purge",
 }  # fmt: skip
 
 

@@ -361,7 +361,7 @@ def test_wrong_use_is_told_before_anything_is_done(omd_: Command, tmp_path: Path
     files = ("--files", str(tmp_path))
     for arguments, hint in {
         ("run", "a"): "Missing option '--files'",
-        ("run", "a", "--files", "/nowhere"): "does not exist",
+        ("run", "a", "--files", "/nowhere"): "there is no folder /nowhere",
         ("run", "a", *files, "--snapshot", "soon"): "soon is not like",
         ("run", "a", *files, "--load", "=DELTA"): "=DELTA names no entity",
         ("run", "a", *files, "--load", "e", "--load", "e=DELTA"): "e is given twice",

@@ -269,7 +269,6 @@ _receipt_file = click.option(
     metavar="FILE.html",
     help="Write the receipt to this file too, as a page for people.",
 )
-_folder = click.Path(exists=True, path_type=Path)
 
 
 def _loads(
@@ -287,6 +286,13 @@ def _loads(
         except ValueError as error:
             raise click.BadParameter(f"{load} is no JSON: {error}") from error
     return found or None
+
+
+def _folder(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> str | None:
+    """Return a folder; whether one is there that is not local, Spark knows."""
+    if told is not None and "://" not in told and not Path(told).is_dir():
+        raise click.BadParameter(f"there is no folder {told}")
+    return told
 
 
 def _document(
@@ -310,7 +316,7 @@ delivery.section("Run deliveries")
 @click.option(
     "--files",
     required=True,
-    type=_folder,
+    callback=_folder,
     metavar="DIR",
     help="The folder of <entity>.csv, .json or .parquet, or of folders so named.",
 )
@@ -357,7 +363,7 @@ def run(
     agreement: str,
     dsn: str,
     output: str,
-    files: Path,
+    files: str,
     page: Path | None,
     wait: float,
     master: str | None,
@@ -377,7 +383,7 @@ def run(
     arguments = {name: value for name, value in told.items() if value}
     if message is not None:
         arguments["message"] = {"message": message}
-    arguments["files"] = str(files)
+    arguments["files"] = files
     return _deliver(dsn, output, page, wait, master, agreement, arguments)
 
 
@@ -387,7 +393,7 @@ def run(
 @document_option
 @click.option(
     "--files",
-    type=_folder,
+    callback=_folder,
     metavar="DIR",
     help="Its files; by default its staging tables are read.",
 )
@@ -398,7 +404,7 @@ def resume(
     delivery_id: int,
     dsn: str,
     output: str,
-    files: Path | None,
+    files: str | None,
     page: Path | None,
     wait: float,
     master: str | None,
@@ -409,7 +415,7 @@ def resume(
     them again. The exit codes are those of run.
     """
     arguments: dict[str, Any] = {"delivery_id": delivery_id}
-    arguments |= {"files": str(files)} if files else {"staging": "postgres"}
+    arguments |= {"files": files} if files else {"staging": "postgres"}
     return _deliver(dsn, output, page, wait, master, None, arguments)
 
 
