@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from contextlib import contextmanager
@@ -665,6 +666,10 @@ def _add_view(
         row = getattr(rows, f"Delivery{view.title()}Row")
         with _open(dsn) as room:
             found = room.report(row, order_by=order_by, descending=newest, limit=limit, **equal)
+        if output == "table" and view == "queue":
+            from omd.delivery.receipt import row_counts
+
+            found = [dataclasses.replace(r, row_counts=row_counts(r.row_counts)) for r in found]
         show(found[::-1] if newest else found, columns, output)
         if limit is not None and len(found) == limit:
             click.echo(f"There may be more than {limit}: --limit shows them.", err=True)

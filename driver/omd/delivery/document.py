@@ -316,12 +316,23 @@ def whole_document(
 
 
 def as_yaml(document: Mapping[str, Any]) -> str:
-    """Return a model as a YAML document, as `read_model` reads it; short objects are on one line."""
+    """Return a model as YAML, as `read_model` reads it; what is short stands on one line."""
     return "\n".join(_block(document, 0)) + "\n"
 
 
 _ORDER = [
-    *("interface", "entities", "name", "parent", "columns", "type", "attribute", "key"),
+    *(
+        "agreement",
+        "tenant",
+        "interface",
+        "entities",
+        "name",
+        "parent",
+        "columns",
+        "type",
+        "attribute",
+        "key",
+    ),
     *("attributes", "mandatory", "values", "source", "computed", "format", "alternate_keys"),
     *("relationships", "constraints", "check", "query", "action", "threshold"),
 ]

@@ -27,7 +27,7 @@ class Progress:
         tell: gets each line.
     """
 
-    def __init__(self, room: Delivery, delivery_id: int, tell: Callable[[str], object]) -> None:
+    def __init__(self, room: Delivery, delivery_id: int, tell: Callable[[str], None]) -> None:
         self._room = room
         self._delivery_id = delivery_id
         self._tell = tell
@@ -78,9 +78,7 @@ def _event(event: DeliveryEventsRow) -> str:
 
 
 def _counts(row: DeliveryMetricsRow) -> str:
-    told = (
-        f"{row.entity_code}: {row.rows_delivered:,} rows delivered, {row.rows_skipped:,} left out"
-    )
+    told = f"{row.entity_code}: {row.rows_delivered:,} rows, {row.rows_skipped:,} left out"
     if row.rows_new is not None:
         told += (
             f"; {row.rows_new:,} new, {row.rows_changed:,} changed, {row.rows_deleted:,} deleted"

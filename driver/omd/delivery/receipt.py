@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd.cli.common import as_text, printable, short, show_pairs, show_table
-from omd.cli.markup import Html, el, join, moment, name, number, page, section, table
+from omd.cli.markup import Html, el, moment, name, number, page, section, table
 from omd.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from omd.delivery.room import Delivery
 
-__all__ = ["Receipt", "as_page", "print_receipt", "read_receipt"]
+__all__ = ["Receipt", "as_page", "print_receipt", "read_receipt", "row_counts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,6 @@ def explain(receipt: Receipt) -> Explained:
     """Return what became of a delivery, why, and what to do next."""
     status, verdict = receipt.log.delivery_status, receipt.log.verdict
     why = list(_reasons(receipt))
-    again = f"The rows can be looked at with: omd delivery quarantine {receipt.log.delivery_id}"
     by = f"{receipt.last.editor} said: {receipt.last.reason}"
     if status == "CHECKED":
         what = "be rejected" if receipt.is_rejected else "be accepted"
@@ -118,7 +117,7 @@ def explain(receipt: Receipt) -> Explained:
             "F" if receipt.is_rejected else "S",
             f"This was a trial: the delivery would {what}{more}",
             [*why, "Nothing was stored."],
-            ["Correct the data and try again.", again]
+            [*_remedies(receipt)]
             if receipt.is_rejected
             else ["Deliver it for good when you want to."],
         )
@@ -127,7 +126,7 @@ def explain(receipt: Receipt) -> Explained:
             "F",
             "The delivery was rejected",
             [*why, "Nothing was stored."],
-            [*_remedies(receipt), *([again] if receipt.rules(broken=True) else [])],
+            [*_remedies(receipt)],
         )
     if status == "REJECTED":
         return Explained(
@@ -140,7 +139,7 @@ def explain(receipt: Receipt) -> Explained:
         return Explained(
             "A",
             "The work on this delivery was cancelled",
-            [by, "Nothing was stored, and nothing was said about the data."],
+            [by, "Nothing was stored."],
             ["Deliver again when it is wanted."],
         )
     if status == "REVERTED":
@@ -163,8 +162,11 @@ def explain(receipt: Receipt) -> Explained:
             "S",
             f"The delivery was accepted{', with findings' if with_findings else ''}",
             [*(why if with_findings else ["No rule was broken."]), *filter(None, [effect])],
-            ["Correct these rows at the source; the next delivery brings them again.", again]
-            if with_findings
+            [
+                "Correct these rows at the source; the next delivery brings them again.",
+                *_quarantine(receipt),
+            ]
+            if any(_has_rows(rule) for _, rule in receipt.rules(broken=True))
             else ["Nothing has to be done."],
         )
     return _unfinished(receipt)
@@ -228,6 +230,17 @@ def _remedies(receipt: Receipt) -> Iterator[str]:
         )
     if len(broken) > len(deleted):
         yield "Correct the data and deliver again; the same time of the data may be used."
+    yield from _quarantine(receipt)
+
+
+def _quarantine(receipt: Receipt) -> Iterator[str]:
+    if any(_has_rows(rule) for _, rule in receipt.rules(broken=True)):
+        yield f"The rows can be looked at with: omd delivery quarantine {receipt.log.delivery_id}"
+
+
+def _has_rows(rule: Mapping[str, Any]) -> bool:
+    """Whether a rule that was broken has rows that can be shown."""
+    return rule["type"] not in ("columns", "row_count", "deletes")
 
 
 _WORDS = {
@@ -278,6 +291,16 @@ def limit_of(rule: Mapping[str, Any]) -> str:
     return " and ".join(told) or "any number"
 
 
+def row_counts(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """Return how many rows of each entity were new, changed and deleted, in words."""
+    words = {"N": "new", "A": "changed", "R": "deleted"}
+    return "; ".join(
+        f"{entity}: " + ", ".join(f"{n:,} {words[kind]}" for kind, n in of.items() if n)
+        for entity, of in sorted(counts.items())
+        if any(of.values())
+    )
+
+
 def _finding(code: str) -> str:
     return _FINDINGS.get(code, code.lower().replace("_", " "))
 
@@ -301,6 +324,7 @@ def print_receipt(receipt: Receipt) -> None:
             "interface": log.interface_code + _version(log),
             "data of": log.snapshot_datetime,
             "status": _status(log),
+            "verdict": log.verdict,
         }
     )
     _print("Entities", receipt.entities, _entity_columns())
@@ -333,8 +357,7 @@ def _print(title: str, rows: list[Any], columns: Mapping[str, Callable[[Any], An
 
 
 def _status(log: DeliveryLogRow) -> str:
-    told = log.delivery_status + (f", {log.verdict}" if log.verdict else "")
-    return told + (" (trial)" if log.is_dry_run and log.delivery_status != "CHECKED" else "")
+    return log.delivery_status + (" (trial)" if log.is_dry_run else "")
 
 
 def _version(log: DeliveryLogRow) -> str:
@@ -383,7 +406,6 @@ def as_page(receipt: Receipt) -> str:
     log, told = receipt.log, explain(receipt)
     broken, kept = receipt.rules(broken=True), receipt.rules(broken=False)
     pairs: dict[str, object] = {
-        "Delivery": log.delivery_id,
         "From": [name(log.tenant_name), f" ({log.tenant_code})"],
         "Agreement": log.agreement_code,
         "Interface": log.interface_code + _version(log),
@@ -393,6 +415,7 @@ def as_page(receipt: Receipt) -> str:
             log.status_datetime
         ),
         "Status": _status(log),
+        "Verdict": log.verdict,
         "Complete": "yes, all that was agreed"
         if receipt.document["is_complete"]
         else "no, a part of what was agreed",
@@ -421,7 +444,7 @@ def as_page(receipt: Receipt) -> str:
         section("entities", "What was delivered", _table(receipt.entities, _entity_columns())),
     ]
     if broken:
-        body.append(section("rules", "Rules that were broken", _rules(broken)))
+        body.append(section("rules", "Rules that were broken", _rules(broken, receipt)))
     if findings:
         columns: dict[str, Callable[[Any], object]] = {
             "entity": lambda f: f[0],
@@ -434,18 +457,23 @@ def as_page(receipt: Receipt) -> str:
             section(
                 "kept",
                 "Rules that were kept",
-                el("details", el("summary", f"All {len(kept):,} of them"), _rules(kept)),
+                el("details", el("summary", f"All {len(kept):,} of them"), _rules(kept, receipt)),
             )
         )
     body.append(
         el(
             "p",
-            f"Times are those of {datetime.now().astimezone():%Z (UTC%z)}. "
-            "This page holds counts and no row of the data.",
+            f"Times are local, in {_zone()}. This page holds counts and no row of the data.",
             cls="note",
         )
     )
     return page(f"Receipt of delivery {log.delivery_id}: {told.title}", *body, style=_STYLE)
+
+
+def _zone() -> str:
+    now = datetime.now().astimezone()
+    name, offset = f"{now:%Z}", f"{now:%z}"
+    return name if offset == "+0000" else f"{name} (UTC{offset[:3]}:{offset[3:]})"
 
 
 def _message(message: Any) -> object:
@@ -472,22 +500,24 @@ def _table(rows: list[Any], columns: Mapping[str, Callable[[Any], Any]]) -> Html
     return table(rows, {title: shown(title, cell) for title, cell in columns.items()})
 
 
-def _rules(rules: list[tuple[str, Mapping[str, Any]]]) -> Html:
+def _rules(rules: list[tuple[str, Mapping[str, Any]]], receipt: Receipt) -> Html:
     def badge(found: tuple[str, Mapping[str, Any]]) -> Html:
         level = found[1]["level"]
         return el("span", _TOLD[level], cls=f"badge {_COLOURS[level]}")
 
     columns = _rule_columns()
+    has_old = any(rule["existing"] for _, rule in rules)
     return _table(
         rules,
         {
             "found": badge,
             "entity": lambda f: f[0],
+            "what": lambda f: el("span", words_of(*f), el("small", f[1]["constraint"])),
             "rows#": columns["rows#"],
-            "what": lambda f: join([el("span", words_of(*f)), el("small", f[1]["constraint"])]),
-            "of them existing#": lambda f: f[1]["existing"] or None,
+            **({"of them old#": columns["existing#"]} if has_old else {}),
             "allowed": columns["allowed"],
-            "what is done": columns["what is done"],
+            # Nothing is done to the rows of a delivery that is not stored.
+            **({} if receipt.is_rejected else {"what is done": columns["what is done"]}),
         },
     )
 
@@ -513,5 +543,12 @@ dl { margin: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(28
 dl div { display: grid; grid-template-columns: 88px minmax(0, 1fr); }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .line { display: block; }
+#rules td, #kept td { white-space: nowrap; }
+#rules td:nth-child(3), #kept td:nth-child(3) { white-space: normal; width: 100%; }
+#rules :is(th, td):last-child, #kept :is(th, td):last-child { width: auto; }
+@media screen and (max-width: 700px) {
+  #rules td, #kept td { white-space: normal; width: auto; }
+  .verdict { padding-left: 16px; } .verdict h2 { padding-left: 40px; min-height: 30px; }
+}
 small { display: block; color: var(--soft); }
 """

@@ -24,6 +24,8 @@ from omd.cli.markup import (
     table,
 )
 from omd.control import rows as t
+from omd.delivery import rows as v
+from omd.delivery.receipt import row_counts
 from omd.dispatch import rows as d
 from omd.lineage.rows import SourcesRow
 
@@ -374,6 +376,7 @@ def make(control: Control, start: datetime) -> str:
 
     sources = [row for row in control.report(SourcesRow) if row.problem]
     task_tiles, task_sections = _dispatch(control, now)
+    delivery_tiles, delivery_sections = _delivery(control, start)
 
     told = conninfo_to_dict(control.dsn)
     database = str(told.get("dbname", ""))
@@ -384,6 +387,7 @@ def make(control: Control, start: datetime) -> str:
         ("pending", "rollbacks wait", compact(len(pending)), "A"),
         ("sources", "sources with a problem", compact(len(sources)), "F"),
         *task_tiles,
+        *delivery_tiles,
         ("runs", "Module Instances", _counted(modules, MOST_RUNS), None),
         ("throughput", "rows inserted", compact(sum(run.rows_inserted for run in modules)), None),
     )
@@ -467,6 +471,7 @@ def make(control: Control, start: datetime) -> str:
             "problem": lambda r: message(r.problem),
         })),
         *task_sections,
+        *delivery_sections,
         section("directives", "Directives for the next run", table(directives, {
             "of": lambda r: r.instance_type.capitalize(),
             "code": lambda r: name(r.code),
@@ -585,6 +590,75 @@ def _dispatch(
             "next": lambda r: moment(r.next_time),
             "problem": lambda r: message(r.problem),
         })))  # fmt: skip
+    return tiles, sections
+
+
+_VERDICT = {"ACCEPTED": "S", "ACCEPTED WITH FINDINGS": "A", "REJECTED": "F"}
+
+
+def _delivery(
+    control: Control, start: datetime
+) -> tuple[list[tuple[str, str, str, str | None]], list[Html]]:
+    """Return the tiles and sections of the room delivery; there are none until it is used."""
+    marks = control.report(v.DeliveryMarksRow, order_by=["interface_code", "entity_code"])
+    if not marks:
+        return [], []
+    log = control.report(
+        v.DeliveryLogRow, order_by=["delivery_id"], descending=True, limit=MOST_ROWS,
+        after={"status_datetime": start},
+    )  # fmt: skip
+    queue = control.report(
+        v.DeliveryQueueRow, order_by=["queue_id"], queue_status=["QUEUED", "LOADING"]
+    )
+    state = control.report(v.DeliveryStateRow, order_by=["delivery_id"])
+    # What is accepted waits for the facts, and stands in the queue.
+    unfinished = [row for row in state if row.delivery_status != "ACCEPTED"]
+    rejected = sum(row.verdict == "REJECTED" for row in log)
+    tiles = [
+        ("deliveries", "deliveries unfinished", compact(len(unfinished)), "A"),
+        ("verdicts", "deliveries rejected", compact(rejected), "F"),
+        ("deltas", "deltas queued", compact(len(queue)), None),
+    ]
+    sections = [
+        section("deliveries", "Unfinished deliveries", table(unfinished[:MOST_ROWS], {
+            "delivery#": lambda r: r.delivery_id,
+            "agreement": lambda r: name(r.agreement_code),
+            "interface": lambda r: r.interface_code,
+            "data of": lambda r: moment(r.snapshot_datetime),
+            "status": lambda r: el("span", r.delivery_status, cls="badge E"),
+            "run#": lambda r: r.attempt or None,
+            "for#": lambda r: r.status_age,
+            "waits for": lambda r: r.waits_for,
+        }), _only(len(unfinished[:MOST_ROWS]), len(unfinished), "deliveries")),
+        section("verdicts", "Deliveries", table(log, {
+            "delivery#": lambda r: r.delivery_id,
+            "agreement": lambda r: name(r.agreement_code),
+            "data of": lambda r: moment(r.snapshot_datetime),
+            "status": lambda r: r.delivery_status.lower() + (" (trial)" if r.is_dry_run else ""),
+            "verdict": lambda r: el(
+                "span", r.verdict.lower(), cls=f"badge {_VERDICT[r.verdict]}"
+            ) if r.verdict else None,
+            "since": lambda r: moment(r.status_datetime),
+            "Batch#": lambda r: r.batch_instance_id,
+            "tenant": lambda r: name(r.tenant_name),
+        }), el("p", f"Only the newest {MOST_ROWS:,} are shown.", cls="note")
+            if len(log) >= MOST_ROWS else None),
+        section("deltas", "Deltas that wait for the facts", table(queue[:MOST_ROWS], {
+            "item#": lambda r: r.queue_id,
+            "interface": lambda r: r.interface_code,
+            "delivery#": lambda r: r.delivery_id,
+            "data of": lambda r: moment(r.snapshot_datetime),
+            "status": lambda r: r.queue_status.lower(),
+            "queued": lambda r: moment(r.queued_datetime),
+            "rows": lambda r: row_counts(r.row_counts),
+        }), _only(len(queue[:MOST_ROWS]), len(queue), "items")),
+        section("marks", "Delivered up to", table(marks[:MOST_ROWS], {
+            "interface": lambda r: r.interface_code,
+            "entity": lambda r: r.entity_code,
+            "delivery#": lambda r: r.delivery_id,
+            "data of": lambda r: moment(r.snapshot_datetime),
+        }), _only(len(marks[:MOST_ROWS]), len(marks), "entities")),
+    ]  # fmt: skip
     return tiles, sections
 
 
