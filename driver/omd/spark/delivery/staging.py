@@ -12,7 +12,7 @@ import codecs
 import os
 import re
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,7 @@ _SETTINGS = {
     "spark.sql.legacy.javaCharsets": "true",
     "spark.sql.legacy.codingErrorAction": "true",
 }
+_MARK = "spark.omd.delivery"
 _WHOLE_FILES = {
     "spark.sql.files.maxPartitionBytes": str(2**60),
     "spark.sql.files.openCostInBytes": str(2**60),
@@ -74,10 +75,14 @@ class StagingChanged(OmdError):  # noqa: N818 - named like the other errors of O
 def working_session(spark: SparkSession) -> SparkSession:
     """Return a session with the views and functions of this one, and settings of its own.
 
+    A session that this function has returned is returned as it is.
+
     Raises:
         DeliveryArgumentInvalid: it is a session of Spark Connect.
     """
-    return _cloned(spark, _SETTINGS)
+    if spark.conf.get(_MARK, None) == "true":
+        return spark
+    return _cloned(spark, _SETTINGS | {_MARK: "true"})
 
 
 def _cloned(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
@@ -92,10 +97,16 @@ def _cloned(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     return clone
 
 
+def _jvm(spark: SparkSession) -> Any:
+    return spark._jvm
+
+
 def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
     """Return a DataFrame of another session of the same driver as one of this session."""
+    if frame.sparkSession is spark:
+        return frame
     plan = frame._jdf.queryExecution().analyzed()
-    dataset = spark._jvm.org.apache.spark.sql.classic.Dataset
+    dataset = _jvm(spark).org.apache.spark.sql.classic.Dataset
     return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
@@ -126,7 +137,7 @@ def stage(
     """Return the staged rows of the entities of the plan.
 
     Args:
-        spark: a session of `working_session`.
+        spark: the session, best one of `working_session`; the frames are of such a one.
         plan: the plan of stage 1.
         given: DataFrames or paths by entity; the path of a folder with ``<entity>.csv``, ``.json``
             or ``.parquet``, which may be folders; or ``"postgres"``.
@@ -136,6 +147,7 @@ def stage(
         DeliveryArgumentInvalid: what was given is not what is delivered, or can't be read.
         InvalidModel: the query of a derived entity can't be compiled.
     """
+    spark = working_session(spark)
     delivered = {e.entity: e for e in plan.entities.values() if e.load is not None}
     sources = _sources(spark, plan, given)
     unexpected = sorted(set(sources) - {n for n, e in delivered.items() if e.derived is None})
@@ -272,11 +284,8 @@ def _derive(
         frame = spark.sql(derived.query)
     except AnalysisException as error:
         if lacking:
-            nothing = ", ".join(f"{quote(a.name)} string" for a in entity.attributes)
-            frame = spark.createDataFrame([], nothing)
-            return replace(
-                _typed(entity, frame.select(), F.lit("derived"), ""), columns=(), findings={}
-            )
+            none = spark.createDataFrame([], "nothing string").select()
+            return _typed(entity, none, F.lit("derived"), "")
         raise InvalidModel(
             f"the query of {entity.entity} can't be compiled: {_first_line(error)}"
         ) from error
@@ -342,7 +351,7 @@ def _absolute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
 
 
 def _list(spark: SparkSession, root: str) -> tuple[tuple[str, int, int], ...]:
-    path = spark._jvm.org.apache.hadoop.fs.Path(root)
+    path = _jvm(spark).org.apache.hadoop.fs.Path(root)
     system = path.getFileSystem(spark._jsc.hadoopConfiguration())
     if not system.exists(path):
         raise DeliveryArgumentInvalid(f"there is no file or folder {root}")
@@ -373,7 +382,7 @@ def _format(path: str, csv: Mapping[str, Any]) -> str | None:
 def _in_folder(
     spark: SparkSession, folder: str, entities: Iterable[str], csv: Mapping[str, Any]
 ) -> dict[str, _Files]:
-    path = spark._jvm.org.apache.hadoop.fs.Path(folder)
+    path = _jvm(spark).org.apache.hadoop.fs.Path(folder)
     system = path.getFileSystem(spark._jsc.hadoopConfiguration())
     if not system.exists(path) or not system.getFileStatus(path).isDirectory():
         raise DeliveryArgumentInvalid(f"there is no folder {folder}")
@@ -519,7 +528,7 @@ class _Csv(_Reader):
         if path.endswith(_COMPRESSED) and not path.endswith(".gz"):
             first = self.lines(self.spark, [path]).select("value").head()
             return "" if first is None else str(first[0])
-        where = self.spark._jvm.org.apache.hadoop.fs.Path(path)
+        where = _jvm(self.spark).org.apache.hadoop.fs.Path(path)
         stream = where.getFileSystem(self.spark._jsc.hadoopConfiguration()).open(where)
         try:
             data = bytes(stream.readNBytes(_HEAD))
