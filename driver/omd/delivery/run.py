@@ -204,7 +204,8 @@ class DeliveryBlock:
             return None if loads is None else dict(loads)
         if isinstance(self.given, str):
             engine: Any = engines.engine("SPARK")
-            names = engine.delivered_in(self.given)
+            spark = self._spark or self.room.control.spark or engine.active()
+            names = engine.delivered_in(self.given, spark)
         else:
             names = self.given
         return {**dict.fromkeys(names, "FULL"), **(loads or {})}

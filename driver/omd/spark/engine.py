@@ -145,11 +145,11 @@ class SparkEngine:
 
         deliver(run)
 
-    def delivered_in(self, folder: str) -> Sequence[str]:
-        """See `omd.spark.delivery.staging.delivered_in`."""
-        from omd.spark.delivery.staging import delivered_in
+    def delivered_in(self, folder: str, spark: SparkSession | None) -> list[str]:
+        """See `omd.spark.delivery.run.delivered_in`."""
+        from omd.spark.delivery.run import delivered_in
 
-        return delivered_in(folder)
+        return delivered_in(folder, spark)
 
 
 def _context(session: SparkSession) -> Any:

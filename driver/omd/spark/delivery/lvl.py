@@ -177,17 +177,20 @@ def _look_up(
             return pa.RecordBatch.from_arrays(arrays, list(names))
 
         target = sql.Identifier(*table.split("."))
-        create = sql.SQL("CREATE TEMP TABLE {} AS SELECT {} FROM {} LIMIT 0").format(
-            sql.Identifier(_WANTED), sql.SQL(", ").join(map(sql.Identifier, names)), target
-        )
         query = sql.SQL(
-            "SELECT {} FROM (SELECT t.* FROM {} AS t JOIN pg_temp.{} AS w ON {}{}) AS q"
+            "SELECT {} FROM (SELECT t.* FROM {} AS t JOIN {} AS w ON {}{}) AS q"
         ).format(
             sql.SQL(", ").join(relation.columns[n].expression(n) for n in columns),
             target,
-            sql.Identifier(_WANTED),
+            sql.Identifier("pg_temp", _WANTED),
+            # Texts of the layer are compared by their bytes, those of a new table are not.
             sql.SQL(" AND ").join(
-                sql.SQL("t.{0} = w.{0}").format(sql.Identifier(n)) for n in names
+                sql.SQL(
+                    't.{0} = w.{0} COLLATE "C"'
+                    if pa.types.is_string(types[n].arrow)
+                    else "t.{0} = w.{0}"
+                ).format(sql.Identifier(n))
+                for n in names
             ),
             sql.SQL("" if deleted else " WHERE t.acm_record_ind <> 'R'"),
         )
@@ -195,10 +198,7 @@ def _look_up(
         connection: Any = mover(url)
         try:
             with connection.cursor() as cursor:
-                cursor.execute(create.as_string(None))
-                connection.commit()
-                # The table could not be made in a transaction that only reads.
-                for statement in taking_over(snapshot):
+                for statement in taking_over(snapshot, "READ WRITE"):
                     cursor.execute(statement)
                 head = encoded(first)
                 cursor.adbc_ingest(
@@ -206,8 +206,8 @@ def _look_up(
                     pa.RecordBatchReader.from_batches(
                         head.schema, itertools.chain([head], map(encoded, filled))
                     ),
-                    mode="append",
-                    db_schema_name="pg_temp",
+                    mode="create",
+                    temporary=True,
                 )
                 cursor.execute(query.as_string(None))
                 for batch in cursor.fetch_record_batch():

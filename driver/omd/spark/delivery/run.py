@@ -6,7 +6,6 @@ database's.
 
 from __future__ import annotations
 
-import importlib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,8 @@ from omd.spark.delivery.plan import Plan
 from omd.spark.delivery.samples import Samples
 from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.stage2 import Judgement, kept
-from omd.spark.delivery.staging import stage
+from omd.spark.delivery.staging import names_in, stage, working_session
+from omd.spark.sessions import register, session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from omd.spark.delivery.stage1 import Checked
     from omd.spark.delivery.staging import Staged
 
-__all__ = ["deliver"]
+__all__ = ["deliver", "delivered_in"]
 
 
 def deliver(run: DeliveryRun) -> None:
@@ -35,18 +35,28 @@ def deliver(run: DeliveryRun) -> None:
     Args:
         run: the open run.
     """
-    spark = run.spark
-    if spark is None:
-        spark = run.spark = importlib.import_module("omd.spark").session()
-        run.attach(spark)
+    if run.spark is None:
+        run.spark = session()
+    run.attach(run.spark)
+    spark = working_session(register(run.spark, run.dsn))
     first = Plan.read(run.room.validation_plan(run.delivery_id, 1))
-    staged = stage(spark, first, run.given)
+    staged = stage(spark, first, run.given, lambda table: run.read(spark, table))
     checked: dict[str, Checked] = {}
     try:
         _work(run, spark, first, staged, checked)
     finally:
         for entity in checked.values():
             entity.release()
+
+
+def delivered_in(folder: str, spark: SparkSession | None) -> list[str]:
+    """Return the entities of which a folder has files, by the names of these.
+
+    Args:
+        folder: the folder.
+        spark: the session; a new one where there is none.
+    """
+    return names_in(spark or session(), folder)
 
 
 def _work(
@@ -62,7 +72,7 @@ def _work(
 
     def measure(name: str) -> None:
         entity = first.entities[name]
-        checked[name] = found = check(spark, entity, staged[name], kept(entity))
+        checked[name] = found = check(entity, staged[name], kept(entity))
         staged[name].unchanged()
         room.register_violations(delivery_id, attempt, 1, name, found.measures())
         samples.take_checked(found)

@@ -9,12 +9,14 @@ known of the others is looked up.
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.lvl import HASHES, RECORD_IND, Current
+from omd.spark.names import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -640,7 +642,45 @@ class Judgement:
         return delivered.join(several, values.columns, "left_semi").select(*side.key)
 
     def _set(self, side: Side, constraint: Constraint) -> DataFrame:
-        raise NotImplementedError
+        query = constraint.expression
+        assert query is not None  # noqa: S101 - a set rule has one
+        words = set(re.findall(r"\w+", query.lower()))
+        for name in self._plan.lvl_tables:
+            if name in words:  # the session is that of the run alone
+                self._visible(name).createOrReplaceTempView(quote(name))
+        found = self._spark.sql(query)
+        rows = self._state(side).filter("_up").select(*side.key)
+        return _within(rows, found, [(n, n) for n in side.key])
+
+    def _visible(self, name: str) -> DataFrame:
+        """Return whole rows of an entity as a set rule sees them."""
+        side = self._sides.get(name) or self.side(name, ())
+        if side.plan is not None:
+            columns = [a.name for a in side.plan.attributes]
+        else:
+            columns = [n for n in side.current.relation.columns if not n.startswith("acm_")]
+        current = side.current.all(columns)
+        if side.checked is None:
+            return current
+        key = list(side.key)
+        state = self._state(side)
+        if side.kind == "FILTERED":
+            inside = state.filter(_in_context()).select(*key)
+            current = current.join(inside, key, "left_semi")
+            state = state.filter(_in_context())
+        current = current.join(self._state(side).filter("NOT _old").select(*key), key, "left_anti")
+        emptied = side.emptied()
+        marks = state.filter("_up").select(
+            *key, *(side.marked_empty(n).alias(f"_empty_{n}") for n in emptied)
+        )
+        rows = side.checked.rows().filter("_readable AND NOT _delete AND NOT _skip")
+        delivered = rows.join(marks, key).select(
+            *(
+                F.when(~F.col(f"_empty_{n}"), F.col(n)).alias(n) if n in emptied else F.col(n)
+                for n in columns
+            )
+        )
+        return delivered.unionByName(current)
 
     _CHECKS = {  # noqa: RUF012
         "context": _context,
