@@ -140,7 +140,7 @@ CREATE TABLE omd_delivery.delivery (
 CREATE INDEX ix_delivery_agreement ON omd_delivery.delivery (agreement_id, delivery_id);
 CREATE INDEX ix_delivery_unfinished ON omd_delivery.delivery (interface_id, delivery_id)
 WHERE layer_code = 'LVL' AND delivery_status IN ('RECEIVED', 'LOADED', 'VALIDATED', 'ACCEPTED');
-CREATE INDEX ix_delivery_purge ON omd_delivery.delivery (status_datetime)
+CREATE INDEX ix_delivery_purge ON omd_delivery.delivery (status_datetime, delivery_id)
 WHERE purged_datetime IS NULL;
 COMMENT ON TABLE omd_delivery.delivery IS
 'The deliveries. A row changes under the lock of its interface.';

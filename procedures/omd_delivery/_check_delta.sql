@@ -4,7 +4,6 @@ CREATE OR REPLACE FUNCTION omd_delivery._check_delta(
     p_delivery omd_delivery.delivery,
     p_entity_id integer,
     p_entity_code text,
-    p_module_instance_id bigint,
     p_written bigint,
     OUT p_new bigint,
     OUT p_changed bigint,
@@ -25,12 +24,6 @@ DECLARE
     v_misfits bigint;
 BEGIN
     v_sql := omd_delivery._entity_sql(p_entity_id);
-    -- A program whose run was given up may have written after the rollback.
-    EXECUTE format(
-        'DELETE FROM %s AS d WHERE d.delivery_id = $1 AND d.acm_audit_id IS DISTINCT FROM $2',
-        v_sql.delta_table
-    )
-    USING p_delivery.delivery_id, p_module_instance_id;
     EXECUTE format(
         $sql$
         SELECT
@@ -87,9 +80,8 @@ END
 $check_delta$;
 
 COMMENT ON FUNCTION omd_delivery._check_delta IS
-'Refuses the delta of p_delivery for the entity p_entity_id (p_entity_code), written by '
-'p_module_instance_id, unless it has p_written rows (NULL: any number), one for each key, which '
-'fit the current rows. Returns how many rows are new (N), changed (A), deleted (R), and A '
-'without a change. Errors: OM134: it does not fit. Locks: rows of the delta that an ended run '
-'has left, which it deletes.';
+'Refuses the delta of p_delivery for the entity p_entity_id (p_entity_code), unless it has '
+'p_written rows (NULL: any number), one for each key, which fit the current rows. Returns how many'
+' rows are new (N), changed (A), deleted (R), and A without a change. Errors: OM134: it does not '
+'fit. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery._check_delta FROM PUBLIC;

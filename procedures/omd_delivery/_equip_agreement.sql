@@ -1,5 +1,6 @@
 -- A model may grow after its agreements, so its deployment calls this too. Nothing is dropped: a
--- column that the model has no longer stays and is not read.
+-- column that the model has no longer stays and is not read. What is there already is not altered,
+-- so nobody waits for a tenant who is staging rows.
 
 CREATE OR REPLACE FUNCTION omd_delivery._equip_agreement(
     p_agreement_id integer
@@ -48,21 +49,25 @@ BEGIN
         );
         CONTINUE WHEN v_entity.is_derived;
         v_table := format('%I.%I', v_agreement.staging_schema, v_entity.entity_code);
-        EXECUTE format('CREATE TABLE IF NOT EXISTS %s ()', v_table);
-        EXECUTE format('GRANT SELECT ON %s TO omd_data_reader', v_table);
-        EXECUTE format('GRANT INSERT, DELETE ON %s TO omd_runner', v_table);
+        IF to_regclass(v_table) IS NULL THEN
+            EXECUTE format('CREATE TABLE %s ()', v_table);
+            EXECUTE format('GRANT SELECT ON %s TO omd_data_reader', v_table);
+            EXECUTE format('GRANT INSERT, DELETE ON %s TO omd_runner', v_table);
+        END IF;
         FOR v_column IN
-            SELECT DISTINCT a.source_column
+            SELECT a.source_column
             FROM omd_delivery.attribute AS a
             WHERE a.entity_id = v_entity.entity_id
                 AND NOT a.is_retired
                 AND a.source_column IS NOT NULL
             UNION
             SELECT v_entity.indicator_column
+            EXCEPT
+            SELECT c.attname::text
+            FROM pg_attribute AS c
+            WHERE c.attrelid = to_regclass(v_table)
         LOOP
-            EXECUTE format(
-                'ALTER TABLE %s ADD COLUMN IF NOT EXISTS %I text COLLATE "C"', v_table, v_column
-            );
+            EXECUTE format('ALTER TABLE %s ADD COLUMN %I text COLLATE "C"', v_table, v_column);
         END LOOP;
     END LOOP;
 END

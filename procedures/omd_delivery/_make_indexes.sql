@@ -1,5 +1,6 @@
 -- Rounds and look-ups go by primary, alternate and foreign keys of open rows; a physical delete
--- finds closed rows by their key. Names contain ids, since two codes are too long for one name.
+-- finds closed rows by their key. Names contain ids, since two codes are too long for one name, and
+-- begin with _, which no entity does, since a table is named as its entity.
 
 CREATE OR REPLACE PROCEDURE omd_delivery._make_indexes(
     p_entity_id integer
@@ -36,7 +37,7 @@ BEGIN
         wanted AS (
             SELECT
                 e.open_rows AS relation,
-                format('uq_%s', e.entity_code) AS name,
+                format('_uq_%s', e.entity_code) AS name,
                 k.columns,
                 TRUE AS is_unique,
                 'btree' AS method
@@ -45,7 +46,7 @@ BEGIN
             UNION ALL
             SELECT
                 e.closed_rows,
-                format('ix_%s_closed', e.entity_code),
+                format('_ix_%s_closed', e.entity_code),
                 k.columns,
                 FALSE,
                 'btree'
@@ -54,7 +55,7 @@ BEGIN
             UNION ALL
             SELECT
                 e.open_rows,
-                format('ix_%s_a%s', e.entity_code, k.alternate_key_id),
+                format('_ix_%s_a%s', e.entity_code, k.alternate_key_id),
                 array_agg(a.attribute_code ORDER BY m.position),
                 FALSE,
                 'btree'
@@ -67,7 +68,7 @@ BEGIN
             UNION ALL
             SELECT
                 e.open_rows,
-                format('ix_%s_r%s', e.entity_code, r.relationship_id),
+                format('_ix_%s_r%s', e.entity_code, r.relationship_id),
                 array_agg(a.attribute_code ORDER BY m.position),
                 FALSE,
                 'btree'

@@ -34,7 +34,7 @@ BEGIN
             jsonb_build_object(
                 'delivery_id', p_delivery_id,
                 'delivery_status', v_delivery.delivery_status,
-                'action', 'become ' || coalesce(p_to_status, 'NULL')
+                'action', 'become ' || coalesce(left(p_to_status, 200), 'NULL')
             )
         );
     END IF;

@@ -16,7 +16,7 @@ BEGIN
     PERFORM omd.raise_error(
         'OM134',
         jsonb_build_object(
-            'delivery_id', p_delivery_id, 'entity', p_entity_code, 'problem', p_problem
+            'delivery_id', p_delivery_id, 'entity', left(p_entity_code, 200), 'problem', p_problem
         )
     );
 END

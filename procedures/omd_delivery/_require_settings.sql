@@ -2,7 +2,8 @@
 
 CREATE OR REPLACE FUNCTION omd_delivery._require_settings(
     p_model jsonb,
-    p_settings jsonb
+    p_settings jsonb,
+    p_path text DEFAULT 'settings'
 )
 RETURNS void
 LANGUAGE plpgsql
@@ -41,11 +42,11 @@ BEGIN
         SELECT w.*
         FROM jsonb_each(p_settings) AS s
         CROSS JOIN LATERAL omd_delivery._shape_problems(
-            'setting', format('settings[%s]', to_jsonb(s.key)), s.value
+            'setting', format('%s[%s]', p_path, to_jsonb(s.key)), s.value
         ) AS w
         UNION ALL
         SELECT
-            format('settings[%s]', to_jsonb(s.key)) AS path,
+            format('%s[%s]', p_path, to_jsonb(s.key)) AS path,
             omd_delivery._setting_problem(
                 c.constraint_type,
                 EXISTS (
@@ -89,6 +90,6 @@ $require_settings$;
 
 COMMENT ON FUNCTION omd_delivery._require_settings IS
 'Refuses the settings p_settings, {constraint code: {field: value}}, for the constraints of the '
-'model document p_model. Errors: OM035: a constraint is unknown; OM042: a setting is impossible. '
-'Locks: none.';
+'model document p_model. p_path: where they stand. Errors: OM035: a constraint is unknown; OM042: '
+'a setting is impossible. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery._require_settings FROM PUBLIC;

@@ -66,9 +66,17 @@ BEGIN ATOMIC
     expected (holds, words) AS (
         VALUES
         ('code', 'a lower case letter, then at most 40 of a-z, 0-9 and _'),
-        ('attribute', 'a lower case letter, then at most 40 of a-z, 0-9 and _, not acm_…'),
+        (
+            'attribute',
+            'a lower case letter, then at most 40 of a-z, 0-9 and _, not acm_…, delivery_id or the'
+            ' name of a system column'
+        ),
         ('text', 'a text that is not blank'),
-        ('column', 'the name of a staged column, not blank and of at most 63 bytes'),
+        (
+            'column',
+            'the name of a staged column, not blank, of at most 63 bytes, not that of a system'
+            ' column'
+        ),
         ('boolean', 'true or false'),
         ('object', 'an object'),
         ('list', 'a list'),
@@ -124,9 +132,15 @@ LEFT JOIN expected AS e ON s.holds = e.holds
 WHERE NOT coalesce(
     CASE s.holds
         WHEN 'code' THEN g.words ~ '^[a-z][a-z0-9_]{0,40}$'
-        WHEN 'attribute' THEN g.words ~ '^[a-z][a-z0-9_]{0,40}$' AND g.words !~ '^acm_'
+        WHEN 'attribute'
+            THEN
+                g.words ~ '^[a-z][a-z0-9_]{0,40}$'
+                AND g.words !~ '^(acm_.*|delivery_id|ctid|tableoid|[cx](min|max))$'
         WHEN 'text' THEN g.words !~ '^[[:space:]]*$'
-        WHEN 'column' THEN g.words !~ '^[[:space:]]*$' AND octet_length(g.words) <= 63
+        WHEN 'column'
+            THEN
+                g.words !~ '^([[:space:]]*|ctid|tableoid|[cx](min|max))$'
+                AND octet_length(g.words) <= 63
         WHEN 'boolean' THEN g.is_a = 'boolean'
         WHEN 'object' THEN g.is_a = 'object'
         WHEN 'list' THEN g.is_a = 'array'

@@ -47,6 +47,7 @@ BEGIN
         );
     END IF;
 
+    PERFORM omd_delivery._delete_strays(p_delivery_id);
     p_row_counts := '{}';
     FOR v_entity IN
         SELECT de.entity_id, e.entity_code, de.load_type, de.module_instance_id, r.rows_delivered,
@@ -62,7 +63,7 @@ BEGIN
         ORDER BY e.entity_id
     LOOP
         v_rows := omd_delivery._check_delta(
-            v_delivery, v_entity.entity_id, v_entity.entity_code, v_entity.module_instance_id,
+            v_delivery, v_entity.entity_id, v_entity.entity_code,
             (p_written ->> v_entity.entity_code)::bigint
         );
         PERFORM omd_delivery._apply_entity(

@@ -22,6 +22,7 @@ DECLARE
     v_running_id bigint;
     v_queued record;
     v_overtaken record;
+    v_retired text;
     v_agreement record;
     v_entity record;
     v_indicator text;
@@ -94,6 +95,18 @@ BEGIN
         WHERE d.delivery_id = p_delivery_id;
         PERFORM omd_delivery._move(p_delivery_id, 'REFUSED', 'begin_delivery', p_detail);
         RETURN;
+    END IF;
+    SELECT e.entity_code INTO v_retired
+    FROM omd_delivery.delivery_entity AS de
+    INNER JOIN omd_delivery.entity AS e USING (entity_id)
+    WHERE de.delivery_id = p_delivery_id AND e.is_retired
+    ORDER BY e.ordinal
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd_delivery._raise_argument(
+            'p_delivery_id', p_delivery_id::text,
+            format('its entity %s was retired meanwhile', v_retired)
+        );
     END IF;
     PERFORM omd_delivery._require_contexts(p_delivery_id);
     PERFORM omd_delivery._require_unaccepted(omd.pending_rollback(e.module_id))
@@ -171,12 +184,12 @@ COMMENT ON PROCEDURE omd_delivery.begin_delivery IS
 'its lock, or a PHYSICAL one must wait or be waited for; REFUSED, an entity was delivered at the '
 'same time or later; SKIPPED or ABORTED, the answer of process control. p_detail says why. Dead '
 'runs are ended first. What a former run wrote is rolled back. Errors: OM005: p_delivery_id is '
-'NULL; OM011: p_lease is not allowed; OM013: p_execution_context is no JSON object, or too '
-'large; OM014: the isolation level is not read committed; OM034: there is no such delivery; '
-'OM039: a Full entity has no context by the present model; OM112, OM201, OM202, OM205: what a '
-'former run wrote can''t be undone; OM130: it is in another status than LOADED and VALIDATED; '
-'OM133: a run that was accepted is to be undone. Locks: the interface, without a wait; the Batch '
-'and the Modules; the rows that are rolled back. May be NULL: p_batch_instance_id, p_attempt, '
-'p_instances, p_detail.';
+'NULL; OM011: p_lease is not allowed; OM013: p_execution_context is no JSON object, or too large; '
+'OM014: the isolation level is not read committed; OM034: there is no such delivery; OM036: an '
+'entity of it was retired; OM039: a Full entity has no context by the present model; OM112, OM201,'
+' OM202, OM205: what a former run wrote can''t be undone; OM130: it is in another status than '
+'LOADED and VALIDATED; OM133: a run that was accepted is to be undone. Locks: the interface, '
+'without a wait; the Batch and the Modules; the rows that are rolled back. May be NULL: '
+'p_batch_instance_id, p_attempt, p_instances, p_detail.';
 REVOKE ALL ON PROCEDURE omd_delivery.begin_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.begin_delivery TO omd_runner;

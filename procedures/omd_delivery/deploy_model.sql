@@ -75,6 +75,19 @@ BEGIN
     END IF;
     IF v_old IS NOT NULL AND p_changes <> '[]' THEN
         PERFORM omd_delivery._require_no_loss(v_interface.interface_id, v_old, p_model);
+        -- What an agreement overrides must stay possible; a constraint that has gone has no effect.
+        PERFORM omd_delivery._require_settings(
+            p_model,
+            (
+                SELECT jsonb_object_agg(s.key, s.value)
+                FROM jsonb_each(a.settings) AS s
+                INNER JOIN omd_delivery._model_constraints(p_model) AS c
+                    ON s.key = c.constraint_code
+            ),
+            format('agreements.%s.settings', a.agreement_code)
+        )
+        FROM omd_delivery.agreement AS a
+        WHERE a.interface_id = v_interface.interface_id AND a.settings <> '{}';
     END IF;
     IF NOT p_dry_run AND p_changes <> '[]' THEN
         UPDATE omd_delivery.interface AS i
@@ -97,11 +110,11 @@ COMMENT ON PROCEDURE omd_delivery.deploy_model IS
 'Returns p_model_version, the version that holds then, and p_changes, a list of {"object", '
 '"change"}; when it is empty nothing is done. Errors: OM005: p_model or p_dry_run is NULL; OM014: '
 'the isolation level is not read committed; OM030: the document is wrong; its DETAIL lists every '
-'problem with its path; OM035: a setting names no constraint; OM042: a setting is impossible; '
-'OM111: a Module lvl.<interface>.<entity> exists already and has another target in use; OM136: a '
-'run of the interface executes; OM230: rows would be lost or reinterpreted; OM231: current rows '
-'break an alternate key; OM233: a schema of the interface belongs to somebody else; OM234: '
-'omd_owner may not create one. Locks: the interface; its tables while they are changed. Call again'
-' when the answer was lost.';
+'problem with its path; OM035: a setting names no constraint; OM042: a setting is impossible, also'
+' one of an agreement; OM111: a Module lvl.<interface>.<entity> exists already and has another '
+'target in use; OM136: a run of the interface executes; OM230: rows would be lost or '
+'reinterpreted; OM231: current rows break an alternate key; OM233: a schema of the interface '
+'belongs to somebody else; OM234: omd_owner may not create one. Locks: the interface; its tables '
+'while they are changed. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.deploy_model FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.deploy_model TO omd_admin;

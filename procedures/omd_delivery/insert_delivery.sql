@@ -29,6 +29,13 @@ BEGIN
         );
     ELSIF v_agreement.layer_code = 'LVL' AND p_snapshot_datetime IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_snapshot_datetime'));
+    ELSIF p_snapshot_datetime < '0001-01-01 00:00:00+00'
+        OR (v_agreement.layer_code <> 'LVL' AND p_snapshot_datetime > '9999-12-30 00:00:00+00')
+    THEN
+        PERFORM omd_delivery._raise_argument(
+            'p_snapshot_datetime', p_snapshot_datetime::text,
+            'it must be of a year from 0001 to 9999'
+        );
     ELSIF jsonb_typeof(p_options) <> 'object' THEN
         PERFORM omd_delivery._raise_argument(
             'p_options', p_options::text, 'it must be an object'
@@ -42,10 +49,11 @@ END
 $insert_delivery$;
 
 COMMENT ON FUNCTION omd_delivery.insert_delivery IS
-'For rooms: Inserts a delivery under the agreement p_agreement_code, of the layer p_layer_code, '
-'at p_snapshot_datetime (NULL: none, outside of LVL), with p_options, and returns its id. Marks '
-'and other deliveries are not looked at. Errors: OM005: an argument is missing; OM013: '
+'For rooms: Inserts a delivery under the agreement p_agreement_code, of the layer p_layer_code, at'
+' p_snapshot_datetime (NULL: none, outside of LVL), with p_options, and returns its id. Marks and '
+'other deliveries are not looked at. Errors: OM005: an argument is missing; OM013: '
 'p_agreement_code is not allowed as a name; OM033: there is no such agreement; OM036: it is of '
-'another layer, or p_options is no object; OM038: p_snapshot_datetime is in the future, for LVL; '
-'OM232: the agreement is inactive, or not effective today. Locks: the agreement FOR KEY SHARE.';
+'another layer, p_snapshot_datetime is before 0001 or after 9999, or p_options is no object; '
+'OM038: p_snapshot_datetime is in the future, for LVL; OM232: the agreement is inactive, or not '
+'effective today. Locks: the agreement FOR KEY SHARE.';
 REVOKE ALL ON FUNCTION omd_delivery.insert_delivery FROM PUBLIC;

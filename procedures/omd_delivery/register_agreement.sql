@@ -76,22 +76,15 @@ BEGIN
         PERFORM omd_delivery._raise_argument(
             'p_effective_to', v_new.effective_to::text, 'it must not be before p_effective_from'
         );
-    ELSIF v_old.agreement_id IS NOT NULL
-        AND (v_old.interface_id <> v_new.interface_id OR v_old.layer_code <> v_new.layer_code)
-        AND EXISTS (
-            SELECT FROM omd_delivery.delivery AS d WHERE d.agreement_id = v_old.agreement_id
-        )
-    THEN
+    ELSIF v_old.interface_id <> v_new.interface_id THEN
         PERFORM omd_delivery._raise_argument(
-            CASE
-                WHEN v_old.layer_code <> v_new.layer_code THEN 'p_layer_code'
-                ELSE 'p_interface_code'
-            END,
-            CASE
-                WHEN v_old.layer_code <> v_new.layer_code THEN p_layer_code
-                ELSE p_interface_code
-            END,
-            'deliveries were made under the agreement'
+            'p_interface_code', p_interface_code, 'the agreement belongs to another interface'
+        );
+    ELSIF v_old.layer_code <> v_new.layer_code AND EXISTS (
+        SELECT FROM omd_delivery.delivery AS d WHERE d.agreement_id = v_old.agreement_id
+    ) THEN
+        PERFORM omd_delivery._raise_argument(
+            'p_layer_code', p_layer_code, 'deliveries were made under the agreement'
         );
     END IF;
 
@@ -129,7 +122,6 @@ BEGIN
     )
     ON CONFLICT (agreement_code) DO UPDATE SET
         tenant_id = excluded.tenant_id,
-        interface_id = excluded.interface_id,
         layer_code = excluded.layer_code,
         effective_from = excluded.effective_from,
         effective_to = excluded.effective_to,
@@ -146,20 +138,20 @@ $register_agreement$;
 
 COMMENT ON PROCEDURE omd_delivery.register_agreement IS
 'Inserts or updates the agreement p_agreement_code; a NULL argument keeps the present value. '
-'p_tenant_code: who delivers. p_interface_code: to which interface. p_layer_code: LVL (the '
-'default); GDAL and EXPORT belong to the facts. p_effective_from, p_effective_to: the first and '
-'the last day. p_entities: a list of the entities that may be delivered (default all; an empty '
-'list: all again). p_completeness: PARTIAL (the default), or COMPLETE: each delivery has all of '
+'p_tenant_code: who delivers. p_interface_code: to which interface; it stays. p_layer_code: LVL '
+'(the default); GDAL and EXPORT belong to the facts. p_effective_from, p_effective_to: the first '
+'and the last day. p_entities: a list of the entities that may be delivered (default all; an empty'
+' list: all again). p_completeness: PARTIAL (the default), or COMPLETE: each delivery has all of '
 'them. p_context: the keys that the tenant is bound to, {entity: [{attribute: value}]}. '
 'p_settings: fields of settings that override those of the model, by constraint. p_options: csv, '
 'include_existing, max_concurrent_entities (2), max_sample_size (1000). p_inactive_indicator: Y '
 'refuses new deliveries. A list or object replaces the whole. It makes the Batch '
 'delivery.<agreement> and the staging tables stg_<agreement>.<entity>. Returns p_agreement_id. '
 'Errors: OM005: a new agreement lacks its code, tenant or interface; OM006: p_inactive_indicator '
-'is unknown; OM013: a name is blank or too long; OM014: the isolation level is not read '
-'committed; OM031: the interface has no model; OM032: there is no such tenant; OM035: p_settings '
-'names an unknown constraint; OM036: another argument is refused; OM042: a setting is '
-'impossible; OM233: the schema of its staging tables belongs to somebody else; OM234: it can''t '
-'be created. Locks: the interface, the Batch. Call again when the answer was lost.';
+'is unknown; OM013: a name is blank or too long; OM014: the isolation level is not read committed;'
+' OM031: the interface has no model; OM032: there is no such tenant; OM035: p_settings names an '
+'unknown constraint; OM036: another argument is refused; OM042: a setting is impossible; OM233: '
+'the schema of its staging tables belongs to somebody else; OM234: it can''t be created. Locks: '
+'the interface, the Batch. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.register_agreement FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_agreement TO omd_admin;

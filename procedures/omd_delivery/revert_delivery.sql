@@ -41,6 +41,7 @@ BEGIN
         PERFORM omd_delivery._raise_not_reverted(p_delivery_id, v_problem);
     END IF;
 
+    PERFORM omd_delivery._delete_strays(p_delivery_id);
     FOR v_entity IN
         SELECT de.entity_id, de.former_snapshot_datetime, de.former_delivery_id
         FROM omd_delivery.delivery_entity AS de

@@ -7,7 +7,7 @@
 \ir ../../migrations/V023__model.sql
 \endif
 
-\set checksum 'adf228bdd983775ba9d8541607cced9c167f289ca33d47dd547ad97a9cf87416'
+\set checksum 'd4dbbb711eabe88790ad25c2848e95813a6315f178f8f356f797bc5a8db5c52e'
 \set migration 'V024__delivery'
 \ir ../setup/claim.psql
 \if :pending
@@ -143,6 +143,7 @@
 \ir ../../procedures/omd_delivery/register_samples.sql
 \ir ../../procedures/omd_delivery/_exceeds.sql
 \ir ../../procedures/omd_delivery/_delete_delta.sql
+\ir ../../procedures/omd_delivery/_delete_strays.sql
 \ir ../../procedures/omd_delivery/_succeed_run.sql
 \ir ../../procedures/omd_delivery/stage_verdict.sql
 
@@ -155,6 +156,7 @@
 \ir ../../procedures/omd_delivery/apply_delta.sql
 \ir ../../procedures/omd_delivery/_revert_entity.sql
 \ir ../../procedures/omd_delivery/revert_delivery.sql
+\ir ../../procedures/omd_delivery/_purge_delivery.sql
 \ir ../../procedures/omd_delivery/purge_deliveries.sql
 
 -- Border to the facts

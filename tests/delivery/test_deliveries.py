@@ -51,6 +51,7 @@ def test_tenants_and_agreements_are_registered_changed_and_refused(shop: Shop) -
     (kept,) = shop.rows("SELECT * FROM omd_delivery.agreement")
     assert kept["settings"] == {"orders.of": {"threshold": 3}}
     assert (kept["completeness"], kept["layer_code"]) == ("COMPLETE", "LVL")
+    shop.call("deploy_model", model={**FILTERED, "interface": "other"})
     detail = shop.refused("OM136", "remove_tenant", tenant_code="t")
     assert detail["used_by"] == 'agreement "a"'
     shop.call("register_tenant", tenant_code="unused")
@@ -69,6 +70,7 @@ def test_tenants_and_agreements_are_registered_changed_and_refused(shop: Shop) -
     for wrong in (
         {"agreement_code": "A", "tenant_code": "t", "interface_code": "shop"},
         {"layer_code": "RAW"},
+        {"interface_code": "other"},
         {"completeness": "HALF"},
         {"effective_from": "2020-02-01", "effective_to": "2020-01-01"},
         {"entities": ["nothing"]},
@@ -222,7 +224,13 @@ def test_creation_is_refused_in_one_order(shop: Shop) -> None:
 
 
 def test_an_argument_of_a_delivery_is_refused(shop: Shop) -> None:
-    shop.deploy(FILTERED, entities=["orders"], context={"org": [{"code": "NL"}, {"code": "BE"}]})
+    exact = [{"name": n, "type": t} for n, t in (("n", "numeric(4,1)"), ("d", "date"))]
+    more = {"name": "exact", "key": ["n", "d"], "attributes": exact}
+    shop.deploy(
+        {**FILTERED, "entities": [*FILTERED["entities"], more]},
+        entities=["orders"],
+        context={"org": [{"code": "NL"}, {"code": "BE"}]},
+    )
     shop.agree("g", layer_code="GDAL")
     for wrong in (
         {"agreement_code": "g"},
@@ -248,13 +256,20 @@ def test_an_argument_of_a_delivery_is_refused(shop: Shop) -> None:
         {"context": {"org": [{"code": "DE"}]}},
         {"context": {"org": [{"code": "NL"}, {"code": "DE"}]}},
         {"context": {"org": []}},
+        {"context": {"exact": [{"n": 1.25, "d": "2020-01-01"}]}},
+        {"context": {"exact": [{"n": "NaN", "d": "2020-01-01"}]}},
+        {"context": {"exact": [{"n": 1, "d": "infinity"}]}},
+        {"context": {"exact": [{"n": 1, "d": "2020-02-30"}]}},
         {"delete_type": "BURN"},
         {"snapshot_datetime": "-infinity"},
         {"snapshot_datetime": "0044-03-15 BC"},
     ):
         shop.refused("OM036", "create_delivery", **{"agreement_code": "a", **wrong})
-    delivery_id = shop.create(1, context={"org": [{"code": "BE"}], "orders": [{"nbr": "1"}]})
+    named = {"org": [{"code": "BE"}], "orders": [{"nbr": "1"}]}
+    typed = [{"n": "1", "d": "2020-01-01"}, {"d": "2020-01-01", "n": 1.0}]
+    delivery_id = shop.create(1, context={**named, "exact": typed})
     assert shop.delivery(delivery_id)["context"] == {
         "org": [{"code": "BE"}],
         "orders": [{"nbr": 1}],
+        "exact": [{"n": 1.0, "d": "2020-01-01"}],
     }

@@ -354,6 +354,8 @@ def test_the_facts_make_and_move_deliveries_of_their_own(shop: Shop) -> None:
         ("OM036", ("g", "LVL", None)),
         ("OM005", ("a", "LVL", None)),
         ("OM038", ("a", "LVL", "2999-01-01Z")),
+        ("OM036", ("a", "LVL", "-infinity")),
+        ("OM036", ("g", "GDAL", "infinity")),
     ):
         with pytest.raises(psycopg.Error) as caught:
             shop.one(insert, *arguments)

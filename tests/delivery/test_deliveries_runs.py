@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -205,7 +206,7 @@ def test_a_begin_never_blocks_and_one_of_many_runs(shop: Shop, shops: Callable[.
 
 def test_a_dead_run_is_given_up_and_resumed_and_its_late_calls_are_refused(shop: Shop) -> None:
     shop.deploy()
-    shop.accept(1, {"customer": [("N", 1, "a")]})
+    shop.accept(1, {"customer": [("N", 1, "a"), ("N", 2, "z")]})
     dead = shop.begin(shop.load(2, entities={"customer": "DELTA"}), lease="1 hour")
     dead.validate()
     dead.write("customer", ("A", 1, "lost"))
@@ -261,9 +262,20 @@ def test_a_dead_run_is_given_up_and_resumed_and_its_late_calls_are_refused(shop:
     run.write("customer", ("A", 1, "b"))
     # What the dead program wrote after the rollback does not count.
     dead.write("customer", ("A", 1, "lost"))
-    assert run.apply(written={"customer": 1})["row_counts"]["customer"] == {"N": 0, "A": 1, "R": 0}
-    assert shop.current("customer") == [(1, "b")]
+    answer = run.apply(written={"customer": 1})
+    assert answer["row_counts"]["customer"] == {"N": 0, "A": 1, "R": 0}
+    assert shop.current("customer") == [(1, "b"), (2, "z")]
     assert shop.instances(run) == {("S", None)}
+    # Nor what it writes later, for the facts and for a revert.
+    delta = f"SELECT email FROM {shop.delta('customer')} WHERE delivery_id = {run.id}"
+    dead.write("customer", ("R", 1, None), ("A", 2, "lost"))
+    shop.persist(1)
+    shop.one("SELECT omd_delivery.start_queue_item(%s, 1)", answer["queue_id"])
+    assert shop.one(delta) == "b"
+    dead.write("customer", ("R", 2, None))
+    shop.owner("UPDATE omd_delivery.delta_queue SET queue_status = 'QUEUED' WHERE queue_id = 2")
+    shop.call("revert_delivery", delivery_id=run.id, reason="enough")
+    assert shop.current("customer") == [(1, "a"), (2, "z")]
 
 
 def test_process_control_may_skip_or_abort_a_run(shop: Shop) -> None:
@@ -486,6 +498,26 @@ def test_a_setting_of_the_agreement_overrides_that_of_the_model_field_by_field(s
     assert "orders.of" not in {c["constraint"] for c in run.plan(2)["orders"]["constraints"]}
     run.measure(1, {"orders.positive": 3})
     assert run.verdict(1)["verdict"] is None
+
+
+def test_a_new_model_keeps_agreements_possible_and_ends_what_can_not_be_delivered(
+    shop: Shop,
+) -> None:
+    model = copy.deepcopy(SHOP)
+    shop.deploy(model, settings={"orders.positive": {"action": "EMPTY COLUMN"}})
+    model["entities"][1]["attributes"][2]["mandatory"] = True
+    for dry_run in (True, False):
+        detail = shop.refused("OM042", "deploy_model", model=model, dry_run=dry_run)
+        assert detail["path"] == 'agreements.a.settings["orders.positive"]'
+    del model["entities"][1]["constraints"]
+    shop.call("deploy_model", model=model)
+    delivery_id = shop.load(1)
+    model["entities"][1]["retired"] = True
+    shop.call("deploy_model", model=model)
+    detail = shop.refused("OM036", "begin_delivery", delivery_id=delivery_id)
+    assert detail["problem"] == "its entity orders was retired meanwhile"
+    shop.call("cancel_delivery", delivery_id=delivery_id, reason="enough")
+    assert set(shop.run(1).instances) == {"customer"}
 
 
 def test_a_refused_delivery_ends_with_all_its_reasons(shop: Shop) -> None:

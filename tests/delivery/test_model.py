@@ -427,6 +427,10 @@ def test_codes_of_full_length_have_names_of_their_own(room: Room) -> None:
     room.deploy({"interface": codes[0], "entities": [entity(code) for code in codes]})
     for code in codes:
         assert len(indexes(room, f"lvl_{codes[0]}._open_{code}")) >= 2
+    # An index shares its name space with the tables, which are named as any entity.
+    assert not room.rows(
+        "SELECT indexname FROM pg_indexes WHERE schemaname ~ '^lvl_' AND indexname !~ '^_'"
+    )
 
 
 def test_roles(room: Room, another: Callable[..., Room], model: dict[str, Any]) -> None:
@@ -444,8 +448,8 @@ def test_roles(room: Room, another: Callable[..., Room], model: dict[str, Any]) 
         return True
 
     insert = (
-        "INSERT INTO wrk_flights.delta_carriers (delivery_id, acm_record_ind, acm_audit_id, carrier)"
-        " VALUES (1, 'N', 1, 'AA')"
+        "INSERT INTO wrk_flights.delta_carriers"
+        " (delivery_id, acm_record_ind, acm_audit_id, carrier) VALUES (1, 'N', 1, 'AA')"
     )
     for table in (
         "lvl_flights.carriers",

@@ -70,6 +70,11 @@ def written(path: tuple[Any, ...]) -> str:
 
 CODE = [None, 1, "", "A", "1a", "_a", "a-b", "a b", "ä", "a" * 42, ["a"], {}, True]
 TEXT = [None, 1, "", "  \n", [], {}, True]
+TYPES = (
+    "int|varchar(3)|json|text(0)|text(-1)|text()|char(1)|numeric|numeric(5)|numeric(39,0)"
+    "|numeric(3,4)|numeric(0,0)|date[]|text(10485761)|timestamp(3)|numeric(5,-1)|text(1e1)"
+    "|text(3); DROP TABLE x"
+)
 NAMES = [None, "a", [], [1], ["a", "a"], ["a", None], {}, [["a"]], [f"a{n}" for n in range(33)]]
 FLAG = [None, 0, "true", "yes", [], {}]
 OBJECT = [None, 1, "a", [], True]
@@ -88,16 +93,14 @@ WRONG: list[tuple[tuple[Any, ...], list[Any]]] = [
     ((*ENTITY, "derived"), OBJECT),
     ((*ENTITY, "retired"), FLAG),
     ((*ENTITY, "facts"), OBJECT),
-    ((*ATTRIBUTE, "name"), [GONE, *CODE, "acm_x"]),
+    ((*ATTRIBUTE, "name"), [GONE, *CODE, "acm_x", "delivery_id", "xmin", "cmax"]),
     (
         (*ATTRIBUTE, "type"),
-        [GONE, None, 1, "", "int", "varchar(3)", "json", "text(0)", "text(-1)", "text()", "char(1)"]
-        + ["numeric", "numeric(5)", "numeric(39,0)", "numeric(3,4)", "numeric(0,0)", "date[]"]
-        + ["text(10485761)", "timestamp(3)", "numeric(5,-1)", "text(3); DROP TABLE x", "text(1e1)"],
+        [GONE, None, 1, "", *TYPES.split("|")],
     ),
     ((*ATTRIBUTE, "mandatory"), FLAG),
     ((*ATTRIBUTE, "values"), [None, [], {}, "a", [None], [[]], [{}]]),
-    ((*ATTRIBUTE, "source"), [*TEXT, "x" * 64]),
+    ((*ATTRIBUTE, "source"), [*TEXT, "x" * 64, "ctid", "tableoid"]),
     ((*ATTRIBUTE, "computed"), TEXT),
     ((*ATTRIBUTE, "format"), TEXT),
     ((*ATTRIBUTE, "retired"), FLAG),

@@ -530,12 +530,9 @@ def report_error(error: Exception) -> ExitCode:
 
     from omd import errors
 
-    if isinstance(error, (errors.ModuleSkipped, errors.BatchSkipped)):
+    if isinstance(error, errors.NotStarted):
         click.echo(str(error), err=True)
-        return ExitCode.SKIPPED
-    if isinstance(error, (errors.ModuleAborted, errors.BatchAborted)):
-        click.echo(str(error), err=True)
-        return ExitCode.ABORTED
+        return ExitCode.ABORTED if error.verdict == "aborted" else ExitCode.SKIPPED
     if not isinstance(error, psycopg.Error):
         _complain(f"{type(error).__name__}: {error}", "omd --debug shows where it was raised.")
         return ExitCode.FAILURE

@@ -80,6 +80,7 @@ class DeliveryCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownDelivery: OM034.
+            DeliveryArgumentInvalid: OM036.
             NoContext: OM039.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
@@ -282,11 +283,12 @@ class DeliveryCalls(Calls):
         """Deletes the deltas and the samples of deliveries that ended longer than ``keep`` ago, and
         returns in ``purged`` of how many deliveries.
 
-        Their counts stay.
+        Their counts stay. It commits, so call it outside a transaction block.
 
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
+            TransactionBlock: OM018.
         """
         answer: int = self._value(_PURGE_DELIVERIES, keep)
         return answer
@@ -315,7 +317,7 @@ class DeliveryCalls(Calls):
 
         Args:
             tenant_code: who delivers.
-            interface_code: to which interface.
+            interface_code: to which interface; it stays.
             layer_code: LVL (the default); GDAL and EXPORT belong to the facts.
             effective_from: the first and the last day.
             effective_to: the first and the last day.

@@ -366,7 +366,8 @@ def run(
 ) -> int:
     """Deliver a folder of files under AGREEMENT, and print the receipt.
 
-    The exit code is 7 when the delivery was rejected, and 0 when it was accepted.
+    The exit code is 7 when the delivery was rejected, 0 when it was accepted, 3 when it could not
+    begin within --wait: resume it then. Ctrl-C ends the run; resume goes on.
 
     \b
     Examples:
@@ -437,9 +438,10 @@ def _deliver(
             wait=timedelta(seconds=wait),
             spark=None if master is None else engine("SPARK").session(master),
         )
-        with block, Progress(control.delivery, block.delivery_id, tell):
+        with block:
             tell(f"delivery {block.delivery_id}")
-            block.run()
+            with Progress(control.delivery, block.delivery_id, tell):
+                block.run()
         found = read_receipt(control.delivery, block.delivery_id)
     _show_receipt(found, output, page)
     return _exit_code(found)
