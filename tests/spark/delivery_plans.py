@@ -56,7 +56,9 @@ class Desk:
         )
         self.call("report_loaded", delivery_id=delivery)
         assert self.call("begin_delivery", delivery_id=delivery)[0] == "RUN"
-        row = self.conn.execute("SELECT omd_delivery.validation_plan(%s, 1)", (delivery,)).fetchone()
+        row = self.conn.execute(
+            "SELECT omd_delivery.validation_plan(%s, 1)", (delivery,)
+        ).fetchone()
         assert row is not None
         return Plan.read(row[0])
 

@@ -580,8 +580,9 @@ class _Csv(_Reader):
         """Return the lines of files, decoded."""
         if self.charset.startswith("UTF-16"):
             # Bytes that look like a line end may be a part of a character.
-            files = self.text(spark, paths, wholetext="true")
-            text = F.decode(F.col("value").cast("binary"), self.charset)
+            files = spark.read.format("binaryFile").options(__globPaths__="false").load(list(paths))
+            files = files.select("content", F.url_decode("path").alias(FROM))
+            text = F.decode("content", self.charset)
             text = F.regexp_replace(text, "^\ufeff", "")
             every = F.split(text, self.line_end)
             return files.select(F.explode(every).alias("value"), FROM)
