@@ -402,6 +402,12 @@ def _in_folder(
     return sources
 
 
+def _path(frame: DataFrame) -> Column:
+    """Return the file of a row; Spark writes it as a URI."""
+    place = frame.metadataColumn("_metadata").getField("file_path")
+    return F.url_decode(F.replace(place, F.lit("+"), F.lit("%2B")))
+
+
 class _Reader:
     """Reads the files of an entity; one class for each format."""
 
@@ -411,8 +417,7 @@ class _Reader:
     def text(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
         """Return the lines of files as ``value``, and ``_from``."""
         frame = spark.read.options(__globPaths__="false", **options).text(list(paths))
-        origin = frame.metadataColumn("_metadata").getField("file_path")
-        return frame.select("value", F.url_decode(origin).alias(FROM))
+        return frame.select("value", _path(frame).alias(FROM))
 
 
 class _Parquet(_Reader):
@@ -428,8 +433,7 @@ class _Parquet(_Reader):
             )
         reader = self.spark.read.options(__globPaths__="false", mergeSchema="true")
         frame = reader.parquet(*paths)
-        origin = F.url_decode(frame.metadataColumn("_metadata").getField("file_path"))
-        return _typed(self.entity, frame, origin, self.used, unchanged=self.files.unchanged)
+        return _typed(self.entity, frame, _path(frame), self.used, unchanged=self.files.unchanged)
 
 
 class _Json(_Reader):
@@ -581,7 +585,7 @@ class _Csv(_Reader):
         if self.charset.startswith("UTF-16"):
             # Bytes that look like a line end may be a part of a character.
             files = spark.read.format("binaryFile").options(__globPaths__="false").load(list(paths))
-            files = files.select("content", F.url_decode("path").alias(FROM))
+            files = files.select("content", F.col("path").alias(FROM))
             text = F.decode("content", self.charset)
             text = F.regexp_replace(text, "^\ufeff", "")
             every = F.split(text, self.line_end)
