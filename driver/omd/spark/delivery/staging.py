@@ -504,8 +504,8 @@ class _Csv(_Reader):
                 names = tuple(dict.fromkeys(mapped))
                 if self.entity.load == "DELTA" and self.entity.indicator_column not in names:
                     names += (self.entity.indicator_column,)
-            missing |= dict.fromkeys(c for c in mapped if names.count(c) != 1)
-            if names:
+            if names:  # an empty file beside others is no problem
+                missing |= dict.fromkeys(c for c in mapped if names.count(c) != 1)
                 layouts.setdefault(names, []).append(path)
                 headers.setdefault(names, set()).add(header)
         columns = list(dict.fromkeys(c for names in layouts for c in names))
@@ -541,24 +541,14 @@ class _Csv(_Reader):
         if path.endswith(".gz"):
             data = zlib.decompressobj(31).decompress(data, _HEAD)
         text = codecs.getincrementaldecoder(self.codec)("replace").decode(data)
-        text = text.removeprefix("\ufeff")
-        end, quoted = 0, False
-        for match in re.finditer(
-            "|".join(filter(None, (self.quote and re.escape(self.quote), self.line_end))), text
-        ):
+        text = re.sub(rf"\A\ufeff?(?: *(?:{self.line_end}))*", "", text)
+        is_quoted = False
+        for match in re.finditer(f"{re.escape(self.quote) or '(?!)'}|{self.line_end}", text):
             if match[0] == self.quote:
-                quoted = not quoted
-            elif not quoted:
-                if end == match.start():  # an empty line before the header
-                    end = match.end()
-                    text = text[end:]
-                    return text if end == 0 else self.head_of(text)
+                is_quoted = not is_quoted
+            elif not is_quoted:
                 return text[: match.start()]
         return text
-
-    def head_of(self, text: str) -> str:
-        """Return the first line that is not empty."""
-        return next((line for line in re.split(self.line_end, text) if line.strip(" ")), "")
 
     @property
     def line_end(self) -> str:
