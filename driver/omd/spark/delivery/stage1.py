@@ -12,7 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark import StorageLevel
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NullType, StructType
@@ -25,9 +25,9 @@ from omd.spark.delivery.staging import BAD, FROM, RAW, TORN, flat
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-    from omd.spark.delivery.plan import Constraint, EntityPlan
+    from omd.spark.delivery.plan import Attribute, Constraint, EntityPlan
     from omd.spark.delivery.staging import Staged
 
 __all__ = ["DELETE", "MASK", "READABLE", "SKIP", "Checked", "check", "has"]
@@ -196,6 +196,8 @@ class _Rules:
                 column, of = F.col(RAW).getField(place), raw[place].dataType
             else:
                 column, of = F.lit(None), NullType()
+            if attribute.format is not None:
+                self._require_pattern(source.sparkSession, attribute)
             said = f"the staged column {place or name} of {entity.entity}"
             columns.append(casts.typed(attribute, column, of, said).alias(name))
             columns.append(casts.present(attribute, column, of).alias(_PRESENT + name))
@@ -204,6 +206,13 @@ class _Rules:
             said_mark = F.col(RAW).getField(entity.indicator_column).cast("string")
             mark = F.coalesce(said_mark == entity.indicator_delete, F.lit(False))
         return source.select(*columns, mark.alias(DELETE), BAD, TORN, RAW, FROM)
+
+    def _require_pattern(self, spark: SparkSession, attribute: Attribute) -> None:
+        assert attribute.format is not None  # noqa: S101 - so said the caller
+        try:
+            spark.range(1).select(F.date_format(F.lit("2000-01-01"), attribute.format)).head()
+        except PySparkException as error:
+            raise _uncompiled(f"{self.entity.entity}.{attribute.name}", error) from error
 
     def _checked(self, cast: DataFrame) -> DataFrame:
         """Return the rows with mask, hash and flags."""
@@ -349,6 +358,6 @@ def _is_false(constraint: Constraint) -> Column:
     return ~F.expr(f"({constraint.spark_expression})")
 
 
-def _uncompiled(place: str, error: AnalysisException) -> InvalidModel:
+def _uncompiled(place: str, error: PySparkException) -> InvalidModel:
     reason = str(error).strip().partition("\n")[0]
     return InvalidModel(f"{place} can't be compiled by Spark: {reason}")
