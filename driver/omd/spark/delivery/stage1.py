@@ -12,7 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark import StorageLevel
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NullType, StructType
@@ -23,11 +23,11 @@ from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
 from omd.spark.delivery.staging import BAD, FROM, RAW, TORN, flat
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-    from omd.spark.delivery.plan import Constraint, EntityPlan
+    from omd.spark.delivery.plan import Attribute, Constraint, EntityPlan
     from omd.spark.delivery.staging import Staged
 
 __all__ = ["DELETE", "MASK", "READABLE", "SKIP", "Checked", "check", "has"]
@@ -106,7 +106,7 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
         return check(entity, staged.whole(), keep)
     shown = rows.select(
         *(F.col(a.name) for a in entity.attributes),
-        *(READABLE, DELETE, SKIP, MASK, HASH_A, HASH_B, RAW, FROM),
+        *(READABLE, DELETE, rules.skips().alias(SKIP), MASK, HASH_A, HASH_B, RAW, FROM),
     )
     measures = rules.measures(counted, staged, lacking)
     return Checked(entity, entity.constraints, narrow, shown, measures)
@@ -196,6 +196,8 @@ class _Rules:
                 column, of = F.col(RAW).getField(place), raw[place].dataType
             else:
                 column, of = F.lit(None), NullType()
+            if attribute.format is not None:
+                self._require_pattern(source.sparkSession, attribute)
             said = f"the staged column {place or name} of {entity.entity}"
             columns.append(casts.typed(attribute, column, of, said).alias(name))
             columns.append(casts.present(attribute, column, of).alias(_PRESENT + name))
@@ -205,6 +207,13 @@ class _Rules:
             mark = F.coalesce(said_mark == entity.indicator_delete, F.lit(False))
         return source.select(*columns, mark.alias(DELETE), BAD, TORN, RAW, FROM)
 
+    def _require_pattern(self, spark: SparkSession, attribute: Attribute) -> None:
+        assert attribute.format is not None  # noqa: S101 - so said the caller
+        try:
+            spark.range(1).select(F.date_format(F.lit("2000-01-01"), attribute.format)).head()
+        except PySparkException as error:
+            raise _uncompiled(f"{self.entity.entity}.{attribute.name}", error) from error
+
     def _checked(self, cast: DataFrame) -> DataFrame:
         """Return the rows with mask, hash and flags."""
         late = ["record"] if self.emptying else []
@@ -212,7 +221,9 @@ class _Rules:
         rows = cast.select(*self.names, *passed, *self._masks(_TESTS - set(late), has_words=False))
         if late:
             emptied = [
-                F.when(self._any(self.emptying[name]), None).otherwise(F.col(name)).alias(name)
+                F.when(self._any(self.emptying[name], lambda n: F.col(self.words[n])), None)
+                .otherwise(F.col(name))
+                .alias(name)
                 if name in self.emptying
                 else F.col(name)
                 for name in self.names
@@ -225,7 +236,6 @@ class _Rules:
             *self.names,
             (~F.col(BAD) & has_key).alias(READABLE),
             DELETE,
-            self._skips().alias(SKIP),
             F.array(*self.words).alias(MASK),
             hashes[0].alias(HASH_A),
             hashes[1].alias(HASH_B),
@@ -274,17 +284,18 @@ class _Rules:
         values = [casts.literal(attribute, value) for value in attribute.values or ()]
         return ~F.col(name).isin(*values)
 
-    def _any(self, bits: Iterable[_Bit]) -> Column:
-        """Return whether one of these bits is set in the words of the mask."""
+    def _any(self, bits: Iterable[_Bit], word: Callable[[int], Column]) -> Column:
+        """Return whether one of these bits is set in the words of a mask."""
         wanted: dict[int, int] = {}
         for bit in bits:
             wanted[bit.word] = wanted.get(bit.word, 0) | bit.value
-        tests = [F.col(self.words[w]).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
+        tests = [word(w).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
         return reduce(Column.__or__, tests, F.lit(False))
 
-    def _skips(self) -> Column:
+    def skips(self) -> Column:
+        """Return whether a row is skipped."""
         pairs = zip(self.constraints, self.bits, strict=False)
-        return self._any(b for c, b in pairs if c.action == _SKIP)
+        return self._any((b for c, b in pairs if c.action == _SKIP), lambda n: F.col(MASK)[n])
 
     def narrow(self, rows: DataFrame, keep: Collection[str]) -> DataFrame:
         """Return key, flags, mask and hash, where every row of a duplicate key is marked."""
@@ -296,17 +307,10 @@ class _Rules:
         marked = F.array(*(F.col(MASK)[n].bitwiseOR(m) for n, m in enumerate(marks)))
         is_twice = F.col(READABLE) & F.col(_TWICE)
         return (
-            rows.select(*names, READABLE, DELETE, SKIP, MASK, HASH_A, HASH_B)
+            rows.select(*names, READABLE, DELETE, MASK, HASH_A, HASH_B)
             .withColumn(_TWICE, twice)
-            .select(
-                *names,
-                READABLE,
-                DELETE,
-                (F.col(SKIP) | is_twice).alias(SKIP),
-                F.when(is_twice, marked).otherwise(F.col(MASK)).alias(MASK),
-                HASH_A,
-                HASH_B,
-            )
+            .withColumn(MASK, F.when(is_twice, marked).otherwise(F.col(MASK)))
+            .select(*names, READABLE, DELETE, self.skips().alias(SKIP), MASK, HASH_A, HASH_B)
         )
 
     def measures(
@@ -354,6 +358,6 @@ def _is_false(constraint: Constraint) -> Column:
     return ~F.expr(f"({constraint.spark_expression})")
 
 
-def _uncompiled(place: str, error: AnalysisException) -> InvalidModel:
+def _uncompiled(place: str, error: PySparkException) -> InvalidModel:
     reason = str(error).strip().partition("\n")[0]
     return InvalidModel(f"{place} can't be compiled by Spark: {reason}")

@@ -118,6 +118,10 @@ class Side:
             return self.relationship(constraint).columns
         return ()
 
+    def marked_skip(self) -> Column:
+        """Return whether a violation skips a row of `state`."""
+        return self.marked(SKIP)
+
     def marked_empty(self, name: str) -> Column:
         """Return whether a violation has emptied the column in a row of `state`."""
         return self.marked(EMPTY, name)

@@ -412,6 +412,12 @@ def names_in(spark: SparkSession, folder: str) -> list[str]:
     return sorted({n.partition(".")[0] for n in names if _format(n, {})} - {""})
 
 
+def _path(frame: DataFrame) -> Column:
+    """Return the file of a row; Spark writes it as a URI."""
+    place = frame.metadataColumn("_metadata").getField("file_path")
+    return F.url_decode(F.replace(place, F.lit("+"), F.lit("%2B")))
+
+
 class _Reader:
     """Reads the files of an entity; one class for each format."""
 
@@ -421,8 +427,7 @@ class _Reader:
     def text(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
         """Return the lines of files as ``value``, and ``_from``."""
         frame = spark.read.options(__globPaths__="false", **options).text(list(paths))
-        origin = frame.metadataColumn("_metadata").getField("file_path")
-        return frame.select("value", F.url_decode(origin).alias(FROM))
+        return frame.select("value", _path(frame).alias(FROM))
 
 
 class _Parquet(_Reader):
@@ -438,8 +443,7 @@ class _Parquet(_Reader):
             )
         reader = self.spark.read.options(__globPaths__="false", mergeSchema="true")
         frame = reader.parquet(*paths)
-        origin = F.url_decode(frame.metadataColumn("_metadata").getField("file_path"))
-        return _typed(self.entity, frame, origin, self.used, unchanged=self.files.unchanged)
+        return _typed(self.entity, frame, _path(frame), self.used, unchanged=self.files.unchanged)
 
 
 class _Json(_Reader):
@@ -510,8 +514,8 @@ class _Csv(_Reader):
                 names = tuple(dict.fromkeys(mapped))
                 if self.entity.load == "DELTA" and self.entity.indicator_column not in names:
                     names += (self.entity.indicator_column,)
-            missing |= dict.fromkeys(c for c in mapped if names.count(c) != 1)
-            if names:
+            if names:  # an empty file beside others is no problem
+                missing |= dict.fromkeys(c for c in mapped if names.count(c) != 1)
                 layouts.setdefault(names, []).append(path)
                 headers.setdefault(names, set()).add(header)
         columns = list(dict.fromkeys(c for names in layouts for c in names))
@@ -547,24 +551,14 @@ class _Csv(_Reader):
         if path.endswith(".gz"):
             data = zlib.decompressobj(31).decompress(data, _HEAD)
         text = codecs.getincrementaldecoder(self.codec)("replace").decode(data)
-        text = text.removeprefix("\ufeff")
-        end, quoted = 0, False
-        for match in re.finditer(
-            "|".join(filter(None, (self.quote and re.escape(self.quote), self.line_end))), text
-        ):
+        text = re.sub(rf"\A\ufeff?(?: *(?:{self.line_end}))*", "", text)
+        is_quoted = False
+        for match in re.finditer(f"{re.escape(self.quote) or '(?!)'}|{self.line_end}", text):
             if match[0] == self.quote:
-                quoted = not quoted
-            elif not quoted:
-                if end == match.start():  # an empty line before the header
-                    end = match.end()
-                    text = text[end:]
-                    return text if end == 0 else self.head_of(text)
+                is_quoted = not is_quoted
+            elif not is_quoted:
                 return text[: match.start()]
         return text
-
-    def head_of(self, text: str) -> str:
-        """Return the first line that is not empty."""
-        return next((line for line in re.split(self.line_end, text) if line.strip(" ")), "")
 
     @property
     def line_end(self) -> str:
@@ -590,8 +584,9 @@ class _Csv(_Reader):
         """Return the lines of files, decoded."""
         if self.charset.startswith("UTF-16"):
             # Bytes that look like a line end may be a part of a character.
-            files = self.text(spark, paths, wholetext="true")
-            text = F.decode(F.col("value").cast("binary"), self.charset)
+            files = spark.read.format("binaryFile").options(__globPaths__="false").load(list(paths))
+            files = files.select("content", F.col("path").alias(FROM))
+            text = F.decode("content", self.charset)
             text = F.regexp_replace(text, "^\ufeff", "")
             every = F.split(text, self.line_end)
             return files.select(F.explode(every).alias("value"), FROM)
@@ -630,7 +625,7 @@ class _Csv(_Reader):
             "escape": self.quote,
             "maxColumns": "200000",
         }
-        kept = line != "" if len(names) == 1 else F.trim(line) != ""
+        kept = line != ""
         for header in headers - {""}:
             kept &= line != header
         is_corrupt = F.col("_s").getField("bad").isNotNull()
@@ -647,23 +642,17 @@ class _Csv(_Reader):
         fits = (
             F.is_valid_utf8(line) if self.charset == "UTF-8" else ~F.contains(line, F.lit(_UNFIT))
         )
-        return (
-            lines.where(kept)
-            .select("value", FROM, F.from_csv(line, f"{fields}, bad string", said).alias("_s"))
-            .select("value", FROM, "_s", is_torn.alias(TORN), is_corrupt.alias("_c"))
-            .select(
-                F.struct(
-                    *(
-                        F.col("_s").getField(f"c{names.index(c)}").alias(c)
-                        if c in names
-                        else F.lit(None).cast("string").alias(c)
-                        for c in columns
-                    )
-                ).alias(RAW),
-                FROM,
-                (F.col("_c") | F.col(TORN) | ~fits).alias(BAD),
-                TORN,
-            )
+        columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
+        nothing = F.lit(None).cast("string")
+        parsed = lines.where(kept).select(
+            "value", FROM, F.from_csv(line, f"{fields}, bad string", said).alias("_s")
+        )
+        # A line of blanks is no row, but only one that can't be read needs the look.
+        return parsed.where(~is_corrupt | (F.trim(line) != "")).select(
+            F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW),
+            FROM,
+            (is_corrupt | is_torn | ~fits).alias(BAD),
+            is_torn.alias(TORN),
         )
 
 
