@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from delivery.runs import Shop
+from delivery.runs import OPEN, Shop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     import omd
-    from omd.delivery.run import Receipt
+    from omd.delivery.run import DeliveryBlock, Receipt
     from spark.delivery_oracle import Entity
 
 __all__ = ["Desk"]
@@ -44,6 +44,26 @@ class Desk(Shop):
         names = names[: len(rows[0])] if rows else names
         texts = [tuple(None if v is None else str(v) for v in row) for row in rows]
         return self.spark.createDataFrame(texts, ", ".join(f"`{n}` string" for n in names))
+
+    def put(self, name: str, *rows: dict[str, Any], **more: Any) -> None:
+        """Insert open rows into a table of the Logical Validation Layer, without hashes."""
+        for row in rows:
+            values = {
+                "acm_start_dt": "2019-01-01 00:00:00+00",
+                "acm_end_dt": OPEN,
+                "acm_record_ind": "N",
+                "acm_audit_id": 1,
+                **row,
+                **more,
+            }
+            names = ", ".join(f'"{n}"' for n in values)
+            marks = ", ".join(["%s"] * len(values))
+            self.owner(f"INSERT INTO {self.lvl(name)} ({names}) VALUES ({marks})", *values.values())
+
+    def block(self, day: int, /, code: str = "a", **arguments: Any) -> DeliveryBlock:
+        """Return a delivery of this day of 2020 as a block."""
+        at = datetime(2020, 1, day, tzinfo=timezone.utc)
+        return self.control.delivery(code, snapshot_datetime=at, spark=self.spark, **arguments)
 
     def deliver(self, day: int, /, code: str = "a", **arguments: Any) -> Receipt:
         at = datetime(2020, 1, day, tzinfo=timezone.utc)

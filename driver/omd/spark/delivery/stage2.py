@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd.spark.delivery.frames import Keeper, plain
 from omd.spark.delivery.lvl import HASHES, RECORD_IND, Current
 from omd.spark.names import quote
 
@@ -46,11 +47,12 @@ def kept(entity: EntityPlan) -> tuple[str, ...]:
 class Side:
     """An entity as stage 2 sees it; ``checked`` is None where it is not delivered.
 
-    ``joined`` has one row per key: the key; ``n_…`` and ``o_…``, the delivered and the current
-    value of each attribute in ``kept``; ``_delivered``, ``_delete``, ``_skipped`` (in stage 1),
-    ``_current``, ``_ended`` (logically deleted before; only where that matters), ``_same`` (the
-    hashes are equal), ``_in_new`` and ``_in_old`` (in the context by these values), ``_implicit``
-    (an implicit delete).
+    ``readable`` are its narrow rows that have a key. ``joined`` has one row per key: the key;
+    ``n_…`` and ``o_…``, the delivered and the current value of each attribute in ``kept``;
+    ``_delivered``, ``_delete``, ``_skipped`` (in stage 1), ``_current``, ``_ended`` (logically
+    deleted before; only where that matters), ``_same`` (the hashes are equal), ``_in_new`` and
+    ``_in_old`` (in the context by these values), ``_implicit`` (an implicit delete). ``marks`` has
+    the keys that violate constraints, and in ``_codes`` their numbers.
     """
 
     name: str
@@ -59,9 +61,10 @@ class Side:
     plan: EntityPlan | None = None
     checked: Checked | None = None
     kept: tuple[str, ...] = ()
+    readable: DataFrame | None = None
     joined: DataFrame | None = None
     is_complete: bool = False
-    found: list[DataFrame] = field(default_factory=list)
+    marks: DataFrame | None = None
     counts: dict[str, int] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     existing: dict[str, int] = field(default_factory=dict)
@@ -93,13 +96,6 @@ class Side:
         """Its constraints in stage 2."""
         return self.plan.constraints if self.plan is not None else ()
 
-    def marks(self) -> DataFrame | None:
-        """Return the constraints that each key violates: the key and ``_codes``; None for none."""
-        if not self.found:
-            return None
-        every = functools.reduce(lambda one, other: one.unionByName(other), self.found)
-        return every.groupBy(*self.key).agg(F.collect_set(CODE).alias(CODES))
-
     def marked(self, action: str, column: str | None = None) -> Column:
         """Return whether a violation has this action, on this column."""
         numbers = [
@@ -107,7 +103,7 @@ class Side:
             for i, c in enumerate(self.constraints)
             if c.action == action and (column is None or column in self._about(c))
         ]
-        if not numbers or not self.found:
+        if not numbers or self.marks is None:
             return F.lit(False)
         wanted = F.array(*(F.lit(i) for i in numbers))
         return _known(F.arrays_overlap(F.col(CODES), wanted))
@@ -121,6 +117,10 @@ class Side:
         if constraint.type == "parent_exists":
             return self.relationship(constraint).columns
         return ()
+
+    def marked_skip(self) -> Column:
+        """Return whether a violation skips a row of `state`."""
+        return self.marked(SKIP)
 
     def marked_empty(self, name: str) -> Column:
         """Return whether a violation has emptied the column in a row of `state`."""
@@ -155,9 +155,8 @@ class Side:
         """
         assert self.joined is not None  # noqa: S101 - only delivered entities are asked
         rows = self.joined
-        marks = self.marks()
-        if marks is not None:
-            rows = rows.join(marks, list(self.key), "left")
+        if self.marks is not None:
+            rows = rows.join(self.marks, list(self.key), "left")
         left = ~F.col("_skipped") & ~self.marked(SKIP)
         deleted = F.col("_delivered") & F.col("_delete") & left
         rows = rows.withColumns(
@@ -208,13 +207,6 @@ class Side:
             .when(F.col("_up") & changed, "A"),
         )
 
-    def release(self) -> None:
-        """Free what is kept."""
-        for rows in (self.joined, *self.found, *self.existing_rows):
-            if rows is not None:
-                rows.unpersist()
-        self.current.release()
-
 
 class Judgement:
     """Stage 2 of a run.
@@ -237,6 +229,7 @@ class Judgement:
         self._run = run
         self._spark = spark
         self._plan = plan
+        self._keeper = Keeper()
         self._sides: dict[str, Side] = {}
         for name, entity in plan.entities.items():
             self._sides[name] = Side(
@@ -298,8 +291,9 @@ class Judgement:
 
     def release(self) -> None:
         """Free what is kept."""
+        self._keeper.release()
         for side in self._sides.values():
-            side.release()
+            side.current.release()
 
     # Contexts -----------------------------------------------------------------------------------
 
@@ -309,7 +303,8 @@ class Judgement:
         assert plan is not None and checked is not None  # noqa: S101, PT018 - it is delivered
         key = list(side.key)
         is_full = plan.load == "FULL"
-        readable = checked.narrow.filter("_readable")
+        narrow = plain(checked.narrow)
+        readable = side.readable = narrow.filter("_readable")
         delivered = self._one_per_key(
             side,
             readable.select(
@@ -355,7 +350,6 @@ class Judgement:
         if is_full:
             missing = ~F.col("_delivered") & F.col("_current") & F.col("_in_old")
         rows = rows.withColumn("_implicit", missing if not unreadable else F.lit(False))
-        side.joined = rows = rows.persist()
         counts: dict[str, Column] = {
             "missing": missing,
             "implicit": F.col("_implicit"),
@@ -367,7 +361,9 @@ class Judgement:
             "scope": F.col("_current") & F.col("_in_old") if is_full else F.lit(False),
             "replaced": F.col("_delivered") & F.col("_current"),
         }
-        (counted,) = rows.agg(*(F.count_if(c).alias(n) for n, c in counts.items())).collect()
+        side.joined, (counted,) = self._keeper.keep(
+            rows, [F.count_if(c).alias(n) for n, c in counts.items()]
+        )
         side.rows = {**counted.asDict(), "unreadable": unreadable}
 
     def _one_per_key(self, side: Side, rows: DataFrame) -> DataFrame:
@@ -466,10 +462,9 @@ class Judgement:
         """Return the keys of parents that filter."""
         parent = self.side(filter_.parent, relationship.parent_columns)
         if filter_.parents == "ROWS":
-            assert side.checked is not None  # noqa: S101 - it is delivered
             pairs = zip(relationship.columns, relationship.parent_columns, strict=True)
-            rows = side.checked.narrow.filter("_readable")
-            return rows.select(*(F.col(c).alias(p) for c, p in pairs)).dropna().distinct()
+            assert side.readable is not None  # noqa: S101 - it is set before
+            return side.readable.select(*(F.col(c).alias(p) for c, p in pairs)).dropna().distinct()
         if filter_.parents == "NAMED" or not parent.is_delivered:
             return self._named(parent, self._plan.context[parent.name])
         assert parent.joined is not None  # noqa: S101 - parents come first
@@ -526,7 +521,7 @@ class Judgement:
                 frame, counts = found[side.name]
                 if frame is None:
                     continue
-                side.found.append(frame)
+                self._mark(side, frame)
                 for i, count in counts.items():
                     constraint = side.constraints[i]
                     side.counts[constraint.code] = side.counts.get(constraint.code, 0) + count
@@ -552,19 +547,25 @@ class Judgement:
         for i in numbers:
             constraint = side.constraints[i]
             keys = self._CHECKS[constraint.type](self, side, constraint)
-            known = [f.filter(F.col(CODE) == i) for f in side.found]
-            if known and side.counts.get(constraint.code):
-                every = functools.reduce(lambda one, other: one.unionByName(other), known)
-                keys = keys.join(every, list(side.key), "left_anti")
+            if side.marks is not None and side.counts.get(constraint.code):
+                known = side.marks.filter(F.array_contains(CODES, i))
+                keys = keys.join(known, list(side.key), "left_anti")
             frames.append(keys.withColumn(CODE, F.lit(i)))
         if not frames:
             return None, {}
-        frame = functools.reduce(lambda one, other: one.unionByName(other), frames).persist()
-        counts = {row[CODE]: row["count"] for row in frame.groupBy(CODE).count().collect()}
-        if not counts:
-            frame.unpersist()
-            return None, {}
-        return frame, counts
+        every = functools.reduce(lambda one, other: one.unionByName(other), frames)
+        frame, counted = self._keeper.keep(every, [F.count("*").alias("_rows")], [CODE])
+        counts = {row[CODE]: row["_rows"] for row in counted}
+        return (frame, counts) if counts else (None, {})
+
+    def _mark(self, side: Side, found: DataFrame) -> None:
+        """Add violations to those of former rounds."""
+        key = list(side.key)
+        if side.marks is not None:
+            known = side.marks.select(*key, F.explode(CODES).alias(CODE))
+            found = known.unionByName(found)
+        marks = found.groupBy(*key).agg(F.collect_set(CODE).alias(CODES))
+        side.marks, _ = self._keeper.keep(marks, [F.count("*")])
 
     def _state(self, side: Side) -> DataFrame:
         return side.state(include_existing=self._plan.include_existing)
@@ -709,7 +710,7 @@ class Judgement:
 
     def _skipped_here(self, side: Side) -> int:
         """Return how many rows stage 2 skips."""
-        marks = side.marks()
+        marks = side.marks
         if marks is None or not any(
             c.action == SKIP and side.counts.get(c.code) for c in side.constraints
         ):
@@ -728,13 +729,11 @@ class Judgement:
             return
         if rows is None:
             return
-        rows = rows.withColumn(CODE, F.lit(side.constraints.index(constraint))).persist()
-        number = rows.count()
+        rows = rows.withColumn(CODE, F.lit(side.constraints.index(constraint)))
+        kept_rows, ((number,),) = self._keeper.keep(rows, [F.count("*")])
         if number:
             side.existing[constraint.code] = number
-            side.existing_rows.append(rows)
-        else:
-            rows.unpersist()
+            side.existing_rows.append(kept_rows)
 
     def _orphans(self, side: Side, relationship: Relationship) -> DataFrame | None:
         """Return the keys of existing rows whose parent is deleted."""
