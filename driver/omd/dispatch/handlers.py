@@ -9,7 +9,6 @@ import functools
 import importlib
 import json
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import psycopg
@@ -23,6 +22,7 @@ from omd.control.run import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import timedelta
 
     from omd._core.link import Link
     from omd.control.room import Control
