@@ -14,6 +14,11 @@ ROOMS = {
     "delivery": "Delivery",
 }
 
+# Methods of doors that `control` has too, and their rooms.
+SHORTCUTS = {
+    "deliver": "delivery",
+}
+
 # Each engine, its module, and the library that a process has imported when it uses the engine.
 ENGINES = {
     "SPARK": ("omd.spark.engine", "pyspark.sql"),

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 from omd._core.errors import CallerError, ConfigurationError, StateError
+from omd.control.errors import NotStarted
 
 __all__ = [
     "AgreementNotEffective",
     "AlternateKeyBroken",
     "AttemptFenced",
+    "DeliveryAborted",
     "DeliveryArgumentInvalid",
     "DeliveryInFuture",
     "DeliveryOvertaken",
     "DeliveryPending",
+    "DeliverySkipped",
+    "DeliveryWaits",
     "DeltaMisfit",
     "EntityMissing",
     "ImpossibleSetting",
@@ -132,3 +136,24 @@ class SchemaNotCreated(ConfigurationError, code="OM234"):
 
 class SchemaTaken(ConfigurationError, code="OM233"):
     """A schema of the interface belongs to somebody else."""
+
+
+class DeliverySkipped(NotStarted):
+    """Process control says that there is no need to run the delivery now."""
+
+    kind, verdict = "delivery", "skipped"
+
+
+class DeliveryAborted(NotStarted):
+    """Process control says that the delivery must not run now."""
+
+    kind, verdict = "delivery", "aborted"
+
+
+class DeliveryWaits(NotStarted):
+    """The delivery could not begin in time; it may be resumed."""
+
+    kind, verdict = "delivery", "not begun in time"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.code} was {self.verdict}: {self.reason}"

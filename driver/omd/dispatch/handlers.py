@@ -9,7 +9,7 @@ import functools
 import importlib
 import json
 from dataclasses import dataclass
-from datetime import timedelta  # noqa: TC003 - the types of fields are looked up at run time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import psycopg

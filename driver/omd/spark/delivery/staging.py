@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import EntityPlan, Plan
 
-__all__ = ["Staged", "StagingChanged", "stage", "working_session"]
+__all__ = ["Staged", "StagingChanged", "names_in", "stage", "working_session"]
 
 RAW, FROM, BAD, TORN = "_raw", "_from", "_bad", "_torn"
 
@@ -400,6 +400,16 @@ def _in_folder(
         if found:
             sources[entity] = _Files.at(spark, names[found[0]], csv)
     return sources
+
+
+def names_in(spark: SparkSession, folder: str) -> list[str]:
+    """Return what stands before the ending of each file or folder that can be staged."""
+    path = _jvm(spark).org.apache.hadoop.fs.Path(_absolute(spark, folder))
+    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    if not system.exists(path) or not system.getFileStatus(path).isDirectory():
+        raise DeliveryArgumentInvalid(f"there is no folder {folder}")
+    names = [status.getPath().getName() for status in system.listStatus(path)]
+    return sorted({n.partition(".")[0] for n in names if _format(n, {})} - {""})
 
 
 def _path(frame: DataFrame) -> Column:
