@@ -43,6 +43,8 @@ BEGIN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
     END IF;
 
+    -- A block that is taken again is another one than the planned block, whose rows these are.
+    v_step.rows := CASE WHEN v_step.block_end IS NULL THEN v_step.rows END;
     CALL omd_lineage._write_block(
         v_step.topic,
         coalesce(v_step.block_start, v_step.quiet_start, v_step.last),
@@ -80,7 +82,7 @@ BEGIN
             FOREACH v_statement IN ARRAY v_step.transforms LOOP
                 v_inserted := omd_lineage._insert_transform(
                     v_statement, v_step.table_code, v_step.insert_column, p_module_instance_id,
-                    v_step.topic
+                    v_step.topic, p_rows_input => v_step.rows
                 );
                 v_rows := v_rows + v_inserted.p_row_count;
                 v_nulls := CASE
@@ -117,7 +119,6 @@ BEGIN
             ARRAY[p_module_instance_id]
         );
     END IF;
-    v_step.rows := CASE WHEN v_step.block_end IS NULL THEN v_step.rows END;
     IF v_replaced IS NULL THEN
         PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
     ELSE
