@@ -13,17 +13,14 @@ SET search_path = pg_catalog, pg_temp
 AS $target_relation$
 DECLARE
     v_parts text[] := parse_ident(p_table_code);
+    v_relation oid;
 BEGIN
-    IF cardinality(v_parts) <> 2 THEN
-        RETURN NULL;
-    END IF;
-    RETURN (
-        SELECT c.oid FROM pg_class AS c
+    IF cardinality(v_parts) = 2 THEN
+        SELECT c.oid INTO v_relation FROM pg_class AS c
         WHERE c.relname = v_parts[2]::name
-            AND c.relnamespace = (
-                SELECT n.oid FROM pg_namespace AS n WHERE n.nspname = v_parts[1]::name
-            )
-    );
+            AND c.relnamespace = to_regnamespace(quote_ident(v_parts[1]));
+    END IF;
+    RETURN v_relation;
 END
 $target_relation$;
 

@@ -69,10 +69,6 @@ BEGIN
 
     SELECT
         t.processor, t.maxstep, o.last, o.quiet_start,
-        t.processor = 'RELOAD' AND EXISTS (
-            SELECT FROM omd_lineage.restatement_list AS l
-            WHERE l.topic_id = t.topic_id AND l.is_ready
-        ) AS is_to_be_restated,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
         t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column,
         lag.blocker, t.depends_on[lag.blocker] AS blocker_name, lag.base_id,
@@ -126,19 +122,21 @@ BEGIN
     -- bring a row from before them. The offset of a source with PROBE says by itself what is
     -- visible; that of a trigger says only what was committed, and a join that misses rows which
     -- arrive later would stay wrong.
-    FOR v_source IN
-        SELECT b.table_code, b.pos_column, b.id_column
-        FROM omd_lineage.base_table AS b
-        WHERE b.topic_id = ANY(v_triggers) AND p_waited_for IS NULL
-    LOOP
-        v_guard := omd_lineage._safe_position(
-            v_source.table_code, v_source.pos_column, v_source.id_column, NOT p_is_preview
-        );
-        IF v_guard.p_who IS NOT NULL AND coalesce(v_guard.p_pos, '-infinity') < p_upto THEN
-            p_upto := coalesce(v_guard.p_pos, '-infinity');
-            p_detail := format('%s writes to %s', v_guard.p_who, v_source.table_code);
-        END IF;
-    END LOOP;
+    IF v_triggers <> '{}' AND p_waited_for IS NULL THEN
+        FOR v_source IN
+            SELECT b.table_code, b.pos_column, b.id_column
+            FROM omd_lineage.base_table AS b
+            WHERE b.topic_id = ANY(v_triggers)
+        LOOP
+            v_guard := omd_lineage._safe_position(
+                v_source.table_code, v_source.pos_column, v_source.id_column, NOT p_is_preview
+            );
+            IF v_guard.p_who IS NOT NULL AND coalesce(v_guard.p_pos, '-infinity') < p_upto THEN
+                p_upto := coalesce(v_guard.p_pos, '-infinity');
+                p_detail := format('%s writes to %s', v_guard.p_who, v_source.table_code);
+            END IF;
+        END LOOP;
+    END IF;
     IF v_safe IS NULL OR v_topic.has_own_columns OR (v_who IS NULL AND p_upto > v_safe.pos) THEN
         v_guard := omd_lineage._safe_position(
             v_topic.table_code, v_topic.pos_column, v_topic.id_column, NOT p_is_preview
@@ -160,7 +158,10 @@ BEGIN
             AND v_uncounted.p_instance_array = '{}'
             AND (
                 p_upto > (v_topic.last).pos
-                OR v_topic.is_to_be_restated
+                OR EXISTS (
+                    SELECT FROM omd_lineage.restatement_list AS l
+                    WHERE l.topic_id = p_topic_id AND l.is_ready
+                )
                 OR (v_topic.pos_column = '' AND v_topic.base_id > (v_topic.last).id)
             )
         THEN

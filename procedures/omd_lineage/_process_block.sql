@@ -13,6 +13,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $process_block$
 DECLARE
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_step record;
     v_indicator text;
     v_statement text;
@@ -36,7 +37,7 @@ BEGIN
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
     LEFT JOIN omd_lineage.restatement AS r ON o.restatement_id = r.restatement_id
-    WHERE o.topic_id = omd_lineage._require_topic(p_topic)
+    WHERE o.topic_id = v_topic_id
         AND o.module_instance_id = p_module_instance_id
         AND o.plan_number = p_plan_number;
     IF NOT FOUND THEN
