@@ -37,9 +37,9 @@ BEGIN
     -- All rows at the position of the last one belong to the block, even beyond maxstep.
     v_statement := format(
         '(timestamptz, bigint, timestamptz, bigint, timestamptz, bigint, timestamptz, bigint) AS'
-        ' SELECT b.last_pos, CASE WHEN b.first_pos = b.last_pos THEN b.max_id ELSE ('
+        ' SELECT b.last_pos, CASE WHEN b.first_pos < b.last_pos THEN ('
         'SELECT %2$I::bigint FROM %3$s WHERE %4$s ORDER BY %1$s, %2$I OFFSET b.n - 1 LIMIT 1'
-        ') END, b.n, b.first_pos, b.max_id FROM ('
+        ') ELSE b.max_id END, b.n, b.first_pos, b.max_id FROM ('
         'SELECT count(*) AS n, min(r.pos) AS first_pos, max(r.pos) AS last_pos, max(r.id) AS max_id'
         ' FROM (SELECT %1$s AS pos, %2$I::bigint AS id FROM %3$s WHERE %4$s ORDER BY %1$s, %2$I'
         ' FETCH FIRST ($6) ROWS WITH TIES) AS r'
