@@ -1,5 +1,5 @@
--- to_regclass raises an error for a schema that the caller may not use, so the catalog is asked. Up to
--- PostgreSQL 17 a function in plain SQL would be planned again by each statement that calls it.
+-- to_regclass raises an error for a schema that the caller may not use, so the catalog is asked. Up
+-- to PostgreSQL 17 a function in plain SQL would be planned again by each statement that calls it.
 
 CREATE OR REPLACE FUNCTION omd.target_relation(
     p_table_code text

@@ -116,11 +116,11 @@ $insert_transform$;
 
 COMMENT ON FUNCTION omd_lineage._insert_transform IS
 'Inserts the rows of the view p_view (v) for which p_condition holds into p_table_code, column by '
-'column name. p_rows_input: the rows of the block that it reads, NULL: not known. It adds '
-'p_module_instance_id in p_insert_instance_column, and omd_insert_datetime and omd_record_source '
-'(p_record_source) where the table has them, whatever the view has under these names. Returns '
-'p_row_count, the number of rows, and p_nulls, the number of NULLs for each column that has any. '
-'Errors: OM207: the view or the table is missing, or the table lacks a column of the view. Locks: '
-'the rows.';
+'column name. p_rows_input: the number of rows of the block, for which the session may keep the '
+'plan; NULL: it does not. It adds p_module_instance_id in p_insert_instance_column, and '
+'omd_insert_datetime and omd_record_source (p_record_source) where the table has them, whatever '
+'the view has under these names. Returns p_row_count, the number of rows, and p_nulls, the number '
+'of NULLs for each column that has any. Errors: OM207: the view or the table is missing, or the '
+'table lacks a column of the view. Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

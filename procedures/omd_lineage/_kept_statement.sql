@@ -19,7 +19,7 @@ SET search_path = pg_catalog, pg_temp
 AS $kept_statement$
 DECLARE
     c_at_most CONSTANT integer := 60;
-    v_name name := format('omd %s %s', md5(p_statement), p_subject);
+    v_name name := format('omd %s %s', md5(p_statement), p_subject)::name;
     v_prepare text := format('PREPARE %I %s', v_name, p_statement);
     v_former text;
 BEGIN

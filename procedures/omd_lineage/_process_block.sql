@@ -83,7 +83,9 @@ BEGIN
             FOREACH v_statement IN ARRAY v_step.transforms LOOP
                 v_inserted := omd_lineage._insert_transform(
                     v_statement, v_step.table_code, v_step.insert_column, p_module_instance_id,
-                    v_step.topic, p_rows_input => v_step.rows
+                    v_step.topic,
+                    -- These statements may set something for the planner.
+                    p_rows_input => CASE WHEN v_step.before_sql = '{}' THEN v_step.rows END
                 );
                 v_rows := v_rows + v_inserted.p_row_count;
                 v_nulls := CASE
