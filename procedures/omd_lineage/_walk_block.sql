@@ -38,7 +38,7 @@ BEGIN
     v_statement := format(
         '(timestamptz, bigint, timestamptz, bigint, timestamptz, bigint, timestamptz, bigint) AS'
         ' SELECT b.last_pos, CASE WHEN b.first_pos < b.last_pos THEN ('
-        'SELECT %2$I::bigint FROM %3$s WHERE %4$s ORDER BY %1$s, %2$I OFFSET b.n - 1 LIMIT 1'
+        'SELECT %2$I::bigint FROM %3$s AS t WHERE %4$s ORDER BY %1$s, %2$I OFFSET b.n - 1 LIMIT 1'
         ') ELSE b.max_id END, b.n, b.first_pos, b.max_id FROM ('
         'SELECT count(*) AS n, min(r.pos) AS first_pos, max(r.pos) AS last_pos, max(r.id) AS max_id'
         ' FROM (SELECT %1$s AS pos, %2$I::bigint AS id FROM %3$s WHERE %4$s ORDER BY %1$s, %2$I'

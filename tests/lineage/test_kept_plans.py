@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
 from psycopg import sql
 
 from support.scene import Scene
 
 KEPT = "SELECT name, statement, generic_plans FROM pg_prepared_statements WHERE name LIKE 'omd %%'"
+
+
+def _deallocate(scene: Scene) -> None:
+    for plan in scene.rows(KEPT):
+        scene.conn.execute(sql.SQL("DEALLOCATE {}").format(sql.Identifier(plan["name"])))
+
+
+@pytest.fixture(autouse=True)
+def _forgets_plans(scene: Scene) -> None:
+    """The session has kept the plans of other tests."""
+    _deallocate(scene)
 
 
 def test_a_kept_plan_follows_each_change(scene: Scene) -> None:
@@ -28,8 +40,7 @@ def test_a_kept_plan_follows_each_change(scene: Scene) -> None:
     scene.conn.execute("DROP INDEX dwh.src_pos_id_idx; ANALYZE dwh.src")
     assert scene.step().rows == 1
     # Somebody throws all plans away.
-    for plan in scene.rows(KEPT):
-        scene.conn.execute(sql.SQL("DEALLOCATE {}").format(sql.Identifier(plan["name"])))
+    _deallocate(scene)
     scene.steps()
     assert scene.ids() == list(range(19))
     assert [row["w"] for row in scene.rows("SELECT w FROM dwh.f ORDER BY id")][:11] == [
@@ -44,10 +55,12 @@ def test_a_statement_of_somebody_else_under_the_kept_name_is_not_executed(scene:
     scene.source("dwh.src", 1, 2, 3, 4)
     scene.topic(maxstep=1)
     scene.step()
+    kept = scene.rows(KEPT)
+    assert kept
+    _deallocate(scene)
     with scene.role("omd_runner"):
-        for plan in scene.rows(KEPT):
+        for plan in kept:
             name = sql.Identifier(plan["name"])
-            scene.conn.execute(sql.SQL("DEALLOCATE {}").format(name))
             scene.conn.execute(
                 sql.SQL("PREPARE {} AS DELETE FROM dwh.f RETURNING pos, id").format(name)
             )
