@@ -39,8 +39,10 @@ COMPOSE_SQL = {
     "omd_lineage._widen_restatements(bigint,text,text,bigint[])",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
     "omd_lineage._unread_rows(text,text,text,timestamp with time zone,timestamp with time zone)",
-    "omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,"
-    "omd_lineage.row_position,timestamp with time zone,omd_lineage.row_position,bigint)",
+    (
+        "omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,"
+        "omd_lineage.row_position,timestamp with time zone,omd_lineage.row_position,bigint)"
+    ),
 }
 
 # These exist to execute a COMMIT that the server may refuse.
