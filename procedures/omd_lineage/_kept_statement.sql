@@ -43,7 +43,8 @@ $kept_statement$;
 
 COMMENT ON FUNCTION omd_lineage._kept_statement IS
 'Keeps p_statement, (types of its parameters) AS statement, prepared in this session, and returns '
-'the name to EXECUTE it by, quoted. p_subject: what error messages shall name, for instance a '
-'view. The search_path at the EXECUTE must be that of this function. Locks: those of the parser.';
+'the name to EXECUTE it by, quoted. Its columns must keep their types when tables change. '
+'p_subject: what error messages shall name, for instance a view. The search_path at the EXECUTE '
+'must be that of this function. Locks: those of the parser.';
 REVOKE ALL ON FUNCTION omd_lineage._kept_statement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._kept_statement TO omd_runner, omd_admin;

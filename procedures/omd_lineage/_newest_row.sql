@@ -21,8 +21,9 @@ SET enable_bitmapscan = off
 SET enable_sort = off
 AS $newest_row$
 DECLARE
-    v_look CONSTANT text := 'SELECT %1$s AS pos, %2$I::bigint FROM %3$s WHERE %4$s AND %2$I IS NOT NULL'
-        ' ORDER BY %1$s DESC, %2$I DESC LIMIT 1';
+    -- Other names than those of the columns: ORDER BY would take the casts, which no index serves.
+    v_look CONSTANT text := 'SELECT %1$s::timestamptz AS "omd pos", %2$I::bigint AS "omd id"'
+        ' FROM %3$s WHERE %4$s AND %2$I IS NOT NULL ORDER BY %1$s DESC, %2$I DESC LIMIT 1';
     v_pos text := omd_lineage._pos_expression(p_pos_column);
     v_table_name text := omd.quote_table(p_table_code, 'POSTGRES');
     v_row omd_lineage.row_position;

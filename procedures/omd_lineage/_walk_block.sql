@@ -34,15 +34,17 @@ DECLARE
     v_pos text := omd_lineage._pos_expression(p_pos_column);
     v_statement text;
 BEGIN
-    -- All rows at the position of the last one belong to the block, even beyond maxstep.
+    -- All rows at the position of the last one belong to the block, even beyond maxstep. The names
+    -- are others than those of the columns: ORDER BY would take the casts, which no index serves.
     v_statement := format(
         '(timestamptz, bigint, timestamptz, bigint, timestamptz, bigint, timestamptz, bigint) AS'
         ' SELECT b.last_pos, CASE WHEN b.first_pos < b.last_pos THEN ('
-        'SELECT %2$I::bigint FROM %3$s AS t WHERE %4$s ORDER BY %1$s, %2$I OFFSET b.n - 1 LIMIT 1'
+        'SELECT %2$I::bigint AS "omd id" FROM %3$s AS t WHERE %4$s ORDER BY %1$s, %2$I'
+        ' OFFSET b.n - 1 LIMIT 1'
         ') ELSE b.max_id END, b.n, b.first_pos, b.max_id FROM ('
         'SELECT count(*) AS n, min(r.pos) AS first_pos, max(r.pos) AS last_pos, max(r.id) AS max_id'
-        ' FROM (SELECT %1$s AS pos, %2$I::bigint AS id FROM %3$s WHERE %4$s ORDER BY %1$s, %2$I'
-        ' FETCH FIRST ($6) ROWS WITH TIES) AS r'
+        ' FROM (SELECT %1$s::timestamptz AS "omd pos", %2$I::bigint AS "omd id" FROM %3$s'
+        ' WHERE %4$s ORDER BY %1$s, %2$I FETCH FIRST ($6) ROWS WITH TIES) AS r (pos, id)'
         ') AS b',
         v_pos, p_id_column,
         omd.quote_table(p_table_code, 'POSTGRES'),

@@ -39,6 +39,13 @@ def test_a_kept_plan_follows_each_change(scene: Scene) -> None:
     # An index of the base table is gone, and the table has been filled and analysed.
     scene.conn.execute("DROP INDEX dwh.src_pos_id_idx; ANALYZE dwh.src")
     assert scene.step().rows == 1
+    # The columns of the position have other types.
+    scene.conn.execute(
+        "DROP VIEW dwh.v_dwh_f; CREATE DOMAIN dwh.moment AS timestamptz;"
+        "ALTER TABLE dwh.src ALTER pos TYPE dwh.moment, ALTER id TYPE integer"
+    )
+    scene.view("dwh.v_dwh_f", "dwh.src", select="t.pos, t.id, t.v, 8 AS w")
+    assert scene.step().rows == 1
     # Somebody throws all plans away.
     _deallocate(scene)
     scene.steps()
@@ -49,6 +56,28 @@ def test_a_kept_plan_follows_each_change(scene: Scene) -> None:
         8,
         8,
     ]
+
+
+@pytest.mark.parametrize("type_", ["integer", "bigint"])
+def test_the_plans_that_read_the_base_table_use_its_index(scene: Scene, type_: str) -> None:
+    scene.base("dwh.src")
+    scene.conn.execute(f"ALTER TABLE dwh.src ALTER id TYPE {type_}".encode())
+    scene.insert(1, 2, 3)
+    scene.register("dwh.src")
+    scene.topic()
+    scene.steps()
+    kept = {plan["name"]: plan["statement"] for plan in scene.rows(KEPT)}
+    reads = [name for name, statement in kept.items() if "INSERT" not in statement]
+    assert len(reads) == 2
+    for setting in ("enable_seqscan", "enable_bitmapscan", "enable_sort"):
+        scene.conn.execute(f"SET {setting} = off".encode())
+    for name in reads:
+        arguments = "(now(), 1, now(), 1, now(), 1, NULL, NULL)" if "TIES" in kept[name] else ""
+        explain = sql.SQL("EXPLAIN EXECUTE {}" + arguments).format(sql.Identifier(name))
+        text = str(scene.conn.execute(explain).fetchall())
+        assert "Index" in text
+        assert "Sort" not in text
+    scene.conn.execute("RESET enable_seqscan; RESET enable_bitmapscan; RESET enable_sort")
 
 
 def test_a_statement_of_somebody_else_under_the_kept_name_is_not_executed(scene: Scene) -> None:
