@@ -1,4 +1,4 @@
-"""Stage 2 and the delta of a delivery in plain Python, as delivery.md describes them.
+"""Stage 2 and the delta in plain Python, as docs/explanation/delivery.md describes them.
 
 It goes through all rows again and again, and looks nothing up; what Spark does is compared with it.
 """

@@ -1,4 +1,4 @@
-"""How a staged value becomes a typed one (model.md, section 3): expressions over columns only.
+"""How a staged value becomes a typed one (docs/explanation/delivery.md, rule Q6).
 
 A value that can't be cast is NULL while the staged one is not: that is what datatype violations
 are. All expressions are meant for a session of `working_session`: there a cast that fails is NULL,

@@ -1,4 +1,4 @@
-"""The delta: what differs from the current rows, written once (delivery.md, section 6).
+"""The delta: what differs from the current rows (docs/explanation/delivery.md, rule Q17).
 
 Keys come from the narrow frame of stage 2, full rows are read again from staging.
 """

@@ -1,7 +1,7 @@
-"""A run of a delivery on Spark: plan → staged → checked → judged → delta (delivery.md, section 7).
+"""A run of a delivery: plan → staged → checked → judged → delta.
 
-It counts and writes. What is planned, whether a count is too high and what is applied is the
-database's.
+The rules are in docs/explanation/delivery.md. It counts and writes. What is planned, whether a
+count is too high and what is applied is the database's.
 """
 
 from __future__ import annotations

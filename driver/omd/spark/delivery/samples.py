@@ -1,4 +1,4 @@
-"""Samples of rows that violate constraints, for the view quarantine (delivery.md, section 7).
+"""Samples of rows that violate constraints (docs/explanation/delivery.md, rule Q25).
 
 Which rows are shown is chosen on keys and masks where that is possible; of those alone the staged
 columns come to the driver.

@@ -1,4 +1,4 @@
-"""Stage 1: the checks that need no other row than those delivered (delivery.md, section 4).
+"""Stage 1: checks within the delivered rows (docs/explanation/delivery.md, rule Q8).
 
 One scan: casts and checks are expressions that set bits of a mask. Only keys, hash and mask are
 shuffled, to find duplicate keys; whole rows are read again where they are needed.

@@ -1,4 +1,4 @@
-"""Stage 2: the checks that need other rows, delivered or current (delivery.md, section 5).
+"""Stage 2: checks with existing rows (docs/explanation/delivery.md, rule Q9).
 
 Each delivered entity is joined once with its current rows; that narrow frame is kept, and has one
 row per key. What the rounds find is another, small frame of keys and constraints. A Delta, or a
