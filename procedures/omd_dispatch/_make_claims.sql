@@ -315,7 +315,7 @@ BEGIN
                 $sql$
                 DECLARE
                     v_slot integer;
-                    v_all bigint[] := '{}';
+                    v_all bigint[] := '{}'::bigint[];
                     v_ended bigint[];
                     v_over bigint[];
                     v_dead jsonb;
