@@ -10,8 +10,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
-from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from omd._core import engines
@@ -30,6 +28,8 @@ from omd.delivery.rows import DeliveryQueueRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
+    from types import EllipsisType, TracebackType
 
     from pyspark.sql import SparkSession
 
