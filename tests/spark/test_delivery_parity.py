@@ -255,7 +255,7 @@ def test_a_check_is_true_for_the_same_rows_in_postgresql_and_in_any_session_of_s
             spark, ansi_enabled=ansi, session_timeZone="UTC", parser_escapedStringLiterals=escapes
         )
         rows = session.createDataFrame(staged.collect(), staged.schema).selectExpr("n", *casts)
-        rows = session.createDataFrame(rows.toArrow())
+        rows = session.createDataFrame(rows.toArrow(), rows.schema)  # as typed in UTC
         session.conf.set("spark.sql.session.timeZone", zone)
         found = rows.selectExpr(
             "n", *(f"({words['spark']}) AS c{n}" for n, words in enumerate(checks.values()))
