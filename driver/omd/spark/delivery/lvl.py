@@ -9,10 +9,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from psycopg import sql
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from omd.spark.reader import converted
+from omd.spark.reader import Reader, Split, converted
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.snapshots import taking_over
 from omd.spark.types import write_array
@@ -35,6 +36,7 @@ _SHARE = 20
 _FEW = 50_000  # so many rows are read faster than somebody could count which of them are wanted
 _ROW_BYTES = 100  # of a table that was never analyzed
 _WANTED = "omd_wanted"
+_IS_CURRENT = sql.SQL("acm_record_ind <> 'R'")
 
 
 class Current:
@@ -87,15 +89,29 @@ class Current:
         told = tuple(columns)
         known = next((df for names, df in self._read.items() if set(told) <= set(names)), None)
         if known is None:
-            rows = self._run.read(
-                self._spark, self.table, columns=list(dict.fromkeys([*told, RECORD_IND]))
-            )
-            known = rows.filter(F.col(RECORD_IND) != "R").drop(
-                *() if RECORD_IND in told else (RECORD_IND,)
-            )
+            known = self._whole(told, deleted=False)
             if keep:
                 known = self._read[told] = known.persist()
         return known.select(*told)
+
+    def _whole(self, columns: Sequence[str], *, deleted: bool) -> DataFrame:
+        """Return columns of all open rows, in partitions; `deleted`: the logically deleted too.
+
+        A read by the data source would start several Python processes before its first row.
+        """
+        relation = self.relation.selecting(columns)
+        reader = Reader(self._run.dsn, relation, Split(), None, self._run.snapshot())
+        if not deleted:
+            reader.where.append(_IS_CURRENT)
+        parts = reader.partitions()
+
+        def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in batch.column(0).to_pylist():
+                    yield from reader.read(parts[number])
+
+        numbers = self._spark.range(0, len(parts), 1, len(parts))
+        return numbers.mapInArrow(read, relation.schema())
 
     def matching(
         self,
@@ -126,10 +142,8 @@ class Current:
             self._wanted.append(values)
             few = self.has_few_wanted(values.count())
         if not few:
-            if deleted:
-                rows = self._run.read(self._spark, self.table, columns=list(columns))
-                return rows.join(values, list(names), "left_semi").select(*columns)
-            return self.all(columns, keep=True).join(values, list(names), "left_semi")
+            rows = self._whole(columns, deleted=True) if deleted else self.all(columns, keep=True)
+            return rows.join(values, list(names), "left_semi")
         relation = self.relation.selecting(columns)
         look_up = _look_up(
             self._run.dsn, self._run.snapshot(), relation, self.table, tuple(names), deleted
@@ -164,7 +178,6 @@ def _look_up(
         import itertools
 
         import pyarrow as pa
-        from psycopg import sql
 
         filled = (batch for batch in batches if batch.num_rows)
         first = next(filled, None)

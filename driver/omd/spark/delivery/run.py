@@ -15,7 +15,7 @@ from omd.spark.delivery.samples import Samples
 from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.stage2 import Judgement, kept
 from omd.spark.delivery.staging import names_in, stage, working_session
-from omd.spark.sessions import register, session
+from omd.spark.sessions import active, register, session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -42,14 +42,15 @@ def deliver(run: DeliveryRun) -> None:
         run.spark = session()
     run.attach(run.spark)
     spark = working_session(register(run.spark, run.dsn))
-    first = Plan.read(run.room.validation_plan(run.delivery_id, 1))
-    staged = stage(spark, first, run.given, lambda table: run.read(spark, table))
-    checked: dict[str, Checked] = {}
-    try:
-        _work(run, spark, first, staged, checked)
-    finally:
-        for entity in checked.values():
-            entity.release()
+    with active(spark):
+        first = Plan.read(run.room.validation_plan(run.delivery_id, 1))
+        staged = stage(spark, first, run.given, lambda table: run.read(spark, table))
+        checked: dict[str, Checked] = {}
+        try:
+            _work(run, spark, first, staged, checked)
+        finally:
+            for entity in checked.values():
+                entity.release()
 
 
 def delivered_in(folder: str, spark: SparkSession | None) -> list[str]:
@@ -122,7 +123,8 @@ def _each(
 
     def attached(name: str) -> None:
         run.attach(spark)
-        work(name)
+        with active(spark):
+            work(name)
 
     pool = ThreadPoolExecutor(at_once, thread_name_prefix=f"omd-delivery-{run.delivery_id}")
     try:
