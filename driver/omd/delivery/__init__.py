@@ -6,6 +6,5 @@ from omd._core.lazy import lazily
 
 if TYPE_CHECKING:
     from omd.delivery.run import DeliveryBlock as DeliveryBlock
-    from omd.delivery.run import Receipt as Receipt
 
-__all__, __getattr__, __dir__ = lazily(__name__, {"omd.delivery.run": ["DeliveryBlock", "Receipt"]})
+__all__, __getattr__, __dir__ = lazily(__name__, {"omd.delivery.run": ["DeliveryBlock"]})
