@@ -53,6 +53,7 @@ SPARK = re.compile(
     r"\bomd\.spark\b|^\$ omd (?:delivery (?:run|resume)|model apply(?!.* --no-spark))\b",
     re.MULTILINE,
 )
+SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -212,7 +213,9 @@ class Jvm:
     def __init__(self) -> None:
         from pyspark.java_gateway import launch_gateway
 
-        self.gateway = launch_gateway()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYSPARK_SUBMIT_ARGS", SHORT_LIFE)
+            self.gateway = launch_gateway()
         parameters = self.gateway.gateway_parameters
         self.env = {
             "PYSPARK_GATEWAY_PORT": str(parameters.port),

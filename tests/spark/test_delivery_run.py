@@ -89,7 +89,7 @@ def test_a_full_delivery_and_what_changes_later(desk: Desk, tmp_path: Path) -> N
     desk.deploy(SHOP)
     customers = desk.texts(["nbr", "email"], [(1, "a@x"), (2, "b@x"), (3, None)])
     (tmp_path / "orders.csv").write_text("nbr,customer,amount\n10,1,1.50\n11,2,2\n")
-    (tmp_path / "readme.md").write_text("not delivered")
+    (tmp_path / "readme.txt").write_text("not delivered")
     orders = str(tmp_path / "orders.csv")
     receipt = desk.deliver(1, entities={"customer": customers, "orders": orders})
     assert (receipt.delivery_status, receipt.verdict) == ("ACCEPTED", "ACCEPTED")
