@@ -9,6 +9,7 @@ import functools
 import importlib
 import json
 from dataclasses import dataclass
+from datetime import timedelta  # noqa: TC003 - the types of fields are looked up at run time
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import psycopg
@@ -22,7 +23,6 @@ from omd.control.run import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import timedelta
 
     from omd._core.link import Link
     from omd.control.room import Control
