@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -174,9 +175,8 @@ def random_rows(
     return found
 
 
-@pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 7))]
-)
+# More of them by hand: OMD_DELIVERY_SEEDS=20
+@pytest.mark.parametrize("seed", range(1, int(os.environ.get("OMD_DELIVERY_SEEDS", "1")) + 1))
 def test_random_deliveries_end_as_plain_python_says(desk: Desk, seed: int) -> None:
     rng = random.Random(seed)
     entities = model()

@@ -181,9 +181,8 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
     shown = desk.rows("SELECT * FROM omd_delivery.quarantine ORDER BY raw->>'nbr', raw->>'amount'")
     assert [(r["record_key"], r["raw"]["nbr"], r["is_skipped"]) for r in shown] == [
         ({"nbr": 13}, "13", True),
-        ({"nbr": 13}, "13", True),
         (None, "x\ufffd", True),
-    ] or len(shown) == 2
+    ]
     receipt = desk.deliver(2, entities={"orders": desk.texts(orders.columns, rows[:3])})
     assert {r["constraint"]: r["violations"] for r in receipt.document["reasons"]} == {
         "orders.of": 2
