@@ -50,7 +50,8 @@ def played(
 ) -> Iterator[tuple[str, subprocess.CompletedProcess[str]]]:
     """A database in which the demo was played, and its output."""
     with new_database() as dsn:
-        yield dsn, omd_command("demo", "delivery", "--quick", "--master", "local[2]", dsn=dsn)
+        played = ("demo", "delivery", "--quick", "--master", "local[2]")
+        yield dsn, omd_command(*played, dsn=dsn, timeout=900)
 
 
 @pytest.fixture

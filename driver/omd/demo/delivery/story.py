@@ -44,7 +44,7 @@ __all__ = ["QUICK", "YEAR_LONG", "play"]
 YEAR_LONG, QUICK = 12, 5  # the last month; what happens has happened by the fifth
 INTERFACE = "nyc"
 _HERE = Path(__file__).parent
-_PATIENCE = 90.0
+_PATIENCE = 300.0
 _ALL = dict.fromkeys(("carriers", "airports", "flights"), "FULL") | {"months": "DELTA"}
 _MONTH = {"months": "DELTA", "flights": "FULL"}
 
