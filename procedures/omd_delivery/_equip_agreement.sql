@@ -55,17 +55,26 @@ BEGIN
             EXECUTE format('GRANT INSERT, DELETE ON %s TO omd_runner', v_table);
         END IF;
         FOR v_column IN
-            SELECT a.source_column
-            FROM omd_delivery.attribute AS a
-            WHERE a.entity_id = v_entity.entity_id
-                AND NOT a.is_retired
-                AND a.source_column IS NOT NULL
-            UNION
-            SELECT v_entity.indicator_column
-            EXCEPT
-            SELECT c.attname::text
-            FROM pg_attribute AS c
-            WHERE c.attrelid = to_regclass(v_table)
+            SELECT s.column_name
+            FROM (
+                SELECT
+                    a.source_column,
+                    a.ordinal
+                FROM omd_delivery.attribute AS a
+                WHERE a.entity_id = v_entity.entity_id
+                    AND NOT a.is_retired
+                    AND a.source_column IS NOT NULL
+                UNION ALL
+                SELECT
+                    v_entity.indicator_column,
+                    NULL
+            ) AS s (column_name, ordinal)
+            WHERE NOT EXISTS (
+                SELECT FROM pg_attribute AS c
+                WHERE c.attrelid = to_regclass(v_table) AND c.attname::text = s.column_name
+            )
+            GROUP BY s.column_name
+            ORDER BY min(s.ordinal)
         LOOP
             EXECUTE format('ALTER TABLE %s ADD COLUMN %I text COLLATE "C"', v_table, v_column);
         END LOOP;
