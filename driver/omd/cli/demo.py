@@ -166,7 +166,7 @@ def dispatch(dsn: str | None) -> int:
 
 @demo.command()
 @_dsn
-@click.option("--quick", is_flag=True, help="Deliver five months instead of twelve.")
+@click.option("--quick", is_flag=True, help="Deliver a week of five months only.")
 @_master
 def delivery(dsn: str | None, quick: bool, master: str | None) -> int:
     """Deliver a year of flights month by month, and see what is accepted.
@@ -183,8 +183,8 @@ def delivery(dsn: str | None, quick: bool, master: str | None) -> int:
     def play(database: str, folder: Path) -> bool:
         from omd.demo.delivery import story
 
-        last_month = story.QUICK if quick else story.YEAR_LONG
-        return story.play(database, folder, _Terminal(), last_month=last_month, master=master)
+        extent = story.QUICK if quick else story.YEAR_LONG
+        return story.play(database, folder, _Terminal(), extent=extent, master=master)
 
     return _play(dsn, play, "TABLE omd_report.delivery_log", "docs/tutorial/delivery.md")
 

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["QUICK", "YEAR_LONG", "Screen", "play", "session"]
+__all__ = ["FOR_A_SHORT_LIFE", "QUICK", "YEAR_LONG", "Screen", "play", "session"]
 
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 SECOND_START, SKIP, BREAK = 1, 2, 3  # the months in which something happens
 
 # The second compiler of the JVM would cost more time than it saves in the demo.
-_FOR_A_SHORT_LIFE = {
+FOR_A_SHORT_LIFE = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
@@ -158,7 +158,7 @@ def session(log: Path, master: str | None) -> SparkSession:
         terminal = os.dup(2)
         os.dup2(file.fileno(), 2)
         try:
-            return spark_session(master, _FOR_A_SHORT_LIFE)
+            return spark_session(master, FOR_A_SHORT_LIFE)
         finally:
             os.dup2(terminal, 2)
             os.close(terminal)

