@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
+pytestmark = pytest.mark.spark
+
 MODEL = """
 interface: shop
 entities:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.spark
+
 TYPES = {
     "delay": ("integer", "int"),
     "big": ("bigint", "bigint"),

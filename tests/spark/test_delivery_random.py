@@ -15,6 +15,8 @@ from spark.desk import Desk
 if TYPE_CHECKING:
     pass
 
+pytestmark = pytest.mark.spark
+
 FINE = {"name": "fine", "type": "value", "attribute": "ok", "check": "ok = 1"}
 BUSY = """SELECT o.nbr FROM orders AS o JOIN lines AS l ON l.order_nbr = o.nbr
     GROUP BY o.nbr HAVING sum(l.qty) > 12"""

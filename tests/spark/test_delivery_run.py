@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from spark.desk import Desk
 
+pytestmark = pytest.mark.spark
+
 PARTS: dict[str, Any] = {
     "interface": "parts",
     "entities": [

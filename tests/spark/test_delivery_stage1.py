@@ -34,6 +34,8 @@ def entity(*attributes: dict[str, Any], key: str = "k", **more: Any) -> dict[str
 
 
 BIG, TINY = "9" * 38, "0" * 60 + "1"
+pytestmark = pytest.mark.spark
+
 CASTS: dict[str, tuple[dict[str, str | None], str]] = {
     "boolean": (
         {"true": "true", "T": "true", " yes ": "true", "Y": "true", "1": "true", "FALSE": "false"}
