@@ -45,12 +45,14 @@ BEGIN
     END IF;
 
     -- A block that is taken again is another one than the planned block, whose rows these are.
-    v_step.rows := CASE WHEN v_step.block_end IS NULL THEN v_step.rows END;
-    CALL omd_lineage._write_block(
-        v_step.topic,
-        coalesce(v_step.block_start, v_step.quiet_start, v_step.last),
-        coalesce(v_step.block_end, v_step.next)
-    );
+    IF v_step.block_end IS NOT NULL THEN
+        v_step.rows := NULL;
+        CALL omd_lineage._write_block(v_step.topic, v_step.block_start, v_step.block_end);
+    ELSE
+        CALL omd_lineage._write_block(
+            v_step.topic, coalesce(v_step.quiet_start, v_step.last), v_step.next
+        );
+    END IF;
     IF v_step.former_array IS NOT NULL THEN
         PERFORM omd_lineage._widen_restatements(
             v_step.restatement_id, v_step.table_code, v_step.insert_column, v_step.former_array
