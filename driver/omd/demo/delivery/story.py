@@ -14,22 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
 import omd
-from omd import install
 from omd.delivery.document import apply_model, read_model
 from omd.delivery.errors import UnknownInterface
 from omd.delivery.receipt import explain, read_receipt
 from omd.delivery.rows import DeliveryLogRow, DeliveryMetricsRow
 from omd.demo import files
 from omd.demo.control.proof import table_line
-from omd.demo.control.story import FOR_A_SHORT_LIFE, session
 from omd.demo.delivery import proof
 from omd.demo.delivery.proof import Accepted
 from omd.demo.delivery.supplier import FORGOTTEN, Supplier
 from omd.demo.files import YEAR
+from omd.demo.stage import SUBMIT_ARGS, as_role, install_omd, session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,17 +35,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd.delivery.run import Receipt
-    from omd.demo.control.story import Screen
+    from omd.demo.stage import Screen
 
 __all__ = ["QUICK", "YEAR_LONG", "play"]
 
 # The last month, and the days of each; all that happens has happened by the fifth month.
 YEAR_LONG, QUICK = (12, 31), (5, 7)
 INTERFACE = "nyc"
-_SUBMIT = (
-    " ".join(f'--conf "{name}={value}"' for name, value in FOR_A_SHORT_LIFE.items())
-    + " pyspark-shell"
-)
 _HERE = Path(__file__).parent
 _PATIENCE = 300.0
 _ALL = dict.fromkeys(("carriers", "airports", "flights"), "FULL") | {"months": "DELTA"}
@@ -80,13 +74,9 @@ def play(
     with psycopg.connect(
         dsn, autocommit=True, application_name="omd demo", row_factory=dict_row
     ) as connection:
-        screen.title("Getting ready")
-        with screen.step("omd install") as step:
-            changed = install.needs_install(connection)
-            install.install(connection)
-            step.done(f"OMD {omd.__version__} {'is installed' if changed else 'was there'}")
+        install_omd(connection, screen)
         with screen.step("model.yaml") as step:
-            interface = _apply_model(_as("omd_admin", dsn))
+            interface = _apply_model(as_role("omd_admin", dsn))
             step.done(f"4 entities, the agreement {interface}, tables in lvl_{interface}")
         with screen.step("the flights of 2013") as step:
             supplier = Supplier(files.prepare(folder), folder, extent[1])
@@ -94,7 +84,7 @@ def play(
         with screen.step("Spark") as step:
             spark = session(folder / "spark.log", master)
             step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
-        runner = _as("omd_runner", dsn)
+        runner = as_role("omd_runner", dsn)
         with omd.connect(runner, application_name="omd demo") as control:
             story = _Story(control, runner, connection, spark, supplier, screen, interface)
             for act in (
@@ -135,12 +125,6 @@ def _is_deployed(control: omd.Control, interface: str) -> bool:
     except UnknownInterface:
         return False
     return True
-
-
-def _as(role: str, dsn: str) -> str:
-    """Return a connection string that works as a role: nothing here needs a superuser."""
-    options = conninfo_to_dict(dsn).get("options") or ""
-    return make_conninfo(dsn, options=f"{options} -c role={role}")
 
 
 def _at(month: int, day: int = 1) -> datetime:
@@ -347,7 +331,7 @@ def _process(
         stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
-        env={"PYSPARK_SUBMIT_ARGS": _SUBMIT, **os.environ},
+        env={"PYSPARK_SUBMIT_ARGS": SUBMIT_ARGS, **os.environ},
     ) as process:
         try:
             yield process
