@@ -43,7 +43,9 @@ BEGIN
                 'delete_type', d.delete_type,
                 'include_existing', d.include_existing,
                 'staging_schema', a.staging_schema,
-                'options', d.options,
+                'options', jsonb_build_object(
+                    'max_concurrent_entities', 2, 'max_sample_size', 1000
+                ) || d.options,
                 'context', d.context,
                 'lvl_tables', (
                     SELECT

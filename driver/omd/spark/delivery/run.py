@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["deliver", "delivered_in"]
 
 
-_AT_ONCE = 2  # entities, unless the agreement says otherwise
-
-
 def deliver(run: DeliveryRun) -> None:
     """Validate a delivery in both stages, and apply it where it is acceptable.
 
@@ -71,7 +68,7 @@ def _work(
     checked: dict[str, Checked],
 ) -> None:
     room, delivery_id, attempt = run.room, run.delivery_id, run.attempt
-    at_once = int(first.options.get("max_concurrent_entities") or _AT_ONCE)
+    at_once = int(first.options["max_concurrent_entities"])
     samples = Samples(run, first)
 
     def measure(name: str) -> None:

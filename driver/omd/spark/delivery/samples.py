@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Samples"]
 
-_MOST = 1000  # rows of a constraint, unless the agreement says otherwise
 _OF_THE_WHOLE = ("columns", "row_count")  # they are about no single row
 _NULL, _UNKNOWN = "\x00", "\ufffd"
 
@@ -44,8 +43,7 @@ class Samples:
 
     def __init__(self, run: DeliveryRun, plan: Plan) -> None:
         self._run = run
-        told = plan.options.get("max_sample_size")
-        self._most = _MOST if told is None else int(told)
+        self._most = int(plan.options["max_sample_size"])
         self._taken: dict[str, list[dict[str, Any]]] = {}
 
     def take_checked(self, checked: Checked) -> None:
