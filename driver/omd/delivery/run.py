@@ -272,11 +272,6 @@ class DeliveryRun(EngineBlock):
             raise
 
     @property
-    def dsn(self) -> str:
-        """A connection string for executors. It usually holds a password: never log it."""
-        return self.control.executor_dsn
-
-    @property
     def tag(self) -> str:
         """The tag on the Spark jobs of this run."""
         return f"omd-delivery-{self.delivery_id}-{self.attempt}"
