@@ -21,7 +21,7 @@ import click
 from omd._core.program import python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import psycopg
 
@@ -152,6 +152,23 @@ def grace_option(what: str) -> Callable[[F], F]:
         show_default=True,
         help=f"Seconds that running {what} have to end after SIGTERM or Ctrl-C.",
     )
+
+
+def limit_option(most: int | None = None) -> Callable[[F], F]:
+    """Add ``--limit``, how many rows are shown; `tell_more` says when there may be others."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, most),
+        default=100,
+        show_default=True,
+        help="How many rows.",
+    )
+
+
+def tell_more(found: Sequence[object], limit: int | None) -> None:
+    """Say that a limit was reached."""
+    if limit is not None and len(found) == limit:
+        click.echo(f"There may be more than {limit}: --limit shows them.", err=True)
 
 
 def document_option(command: F) -> F:

@@ -23,6 +23,7 @@ from omd.cli.common import (
     document_option,
     dsn_option,
     instant,
+    limit_option,
     open_control,
     output_option,
     row_dict,
@@ -30,6 +31,7 @@ from omd.cli.common import (
     show,
     show_document,
     show_pairs,
+    tell_more,
 )
 from omd.delivery.calls import DeliveryCalls
 
@@ -679,8 +681,7 @@ def _add_view(
 
             found = [dataclasses.replace(r, row_counts=row_counts(r.row_counts)) for r in found]
         show(found[::-1] if newest else found, columns, output)
-        if limit is not None and len(found) == limit:
-            click.echo(f"There may be more than {limit}: --limit shows them.", err=True)
+        tell_more(found, limit)
 
     for column, (option, type_, metavar) in _FILTERS.items():
         if column in columns.values():
@@ -694,15 +695,7 @@ def _add_view(
                 )
             )
     if newest:
-        command.params.append(
-            click.Option(
-                ["--limit"],
-                type=click.IntRange(1),
-                default=100,
-                show_default=True,
-                help="How many rows.",
-            )
-        )
+        limit_option()(command)
 
 
 delivery.section("What happened")
@@ -777,9 +770,7 @@ def receipt(delivery_id: int, dsn: str, output: str, page: Path | None) -> None:
 @click.option("--attempt", type=int, metavar="N", help="Only this run; by default the newest one.")
 @click.option("--entity", "entity_code", metavar="E", help="Only this entity.")
 @click.option("--constraint", metavar="CODE", help="Only rows that violate this constraint.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=100, show_default=True, help="How many rows."
-)
+@limit_option()
 def quarantine(
     delivery_id: int,
     dsn: str,
@@ -817,8 +808,7 @@ def quarantine(
         "from": "staged_from",
     }
     show(found[:limit], columns, output)
-    if len(found) >= limit:
-        click.echo(f"There may be more than {limit}: --limit shows them.", err=True)
+    tell_more(found[:limit], limit)
 
 
 _add_view(
