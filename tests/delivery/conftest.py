@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psycopg.types.json import Jsonb
 
-from delivery.runs import Shop
+from delivery.runs import Shop, insert_open
 from support.emptied import conn, dsn
 from support.flow import Flow
 
@@ -91,18 +91,7 @@ class Room(Flow):
 
     def load(self, table: str, /, *rows: dict[str, Any], **more: Any) -> None:
         """Insert open rows into a table of the Logical Validation Layer."""
-        for row in rows:
-            values = {
-                "acm_start_dt": "2026-01-01 00:00:00+00",
-                "acm_end_dt": "9999-12-31 00:00:00+00",
-                "acm_record_ind": "N",
-                "acm_audit_id": 1,
-                **row,
-                **more,
-            }
-            names = ", ".join(f'"{name}"' for name in values)
-            places = ", ".join(["%s"] * len(values))
-            self.owner(f"INSERT INTO {table} ({names}) VALUES ({places})", *values.values())
+        insert_open(self, table, "2026-01-01 00:00:00+00", rows, more)
 
 
 @pytest.fixture

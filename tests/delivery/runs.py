@@ -37,6 +37,24 @@ SHOP: dict[str, Any] = {
 }
 
 
+def insert_open(
+    flow: Flow, table: str, start: str, rows: tuple[dict[str, Any], ...], more: dict[str, Any]
+) -> None:
+    """Insert open rows, without hashes, into a table of the Logical Validation Layer."""
+    for row in rows:
+        values = {
+            "acm_start_dt": start,
+            "acm_end_dt": OPEN,
+            "acm_record_ind": "N",
+            "acm_audit_id": 1,
+            **row,
+            **more,
+        }
+        names = ", ".join(f'"{name}"' for name in values)
+        places = ", ".join(["%s"] * len(values))
+        flow.owner(f"INSERT INTO {table} ({names}) VALUES ({places})", *values.values())
+
+
 class Run:
     """A run of a delivery, as a program on Spark would drive it."""
 

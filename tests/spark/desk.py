@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from delivery.runs import OPEN, Shop
+from delivery.runs import Shop, insert_open
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,18 +47,7 @@ class Desk(Shop):
 
     def put(self, name: str, *rows: dict[str, Any], **more: Any) -> None:
         """Insert open rows into a table of the Logical Validation Layer, without hashes."""
-        for row in rows:
-            values = {
-                "acm_start_dt": "2019-01-01 00:00:00+00",
-                "acm_end_dt": OPEN,
-                "acm_record_ind": "N",
-                "acm_audit_id": 1,
-                **row,
-                **more,
-            }
-            names = ", ".join(f'"{n}"' for n in values)
-            marks = ", ".join(["%s"] * len(values))
-            self.owner(f"INSERT INTO {self.lvl(name)} ({names}) VALUES ({marks})", *values.values())
+        insert_open(self, self.lvl(name), "2019-01-01 00:00:00+00", rows, more)
 
     def block(self, day: int, /, code: str = "a", **arguments: Any) -> DeliveryBlock:
         """Return a delivery of this day of 2020 as a block."""
