@@ -204,6 +204,7 @@
 \ir ../../procedures/omd/previous_module_instance.sql
 \ir ../../procedures/omd/record_load_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
+\ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
 \ir ../../procedures/omd/heartbeat.sql
 \ir ../../procedures/omd/fence.sql

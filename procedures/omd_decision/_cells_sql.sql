@@ -1,0 +1,143 @@
+-- All records of one wave and key, or of one batch, meet in one row, so that a cycle costs one
+-- step of the loop that reads it, however many records it has.
+
+CREATE OR REPLACE FUNCTION omd_decision._cells_sql(
+    p_definition jsonb
+)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $cells_sql$
+DECLARE
+    v_batch_size CONSTANT bigint := omd_decision._batch_size(p_definition);
+    v_is_key CONSTANT boolean := p_definition ->> 'mode' = 'KEY';
+    v_is_single CONSTANT boolean := v_is_key AND v_batch_size = 1;
+    v_columns text;
+    v_order text;
+    v_part record;
+BEGIN
+    SELECT
+        string_agg(o.alias, ', ' ORDER BY o.place),
+        string_agg(
+            o.alias || CASE o.direction WHEN 'DESC' THEN ' DESC NULLS LAST' ELSE ' NULLS FIRST' END,
+            ', ' ORDER BY o.place
+        )
+    INTO v_columns, v_order
+    FROM omd_decision._order_columns(p_definition) AS o
+    WHERE o.place > 0;
+    IF NOT v_is_key THEN
+        v_columns := 'b';
+        v_order := 'b';
+    END IF;
+
+    SELECT
+        string_agg(
+            format(
+                'count(DISTINCT a) FILTER (WHERE l = %1$s) AS m%1$s,'
+                ' array_agg(a ORDER BY a) FILTER (WHERE l = %1$s) AS a%1$s,'
+                ' array_agg(r%1$s ORDER BY a) FILTER (WHERE l = %1$s) AS r%1$s',
+                l.number
+            ),
+            ', ' ORDER BY l.number
+        ) AS aggregates,
+        string_agg('c.m' || l.number, ' + ' ORDER BY l.number) AS total,
+        -- What a call needs: the primary link and each one that is no array have a record.
+        string_agg(
+            'c.m' || l.number || ' > 0', ' AND ' ORDER BY l.number
+        ) FILTER (WHERE l.number = 1 OR NOT l.is_array) AS is_complete,
+        string_agg(format('%L, ', l.parameter) || v.inputs, ', ' ORDER BY l.number) AS inputs,
+        string_agg(format('%L, ', l.parameter) || v.records, ', ' ORDER BY l.number) AS records,
+        string_agg('c.m' || l.number, ', ' ORDER BY l.number)
+            FILTER (WHERE l.is_array AND NOT (v_is_single AND l.number = 1)) AS lengths,
+        string_agg('c.m' || l.number, ', ' ORDER BY l.number)
+            FILTER (WHERE v_is_key AND NOT l.is_array AND l.number > 1) AS singles,
+        string_agg(
+            CASE
+                WHEN v_is_key AND NOT l.is_array AND l.number > 1
+                    THEN format('to_jsonb(c.a%s)', l.number)
+                ELSE 'NULL'
+            END,
+            ', ' ORDER BY l.number
+        ) AS more_inputs,
+        string_agg(
+            CASE
+                WHEN v_is_key AND NOT l.is_array AND l.number > 1
+                    THEN format('to_jsonb(c.r%s)', l.number)
+                ELSE 'NULL'
+            END,
+            ', ' ORDER BY l.number
+        ) AS more_records,
+        string_agg(
+            format('WHEN cardinality(c.a%1$s) <> c.m%1$s THEN %1$s', l.number),
+            ' ' ORDER BY l.number
+        ) AS unfit,
+        string_agg(
+            format('WHEN cardinality(c.a%1$s) <> c.m%1$s THEN c.a%1$s', l.number),
+            ' ' ORDER BY l.number
+        ) AS unfit_arrivals
+    INTO v_part
+    FROM omd_decision._links(p_definition) AS l
+    CROSS JOIN LATERAL (
+        SELECT
+            CASE
+                WHEN NOT l.is_array THEN format('c.a%s[1]', l.number)
+                WHEN v_is_single AND l.number = 1 THEN 'c.a1[1:1]'
+                ELSE format('coalesce(c.a%s, ''{}'')', l.number)
+            END AS inputs,
+            CASE
+                WHEN NOT l.is_array THEN format('c.r%s[1]', l.number)
+                WHEN v_is_single AND l.number = 1 THEN 'c.r1[1:1]'
+                ELSE format('coalesce(c.r%s, ''{}'')', l.number)
+            END AS records
+    ) AS v
+    WHERE NOT l.is_buffer;
+
+    RETURN format(
+        'SELECT c.w::text AS wave, %1$s AS key, %2$s::bigint AS batch, c.n,'
+        ' CASE WHEN c.n <> %3$s THEN CASE %4$s END END AS unfit,'
+        ' CASE WHEN c.n <> %3$s THEN CASE %5$s END END AS unfit_arrivals,'
+        ' CASE WHEN %6$s THEN greatest(%7$s) END AS longest,'
+        ' CASE WHEN %6$s THEN jsonb_build_object(%8$s) END AS inputs,'
+        ' CASE WHEN %6$s THEN jsonb_build_object(%9$s) END AS params,'
+        ' CASE WHEN %6$s THEN greatest(%10$s) END AS calls,'
+        ' CASE WHEN %6$s AND greatest(%10$s) > 1 THEN ARRAY[%11$s]::jsonb[] END AS more_inputs,'
+        ' CASE WHEN %6$s AND greatest(%10$s) > 1 THEN ARRAY[%12$s]::jsonb[] END AS more_records,'
+        ' %13$s AS primaries,'
+        ' CASE WHEN %6$s AND %13$s > 1 AND %14$s THEN to_jsonb(c.a1) END AS rest_inputs,'
+        ' CASE WHEN %6$s AND %13$s > 1 AND %14$s THEN to_jsonb(c.r1) END AS rest_records'
+        ' FROM (SELECT w, %15$s, count(*) AS n, %16$s FROM (%17$s) AS u GROUP BY w, %15$s) AS c'
+        ' ORDER BY w NULLS FIRST, %18$s',
+        omd_decision._key_sql(p_definition, 'c'),
+        CASE WHEN v_is_key THEN '0' ELSE 'c.b' END,
+        v_part.total,
+        v_part.unfit,
+        v_part.unfit_arrivals,
+        v_part.is_complete,
+        coalesce(v_part.lengths, '0'),
+        v_part.inputs,
+        v_part.records,
+        coalesce(v_part.singles, '1'),
+        v_part.more_inputs,
+        v_part.more_records,
+        CASE WHEN v_is_single THEN 'c.m1' ELSE '1' END,
+        CASE WHEN v_part.singles IS NULL THEN 'TRUE' ELSE 'FALSE' END,
+        v_columns,
+        v_part.aggregates,
+        omd_decision._records_sql(p_definition),
+        v_order
+    );
+END
+$cells_sql$;
+
+COMMENT ON FUNCTION omd_decision._cells_sql IS
+'Returns a SELECT of the cells of the stage document p_definition, in order: the records of one '
+'wave and key, or of one batch, of all links that are no buffer links. inputs and params are '
+'those of the first call, NULL when the cell lacks a record for one; more_inputs and '
+'more_records the lists of the links that are no arrays, by number, where there are more calls; '
+'rest_inputs and rest_records the primary records that are cycles of their own; unfit the number '
+'of a link with a NULL or double arrival. Its parameters are those of _records_sql. Locks: none.';
+REVOKE ALL ON FUNCTION omd_decision._cells_sql FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_decision._cells_sql TO omd_reader, omd_runner;
