@@ -99,13 +99,13 @@ BEGIN
         'SELECT c.w::text AS wave, %1$s AS key, %2$s::bigint AS batch, c.n,'
         ' CASE WHEN c.n <> %3$s THEN CASE %4$s END END AS unfit,'
         ' CASE WHEN c.n <> %3$s THEN CASE %5$s END END AS unfit_arrivals,'
-        ' CASE WHEN %6$s THEN greatest(%7$s) END AS longest,'
+        ' CASE WHEN %6$s THEN greatest(%7$s)::bigint END AS longest,'
         ' CASE WHEN %6$s THEN jsonb_build_object(%8$s) END AS inputs,'
         ' CASE WHEN %6$s THEN jsonb_build_object(%9$s) END AS params,'
-        ' CASE WHEN %6$s THEN greatest(%10$s) END AS calls,'
+        ' CASE WHEN %6$s THEN greatest(%10$s)::bigint END AS calls,'
         ' CASE WHEN %6$s AND greatest(%10$s) > 1 THEN ARRAY[%11$s]::jsonb[] END AS more_inputs,'
         ' CASE WHEN %6$s AND greatest(%10$s) > 1 THEN ARRAY[%12$s]::jsonb[] END AS more_records,'
-        ' %13$s AS primaries,'
+        ' %13$s::bigint AS primaries,'
         ' CASE WHEN %6$s AND %13$s > 1 AND %14$s THEN to_jsonb(c.a1) END AS rest_inputs,'
         ' CASE WHEN %6$s AND %13$s > 1 AND %14$s THEN to_jsonb(c.r1) END AS rest_records'
         ' FROM (SELECT w, %15$s, count(*) AS n, %16$s FROM (%17$s) AS u GROUP BY w, %15$s) AS c'
@@ -136,8 +136,9 @@ COMMENT ON FUNCTION omd_decision._cells_sql IS
 'Returns a SELECT of the cells of the stage document p_definition, in order: the records of one '
 'wave and key, or of one batch, of all links that are no buffer links. inputs and params are '
 'those of the first call, NULL when the cell lacks a record for one; more_inputs and '
-'more_records the lists of the links that are no arrays, by number, where there are more calls; '
-'rest_inputs and rest_records the primary records that are cycles of their own; unfit the number '
-'of a link with a NULL or double arrival. Its parameters are those of _records_sql. Locks: none.';
+'more_records the lists of the links that are no arrays, in the order of the links, where there '
+'are more calls; rest_inputs and rest_records the primary records that are cycles of their own; '
+'unfit the number of a link with a NULL or double arrival. Its parameters are those of '
+'_records_sql. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._cells_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._cells_sql TO omd_reader, omd_runner;

@@ -48,9 +48,14 @@ BEGIN
     PERFORM omd_decision._require_links(p_definition);
     SELECT
         bool_or(l.is_buffer AND NOT l.is_array),
-        array_agg(l.parameter ORDER BY l.number),
-        array_agg(NOT l.is_array AND NOT l.is_buffer AND l.number > 1 ORDER BY l.number),
-        jsonb_object_agg(l.parameter, '[]'::jsonb) FILTER (WHERE NOT l.is_buffer AND l.number > 1)
+        array_agg(l.parameter ORDER BY l.number) FILTER (WHERE NOT l.is_buffer),
+        array_agg(NOT l.is_array AND l.number > 1 ORDER BY l.number)
+            FILTER (WHERE NOT l.is_buffer),
+        coalesce(
+            jsonb_object_agg(l.parameter, '[]'::jsonb)
+            FILTER (WHERE NOT l.is_buffer AND l.number > 1),
+            '{}'
+        )
     INTO v_rejects_buffers, v_parameters, v_is_single, v_none_inputs
     FROM omd_decision._links(p_definition) AS l;
     IF v_rejects_buffers THEN
