@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from omd.decision.room import Decision
     from omd.dispatch.room import Dispatch
     from omd.lineage.room import Lineage
 
@@ -27,6 +28,14 @@ class Doors:
     def dispatch(self) -> Dispatch:
         """Dispatch: what is due, which worker takes it, what is suspended."""
         door: Dispatch = self._door("dispatch")
+        return door
+
+    @cached_property
+    def decision(self) -> Decision:
+        """Decision: which records form one execution of a rule, what the rules say, which are
+        rejected.
+        """
+        door: Decision = self._door("decision")
         return door
 
     def _door(self, room: str) -> Any:

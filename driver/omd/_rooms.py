@@ -11,6 +11,7 @@ ROOMS = {
     "control": "Batches and Modules",
     "lineage": "Lineage",
     "dispatch": "Dispatch",
+    "decision": "Decision",
 }
 
 # Each engine, its module, and the library that a process has imported when it uses the engine.

@@ -63,6 +63,13 @@
 \ir ../../migrations/V022__instances_of_tasks.sql
 \endif
 
+\set checksum 'b4e9bf2589d4178f070d117f7f72831475e8fe6220a09ef3daed8dd3a25233fd'
+\set migration 'V028__row_counts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V028__row_counts.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql

@@ -31,6 +31,20 @@
 \ir ../../procedures/omd_decision/define_stage.sql
 
 -- Rulesets
+\ir ../../procedures/omd_decision/_function.sql
+\ir ../../procedures/omd_decision/_content_hash.sql
+\ir ../../procedures/omd_decision/_model_problems.sql
+\ir ../../procedures/omd_decision/_ruleset_problems.sql
+\ir ../../procedures/omd_decision/_require_version.sql
+\ir ../../procedures/omd_decision/_require_unchanged.sql
+\ir ../../procedures/omd_decision/test_ruleset.sql
+\ir ../../procedures/omd_decision/_save_result.sql
+\ir ../../procedures/omd_decision/record_test_result.sql
+\ir ../../procedures/omd_decision/_activate.sql
+\ir ../../procedures/omd_decision/activate_ruleset.sql
+\ir ../../procedures/omd_decision/deactivate_ruleset.sql
+\ir ../../procedures/omd_decision/_save_ruleset.sql
+\ir ../../procedures/omd_decision/define_ruleset.sql
 
 -- Cycles
 \ir ../../procedures/omd_decision/_sort_key_sql.sql
@@ -54,6 +68,37 @@
 \ir ../../procedures/omd_decision/cycles.sql
 
 -- Runs
+\ir ../../procedures/omd_decision/_guard_rows.sql
+\ir ../../procedures/omd_decision/_forget_run.sql
+\ir ../../procedures/omd_decision/_require_ruleset.sql
+\ir ../../procedures/omd_decision/_pin_run.sql
+\ir ../../procedures/omd_decision/_run_plan.sql
+\ir ../../procedures/omd_decision/_judge.sql
+\ir ../../procedures/omd_decision/_finish_run.sql
+\ir ../../procedures/omd_decision/_reject_text.sql
+\ir ../../procedures/omd_decision/_output_sql.sql
+\ir ../../procedures/omd_decision/_run_sql.sql
+\ir ../../procedures/omd_decision/_name_failure.sql
+\ir ../../procedures/omd_decision/_process_run.sql
+\ir ../../procedures/omd_decision/process_stage.sql
+\ir ../../procedures/omd_decision/_stage_plan.sql
+\ir ../../procedures/omd_decision/_begin_run.sql
+\ir ../../procedures/omd_decision/run_stage.sql
+\ir ../../procedures/omd_decision/begin_stage.sql
+\ir ../../procedures/omd_decision/judge_rejects.sql
+\ir ../../procedures/omd_decision/commit_stage.sql
+\ir ../../procedures/omd_decision/explain.sql
+\ir ../../procedures/omd_decision/purge_log.sql
+
+-- Triggers
+\ir ../triggers/omd_decision/kept_rows.sql
+\ir ../triggers/omd_decision/rolled_back_run.sql
+
+-- Reporting views
+\ir ../views/omd_decision/decision_reject_log.sql
+\ir ../views/omd_decision/decision_ruleset_list.sql
+\ir ../views/omd_decision/decision_run_log.sql
+\ir ../views/omd_decision/decision_stage_list.sql
 
 -- Grants
 \ir ../grants/omd_decision.sql

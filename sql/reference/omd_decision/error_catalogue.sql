@@ -7,7 +7,7 @@ VALUES
     'SELECT * FROM omd_report.decision_stage_list; or CALL omd_decision.define_stage(…);'
 ),
 (
-    'OM081', 'UnknownRuleset', 'ruleset "{ruleset_code}" has no {version}',
+    'OM081', 'UnknownRuleset', 'there is no {version_of}ruleset "{ruleset_code}"',
     'SELECT * FROM omd_report.decision_ruleset_list; or CALL omd_decision.define_ruleset(…);'
 ),
 (

@@ -1,0 +1,43 @@
+-- Both engines end a run with the same counts and events.
+
+CREATE OR REPLACE FUNCTION omd_decision._finish_run(
+    p_module_instance_id bigint,
+    p_counts jsonb
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $finish_run$
+DECLARE
+    v_reject record;
+BEGIN
+    UPDATE omd_decision.run AS r SET
+        waves = coalesce((p_counts ->> 'waves')::bigint, 0),
+        attempts = coalesce((p_counts ->> 'attempts')::bigint, 0),
+        cycles = coalesce((p_counts ->> 'cycles')::bigint, 0),
+        invocations = coalesce((p_counts ->> 'invocations')::bigint, 0)
+    WHERE r.module_instance_id = p_module_instance_id;
+    FOR v_reject IN
+        SELECT c.item ->> 'link' AS link, c.item ->> 'code' AS code, c.item ->> 'count' AS rejected
+        FROM omd_decision._items(p_counts -> 'rejects') AS c
+        WHERE (c.item ->> 'count')::bigint > 0
+        ORDER BY c.ordinal
+    LOOP
+        CALL omd.log_event(
+            format('%s records of link "%s" are rejected', v_reject.rejected, v_reject.link),
+            p_module_instance_id => p_module_instance_id,
+            p_event_type_code => 6,
+            p_event_return_code_details => v_reject.code
+        );
+    END LOOP;
+END
+$finish_run$;
+
+COMMENT ON FUNCTION omd_decision._finish_run IS
+'Records the counts of the run p_module_instance_id: waves, attempts, cycles, invocations, and '
+'one event for each of rejects, a list of {"link", "code", "count"}. Locks: the row of the run.';
+REVOKE ALL ON FUNCTION omd_decision._finish_run FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_decision._finish_run TO omd_runner;
