@@ -35,6 +35,6 @@ $begin_run$;
 COMMENT ON PROCEDURE omd_decision._begin_run IS
 'Begins a run of the stage p_stage_code in this statement, for p_batch_instance_id, up to '
 'p_end_value, with the ruleset of p_effective_at. Returns the id, the indicator and the SQL to '
-'execute. Errors: as run_stage. Locks: the Module row.';
+'execute. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd_decision._begin_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision._begin_run TO omd_runner;

@@ -22,35 +22,37 @@ SET datestyle = 'ISO'
 SET jit = off
 AS $buffers$
 DECLARE
-    v_row record;
-    v_link record;
+    v_wave text;
+    v_unfit integer;
+    v_length bigint;
+    v_double integer;
+    v_double_arrivals bigint[];
+    v_link text;
+    v_is_array boolean;
 BEGIN
     IF NOT EXISTS (SELECT FROM omd_decision._links(p_definition) AS l WHERE l.is_buffer) THEN
         RETURN;
     END IF;
-    FOR v_row IN EXECUTE omd_decision._buffers_sql(p_definition, FALSE)
+    FOR v_wave, params, row_count, v_unfit, v_length, v_double, v_double_arrivals IN
+        EXECUTE omd_decision._buffers_sql(p_definition, FALSE)
         USING p_wave, p_start_value, p_end_value
     LOOP
-        IF num_nonnulls(v_row.unfit, v_row.double) > 0 THEN
-            SELECT l.* INTO v_link
+        IF num_nonnulls(v_unfit, v_double) > 0 THEN
+            SELECT l.name, l.is_array INTO v_link, v_is_array
             FROM omd_decision._links(p_definition) AS l
-            WHERE l.number = coalesce(v_row.double, v_row.unfit);
-            IF v_row.double IS NOT NULL THEN
-                PERFORM omd_decision._raise_arrival(
-                    v_link.name, v_row.wave, NULL, v_row.double_arrivals
-                );
-            ELSIF v_link.is_array THEN
+            WHERE l.number = coalesce(v_double, v_unfit);
+            IF v_double IS NOT NULL THEN
+                PERFORM omd_decision._raise_arrival(v_link, v_wave, NULL, v_double_arrivals);
+            ELSIF v_is_array THEN
                 PERFORM omd_decision._raise_too_large(
-                    p_definition, v_link.name, v_row.wave, NULL, v_row.length
+                    p_definition, v_link, v_wave, NULL, v_length
                 );
             END IF;
             PERFORM omd.raise_error(
-                'OM285', jsonb_build_object('link', v_link.name, 'wave', v_row.wave)
+                'OM285', jsonb_build_object('link', v_link, 'wave', v_wave)
             );
         END IF;
-        wave_key := coalesce('1' || v_row.wave, '0');
-        params := v_row.params;
-        row_count := v_row.n;
+        wave_key := coalesce('1' || v_wave, '0');
         RETURN NEXT;
     END LOOP;
 END

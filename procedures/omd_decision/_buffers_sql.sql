@@ -115,7 +115,7 @@ BEGIN
             ' FROM (' || v_part.rejects || ') AS r ORDER BY r.wave, r.link, r.a';
     END IF;
     RETURN format(
-        'SELECT w.wave, jsonb_build_object(%s) AS params, %s AS n, CASE %s END AS unfit,'
+        'SELECT w.wave, jsonb_build_object(%s) AS params, (%s)::bigint AS n, CASE %s END AS unfit,'
         ' CASE CASE %s END %s END AS length, CASE %s END AS double,'
         ' CASE %s END AS double_arrivals FROM (%s) AS w%s',
         v_part.params, v_part.total, v_part.unfit, v_part.unfit, v_part.lengths, v_part.doubles,

@@ -19,19 +19,23 @@ DECLARE
     v_order text;
     v_part record;
 BEGIN
+    -- The planner sorts once for grouping and order when the same level has both. A wave that the
+    -- stage does not have would cost time in each comparison.
     SELECT
-        string_agg(o.alias, ', ' ORDER BY o.place),
-        string_agg(
-            o.alias || CASE o.direction WHEN 'DESC' THEN ' DESC NULLS LAST' ELSE ' NULLS FIRST' END,
-            ', ' ORDER BY o.place
+        concat_ws(
+            ', ', string_agg(o.alias, ', ' ORDER BY o.place), CASE WHEN NOT v_is_key THEN 'b' END
+        ),
+        concat_ws(
+            ', ',
+            string_agg(
+                o.alias
+                || CASE o.direction WHEN 'DESC' THEN ' DESC NULLS LAST' ELSE ' NULLS FIRST' END,
+                ', ' ORDER BY o.place
+            ),
+            CASE WHEN NOT v_is_key THEN 'b' END
         )
     INTO v_columns, v_order
-    FROM omd_decision._order_columns(p_definition) AS o
-    WHERE o.place > 0;
-    IF NOT v_is_key THEN
-        v_columns := 'b';
-        v_order := 'b';
-    END IF;
+    FROM omd_decision._order_columns(p_definition) AS o;
 
     SELECT
         string_agg(
@@ -96,20 +100,20 @@ BEGIN
     WHERE NOT l.is_buffer;
 
     RETURN format(
-        'SELECT c.w::text AS wave, %1$s AS key, %2$s::bigint AS batch, c.n,'
+        'SELECT %19$s AS wave, %1$s AS key, %2$s::bigint + 1 AS cycle_no, c.n,'
         ' CASE WHEN c.n <> %3$s THEN CASE %4$s END END AS unfit,'
         ' CASE WHEN c.n <> %3$s THEN CASE %5$s END END AS unfit_arrivals,'
         ' CASE WHEN %6$s THEN greatest(%7$s)::bigint END AS longest,'
         ' CASE WHEN %6$s THEN jsonb_build_object(%8$s) END AS inputs,'
         ' CASE WHEN %6$s THEN jsonb_build_object(%9$s) END AS params,'
-        ' CASE WHEN %6$s THEN greatest(%10$s)::bigint END AS calls,'
+        ' CASE WHEN %6$s THEN greatest(%10$s)::integer END AS calls,'
         ' CASE WHEN %6$s AND greatest(%10$s) > 1 THEN ARRAY[%11$s]::jsonb[] END AS more_inputs,'
         ' CASE WHEN %6$s AND greatest(%10$s) > 1 THEN ARRAY[%12$s]::jsonb[] END AS more_records,'
-        ' %13$s::bigint AS primaries,'
+        ' %13$s::integer AS primaries,'
         ' CASE WHEN %6$s AND %13$s > 1 AND %14$s THEN to_jsonb(c.a1) END AS rest_inputs,'
         ' CASE WHEN %6$s AND %13$s > 1 AND %14$s THEN to_jsonb(c.r1) END AS rest_records'
-        ' FROM (SELECT w, %15$s, count(*) AS n, %16$s FROM (%17$s) AS u GROUP BY w, %15$s) AS c'
-        ' ORDER BY w NULLS FIRST, %18$s',
+        ' FROM (SELECT %15$s, count(*) AS n, %16$s FROM (%17$s) AS u'
+        ' GROUP BY %15$s ORDER BY %18$s) AS c',
         omd_decision._key_sql(p_definition, 'c'),
         CASE WHEN v_is_key THEN '0' ELSE 'c.b' END,
         v_part.total,
@@ -127,7 +131,8 @@ BEGIN
         v_columns,
         v_part.aggregates,
         omd_decision._records_sql(p_definition),
-        v_order
+        v_order,
+        CASE WHEN p_definition ? 'wave' THEN 'c.w::text' ELSE 'NULL::text' END
     );
 END
 $cells_sql$;

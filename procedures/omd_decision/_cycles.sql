@@ -37,13 +37,20 @@ DECLARE
     v_parameters text[];
     v_is_single boolean[];
     v_none_inputs jsonb;
-    v_cell record;
+    v_count bigint;
+    v_unfit integer;
+    v_unfit_arrivals bigint[];
+    v_longest bigint;
+    v_calls integer;
+    v_more_inputs jsonb[];
+    v_more_records jsonb[];
+    v_primaries integer;
+    v_rest_inputs jsonb;
+    v_rest_records jsonb;
     v_rows bigint := 0::bigint;
     v_waves bigint := 0::bigint;
     v_wave text;
     v_has_rejects boolean := FALSE;
-    i bigint;
-    j integer;
 BEGIN
     PERFORM omd_decision._require_links(p_definition);
     SELECT
@@ -71,79 +78,78 @@ BEGIN
         RETURN;
     END IF;
 
-    FOR v_cell IN EXECUTE omd_decision._cells_sql(p_definition)
-        USING p_wave, p_start_value, p_end_value
+    -- A cell of one call is returned as it is fetched.
+    FOR
+        wave, key, cycle_no, v_count, v_unfit, v_unfit_arrivals, v_longest, inputs, params,
+        v_calls, v_more_inputs, v_more_records, v_primaries, v_rest_inputs, v_rest_records
+    IN
+        EXECUTE omd_decision._cells_sql(p_definition) USING p_wave, p_start_value, p_end_value
     LOOP
-        v_rows := v_rows + v_cell.n;
-        IF v_waves = 0 OR v_cell.wave IS DISTINCT FROM v_wave THEN
+        v_rows := v_rows + v_count;
+        IF v_waves = 0 OR wave IS DISTINCT FROM v_wave THEN
             v_waves := v_waves + 1;
-            v_wave := v_cell.wave;
+            v_wave := wave;
         END IF;
-        IF v_cell.unfit IS NOT NULL THEN
+        IF v_unfit IS NOT NULL THEN
             PERFORM omd_decision._raise_arrival(
                 (
                     SELECT l.name FROM omd_decision._links(p_definition) AS l
-                    WHERE l.number = v_cell.unfit
+                    WHERE l.number = v_unfit
                 ),
-                v_wave, v_cell.key, v_cell.unfit_arrivals
+                wave, key, v_unfit_arrivals
             );
-        ELSIF v_cell.params IS NULL THEN
+        ELSIF params IS NULL THEN
             v_has_rejects := TRUE;
             CONTINUE;
-        ELSIF v_cell.longest > v_most THEN
+        ELSIF v_longest > v_most THEN
             PERFORM omd_decision._raise_too_large(
-                p_definition, NULL, v_wave, v_cell.key, v_cell.longest
+                p_definition, NULL, wave, key, v_longest
             );
         END IF;
-        wave := v_wave;
-        key := v_cell.key;
-        cycle_no := v_cell.batch + 1;
         invocation_no := 1;
-        inputs := v_cell.inputs;
-        params := v_cell.params;
         RETURN NEXT;
-        IF v_cell.more_records IS NOT NULL THEN
-            FOR i IN 2..v_cell.calls LOOP
-                invocation_no := i;
+        IF v_more_records IS NOT NULL THEN
+            FOR i IN 2..v_calls LOOP
+                invocation_no := i::bigint;
                 FOR j IN 1..cardinality(v_is_single) LOOP
-                    IF v_is_single[j] AND v_cell.more_records[j] -> (i - 1)::integer IS NOT NULL
+                    IF v_is_single[j] AND v_more_records[j] -> (i - 1) IS NOT NULL
                     THEN
                         inputs := inputs || jsonb_build_object(
-                            v_parameters[j], v_cell.more_inputs[j] -> (i - 1)::integer
+                            v_parameters[j], v_more_inputs[j] -> (i - 1)
                         );
                         params := params || jsonb_build_object(
-                            v_parameters[j], v_cell.more_records[j] -> (i - 1)::integer
+                            v_parameters[j], v_more_records[j] -> (i - 1)
                         );
                     END IF;
                 END LOOP;
                 RETURN NEXT;
             END LOOP;
         END IF;
-        IF v_cell.primaries > 1 THEN
-            IF v_cell.rest_records IS NULL THEN
+        IF v_primaries > 1 THEN
+            IF v_rest_records IS NULL THEN
                 v_has_rejects := TRUE;
             ELSE
                 -- Each further record of the key finds the other links empty.
                 invocation_no := 1;
-                FOR i IN 2..v_cell.primaries LOOP
-                    cycle_no := i;
+                FOR i IN 2..v_primaries LOOP
+                    cycle_no := i::bigint;
                     inputs := v_none_inputs;
                     params := v_none_inputs;
                     IF p_definition #> '{links,0,array}' = 'true' THEN
                         inputs := inputs || jsonb_build_object(
                             v_parameters[1],
-                            jsonb_build_array(v_cell.rest_inputs -> (i - 1)::integer)
+                            jsonb_build_array(v_rest_inputs -> (i - 1))
                         );
                         params := params || jsonb_build_object(
                             v_parameters[1],
-                            jsonb_build_array(v_cell.rest_records -> (i - 1)::integer)
+                            jsonb_build_array(v_rest_records -> (i - 1))
                         );
                     ELSE
                         inputs := inputs || jsonb_build_object(
-                            v_parameters[1], v_cell.rest_inputs -> (i - 1)::integer
+                            v_parameters[1], v_rest_inputs -> (i - 1)
                         );
                         params := params || jsonb_build_object(
-                            v_parameters[1], v_cell.rest_records -> (i - 1)::integer
+                            v_parameters[1], v_rest_records -> (i - 1)
                         );
                     END IF;
                     RETURN NEXT;

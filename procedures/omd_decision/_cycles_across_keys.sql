@@ -84,15 +84,13 @@ DECLARE
     v_taken_records jsonb[];
     v_rows bigint := 0::bigint;
     v_wave_count bigint := 0::bigint;
-    j integer;
-    i integer;
 BEGIN
     SELECT
         array_agg(l.number ORDER BY l.number),
         array_agg(l.name ORDER BY l.number),
         array_agg(l.parameter ORDER BY l.number),
         array_agg(l.is_array ORDER BY l.number),
-        count(*)
+        count(*)::integer
     INTO v_numbers, v_names, v_parameters, v_arrays, v_links
     FROM omd_decision._links(p_definition) AS l
     WHERE NOT l.is_buffer;
@@ -214,7 +212,7 @@ BEGIN
                         END IF;
 
                         v_rows := v_rows + 1;
-                        v_cursor := v_cursors[j];
+                        SELECT v_cursors[j] INTO v_cursor;
                         FETCH v_cursor INTO
                             v_head_wave, v_head_wave_key, v_head_sort_key, v_head_key,
                             v_head_arrival, v_head_record;

@@ -14,6 +14,7 @@ SET search_path = pg_catalog, pg_temp
 AS $judge$
 DECLARE
     v_reject record;
+    v_detail jsonb;
 BEGIN
     SELECT
         l.item ->> 'name' AS link,
@@ -29,16 +30,17 @@ BEGIN
         (c.item ->> 'sort_key') COLLATE "C", l.ordinal, (c.item ->> 'arrival')::bigint
     LIMIT 1;
     IF FOUND THEN
-        PERFORM omd.raise_error(
-            CASE v_reject.code WHEN 'LEFTOVER' THEN 'OM280' ELSE 'OM281' END,
-            jsonb_build_object(
-                'stage_code', p_definition -> 'stage',
-                'link', v_reject.link,
-                'wave', v_reject.found -> 'wave',
-                'key', v_reject.found -> 'key',
-                'arrival', v_reject.found -> 'arrival'
-            )
+        v_detail := jsonb_build_object(
+            'stage_code', p_definition -> 'stage',
+            'link', v_reject.link,
+            'wave', v_reject.found -> 'wave',
+            'key', v_reject.found -> 'key',
+            'arrival', v_reject.found -> 'arrival'
         );
+        IF v_reject.code = 'LEFTOVER' THEN
+            PERFORM omd.raise_error('OM280', v_detail);
+        END IF;
+        PERFORM omd.raise_error('OM281', v_detail);
     END IF;
 
     SELECT

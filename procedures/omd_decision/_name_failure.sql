@@ -2,7 +2,6 @@
 -- are taken again, one by one, until one fails; an error that comes from elsewhere finds none.
 
 CREATE OR REPLACE FUNCTION omd_decision._name_failure(
-    p_module_instance_id bigint,
     p_definition jsonb,
     p_ruleset_code text,
     p_call text,

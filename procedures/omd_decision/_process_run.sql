@@ -43,7 +43,7 @@ BEGIN
         WHEN assert_failure OR OTHERS THEN
             IF SQLSTATE !~ '^OM' THEN
                 PERFORM omd_decision._name_failure(
-                    p_module_instance_id, v_run.definition, v_run.ruleset_code, v_call,
+                    v_run.definition, v_run.ruleset_code, v_call,
                     v_run.start_value, v_run.end_value
                 );
             END IF;
@@ -52,7 +52,7 @@ BEGIN
     PERFORM omd_decision._judge(v_run.definition, v_counts -> 'rejects');
     IF (v_counts ->> 'unfit')::bigint > 0 THEN
         PERFORM omd_decision._name_failure(
-            p_module_instance_id, v_run.definition, v_run.ruleset_code, v_call,
+            v_run.definition, v_run.ruleset_code, v_call,
             v_run.start_value, v_run.end_value
         );
     END IF;

@@ -72,7 +72,7 @@ BEGIN
             'SELECT count(*) FROM ' || v_table || v_where
         );
     END LOOP;
-    SELECT count(DISTINCT o.item ->> 'table') INTO v_most
+    SELECT count(DISTINCT o.item ->> 'table')::integer INTO v_most
     FROM omd_decision.stage_version AS v
     CROSS JOIN LATERAL omd_decision._items(v.definition -> 'outputs') AS o
     WHERE v.stage_id = p_stage_id;
