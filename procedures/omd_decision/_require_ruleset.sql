@@ -62,4 +62,3 @@ COMMENT ON FUNCTION omd_decision._require_ruleset IS
 'in p_engine (POSTGRES or SPARK). Errors: OM286: there is none; OM287: its function has changed; '
 'OM288: it does not run there. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._require_ruleset FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_decision._require_ruleset TO omd_runner;

@@ -18,6 +18,7 @@ DECLARE
     v_hash text;
     v_version omd_decision.ruleset_version;
 BEGIN
+    PERFORM omd.require_read_committed();
     INSERT INTO omd_decision.ruleset (ruleset_code, kind)
     SELECT v_code, p_ruleset ->> 'kind'
     WHERE NOT EXISTS (SELECT FROM omd_decision._ruleset_problems(p_ruleset))
@@ -86,6 +87,6 @@ $save_ruleset$;
 
 COMMENT ON FUNCTION omd_decision._save_ruleset IS
 'Saves the ruleset document p_ruleset and its test cases; other content is the next version. '
-'Returns the version that holds then. Errors: OM082. Locks: the ruleset.';
+'Returns the version that holds then. Errors: OM014, OM082. Locks: the ruleset.';
 REVOKE ALL ON FUNCTION omd_decision._save_ruleset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._save_ruleset TO omd_admin;

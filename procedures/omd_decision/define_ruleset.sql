@@ -20,7 +20,6 @@ BEGIN
             )
         );
     END IF;
-    PERFORM omd.require_read_committed();
     v_version := omd_decision._save_ruleset(p_ruleset);
     p_version := v_version.version;
     IF p_activate
@@ -42,7 +41,7 @@ COMMENT ON PROCEDURE omd_decision.define_ruleset IS
 'version from now on, unless it is active and effective (FALSE). Returns p_version, the newest '
 'version. Errors: OM005: p_ruleset or p_activate is NULL; OM014: the isolation level is not read '
 'committed; OM082: the document is wrong; its DETAIL lists all problems; OM180: it has not '
-'passed every test case, and is not activated. Locks: the ruleset. Call again when the answer '
-'was lost.';
+'passed every test case, and nothing is defined; OM287: its function was replaced meanwhile. '
+'Locks: the ruleset. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_decision.define_ruleset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.define_ruleset TO omd_admin;
