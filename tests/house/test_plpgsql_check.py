@@ -122,5 +122,5 @@ def test_the_check_finds_an_unused_variable(checker):
     checker.execute(
         "CREATE PROCEDURE omd.bad() LANGUAGE plpgsql AS 'DECLARE v int; BEGIN NULL; END'"
     )
-    rows = checker.execute(CHECK, ["omd.bad()", 0]).fetchall()
+    rows = checker.execute(CHECK, ["omd.bad()", 0, None]).fetchall()
     assert [row["message"] for row in rows] == ['unused variable "v"']
