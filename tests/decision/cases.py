@@ -87,8 +87,7 @@ class Case:
                 columns += [f"k{n} {t}" for n, t in enumerate(self.key_types, start=1)]
             name = f"{schema}.{link.name}"
             statements.append(
-                f"DROP TABLE IF EXISTS {name} CASCADE;"
-                f" CREATE TABLE {name} ({', '.join(columns)})"
+                f"DROP TABLE IF EXISTS {name} CASCADE; CREATE TABLE {name} ({', '.join(columns)})"
             )
         return "; ".join(statements)
 

@@ -205,9 +205,7 @@ def test_a_job_s_own_data_can_not_be_previewed(room: Room) -> None:
     room.refused("OM289", "run_stage", stage_code="s")
 
 
-def test_a_reader_previews_with_its_own_rights(
-    room: Room, another: Callable[..., Room]
-) -> None:
+def test_a_reader_previews_with_its_own_rights(room: Room, another: Callable[..., Room]) -> None:
     room.scene()
     room.fill("a", (1, 1))
     reader = another(role="omd_reader")

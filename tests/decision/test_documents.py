@@ -117,7 +117,9 @@ def test_definitions_at_once_become_a_version_each(
     )
     assert sorted(answers) == [2, 3, 4, 5]
     new = [another(role="omd_admin") for _ in range(3)]
-    answers = together(*(lambda s=s: s.define({**document, "stage": "new"})["version"] for s in new))
+    answers = together(
+        *(lambda s=s: s.define({**document, "stage": "new"})["version"] for s in new)
+    )
     assert answers == [1, 1, 1]
 
 

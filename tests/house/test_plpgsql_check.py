@@ -19,8 +19,7 @@ EXECUTE_REGISTERED_SQL = {
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
-    "omd_decision._name_failure"
-    "(jsonb,text,text,timestamp with time zone,timestamp with time zone)",
+    "omd_decision._name_failure(jsonb,text,text,timestamp with time zone,timestamp with time zone)",
     "omd_decision._process_run(bigint)",
     "omd_decision.test_ruleset(text,integer)",
     "omd_dispatch._fire_schedules(integer)",
