@@ -1,4 +1,5 @@
--- V028: a run in the database tells discarded and rejected rows with its other counts. Applied once.
+-- V028: a run in the database tells discarded and rejected rows with its other counts. Applied
+-- once.
 
 -- Its parameters change: its file creates it again. A call that executes it goes on, under another
 -- name, until sql/cleanup/drop_retired.sql drops it.

@@ -16,12 +16,12 @@ STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
-        a.attname::text,
-        a.attnum::integer,
-        omd_decision._type_family(a.atttypid),
-        format_type(a.atttypid, a.atttypmod),
-        a.attgenerated <> '',
-        a.atthasdef OR a.attidentity <> ''
+        a.attname::text AS column_name,
+        a.attnum::integer AS ordinal,
+        omd_decision._type_family(a.atttypid) AS family,
+        format_type(a.atttypid, a.atttypmod) AS type_name,
+        a.attgenerated <> '' AS is_generated,
+        a.atthasdef OR a.attidentity <> '' AS has_default
     FROM pg_attribute AS a
     WHERE
         a.attrelid = omd.target_relation(p_table_code)

@@ -101,7 +101,8 @@ BEGIN
             USING p_wave, p_start_value, p_end_value;
         v_cursors[j] := v_cursor;
         FETCH v_cursor INTO
-            v_head_wave, v_head_wave_key, v_head_sort_key, v_head_key, v_head_arrival, v_head_record;
+            v_head_wave, v_head_wave_key, v_head_sort_key, v_head_key, v_head_arrival,
+            v_head_record;
         IF FOUND AND v_head_arrival IS NULL THEN
             PERFORM omd_decision._raise_arrival(
                 v_names[j], v_head_wave, v_head_key, ARRAY[NULL::bigint]

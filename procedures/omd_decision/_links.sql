@@ -18,13 +18,13 @@ STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
-        l.ordinal::integer,
-        l.item ->> 'name',
-        l.item ->> 'parameter',
-        l.item ->> 'source',
-        l.item ->> 'arrival',
-        (l.item ->> 'array')::boolean,
-        (l.item ->> 'buffer')::boolean
+        l.ordinal::integer AS number,
+        l.item ->> 'name' AS name,
+        l.item ->> 'parameter' AS parameter,
+        l.item ->> 'source' AS source,
+        l.item ->> 'arrival' AS arrival,
+        (l.item ->> 'array')::boolean AS is_array,
+        (l.item ->> 'buffer')::boolean AS is_buffer
     FROM omd_decision._items(p_definition -> 'links') AS l;
 END;
 

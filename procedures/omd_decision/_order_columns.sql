@@ -30,10 +30,10 @@ BEGIN ATOMIC
         WHERE p_definition ? 'wave'
         UNION ALL
         SELECT
-            k.ordinal::integer,
-            'k' || k.ordinal,
-            k.item ->> 'column',
-            k.item ->> 'direction'
+            k.ordinal::integer AS place,
+            'k' || k.ordinal AS alias,
+            k.item ->> 'column' AS column_name,
+            k.item ->> 'direction' AS direction
         FROM omd_decision._items(p_definition -> 'keys') AS k
     ) AS o
     INNER JOIN omd_decision._columns(p_definition #>> '{links,0,source}') AS c

@@ -37,7 +37,10 @@ BEGIN
     FOR v_table IN
         SELECT t.table_code
         FROM (
-            SELECT o.item ->> 'table' AS table_code, min(o.ordinal) AS place, max(v.version) AS version
+            SELECT
+                o.item ->> 'table' AS table_code,
+                min(o.ordinal) AS place,
+                max(v.version) AS version
             FROM omd_decision.stage_version AS v
             CROSS JOIN LATERAL omd_decision._items(v.definition -> 'outputs') AS o
             WHERE v.stage_id = p_stage_id

@@ -23,7 +23,9 @@ DECLARE
         SELECT FROM omd_decision._items(p_definition -> 'outputs') AS o
         WHERE o.item ? 'propagate'
     );
-    v_params CONSTANT text := CASE WHEN v_has_buffers THEN 'c.params || b.params' ELSE 'c.params' END;
+    v_params CONSTANT text := CASE
+        WHEN v_has_buffers THEN 'c.params || b.params' ELSE 'c.params'
+    END;
     v_sql text;
 BEGIN
     v_sql := format(

@@ -16,11 +16,15 @@ SET search_path = pg_catalog, pg_temp
 AS $sort_key_sql$
 DECLARE
     v_hex text := CASE p_family
-        WHEN 'boolean' THEN format('CASE %s WHEN TRUE THEN ''01'' WHEN FALSE THEN ''00'' END', p_expression)
+        WHEN 'boolean' THEN format(
+            'CASE %s WHEN TRUE THEN ''01'' WHEN FALSE THEN ''00'' END', p_expression
+        )
         WHEN 'integer' THEN format(
             'encode(int8send((%s)::bigint # (-9223372036854775808)), ''hex'')', p_expression
         )
-        WHEN 'text' THEN format('encode(convert_to((%s)::text, ''UTF8''), ''hex'') || ''00''', p_expression)
+        WHEN 'text' THEN format(
+            'encode(convert_to((%s)::text, ''UTF8''), ''hex'') || ''00''', p_expression
+        )
         WHEN 'uuid' THEN format('encode(uuid_send(%s), ''hex'')', p_expression)
         ELSE format(
             'encode(set_byte(%1$s(%2$s), 0, get_byte(%1$s(%2$s), 0) # 128), ''hex'')',

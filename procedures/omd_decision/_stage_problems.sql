@@ -54,29 +54,24 @@ BEGIN
 
     RETURN QUERY
     SELECT
-        format('%s.%s.%s', u.list, u.name, u.property),
+        u.path || '.' || u.property,
         format('%s "%s" is used by another of the %s too', u.property, u.value, u.list)
     FROM (
         SELECT
-            i.list,
-            i.name,
+            p.list,
+            i.path,
             p.property,
             i.item ->> p.property AS value,
-            row_number() OVER (PARTITION BY i.list, p.property, i.item ->> p.property ORDER BY i.ordinal)
-            AS place
+            row_number() OVER (
+                PARTITION BY p.list, p.property, i.item ->> p.property ORDER BY i.ordinal
+            ) AS place
         FROM (
-            SELECT 'links' AS list, l.* FROM omd_decision._named_items(v_stage -> 'links', 'links', 'name') AS l
-            UNION ALL
-            SELECT 'outputs', o.* FROM omd_decision._named_items(v_stage -> 'outputs', 'outputs', 'name') AS o
-            UNION ALL
-            SELECT 'keys', k.* FROM omd_decision._named_items(v_stage -> 'keys', 'keys', 'column') AS k
-        ) AS i
-        INNER JOIN (
             VALUES
-            ('links', 'name'), ('links', 'parameter'),
-            ('outputs', 'name'), ('outputs', 'parameter'), ('outputs', 'table'),
-            ('keys', 'column')
-        ) AS p (list, property) ON i.list = p.list
+            ('links', 'name', 'name'), ('links', 'name', 'parameter'),
+            ('outputs', 'name', 'name'), ('outputs', 'name', 'parameter'),
+            ('outputs', 'name', 'table'), ('keys', 'column', 'column')
+        ) AS p (list, known_by, property)
+        CROSS JOIN LATERAL omd_decision._named_items(v_stage -> p.list, p.list, p.known_by) AS i
         WHERE jsonb_typeof(i.item -> p.property) = 'string'
     ) AS u
     WHERE u.place > 1;

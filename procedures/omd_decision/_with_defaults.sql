@@ -71,7 +71,8 @@ BEGIN
                                 )
                                 || l.item
                                 || CASE
-                                    WHEN omd.quote_table(l.item ->> 'source', 'POSTGRES') IS NOT NULL
+                                    WHEN
+                                        omd.quote_table(l.item ->> 'source', 'POSTGRES') IS NOT NULL
                                         THEN jsonb_build_object(
                                             'source',
                                             omd.quote_table(l.item ->> 'source', 'POSTGRES')

@@ -45,11 +45,9 @@ BEGIN ATOMIC
         c.code,
         c.cause_link,
         c.inputs,
-        CASE WHEN b.params IS NULL THEN c.params ELSE c.params || b.params END
+        CASE WHEN b.params IS NULL THEN c.params ELSE c.params || b.params END AS params
     FROM preview AS p
-    CROSS JOIN LATERAL omd_decision._cycles(
-        p.definition, p_wave, p.start_value, p.end_value
-    ) AS c
+    CROSS JOIN LATERAL omd_decision._cycles(p.definition, p_wave, p.start_value, p.end_value) AS c
     LEFT JOIN buffer AS b ON b.wave_key = coalesce('1' || c.wave, '0') AND c.link IS NULL
     WHERE c.link IS NOT NULL OR c.cycle_no IS NOT NULL;
 END;

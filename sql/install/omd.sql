@@ -63,7 +63,7 @@
 \ir ../../migrations/V022__instances_of_tasks.sql
 \endif
 
-\set checksum 'b4e9bf2589d4178f070d117f7f72831475e8fe6220a09ef3daed8dd3a25233fd'
+\set checksum '3d3bc89da53f5676b4012892ac10eb7325d5ee2bd3bb335769adcb49bb0a6b27'
 \set migration 'V028__row_counts'
 \ir ../setup/claim.psql
 \if :pending

@@ -184,6 +184,7 @@ class DecisionCalls(Calls):
             WrongIsolationLevel: OM014.
             InvalidDefinition: OM082.
             RulesetUntested: OM180.
+            RulesetChanged: OM287.
         """
         answer: int = self._value(_DEFINE_RULESET, ruleset, activate)
         return answer
@@ -264,6 +265,7 @@ class DecisionCalls(Calls):
         Raises:
             InvalidLoadWindow: OM010.
             LoadWindowKind: OM019.
+            InstanceNotExecuting: OM101.
             NotAStageRun: OM181.
             LeftoverNotAllowed: OM280.
             KeyMismatchNotAllowed: OM281.

@@ -26,7 +26,7 @@ CROSS JOIN LATERAL (
         ON
             c.ruleset_id = o.ruleset_id
             AND c.test_name = o.test_name
-            AND o.version = v.version
+            AND v.version = o.version
     WHERE c.ruleset_id = r.ruleset_id
 ) AS t;
 
