@@ -3,7 +3,7 @@
 
 CREATE SCHEMA omd_decision;
 COMMENT ON SCHEMA omd_decision IS
-'Decision: which records form one execution of a rule, what the rules say, which are rejected.';
+'Decision: which records form one execution of a rule, and what it says.';
 
 -- Rulesets
 

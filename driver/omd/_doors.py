@@ -32,9 +32,7 @@ class Doors:
 
     @cached_property
     def decision(self) -> Decision:
-        """Decision: which records form one execution of a rule, what the rules say, which are
-        rejected.
-        """
+        """Decision: which records form one execution of a rule, and what it says."""
         door: Decision = self._door("decision")
         return door
 

@@ -15,6 +15,7 @@ RETURNS TABLE (
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
+ROWS 10
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET timezone = 'UTC'
@@ -28,7 +29,6 @@ DECLARE
     v_double integer;
     v_double_arrivals bigint[];
     v_link text;
-    v_is_array boolean;
 BEGIN
     IF NOT EXISTS (SELECT FROM omd_decision._links(p_definition) AS l WHERE l.is_buffer) THEN
         RETURN;
@@ -38,12 +38,12 @@ BEGIN
         USING p_wave, p_start_value, p_end_value
     LOOP
         IF num_nonnulls(v_unfit, v_double) > 0 THEN
-            SELECT l.name, l.is_array INTO v_link, v_is_array
+            SELECT l.name INTO v_link
             FROM omd_decision._links(p_definition) AS l
             WHERE l.number = coalesce(v_double, v_unfit);
             IF v_double IS NOT NULL THEN
                 PERFORM omd_decision._raise_arrival(v_link, v_wave, NULL, v_double_arrivals);
-            ELSIF v_is_array THEN
+            ELSIF v_length > 0 THEN
                 PERFORM omd_decision._raise_too_large(
                     p_definition, v_link, v_wave, NULL, v_length
                 );

@@ -69,13 +69,12 @@ BEGIN
         string_agg(format('coalesce(b%s.n, 0)', l.number), ' + ' ORDER BY l.number) AS total,
         string_agg(
             format(
-                'WHEN %s THEN %s',
+                'WHEN b%1$s.n > %2$s%3$s THEN %1$s',
+                l.number,
+                p_definition ->> 'max_array_rows',
                 CASE
-                    WHEN l.is_array
-                        THEN format('b%s.n > %s', l.number, p_definition ->> 'max_array_rows')
-                    ELSE format('coalesce(b%s.n, 0) = 0', l.number)
-                END,
-                l.number
+                    WHEN l.is_array THEN '' ELSE format(' OR coalesce(b%s.n, 0) = 0', l.number)
+                END
             ),
             ' ' ORDER BY l.number
         ) AS unfit,

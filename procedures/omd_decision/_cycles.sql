@@ -24,6 +24,7 @@ RETURNS TABLE (
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
+ROWS 100000
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET timezone = 'UTC'

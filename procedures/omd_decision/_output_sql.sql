@@ -89,7 +89,12 @@ BEGIN
         ' WITH ORDINALITY AS o (record, place)'
         ' CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$s, %5$s) AS t'
         ' WHERE c.link IS NULL RETURNING 1',
-        v_table, v_names, v_values, v_parameter, v_record
+        v_table,
+        -- A table that is gone is told by the server.
+        coalesce(v_names, quote_ident(p_insert_column)),
+        coalesce(v_values, '$1'),
+        v_parameter,
+        v_record
     );
 END
 $output_sql$;

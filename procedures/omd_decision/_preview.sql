@@ -12,6 +12,7 @@ RETURNS TABLE (
 LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
+ROWS 1
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $preview$

@@ -1,5 +1,6 @@
 -- The planner puts this in the query that calls it, so the rows are stored once. What buffer
--- links give is added last.
+-- links give is added last, from a table of hashes: the numbers of rows that the functions
+-- promise lead the planner to it, so the order of the cycles stays.
 
 CREATE OR REPLACE FUNCTION omd_decision.cycles(
     p_stage_code text,

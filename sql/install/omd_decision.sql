@@ -1,6 +1,6 @@
 -- This list says what is installed for decision, in order. sql/install.sql includes it.
 
-\set checksum '253a3057e6cfc3d4f5e4bc76d1f3ec95d3143dadb214a81242d47de02ec867dd'
+\set checksum 'fab5d82902ca327fdf223bbb334b4df5f5445014873c5b668243b3512a8785ac'
 \set migration 'V027__decision'
 \ir ../setup/claim.psql
 \if :pending

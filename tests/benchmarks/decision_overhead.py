@@ -5,8 +5,8 @@
   times. The loop also without the records as JSON, for comparison.
 * ``rejects``: the same with a key that no primary record has in every hundredth place.
 * ``single``: the same where the third link is no array.
-* ``run``: ``run_stage`` with a ruleset that counts its arrays, keep NONE, against ``cycles``. Bound:
-  2 times.
+* ``run``: ``run_stage`` with a ruleset that counts its arrays, keep NONE, against ``cycles``.
+  Bound: 2 times.
 
 What is compared is measured in turns, ``--rounds`` times; a ratio is that of the medians. It is CPU
 time of the backend where /proc tells it, else elapsed time.

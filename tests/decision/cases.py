@@ -22,7 +22,11 @@ VALUES: dict[str, list[Any]] = {
     "text": ["", "A", "a", "a\u00e9", "ab", "\u00e9", "\uffff", "\U0001f600"],
     "varchar(20)": ["Z", "a b", "a", "b", "\u00fc"],
     "date": [date(1, 1, 1), date(1999, 12, 31), date(2000, 1, 1), date(9999, 12, 31)],
-    "timestamp": [datetime(1970, 1, 1), datetime(2000, 1, 1, 1), datetime(2024, 3, 10, 2, 30)],
+    "timestamp": [
+        datetime(1970, 1, 1, 2, 30, tzinfo=None),  # noqa: DTZ001 - a timestamp has no zone
+        datetime(2000, 1, 1, 1, tzinfo=None),  # noqa: DTZ001
+        datetime(2024, 3, 10, 2, 30, tzinfo=None),  # noqa: DTZ001
+    ],
     "timestamptz": [
         datetime(1969, 1, 1, tzinfo=UTC),
         datetime(2000, 1, 1, tzinfo=UTC),
@@ -109,8 +113,10 @@ def random_case(rng: random.Random, waves: int) -> Case:
     """Make a stage and at most so many waves of it."""
     mode = rng.choice(["BATCH", "KEY", "KEY", "KEY"])
     links = [Link("l1", rng.random() < 0.7)]
-    for n in range(2, rng.choice([1, 2, 3, 3, 3, 4, 5]) + 1):
-        links.append(Link(f"l{n}", rng.random() < 0.5, rng.random() < 0.1))
+    links += [
+        Link(f"l{n}", rng.random() < 0.5, rng.random() < 0.1)
+        for n in range(2, rng.choice([1, 2, 3, 3, 3, 4, 5]) + 1)
+    ]
     width = rng.choice([1, 1, 2]) if mode == "KEY" else 0
     key_types = [rng.choice(list(VALUES)) for _ in range(width)]
     stage = Stage(

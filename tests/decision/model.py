@@ -53,7 +53,7 @@ class Reject:
     cause_link: str | None = None
 
 
-class EmptyBufferLink(Exception):
+class EmptyBufferLink(Exception):  # noqa: N818 - the name of the error OM285
     """A buffer link that is no array has no record."""
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 STAMPED = """
     CREATE TABLE app.stamped (
-        k integer, v text, n integer, other text DEFAULT 'own', g integer GENERATED ALWAYS AS (1) STORED,
+        k integer, v text, n integer, other text DEFAULT 'own',
+        g integer GENERATED ALWAYS AS (1) STORED,
         omd_insert_module_instance_id bigint, omd_insert_datetime timestamptz,
         omd_record_source text, omd_wave text, omd_key jsonb, omd_cycle_no bigint,
         omd_invocation_no integer, omd_ruleset_version integer
