@@ -19,13 +19,13 @@ BEGIN
         RETURN;
     END IF;
     PERFORM omd_decision._judge(v_run.definition, p_counts -> 'rejects');
-    PERFORM omd_decision._finish_run(p_module_instance_id, p_counts);
     CALL omd.module_success(
         p_module_instance_id,
         p_rows_input => (p_counts ->> 'rows_input')::bigint,
         p_rows_inserted => (p_counts ->> 'rows_inserted')::bigint,
         p_rows_rejected => (p_counts ->> 'rows_rejected')::bigint
     );
+    PERFORM omd_decision._finish_run(p_module_instance_id, p_counts);
 END
 $commit_stage$;
 

@@ -16,7 +16,9 @@ FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql 
 MIGRATION = "migrations/V001__process_control.sql"
 REPEATABLE = "procedures/omd/begin_module.sql"
 VIEW = "sql/views/omd/directives.sql"
-GRANTS = ("sql/grants/omd.sql", "sql/grants/omd_lineage.sql", "sql/grants/omd_dispatch.sql")
+GRANTS = tuple(
+    f"sql/grants/{r}.sql" for r in ("omd", "omd_lineage", "omd_dispatch", "omd_decision")
+)
 ADDED = "procedures/omd/added.sql"
 
 
