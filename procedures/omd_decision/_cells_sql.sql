@@ -61,19 +61,13 @@ BEGIN
         string_agg(
             CASE
                 WHEN v_is_key AND NOT l.is_array AND l.number > 1
-                    THEN format('to_jsonb(c.a%s)', l.number)
+                    THEN format('to_jsonb(c.#%s)', l.number)
                 ELSE 'NULL'
             END,
             ', ' ORDER BY l.number
-        ) AS more_inputs,
-        string_agg(
-            CASE
-                WHEN v_is_key AND NOT l.is_array AND l.number > 1
-                    THEN format('to_jsonb(c.r%s)', l.number)
-                ELSE 'NULL'
-            END,
-            ', ' ORDER BY l.number
-        ) AS more_records,
+        ) AS more,
+        string_agg(format('to_jsonb(c.#%s)', l.number), ', ' ORDER BY l.number) AS rest,
+        string_agg('c.m' || l.number, ', ' ORDER BY l.number) AS counts,
         string_agg(
             format('WHEN cardinality(c.a%1$s) <> c.m%1$s THEN %1$s', l.number),
             ' ' ORDER BY l.number
@@ -107,11 +101,12 @@ BEGIN
         ' CASE WHEN %6$s THEN jsonb_build_object(%8$s) END AS inputs,'
         ' CASE WHEN %6$s THEN jsonb_build_object(%9$s) END AS params,'
         ' CASE WHEN %6$s THEN greatest(%10$s)::integer END AS calls,'
-        ' CASE WHEN %6$s AND greatest(%10$s) > 1 THEN ARRAY[%11$s]::jsonb[] END AS more_inputs,'
-        ' CASE WHEN %6$s AND greatest(%10$s) > 1 THEN ARRAY[%12$s]::jsonb[] END AS more_records,'
-        ' %13$s::integer AS primaries,'
-        ' CASE WHEN %6$s AND %13$s > 1 AND %14$s THEN to_jsonb(c.a1) END AS rest_inputs,'
-        ' CASE WHEN %6$s AND %13$s > 1 AND %14$s THEN to_jsonb(c.r1) END AS rest_records'
+        ' CASE WHEN (%6$s) IS NOT TRUE OR %13$s > 1 THEN ARRAY[%14$s]::jsonb[]'
+        ' WHEN greatest(%10$s) > 1 THEN ARRAY[%11$s]::jsonb[] END AS arrivals,'
+        ' CASE WHEN (%6$s) IS NOT TRUE OR %13$s > 1 THEN ARRAY[%12$s]::jsonb[]'
+        ' WHEN greatest(%10$s) > 1 THEN ARRAY[%20$s]::jsonb[] END AS records,'
+        ' CASE WHEN (%6$s) IS NOT TRUE OR %13$s > 1 THEN ARRAY[%21$s]::bigint[] END AS counts,'
+        ' CASE WHEN (%6$s) IS NOT TRUE OR %13$s > 1 THEN %22$s END AS sort_key'
         ' FROM (SELECT %15$s, count(*) AS n, %16$s FROM (%17$s) AS u'
         ' GROUP BY %15$s ORDER BY %18$s) AS c',
         omd_decision._key_sql(p_definition, 'c'),
@@ -124,15 +119,18 @@ BEGIN
         v_part.inputs,
         v_part.records,
         coalesce(v_part.singles, '1'),
-        v_part.more_inputs,
-        v_part.more_records,
+        replace(v_part.more, '#', 'a'),
+        replace(v_part.rest, '#', 'r'),
         CASE WHEN v_is_single THEN 'c.m1' ELSE '1' END,
-        CASE WHEN v_part.singles IS NULL THEN 'TRUE' ELSE 'FALSE' END,
+        replace(v_part.rest, '#', 'a'),
         v_columns,
         v_part.aggregates,
         omd_decision._records_sql(p_definition),
         v_order,
-        CASE WHEN p_definition ? 'wave' THEN 'c.w::text' ELSE 'NULL::text' END
+        CASE WHEN p_definition ? 'wave' THEN 'c.w::text' ELSE 'NULL::text' END,
+        replace(v_part.more, '#', 'r'),
+        v_part.counts,
+        omd_decision._wave_sort_key_sql(p_definition, 'c')
     );
 END
 $cells_sql$;
@@ -140,10 +138,11 @@ $cells_sql$;
 COMMENT ON FUNCTION omd_decision._cells_sql IS
 'Returns a SELECT of the cells of the stage document p_definition, in order: the records of one '
 'wave and key, or of one batch, of all links that are no buffer links. inputs and params are '
-'those of the first call, NULL when the cell lacks a record for one; more_inputs and '
-'more_records the lists of the links that are no arrays, in the order of the links, where there '
-'are more calls; rest_inputs and rest_records the primary records that are cycles of their own; '
-'unfit the number of a link with a NULL or double arrival. Its parameters are those of '
+'those of the first call, NULL when the cell lacks a record for one; calls is the number of '
+'calls of the first attempt. arrivals and records are the lists of the links, in their order, '
+'where more than the first call needs them: those of the links that are no arrays, or all of '
+'them, with their counts and the sort key, where there are rejects or further primary records. '
+'unfit is the number of a link with a NULL or double arrival. Its parameters are those of '
 '_records_sql. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._cells_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._cells_sql TO omd_reader, omd_runner;

@@ -55,7 +55,7 @@
 \ir ../../procedures/omd_decision/_wave_sort_key_sql.sql
 \ir ../../procedures/omd_decision/_key_sql.sql
 \ir ../../procedures/omd_decision/_cells_sql.sql
-\ir ../../procedures/omd_decision/_rejects_sql.sql
+\ir ../../procedures/omd_decision/_bounds_sql.sql
 \ir ../../procedures/omd_decision/_link_sql.sql
 \ir ../../procedures/omd_decision/_raise_arrival.sql
 \ir ../../procedures/omd_decision/_raise_too_large.sql
