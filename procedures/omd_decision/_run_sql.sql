@@ -125,7 +125,7 @@ BEGIN
         END,
         CASE
             WHEN p_definition ->> 'mode' = 'KEY' AND p_batch_size <= 1 THEN 'c.sort_key'
-            ELSE ''''''
+            ELSE '''''::text'
         END,
         (
             SELECT

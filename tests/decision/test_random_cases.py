@@ -84,6 +84,14 @@ def as_json(room: Room, found: Counter[Any], types: list[str], seen: dict[Any, A
     )
 
 
+def load(room: Room, case: Case) -> None:
+    room.conn.execute(case.tables().encode())
+    for link in case.stage.links:
+        with room.conn.cursor().copy(f"COPY app.{link.name} FROM STDIN".encode()) as copy:
+            for row in case.rows(link):
+                copy.write_row(row)
+
+
 def test_the_cycles_are_those_of_the_model(room: Room) -> None:
     rng = random.Random(SEED)
     room.conn.execute("CREATE SCHEMA app")
@@ -97,11 +105,7 @@ def test_the_cycles_are_those_of_the_model(room: Room) -> None:
         seed = rng.getrandbits(64)
         case = random_case(random.Random(seed), 20)
         done += max(len(case.waves), 1)
-        room.conn.execute(case.tables().encode())
-        for link in case.stage.links:
-            with room.conn.cursor().copy(f"COPY app.{link.name} FROM STDIN".encode()) as copy:
-                for row in case.rows(link):
-                    copy.write_row(row)
+        load(room, case)
         room.define(case.document("s"))
         try:
             calls, rejects = expected(case)
@@ -113,3 +117,41 @@ def test_the_cycles_are_those_of_the_model(room: Room) -> None:
         found = answered(room, case, "s")
         assert found[0] == as_json(room, calls, case.key_types, seen), f"seed {seed}"
         assert found[1] == as_json(room, rejects, case.key_types, seen), f"seed {seed}"
+
+
+def test_a_run_counts_as_the_model_does(room: Room) -> None:
+    rng = random.Random(SEED)
+    room.scene()
+    room.conn.execute("SET client_min_messages = error")
+    for _ in range(20):
+        seed = rng.getrandbits(64)
+        case = random_case(random.Random(seed), 4)
+        load(room, case)
+        room.define({**case.document("s"), "ruleset": "f"})
+        try:
+            calls, rejects = expected(case)
+        except EmptyBufferLink:
+            assert room.run()["execution_status_code"] == "F"
+            continue
+        done = room.run()
+        assert done["execution_status_code"] == "S", f"seed {seed}: {done}"
+        by_key = case.stage.mode == "KEY" and case.stage.size <= 1
+        attempts = {
+            (wave, row.key if by_key else None, row.cycle_no)
+            for wave, row in [*calls, *rejects]
+            if row.cycle_no
+        }
+        (run,) = room.rows(
+            "SELECT * FROM omd_report.decision_run_log WHERE module_instance_id = %s",
+            done["module_instance_id"],
+        )
+        assert (run["waves"], run["attempts"], run["invocations"], run["rows_rejected"]) == (
+            len(case.waves),
+            len(attempts),
+            sum(calls.values()),
+            sum(rejects.values()),
+        ), f"seed {seed}"
+        assert run["cycles"] == sum(1 for _, call in calls if call.invocation_no == 1)
+        assert run["rows_input"] == sum(
+            len(records) for wave in case.waves.values() for records in wave.values()
+        )
