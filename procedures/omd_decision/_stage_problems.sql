@@ -82,6 +82,13 @@ BEGIN
     SELECT 'keys', 'KEY needs at least one'
     WHERE v_stage ->> 'mode' = 'KEY' AND coalesce(v_stage -> 'keys', '[]') = '[]'
     UNION ALL
+    -- One call of a function of the server has at most 100 arguments, and each has two.
+    SELECT n.list, format('there are %s, and at most 50 are allowed', count(*))
+    FROM (VALUES ('keys'), ('links')) AS n (list)
+    CROSS JOIN LATERAL omd_decision._items(v_stage -> n.list) AS i
+    GROUP BY n.list
+    HAVING count(*) > 50
+    UNION ALL
     SELECT l.path || '.buffer', 'the first link is the primary one, and no buffer link'
     FROM omd_decision._named_items(v_stage -> 'links', 'links', 'name') AS l
     WHERE l.ordinal = 1 AND l.item -> 'buffer' = 'true'

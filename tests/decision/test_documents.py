@@ -65,6 +65,8 @@ def test_every_problem_is_told_at_once(room: Room) -> None:
     assert room.problems({"stage": "s"}).keys() == {"links", "outputs", "ruleset"}
     for nonsense in ([], 5, "s", None):
         assert room.problems(nonsense) == {"": "expected: an object"}  # type: ignore[arg-type]
+    many = [{"name": f"l{n}", "source": "app.b", "arrival": "id"} for n in range(51)]
+    assert room.problems({**document, "links": many}).keys() == {"links"}
     # Types of one family fit, others do not.
     room.conn.execute("ALTER TABLE app.b ALTER k TYPE text")
     assert "is text" in room.problems(document)["links.b.source"]
