@@ -8,7 +8,9 @@ DECLARE
     v_role text;
     v_member text;
 BEGIN
-    FOREACH v_role IN ARRAY ARRAY['omd_owner', 'omd_runner', 'omd_admin', 'omd_reader'] LOOP
+    FOREACH v_role IN ARRAY ARRAY[
+        'omd_owner', 'omd_runner', 'omd_admin', 'omd_reader', 'omd_data_reader', 'omd_data_writer'
+    ] LOOP
         BEGIN
             IF to_regrole(v_role) IS NULL THEN
                 EXECUTE format('CREATE ROLE %I NOLOGIN', v_role);
@@ -18,11 +20,19 @@ BEGIN
                 NULL;
         END;
     END LOOP;
-    -- A role that runs or administers may also read, and so may the server's monitoring role.
-    FOREACH v_member IN ARRAY ARRAY['omd_runner', 'omd_admin', 'pg_monitor'] LOOP
+    -- A role that runs or administers may also read, and so may the server's monitoring role. Whoever
+    -- runs deliveries reads business rows, and so does whoever edits them.
+    FOR v_role, v_member IN
+        VALUES
+        ('omd_reader', 'omd_runner'),
+        ('omd_reader', 'omd_admin'),
+        ('omd_reader', 'pg_monitor'),
+        ('omd_data_reader', 'omd_runner'),
+        ('omd_data_reader', 'omd_data_writer')
+    LOOP
         BEGIN
-            IF NOT pg_has_role(v_member, 'omd_reader', 'MEMBER') THEN
-                EXECUTE format('GRANT omd_reader TO %I', v_member);
+            IF NOT pg_has_role(v_member, v_role, 'MEMBER') THEN
+                EXECUTE format('GRANT %I TO %I', v_role, v_member);
             END IF;
         EXCEPTION
             WHEN unique_violation OR insufficient_privilege THEN

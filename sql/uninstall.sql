@@ -1,11 +1,17 @@
 -- This script removes OMD from this database in one transaction: its schemas with everything in
--- them, and those of its roles that no other database of the server uses. The tables that your
--- Modules loaded are yours and stay.
+-- them, and its roles, unless another database of the server uses them. The tables that your
+-- Modules loaded are yours and stay. So do the schemas of delivered rows (lvl_, wrk_, stg_), which
+-- belong to you then: DROP SCHEMA removes them when you want it.
 
 DO $do$
 DECLARE
+    v_roles CONSTANT text[] := ARRAY[
+        'omd_data_writer', 'omd_data_reader', 'omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'
+    ];
     v_role text;
     v_schema text;
+    v_kept text[] := '{}';
+    v_grantees text;
 BEGIN
     FOR v_schema IN
         SELECT n.nspname
@@ -14,16 +20,45 @@ BEGIN
     LOOP
         EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', v_schema);
     END LOOP;
-    FOREACH v_role IN ARRAY ARRAY['omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'] LOOP
-        BEGIN
+    -- What a role may do with rows that stay would keep the role.
+    SELECT string_agg(quote_ident(r.rolname), ', ') INTO v_grantees
+    FROM pg_roles AS r
+    WHERE r.rolname = ANY(v_roles) AND r.rolname <> 'omd_owner';
+    FOR v_schema IN
+        SELECT n.nspname
+        FROM pg_namespace AS n
+        WHERE n.nspowner = to_regrole('omd_owner')
+        ORDER BY n.nspname
+    LOOP
+        EXECUTE format(
+            'REVOKE ALL ON SCHEMA %1$I FROM %2$s;'
+            ' REVOKE ALL ON ALL TABLES IN SCHEMA %1$I FROM %2$s',
+            v_schema, v_grantees
+        );
+        v_kept := v_kept || quote_ident(v_schema);
+    END LOOP;
+    IF to_regrole('omd_owner') IS NOT NULL THEN
+        REASSIGN OWNED BY omd_owner TO CURRENT_USER;
+    END IF;
+    IF v_kept <> '{}' THEN
+        RAISE WARNING USING
+            MESSAGE = format(
+                'these schemas hold delivered rows and stay; they belong to %s now: %s',
+                current_user, array_to_string(v_kept, ', ')
+            ),
+            HINT = format('DROP SCHEMA %s CASCADE;', array_to_string(v_kept, ', '));
+    END IF;
+    -- A role without a privilege in the other database would go alone, so they go together.
+    BEGIN
+        FOREACH v_role IN ARRAY v_roles LOOP
             IF to_regrole(v_role) IS NOT NULL THEN
                 EXECUTE format('DROP OWNED BY %I', v_role);
                 EXECUTE format('DROP ROLE %I', v_role);
             END IF;
-        EXCEPTION
-            WHEN dependent_objects_still_exist THEN
-                RAISE NOTICE 'role % is used by another database and stays', v_role;
-        END;
-    END LOOP;
+        END LOOP;
+    EXCEPTION
+        WHEN dependent_objects_still_exist THEN
+            RAISE NOTICE 'role % is used by another database, so the roles stay', v_role;
+    END;
 END
 $do$;

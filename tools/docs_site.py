@@ -26,7 +26,7 @@ NO_DEFAULT = "<code>Sentinel.UNSET</code>"
 # A heading of the index of the how-to pages, and the text under it.
 SECTION = re.compile(r"^## (.+)\n((?:(?!## ).*\n?)*)", re.MULTILINE)
 # The text after the language of a block is for tests/docs, or it is the name of a file.
-FENCE = re.compile(r"^```(\w+) +(?:([\w.]+\.py)|.*)$", re.MULTILINE)
+FENCE = re.compile(r"^```(\w+) +(?:([\w./-]+\.(?:py|yaml|csv))|.*)$", re.MULTILINE)
 # The documents at the root, and their names in the site.
 DOCUMENTS = {
     "README.md": "first-steps.md",

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omd._rooms import ROOMS, schema_of
+from omd._rooms import ROOMS, SHORTCUTS, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -535,13 +535,14 @@ def _class(
 
 
 def _doors(connection: Connection) -> str:
-    doors, types = [], []
+    doors: list[str] = []
+    types: dict[str, set[str]] = {}
     for room in [room for room in ROOMS if room != "control"]:
         query = "SELECT obj_description(to_regnamespace(%s), 'pg_namespace') AS comment"
         row = connection.execute(query, [schema_of(room)]).fetchone()
         comment = (row and row["comment"]) or f"The room {room}."
         door = _camel(room)
-        types.append(f"    from omd.{room}.room import {door}")
+        types[room] = {door}
         lines = _wrapped(_prose(" ".join(comment.split())), 8, quotes=3)
         docstring = '"""' + "\n".join(lines) + ("\n" if len(lines) > 1 else "") + '"""'
         doors += [
@@ -552,6 +553,23 @@ def _doors(connection: Connection) -> str:
             f'        door: {door} = self._door("{room}")',
             "        return door",
         ]
+    for name, room in SHORTCUTS.items():
+        method = _method_of_door(room, name)
+        answer = ast.unparse(method.returns) if method.returns is not None else "Any"
+        types[room].add(answer)
+        doors += [
+            "",
+            "    @property",
+            f"    def {name}(self) -> Callable[..., {answer}]:",
+            f'        """{(ast.get_docstring(method) or "").splitlines()[0]}"""',
+            f"        return self.{room}.{name}",
+        ]
+    imports = [
+        f"    from omd.{room}.room import {', '.join(sorted(names))}"
+        for room, names in sorted(types.items())
+    ]
+    if SHORTCUTS:
+        imports[:0] = ["    from collections.abc import Callable", ""]
     return "\n".join(
         [
             HEADER + '"""The doors of process control to the rooms above it."""',
@@ -563,7 +581,7 @@ def _doors(connection: Connection) -> str:
             "from typing import TYPE_CHECKING, Any",
             "",
             "if TYPE_CHECKING:",
-            *(sorted(types) or ["    pass"]),
+            *(imports or ["    pass"]),
             "",
             '__all__ = ["Doors"]',
             "",
@@ -577,6 +595,14 @@ def _doors(connection: Connection) -> str:
             "        return getattr(module, room.title())(self)",
             "",
         ]
+    )
+
+
+def _method_of_door(room: str, name: str) -> ast.FunctionDef:
+    """Return a method of the door to a room, as its source has it."""
+    tree = ast.parse((PACKAGE / room / "room.py").read_text(encoding="utf-8"))
+    return next(
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name
     )
 
 

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from omd.control.run import Batch as Batch
     from omd.control.run import ModuleRun as ModuleRun
     from omd.control.run import Outcome as Outcome
+    from omd.delivery.room import Delivery as Delivery
+    from omd.delivery.run import Receipt as Receipt
     from omd.dispatch.room import Dispatch as Dispatch
     from omd.lineage.codes import StepResult as StepResult
     from omd.lineage.room import Lineage as Lineage
@@ -61,6 +63,8 @@ __all__, __getattr__, __dir__ = lazily(
         ],
         "omd.control.room": ["Control", "connect"],
         "omd.control.run": ["Batch", "ModuleRun", "Outcome"],
+        "omd.delivery.room": ["Delivery"],
+        "omd.delivery.run": ["Receipt"],
         "omd.dispatch.room": ["Dispatch"],
         "omd.lineage.codes": ["StepResult"],
         "omd.lineage.room": ["Lineage"],

@@ -8,7 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from omd.decision.room import Decision
+    from omd.delivery.room import Delivery, Receipt
     from omd.dispatch.room import Dispatch
     from omd.lineage.room import Lineage
 
@@ -31,10 +34,21 @@ class Doors:
         return door
 
     @cached_property
+    def delivery(self) -> Delivery:
+        """Delivery: was what arrived agreed and acceptable, and what has changed."""
+        door: Delivery = self._door("delivery")
+        return door
+
+    @cached_property
     def decision(self) -> Decision:
         """Decision: which records form one execution of a rule, and what it says."""
         door: Decision = self._door("decision")
         return door
+
+    @property
+    def deliver(self) -> Callable[..., Receipt]:
+        """Deliver in one call, and return the receipt; the arguments are those of the block."""
+        return self.delivery.deliver
 
     def _door(self, room: str) -> Any:
         module = importlib.import_module(f"omd.{room}.room")

@@ -11,7 +11,13 @@ ROOMS = {
     "control": "Batches and Modules",
     "lineage": "Lineage",
     "dispatch": "Dispatch",
+    "delivery": "Delivery",
     "decision": "Decision",
+}
+
+# Methods of doors that `control` has too, and their rooms.
+SHORTCUTS = {
+    "deliver": "delivery",
 }
 
 # Each engine, its module, and the library that a process has imported when it uses the engine.

@@ -299,7 +299,10 @@ def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
 
 
 def uninstall(conn: psycopg.Connection[Any], root: Path | None = None) -> None:
-    """Remove OMD and everything that it recorded from this database, in one transaction."""
+    """Remove OMD and what it recorded from this database, in one transaction.
+
+    Business rows stay; a warning of the server names the schemas that hold delivered ones.
+    """
     _require_idle(conn)
     file = (root or sql_root()) / UNINSTALL
     with conn.transaction():

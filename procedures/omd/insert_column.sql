@@ -5,14 +5,16 @@ CREATE OR REPLACE FUNCTION omd.insert_column(
     p_module_id integer
 )
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT m.insert_instance_column
-    FROM omd.module AS m
-    WHERE m.module_id = p_module_id;
-END;
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $insert_column$
+BEGIN
+    RETURN (SELECT m.insert_instance_column FROM omd.module AS m WHERE m.module_id = p_module_id);
+END
+$insert_column$;
 
 COMMENT ON FUNCTION omd.insert_column IS
 'For rooms: Returns the column of the target of the Module p_module_id that holds the Module '

@@ -1,19 +1,28 @@
--- to_regclass raises an error for a schema that the caller may not use, so the catalog is asked.
+-- to_regclass raises an error for a schema that the caller may not use, so the catalog is asked. Up
+-- to PostgreSQL 17 a function in plain SQL would be planned again by each statement that calls it.
 
 CREATE OR REPLACE FUNCTION omd.target_relation(
     p_table_code text
 )
 RETURNS oid
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT c.oid
-    FROM parse_ident(p_table_code) AS p (parts)
-    INNER JOIN pg_namespace AS n ON n.nspname = p.parts[1]::name
-    INNER JOIN pg_class AS c ON n.oid = c.relnamespace AND c.relname = p.parts[2]::name
-    WHERE cardinality(p.parts) = 2;
-END;
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $target_relation$
+DECLARE
+    v_parts text[] := parse_ident(p_table_code);
+    v_relation oid;
+BEGIN
+    IF cardinality(v_parts) = 2 THEN
+        SELECT c.oid INTO v_relation FROM pg_class AS c
+        WHERE c.relname = v_parts[2]::name
+            AND c.relnamespace = to_regnamespace(quote_ident(v_parts[1]));
+    END IF;
+    RETURN v_relation;
+END
+$target_relation$;
 
 COMMENT ON FUNCTION omd.target_relation IS
 'For rooms: Returns the oid of the relation p_table_code (schema.table) in this database; NULL '

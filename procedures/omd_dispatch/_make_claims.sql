@@ -21,6 +21,111 @@ AS $make_claims$
 DECLARE
     c_indexes_only CONSTANT text := 'SET enable_seqscan = off SET enable_bitmapscan = off'
         ' SET enable_hashjoin = off SET enable_mergejoin = off SET enable_sort = off';
+    -- Only a claimed task has a token. Its status would offer the index of claimed tasks to the
+    -- planner, which would read it once for each result.
+    c_end CONSTANT text := $end$
+        WITH result AS MATERIALIZED (
+            SELECT DISTINCT ON (r.task_id, r.claim_token)
+                r.task_id, r.claim_token, coalesce(p_backend_id, r.claimed_by) AS holder,
+                r.outcome, r.error, r.error_code, v_slot AS slot
+            FROM ROWS FROM (
+                jsonb_to_recordset(p_results) AS (
+                    task_id bigint, claim_token bigint, claimed_by text, outcome text,
+                    error text, error_code text
+                )
+            ) WITH ORDINALITY AS r (
+                task_id, claim_token, claimed_by, outcome, error, error_code, n
+            )
+            ORDER BY r.task_id, r.claim_token, r.n
+        ),
+        ended AS (
+            UPDATE <table> AS t SET
+                (
+                    status, outcome, error, attempt, execution_time, finished_at,
+                    batch_instance_id, module_instance_id
+                ) = (
+                    SELECT
+                        j.status,
+                        j.outcome,
+                        CASE WHEN j.outcome IN ('F', 'A') THEN r.error END,
+                        t.attempt - (j.outcome = 'A')::integer,
+                        CASE
+                            WHEN j.status <> 'PENDING' OR j.is_lost THEN t.execution_time
+                            WHEN j.outcome = 'A' THEN clock_timestamp() + j.later_after
+                            -- The backoff itself would overflow after many attempts.
+                            WHEN extract(EPOCH FROM j.backoff)
+                                * power(2, least(t.attempt - 1, 99))
+                                < extract(EPOCH FROM j.backoff_limit)
+                                THEN clock_timestamp()
+                                    + j.backoff * power(2, least(t.attempt - 1, 99))
+                            ELSE clock_timestamp() + j.backoff_limit
+                        END,
+                        CASE WHEN j.status <> 'PENDING' THEN clock_timestamp() END,
+                        CASE
+                            WHEN j.instance_type = 'BATCH' THEN j.instance_id
+                            ELSE t.batch_instance_id
+                        END,
+                        CASE
+                            WHEN j.instance_type = 'MODULE' THEN j.instance_id
+                            ELSE t.module_instance_id
+                        END
+                    FROM (
+                        SELECT
+                            o.outcome, o.is_lost, i.instance_type, i.instance_id,
+                            c.backoff, c.backoff_limit, c.later_after,
+                            CASE
+                                WHEN o.outcome IN ('S', 'C') THEN 'DONE'
+                                WHEN t.cancel_requested THEN 'CANCELLED'
+                                WHEN o.outcome = 'A' THEN 'PENDING'
+                                WHEN t.attempt >= c.max_attempts
+                                    OR r.error_code ~ '^OM[02]'
+                                    THEN 'DEAD'
+                                ELSE 'PENDING'
+                            END AS status
+                        FROM omd_dispatch.task_conf_type_desc AS c
+                        LEFT JOIN LATERAL omd.instance_of_task(
+                            t.task_id, t.claim_token
+                        ) AS i ON TRUE
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                CASE
+                                    WHEN r.outcome IN ('S', 'F', 'A', 'C') THEN r.outcome
+                                    WHEN i.execution_status_code <> 'E'
+                                        THEN i.execution_status_code
+                                    WHEN r.outcome IS NULL
+                                        AND i.execution_status_code = 'E'
+                                        THEN 'A'
+                                    ELSE 'F'
+                                END AS outcome,
+                                r.outcome = 'LOST'
+                                AND coalesce(i.execution_status_code = 'E', TRUE)
+                                AS is_lost
+                        ) AS o
+                        WHERE c.family_code = <family> AND c.task_type = t.task_type
+                    ) AS j
+                ),
+                claimed_by = NULL,
+                claimed_at = NULL,
+                claim_token = NULL,
+                cancel_requested = FALSE
+            FROM result AS r
+            WHERE <here>
+                AND t.task_id = ANY(ARRAY[r.task_id])
+                AND t.claimed_by = r.holder
+                AND t.claim_token = r.claim_token
+            RETURNING
+                t.task_id, t.task_type, t.status, t.attempt, t.error, t.key_hash,
+                t.batch_instance_id, t.module_instance_id
+        )
+        SELECT
+            array_agg(e.task_id),
+            array_agg(e.task_id) FILTER (
+                WHERE e.status <> 'PENDING' AND e.key_hash IS NOT NULL
+            ),
+            jsonb_agg(to_jsonb(e) - 'key_hash') FILTER (WHERE e.status = 'DEAD')
+        INTO v_ended, v_over, v_dead
+        FROM ended AS e
+    $end$;
     v_routine record;
 BEGIN
     FOR v_routine IN
@@ -76,41 +181,27 @@ BEGIN
                     END IF;
                     RETURN QUERY
                     WITH RECURSIVE lanes AS (
-                        (
-                            SELECT t.lane, t.priority FROM <table> AS t
-                            WHERE t.status = 'PENDING'
-                                AND t.suspension_id IS NULL
-                                AND t.lane >= p_group COLLATE "C"
-                                AND t.lane < (p_group || '0') COLLATE "C"
-                            ORDER BY t.lane, t.priority
-                            LIMIT 1
-                        )
+                        SELECT
+                            p_group COLLATE "C" AS lane,
+                            (-1)::smallint AS priority,
+                            'infinity'::timestamptz AS execution_time
                         UNION ALL
-                        SELECT n.lane, n.priority
+                        SELECT n.lane, n.priority, n.execution_time
                         FROM lanes AS l
                         CROSS JOIN LATERAL (
-                            SELECT t.lane, t.priority FROM <table> AS t
+                            SELECT t.lane, t.priority, t.execution_time FROM <table> AS t
                             WHERE t.status = 'PENDING'
                                 AND t.suspension_id IS NULL
                                 AND (t.lane, t.priority) > (l.lane, l.priority)
                                 AND t.lane < (p_group || '0') COLLATE "C"
-                            ORDER BY t.lane, t.priority
+                            ORDER BY t.lane, t.priority, t.execution_time
                             LIMIT 1
                         ) AS n
                     )
-                    SELECT l.lane, l.priority, d.execution_time
+                    SELECT l.lane, l.priority, l.execution_time
                     FROM lanes AS l
-                    CROSS JOIN LATERAL (
-                        SELECT t.execution_time FROM <table> AS t
-                        WHERE t.status = 'PENDING'
-                            AND t.suspension_id IS NULL
-                            AND t.lane = l.lane
-                            AND t.priority = l.priority
-                            AND t.execution_time <= p_now
-                        ORDER BY t.execution_time
-                        LIMIT 1
-                    ) AS d
-                    WHERE l.lane = p_group COLLATE "C" OR l.lane > (p_group || '/') COLLATE "C";
+                    WHERE l.execution_time <= p_now
+                        AND (l.lane = p_group COLLATE "C" OR l.lane > (p_group || '/') COLLATE "C");
                 END
                 $due$
             ),
@@ -221,123 +312,39 @@ BEGIN
                 'VOLATILE',
                 c_indexes_only,
                 'the tasks whose claim it has ended, as _end_claims says',
-                $end$
+                $sql$
                 DECLARE
+                    v_slot integer;
+                    v_all bigint[] := '{}'::bigint[];
                     v_ended bigint[];
                     v_over bigint[];
                     v_dead jsonb;
                 BEGIN
-                    -- Only a claimed task has a token. Its status would offer the index of claimed
-                    -- tasks to the planner, which would read it once for each result.
-                    WITH result AS MATERIALIZED (
-                        SELECT DISTINCT ON (r.task_id, r.claim_token)
-                            r.task_id, r.claim_token, coalesce(p_backend_id, r.claimed_by) AS holder,
-                            r.outcome, r.error, r.error_code
-                        FROM ROWS FROM (
-                            jsonb_to_recordset(p_results) AS (
-                                task_id bigint, claim_token bigint, claimed_by text, outcome text,
-                                error text, error_code text
-                            )
-                        ) WITH ORDINALITY AS r (
-                            task_id, claim_token, claimed_by, outcome, error, error_code, n
-                        )
-                        ORDER BY r.task_id, r.claim_token, r.n
-                    ),
-                    ended AS (
-                        UPDATE <table> AS t SET
-                            (
-                                status, outcome, error, attempt, execution_time, finished_at,
-                                batch_instance_id, module_instance_id
-                            ) = (
-                                SELECT
-                                    j.status,
-                                    j.outcome,
-                                    CASE WHEN j.outcome IN ('F', 'A') THEN r.error END,
-                                    t.attempt - (j.outcome = 'A')::integer,
-                                    CASE
-                                        WHEN j.status <> 'PENDING' OR j.is_lost THEN t.execution_time
-                                        WHEN j.outcome = 'A' THEN clock_timestamp() + j.later_after
-                                        -- The backoff itself would overflow after many attempts.
-                                        WHEN extract(EPOCH FROM j.backoff)
-                                            * power(2, least(t.attempt - 1, 99))
-                                            < extract(EPOCH FROM j.backoff_limit)
-                                            THEN clock_timestamp()
-                                                + j.backoff * power(2, least(t.attempt - 1, 99))
-                                        ELSE clock_timestamp() + j.backoff_limit
-                                    END,
-                                    CASE WHEN j.status <> 'PENDING' THEN clock_timestamp() END,
-                                    CASE
-                                        WHEN j.instance_type = 'BATCH' THEN j.instance_id
-                                        ELSE t.batch_instance_id
-                                    END,
-                                    CASE
-                                        WHEN j.instance_type = 'MODULE' THEN j.instance_id
-                                        ELSE t.module_instance_id
-                                    END
-                                FROM (
-                                    SELECT
-                                        o.outcome, o.is_lost, i.instance_type, i.instance_id,
-                                        c.backoff, c.backoff_limit, c.later_after,
-                                        CASE
-                                            WHEN o.outcome IN ('S', 'C') THEN 'DONE'
-                                            WHEN t.cancel_requested THEN 'CANCELLED'
-                                            WHEN o.outcome = 'A' THEN 'PENDING'
-                                            WHEN t.attempt >= c.max_attempts
-                                                OR r.error_code ~ '^OM[02]'
-                                                THEN 'DEAD'
-                                            ELSE 'PENDING'
-                                        END AS status
-                                    FROM omd_dispatch.task_conf_type_desc AS c
-                                    LEFT JOIN LATERAL omd.instance_of_task(
-                                        t.task_id, t.claim_token
-                                    ) AS i ON TRUE
-                                    CROSS JOIN LATERAL (
-                                        SELECT
-                                            CASE
-                                                WHEN r.outcome IN ('S', 'F', 'A', 'C') THEN r.outcome
-                                                WHEN i.execution_status_code <> 'E'
-                                                    THEN i.execution_status_code
-                                                WHEN r.outcome IS NULL
-                                                    AND i.execution_status_code = 'E'
-                                                    THEN 'A'
-                                                ELSE 'F'
-                                            END AS outcome,
-                                            r.outcome = 'LOST'
-                                            AND coalesce(i.execution_status_code = 'E', TRUE)
-                                            AS is_lost
-                                    ) AS o
-                                    WHERE c.family_code = <family> AND c.task_type = t.task_type
-                                ) AS j
-                            ),
-                            claimed_by = NULL,
-                            claimed_at = NULL,
-                            claim_token = NULL,
-                            cancel_requested = FALSE
-                        FROM result AS r
-                        WHERE t.task_id = ANY(ARRAY[r.task_id])
-                            AND t.claimed_by = r.holder
-                            AND t.claim_token = r.claim_token
-                        RETURNING
-                            t.task_id, t.task_type, t.status, t.attempt, t.error, t.key_hash,
-                            t.batch_instance_id, t.module_instance_id
-                    )
-                    SELECT
-                        array_agg(e.task_id),
-                        array_agg(e.task_id) FILTER (
-                            WHERE e.status <> 'PENDING' AND e.key_hash IS NOT NULL
-                        ),
-                        jsonb_agg(to_jsonb(e) - 'key_hash') FILTER (WHERE e.status = 'DEAD')
-                    INTO v_ended, v_over, v_dead
-                    FROM ended AS e;
-                    IF v_over IS NOT NULL THEN
-                        DELETE FROM omd_dispatch.mutex AS m WHERE m.task_id = ANY(v_over);
-                    END IF;
-                    IF v_dead IS NOT NULL THEN
-                        PERFORM omd_dispatch._tell_dead(<family>, v_dead);
-                    END IF;
-                    RETURN v_ended;
+                    -- Most often all are in the slot of the first one, and the others are not
+                    -- read.
+                    SELECT <slot> INTO v_slot
+                    FROM <table> AS t
+                    WHERE t.task_id = ANY(ARRAY[(p_results -> 0 ->> 'task_id')::bigint]);
+                    FOR v_pass IN CASE WHEN v_slot IS NULL THEN 2 ELSE 1 END..2 LOOP
+                        IF v_pass = 1 THEN
+                $sql$
+                || replace(c_end, '<here>', '<slot> = r.slot')
+                || '; ELSE '
+                || replace(c_end, '<here>', 'TRUE')
+                || $sql$;
+                        END IF;
+                        IF v_over IS NOT NULL THEN
+                            DELETE FROM omd_dispatch.mutex AS m WHERE m.task_id = ANY(v_over);
+                        END IF;
+                        IF v_dead IS NOT NULL THEN
+                            PERFORM omd_dispatch._tell_dead(<family>, v_dead);
+                        END IF;
+                        v_all := v_all || v_ended;
+                        EXIT WHEN cardinality(v_all) = jsonb_array_length(p_results);
+                    END LOOP;
+                    RETURN v_all;
                 END
-                $end$
+                $sql$
             ),
             (
                 'create',

@@ -14,40 +14,27 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $require_task_arguments$
 DECLARE
-    v_wrong record;
+    v_wrong text[];
 BEGIN
-    SELECT w.argument, w.value, w.expected INTO v_wrong
-    FROM (
-        VALUES
-        (
-            'p_criteria', p_criteria::text, 'a JSON object such as {"CODE": "b_flights"}',
-            coalesce(jsonb_typeof(p_criteria), 'null') IN ('object', 'null')
-        ),
-        (
-            'p_execution_time', p_execution_time::text, 'a finite time',
-            coalesce(isfinite(p_execution_time), TRUE)
-        ),
-        (
-            'p_priority', p_priority::text, 'from 0 (taken first) to 9',
-            coalesce(p_priority BETWEEN 0 AND 9, TRUE)
-        ),
-        (
-            'p_on_duplicate', p_on_duplicate, 'ERROR or EXISTING',
-            coalesce(p_on_duplicate IN ('ERROR', 'EXISTING'), TRUE)
-        )
-    ) AS w (argument, value, expected, is_right)
-    WHERE NOT w.is_right
-    LIMIT 1;
-    IF FOUND THEN
-        PERFORM omd.raise_error(
-            'OM013',
-            jsonb_build_object(
-                'argument', v_wrong.argument,
-                'value', left(v_wrong.value, 60),
-                'expected', v_wrong.expected
-            )
-        );
+    IF jsonb_typeof(p_criteria) NOT IN ('object', 'null') THEN
+        v_wrong := ARRAY[
+            'p_criteria', p_criteria::text, 'a JSON object such as {"CODE": "b_flights"}'
+        ];
+    ELSIF NOT isfinite(p_execution_time) THEN
+        v_wrong := ARRAY['p_execution_time', p_execution_time::text, 'a finite time'];
+    ELSIF p_priority NOT BETWEEN 0 AND 9 THEN
+        v_wrong := ARRAY['p_priority', p_priority::text, 'from 0 (taken first) to 9'];
+    ELSIF p_on_duplicate NOT IN ('ERROR', 'EXISTING') THEN
+        v_wrong := ARRAY['p_on_duplicate', p_on_duplicate, 'ERROR or EXISTING'];
+    ELSE
+        RETURN;
     END IF;
+    PERFORM omd.raise_error(
+        'OM013',
+        jsonb_build_object(
+            'argument', v_wrong[1], 'value', left(v_wrong[2], 60), 'expected', v_wrong[3]
+        )
+    );
 END
 $require_task_arguments$;
 

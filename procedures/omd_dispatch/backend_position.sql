@@ -17,19 +17,13 @@ AS $backend_position$
 BEGIN
     RETURN QUERY
     SELECT
-        m.place,
-        m.members
-    FROM (
-        SELECT
-            b.backend_id,
-            (row_number() OVER (ORDER BY b.backend_id COLLATE "C") - 1)::integer AS place,
-            (count(*) OVER ())::integer AS members
-        FROM omd_dispatch.backend_registration AS b
-        WHERE
-            b.backend_type = p_backend_type
-            AND omd_dispatch._lives(b.registration_time, b.ttl, statement_timestamp())
-    ) AS m
-    WHERE m.backend_id = p_backend_id;
+        (count(*) FILTER (WHERE b.backend_id COLLATE "C" < p_backend_id))::integer AS place,
+        count(*)::integer AS members
+    FROM omd_dispatch.backend_registration AS b
+    WHERE
+        b.backend_type = p_backend_type
+        AND omd_dispatch._lives(b.registration_time, b.ttl, statement_timestamp())
+    HAVING bool_or(b.backend_id = p_backend_id);
 END
 $backend_position$;
 

@@ -42,6 +42,11 @@ BEGIN
     END IF;
 
     v_block := omd_lineage._next_restated_block(p_restatement_id);
+    -- The range has become ready after the look above, and has no block. The next claim ends it.
+    IF v_block.p_former_array IS NULL THEN
+        p_restatement_id := NULL;
+        RETURN;
+    END IF;
     p_start_pos := v_block.p_start_pos;
     p_start_id := v_block.p_start_id;
     p_end_pos := v_block.p_end_pos;

@@ -38,13 +38,14 @@ BEGIN
     IF p_engine IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_engine'));
     END IF;
+    p_topic_id := omd_lineage._require_topic(p_topic);
     SELECT
-        t.topic_id, t.processor, t.engine, t.inactive_indicator, t.module_id, m.module_code,
+        t.processor, t.engine, t.inactive_indicator, t.module_id, m.module_code,
         m.inactive_indicator AS module_inactive
     INTO v_topic
     FROM omd_lineage.topic AS t
     LEFT JOIN omd.module_target AS m USING (module_id)
-    WHERE t.topic_id = omd_lineage._require_topic(p_topic);
+    WHERE t.topic_id = p_topic_id;
     IF v_topic.processor IS NULL OR v_topic.engine <> p_engine THEN
         PERFORM omd.raise_error(
             'OM208',
@@ -57,7 +58,6 @@ BEGIN
             )
         );
     END IF;
-    p_topic_id := v_topic.topic_id;
     p_module_code := v_topic.module_code;
 
     SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o

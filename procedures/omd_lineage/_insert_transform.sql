@@ -3,6 +3,10 @@
 -- stamp of another run along; with it an undo would miss the rows, so the stamp of this run wins.
 -- NULLs are counted only where the table allows them: the count is useful, but
 -- costs a second pass over the rows. The function runs with the rights of the caller.
+--
+-- To plan the statement takes longer than a few rows, so the session keeps the plan for small
+-- blocks. A plan that is right for one row can be very wrong for a thousand, so it is kept for
+-- blocks of the same order of magnitude only, and a large block is planned each time.
 
 CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
     p_view text,
@@ -11,6 +15,7 @@ CREATE OR REPLACE FUNCTION omd_lineage._insert_transform(
     p_module_instance_id bigint,
     p_record_source text,
     p_condition text DEFAULT 'TRUE',
+    p_rows_input bigint DEFAULT NULL,
     OUT p_row_count bigint,
     OUT p_nulls jsonb
 )
@@ -28,6 +33,10 @@ DECLARE
     v_columns text;
     v_values text;
     v_nullable text;
+    v_statement text;
+    v_magnitude integer := CASE
+        WHEN p_rows_input BETWEEN 1 AND 9999 THEN length(p_rows_input::text) - 1
+    END;
 BEGIN
     v_problem := CASE
         WHEN v_view IS NULL THEN format('there is no view %s', p_view)
@@ -74,30 +83,44 @@ BEGIN
         );
     END IF;
 
-    IF v_nullable IS NULL THEN
-        EXECUTE format(
-            'INSERT INTO %s (%s) SELECT %s FROM %s AS v WHERE %s',
-            v_table, v_columns, v_values, v_view, p_condition
-        ) USING p_module_instance_id, p_record_source;
+    v_statement := format(
+        'INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v WHERE %s',
+        v_table, v_columns, v_values, v_view, p_condition
+    );
+    IF v_nullable IS NULL AND v_magnitude IS NULL THEN
+        EXECUTE v_statement USING p_module_instance_id, p_record_source;
         GET DIAGNOSTICS p_row_count = ROW_COUNT;
         p_nulls := '{}';
+        RETURN;
+    END IF;
+    v_statement := format(
+        'WITH n AS (%s RETURNING %s) SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s))'
+        ' FROM n',
+        v_statement, CASE WHEN v_nullable IS NULL THEN 'NULL' ELSE 'd.*' END, v_nullable
+    );
+    IF v_magnitude IS NULL THEN
+        EXECUTE v_statement INTO p_row_count, p_nulls USING p_module_instance_id, p_record_source;
     ELSE
         EXECUTE format(
-            'WITH n AS (INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v WHERE %s'
-            ' RETURNING d.*)'
-            ' SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s)) FROM n',
-            v_table, v_columns, v_values, v_view, p_condition, v_nullable
-        ) INTO p_row_count, p_nulls USING p_module_instance_id, p_record_source;
+            'EXECUTE %s (%s, %L)',
+            omd_lineage._kept_statement(
+                p_view,
+                format('(bigint, text) AS %s /* 10^%s rows */', v_statement, v_magnitude)
+            ),
+            p_module_instance_id, p_record_source
+        )
+        INTO p_row_count, p_nulls;
     END IF;
 END
 $insert_transform$;
 
 COMMENT ON FUNCTION omd_lineage._insert_transform IS
 'Inserts the rows of the view p_view (v) for which p_condition holds into p_table_code, column by '
-'column name. It adds p_module_instance_id in p_insert_instance_column, and omd_insert_datetime '
-'and omd_record_source (p_record_source) where the table has them, whatever the view has under '
-'these names. Returns p_row_count, the number of rows, and p_nulls, the number of NULLs for each '
-'column that has any. Errors: OM207: the view or the table is missing, or the table lacks a column'
-' of the view. Locks: the rows.';
+'column name. p_rows_input: the number of rows of the block, for which the session may keep the '
+'plan; NULL: it does not. It adds p_module_instance_id in p_insert_instance_column, and '
+'omd_insert_datetime and omd_record_source (p_record_source) where the table has them, whatever '
+'the view has under these names. Returns p_row_count, the number of rows, and p_nulls, the number '
+'of NULLs for each column that has any. Errors: OM207: the view or the table is missing, or the '
+'table lacks a column of the view. Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

@@ -1,7 +1,8 @@
 -- It takes one look into the index, with the rights of the caller, who owns or may read the table.
 -- A row with a NULL has no position, and in the index it would come before all others. A row ahead
 -- of the clock is passed over too: rows that are written after it lie before it. The lock on the
--- table is not waited for long: whoever locks one table must not stop those who read another.
+-- table is not waited for long: whoever locks one table must not stop those who read another. The
+-- kept plan uses indexes only, since it may have been made while the table was empty.
 
 CREATE OR REPLACE FUNCTION omd_lineage._newest_row(
     p_table_code text,
@@ -10,21 +11,28 @@ CREATE OR REPLACE FUNCTION omd_lineage._newest_row(
 )
 RETURNS omd_lineage.row_position
 LANGUAGE plpgsql
-STABLE
-PARALLEL SAFE
+VOLATILE
+PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '100ms'
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
 AS $newest_row$
 DECLARE
-    v_look CONSTANT text := 'SELECT %1$s, %2$I FROM %3$s WHERE %4$s AND %2$I IS NOT NULL'
-        ' ORDER BY %1$s DESC, %2$I DESC LIMIT 1';
+    -- Other names than those of the columns: ORDER BY would take the casts, which no index serves.
+    v_look CONSTANT text := 'SELECT %1$s::timestamptz AS "omd pos", %2$I::bigint AS "omd id"'
+        ' FROM %3$s WHERE %4$s AND %2$I IS NOT NULL ORDER BY %1$s DESC, %2$I DESC LIMIT 1';
     v_pos text := omd_lineage._pos_expression(p_pos_column);
     v_table_name text := omd.quote_table(p_table_code, 'POSTGRES');
     v_row omd_lineage.row_position;
 BEGIN
-    EXECUTE format(
-        v_look, v_pos, p_id_column, v_table_name, format('%s IS NOT NULL', v_pos)
+    EXECUTE 'EXECUTE ' || omd_lineage._kept_statement(
+        p_table_code,
+        'AS ' || format(
+            v_look, v_pos, p_id_column, v_table_name, format('%s IS NOT NULL', v_pos)
+        )
     )
     INTO v_row.pos, v_row.id;
     IF v_row.pos > clock_timestamp() THEN

@@ -1,5 +1,4 @@
--- One walk along the index of the base table finds the block, however many rows wait behind it. The
--- function runs with the rights of the caller, who reads the base table.
+-- The function runs with the rights of the caller, who reads the base table.
 
 CREATE OR REPLACE FUNCTION omd_lineage._next_block(
     p_topic_id integer,
@@ -39,9 +38,7 @@ DECLARE
     v_range text;
     v_uncounted record;
     v_stop omd_lineage.row_position;
-    v_next omd_lineage.row_position;
-    v_walk refcursor;
-    v_moved bigint;
+    v_block record;
 BEGIN
     p_is_full := FALSE;
     p_is_quiet := FALSE;
@@ -72,10 +69,6 @@ BEGIN
 
     SELECT
         t.processor, t.maxstep, o.last, o.quiet_start,
-        t.processor = 'RELOAD' AND EXISTS (
-            SELECT FROM omd_lineage.restatement_list AS l
-            WHERE l.topic_id = t.topic_id AND l.is_ready
-        ) AS is_to_be_restated,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
         t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column,
         lag.blocker, t.depends_on[lag.blocker] AS blocker_name, lag.base_id,
@@ -129,19 +122,21 @@ BEGIN
     -- bring a row from before them. The offset of a source with PROBE says by itself what is
     -- visible; that of a trigger says only what was committed, and a join that misses rows which
     -- arrive later would stay wrong.
-    FOR v_source IN
-        SELECT b.table_code, b.pos_column, b.id_column
-        FROM omd_lineage.base_table AS b
-        WHERE b.topic_id = ANY(v_triggers) AND p_waited_for IS NULL
-    LOOP
-        v_guard := omd_lineage._safe_position(
-            v_source.table_code, v_source.pos_column, v_source.id_column, NOT p_is_preview
-        );
-        IF v_guard.p_who IS NOT NULL AND coalesce(v_guard.p_pos, '-infinity') < p_upto THEN
-            p_upto := coalesce(v_guard.p_pos, '-infinity');
-            p_detail := format('%s writes to %s', v_guard.p_who, v_source.table_code);
-        END IF;
-    END LOOP;
+    IF v_triggers <> '{}' AND p_waited_for IS NULL THEN
+        FOR v_source IN
+            SELECT b.table_code, b.pos_column, b.id_column
+            FROM omd_lineage.base_table AS b
+            WHERE b.topic_id = ANY(v_triggers)
+        LOOP
+            v_guard := omd_lineage._safe_position(
+                v_source.table_code, v_source.pos_column, v_source.id_column, NOT p_is_preview
+            );
+            IF v_guard.p_who IS NOT NULL AND coalesce(v_guard.p_pos, '-infinity') < p_upto THEN
+                p_upto := coalesce(v_guard.p_pos, '-infinity');
+                p_detail := format('%s writes to %s', v_guard.p_who, v_source.table_code);
+            END IF;
+        END LOOP;
+    END IF;
     IF v_safe IS NULL OR v_topic.has_own_columns OR (v_who IS NULL AND p_upto > v_safe.pos) THEN
         v_guard := omd_lineage._safe_position(
             v_topic.table_code, v_topic.pos_column, v_topic.id_column, NOT p_is_preview
@@ -163,7 +158,10 @@ BEGIN
             AND v_uncounted.p_instance_array = '{}'
             AND (
                 p_upto > (v_topic.last).pos
-                OR v_topic.is_to_be_restated
+                OR EXISTS (
+                    SELECT FROM omd_lineage.restatement_list AS l
+                    WHERE l.topic_id = p_topic_id AND l.is_ready
+                )
                 OR (v_topic.pos_column = '' AND v_topic.base_id > (v_topic.last).id)
             )
         THEN
@@ -199,21 +197,12 @@ BEGIN
         INTO v_stop.pos, v_stop.id
         USING p_start_pos, p_start_id, v_safe.pos, v_safe.id, p_upto,
             v_uncounted.p_instance_array;
-        IF v_stop IS NOT NULL THEN
-            v_range := v_range || format(
-                ' AND (%1$s, %2$I) < (%3$L, %4$L)', v_pos, v_topic.id_column, v_stop.pos, v_stop.id
-            );
-        END IF;
     END IF;
-    -- One walk along the index goes as far as there is room in the block.
-    OPEN v_walk SCROLL FOR EXECUTE format(
-        'SELECT %1$s, %2$I FROM %3$s WHERE %4$s ORDER BY %1$s, %2$I',
-        v_pos, v_topic.id_column, v_table_name, v_range
-    )
-    USING p_start_pos, p_start_id, v_safe.pos, v_safe.id, p_upto;
-    FETCH v_walk INTO p_min_ts, p_end_id;
-    IF p_end_id IS NULL THEN
-        CLOSE v_walk;
+    v_block := omd_lineage._walk_block(
+        v_topic.table_code, v_topic.pos_column, v_topic.id_column, v_range,
+        ROW(p_start_pos, p_start_id), v_safe, p_upto, v_stop, v_topic.maxstep
+    );
+    IF v_block.p_row_count = 0 THEN
         -- A writer that has ended since the first look has rows which the walk did not look for.
         p_is_quiet := v_who IS NULL
             AND v_uncounted.p_instance_array = '{}'
@@ -221,38 +210,12 @@ BEGIN
         RETURN;
     END IF;
     p_detail := NULL;
-    p_end_pos := p_min_ts;
-    p_row_count := 1;
-    IF v_topic.maxstep > 1 THEN
-        MOVE FORWARD (least(v_topic.maxstep - 1, 2147483647)::integer) IN v_walk;
-        GET DIAGNOSTICS v_moved = ROW_COUNT;
-        p_row_count := 1 + v_moved;
-        IF p_row_count < v_topic.maxstep THEN
-            FETCH PRIOR FROM v_walk INTO p_end_pos, p_end_id;
-        ELSE
-            FETCH RELATIVE 0 FROM v_walk INTO p_end_pos, p_end_id;
-        END IF;
-    END IF;
-    p_is_full := p_row_count = v_topic.maxstep;
-    -- All rows at the position of the last one belong to the block, even beyond maxstep.
-    WHILE p_is_full LOOP
-        FETCH NEXT FROM v_walk INTO v_next.pos, v_next.id;
-        EXIT WHEN NOT FOUND OR (v_next.pos, v_next.id) <> (p_end_pos, p_end_id);
-        p_row_count := p_row_count + 1;
-    END LOOP;
-    CLOSE v_walk;
-    IF p_min_ts = p_end_pos THEN
-        p_max_id := p_end_id;
-    ELSE
-        EXECUTE format(
-            'SELECT max(%2$I) FROM %3$s WHERE (%1$s, %2$I) > ($1, $2) AND (%1$s, %2$I) <= ($3, $4)'
-            ' AND %1$s >= $1 AND %1$s <= $3',
-            v_pos, v_topic.id_column, v_table_name
-        )
-        INTO p_max_id
-        USING p_start_pos, p_start_id, p_end_pos, p_end_id;
-    END IF;
-    p_min_ts := nullif(p_min_ts, '-infinity');
+    p_end_pos := v_block.p_end_pos;
+    p_end_id := v_block.p_end_id;
+    p_row_count := v_block.p_row_count;
+    p_is_full := p_row_count >= v_topic.maxstep;
+    p_max_id := v_block.p_max_id;
+    p_min_ts := nullif(v_block.p_min_ts, '-infinity');
 END
 $next_block$;
 

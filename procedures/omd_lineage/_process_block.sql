@@ -13,6 +13,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $process_block$
 DECLARE
+    v_topic_id integer := omd_lineage._require_topic(p_topic);
     v_step record;
     v_indicator text;
     v_statement text;
@@ -36,18 +37,22 @@ BEGIN
     FROM omd_lineage.offsets AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
     LEFT JOIN omd_lineage.restatement AS r ON o.restatement_id = r.restatement_id
-    WHERE o.topic_id = omd_lineage._require_topic(p_topic)
+    WHERE o.topic_id = v_topic_id
         AND o.module_instance_id = p_module_instance_id
         AND o.plan_number = p_plan_number;
     IF NOT FOUND THEN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
     END IF;
 
-    CALL omd_lineage._write_block(
-        v_step.topic,
-        coalesce(v_step.block_start, v_step.quiet_start, v_step.last),
-        coalesce(v_step.block_end, v_step.next)
-    );
+    -- A block that is taken again is another one than the planned block, whose rows these are.
+    IF v_step.block_end IS NOT NULL THEN
+        v_step.rows := NULL;
+        CALL omd_lineage._write_block(v_step.topic, v_step.block_start, v_step.block_end);
+    ELSE
+        CALL omd_lineage._write_block(
+            v_step.topic, coalesce(v_step.quiet_start, v_step.last), v_step.next
+        );
+    END IF;
     IF v_step.former_array IS NOT NULL THEN
         PERFORM omd_lineage._widen_restatements(
             v_step.restatement_id, v_step.table_code, v_step.insert_column, v_step.former_array
@@ -80,7 +85,9 @@ BEGIN
             FOREACH v_statement IN ARRAY v_step.transforms LOOP
                 v_inserted := omd_lineage._insert_transform(
                     v_statement, v_step.table_code, v_step.insert_column, p_module_instance_id,
-                    v_step.topic
+                    v_step.topic,
+                    -- These statements may set something for the planner.
+                    p_rows_input => CASE WHEN v_step.before_sql = '{}' THEN v_step.rows END
                 );
                 v_rows := v_rows + v_inserted.p_row_count;
                 v_nulls := CASE
@@ -117,7 +124,6 @@ BEGIN
             ARRAY[p_module_instance_id]
         );
     END IF;
-    v_step.rows := CASE WHEN v_step.block_end IS NULL THEN v_step.rows END;
     IF v_replaced IS NULL THEN
         PERFORM omd.tell_row_counts(p_rows_input => v_step.rows, p_rows_inserted => v_rows);
     ELSE

@@ -21,18 +21,20 @@ BEGIN
     SELECT
         format(
             'its column %I is of type %s, not %s', a.attname,
-            format_type(a.atttypid, a.atttypmod), w.expected
+            format_type(a.atttypid, a.atttypmod),
+            CASE a.attname WHEN p_pos_column THEN 'timestamptz' ELSE 'an integer' END
         )
     INTO v_problem
     FROM pg_attribute AS a
     INNER JOIN pg_type AS t ON a.atttypid = t.oid
-    INNER JOIN (
-        VALUES
-        (p_pos_column, 'timestamptz', '{timestamptz}'::regtype[]),
-        (p_id_column, 'an integer', '{smallint,integer,bigint}')
-    ) AS w (attname, expected, types) ON a.attname = w.attname
     WHERE a.attrelid = v_table
-        AND CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END <> ALL(w.types)
+        AND a.attname IN (p_pos_column, p_id_column)
+        AND CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END <> ALL(
+            CASE a.attname
+                WHEN p_pos_column THEN '{timestamptz}'::regtype[]
+                ELSE '{smallint,integer,bigint}'
+            END
+        )
     ORDER BY a.attnum
     LIMIT 1;
     -- By the id alone the order of the ids is all there is, and each session would take its ids

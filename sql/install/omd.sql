@@ -171,6 +171,7 @@
 \ir ../../procedures/omd/batch_failure.sql
 \ir ../../procedures/omd/batch_skip.sql
 \ir ../../procedures/omd/batch_abort.sql
+\ir ../../procedures/omd/abort_run.sql
 \ir ../../procedures/omd/batch_active_instance_control.sql
 \ir ../../procedures/omd/previous_batch_instance.sql
 \ir ../../procedures/omd/heartbeat_batch.sql

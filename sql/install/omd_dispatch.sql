@@ -75,6 +75,7 @@
 \ir ../../procedures/omd_dispatch/_tell_dead.sql
 \ir ../../procedures/omd_dispatch/_end_claims.sql
 \ir ../../procedures/omd_dispatch/complete_tasks.sql
+\ir ../../procedures/omd_dispatch/_complete_and_claim.sql
 \ir ../../procedures/omd_dispatch/_give_back.sql
 \ir ../../procedures/omd_dispatch/release_tasks.sql
 \ir ../../procedures/omd_dispatch/leave_backend.sql

@@ -77,6 +77,13 @@
 \ir ../../migrations/V019__lineage_restate.sql
 \endif
 
+\set checksum 'fb8ea589b3bd820d95868ea7ab9eed1a034a267c08aa31e1811e3d164caf0c9e'
+\set migration 'V025__kept_plans'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V025__kept_plans.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -108,6 +115,7 @@
 \ir ../../procedures/omd_lineage/_unread_rows.sql
 \ir ../../procedures/omd_lineage/_pos_expression.sql
 \ir ../../procedures/omd_lineage/_require_position.sql
+\ir ../../procedures/omd_lineage/_kept_statement.sql
 \ir ../../procedures/omd_lineage/_newest_row.sql
 \ir ../../procedures/omd_lineage/_see_position.sql
 \ir ../../procedures/omd_lineage/_safe_position.sql
@@ -154,6 +162,7 @@
 \ir ../../procedures/omd_lineage/_widen_restatements.sql
 
 -- Steps
+\ir ../../procedures/omd_lineage/_walk_block.sql
 \ir ../../procedures/omd_lineage/_next_block.sql
 \ir ../../procedures/omd_lineage/_may_be_swapped.sql
 \ir ../../procedures/omd_lineage/_reload_way.sql
@@ -214,6 +223,7 @@
 
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
+\ir ../views/omd_lineage/ready_list_by_topic.sql
 \ir ../views/omd_lineage/ready_topic_tasks.sql
 \ir ../views/omd_lineage/error_log.sql
 \ir ../views/omd_lineage/sources.sql

@@ -89,8 +89,9 @@ def test_a_reason_is_one_of_the_table(flow: Flow) -> None:
     """Only internal routines write a reason, so no foreign key is checked at each begin."""
     texts = flow.rows(
         "SELECT pg_get_functiondef(p.oid) AS text FROM pg_proc AS p"
-        " WHERE p.pronamespace = 'omd'::regnamespace AND p.prokind IN ('f', 'p')"
+        " WHERE p.pronamespace::regnamespace::text ~ '^omd' AND p.prokind IN ('f', 'p')"
     )
-    written = {w for row in texts for w in re.findall(r"p_reason := '(\w+)'", row["text"])}
+    given = r"(?:p_reason := |omd\.abort_run\([\w.]+, )'(\w+)'"
+    written = {w for row in texts for w in re.findall(given, row["text"])}
     known = {row["reason_code"] for row in flow.rows("SELECT reason_code FROM omd.reason")}
     assert written == known

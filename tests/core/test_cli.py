@@ -150,6 +150,19 @@ def register(conn, number, **more):
         )
 
 
+def test_the_doctor_tells_that_no_model_can_be_deployed(doctor, connect, dsn):
+    """A database that was copied or restored lacks the grant."""
+    conn = connect()
+    (name,) = conn.execute("SELECT quote_ident(current_database()) AS name").fetchone().values()
+    conn.execute(f"GRANT CREATE ON DATABASE {name} TO omd_owner")
+    assert doctor("schemas", dsn)[1] == []
+    conn.execute(f"REVOKE CREATE ON DATABASE {name} FROM omd_owner")
+    [found] = doctor("schemas", dsn)[1]
+    assert found["verdict"] == "warning"
+    conn.execute(found["mend"])
+    assert doctor("schemas", dsn)[1] == []
+
+
 def test_the_doctor_shows_the_modules_that_a_failure_would_stop(doctor, connect, dsn, omd_command):
     conn = connect()
     register(conn, 1, p_table_type_code="HUB")

@@ -57,7 +57,8 @@ def test_every_option_has_a_word_of_help(path: tuple[str, ...]) -> None:
 
 # These print no rows: they change something, or their output has a format of its own.
 SILENT = {
-    "", "uninstall", "demo", "demo lineage", "demo dispatch", "register", "register batch",
+    "", "uninstall", "demo", "demo lineage", "demo delivery",
+    "demo dispatch", "register", "register batch",
     "register module",
     "register batch-module", "register parent", "register rollback", "register area",
     "register table-type", "register event-type", "register frequency", "rename",
@@ -72,7 +73,10 @@ SILENT = {
     "dispatch suspend", "dispatch resume", "dispatch register-schedule",
     "dispatch remove-schedule", "dispatch register-family", "dispatch register-type",
     "dispatch set-custom", "dispatch set-external-name", "dispatch allow-search",
-    "dispatch maintain", "dispatch purge", "dispatch set-migration-status",
+    "dispatch maintain", "dispatch purge", "dispatch set-migration-status", "model", "delivery",
+    "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",
+    "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
+    "delivery purge",
 }  # fmt: skip
 
 

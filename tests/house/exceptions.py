@@ -16,6 +16,7 @@ CONTROLS_TRANSACTIONS = {
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
+    "omd_delivery.purge_deliveries",
     "omd_decision.run_stage",
     "omd_dispatch.purge_family",
     "omd_dispatch.purge_partition",
@@ -27,8 +28,27 @@ CONTROLS_TRANSACTIONS = {
 # These work with the rights of the owner on tables whose names are known only at run time: those of
 # the families. The text is format() over what _data_table, _model_table, _job_table, _criteria_sql,
 # _create_sql, _claim_routine and _slot_sql return, which quote registered codes, or over codes as
-# %I and values as %L; it never is an argument, and never contains one.
+# %I and values as %L; it never is an argument, and never contains one. In delivery they are those
+# of the interfaces, by the codes of the registry; a check of a model is written anew by its parser.
 OVER_GENERATED_TABLES = {
+    "omd_delivery._apply_entity",
+    "omd_delivery._check_delta",
+    "omd_delivery._check_problem",
+    "omd_delivery._context_keys",
+    "omd_delivery._delete_delta",
+    "omd_delivery._delete_strays",
+    "omd_delivery._empty_hashes",
+    "omd_delivery._empty_staging",
+    "omd_delivery._equip_agreement",
+    "omd_delivery._forget_keys",
+    "omd_delivery._has_duplicates",
+    "omd_delivery._has_rows",
+    "omd_delivery._make_indexes",
+    "omd_delivery._make_schema",
+    "omd_delivery._make_tables",
+    "omd_delivery._remove_keys",
+    "omd_delivery._revert_entity",
+    "omd_delivery.undo_update",
     "omd_dispatch._claim_lane",
     "omd_dispatch._comment_task_tables",
     "omd_dispatch._copy_tasks",
@@ -77,6 +97,9 @@ OVER_GENERATED_TABLES = {
 # Each family has these of its own, which _make_claims writes, so they have no file.
 OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end|create)_(old_)?task_data_\w+")
 
+# The worker calls these itself, as the role of its connection.
+CALLED_BY_THE_WORKER = {"omd_dispatch._complete_and_claim"}
+
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}
 
@@ -85,6 +108,7 @@ NULL_IS_AN_ANSWER = {
     "omd.reap_expired_instances": "all its arguments are answers",
     "omd.tell_row_counts": "a count that is not given is 0",
     "omd_dispatch.backend_position": "a member without a name has no place",
+    "omd_delivery.matches": "as an operator: NULL where an argument is NULL",
     "omd_dispatch.maintain": "all its arguments are answers",
     "omd.tell_discarded_rows": "a count that is not given is 0",
     "omd.recorded_write": "it reads; nothing is recorded under NULL",
@@ -108,6 +132,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd._answer_module > omd._close_module_instance",
             "omd._decide_batch > omd._close_batch_instance",
             "omd._fail_batch_instance > omd._close_batch_instance",
+            "omd.abort_run > omd._close_batch_instance",
             "omd.batch_abort > omd._close_batch_instance",
             "omd.batch_skip > omd._close_batch_instance",
             "omd.fail_module_instance > omd._close_module_instance",
@@ -272,6 +297,16 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lineage.step > omd_lineage.fail_step"],
     ),
     (
+        "OM002 OM006 OM009 OM013 OM204 OM210",
+        "the target is a table of delivery, and the codes are its own",
+        ["omd_delivery._make_interface > omd.register_module"],
+    ),
+    (
+        "OM002 OM013 OM209",
+        "the Module is there, and the template is a text of delivery",
+        ["omd_delivery._make_interface > omd.register_rollback"],
+    ),
+    (
         "OM005",
         "a schedule has a time zone, and cron or a time between occurrences",
         ["omd_dispatch._fire_schedules > omd_dispatch._next_occurrence"],
@@ -305,6 +340,60 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lineage._register_put_back > omd.register_rollback"],
     ),
     (
+        "OM004 OM005 OM101 OM102",
+        "it has the row locked, and the instance executes",
+        ["omd.abort_run > omd._close_module_instance"],
+    ),
+    (
+        "OM003 OM005 OM102 OM104",
+        "the Batch Instance is its own and proceeds, and all that is in it has succeeded",
+        ["omd_delivery._succeed_run > omd.batch_success"],
+    ),
+    (
+        "OM004 OM007 OM102",
+        "the instances are its own and proceed, and counts are not negative",
+        ["omd_delivery._succeed_run > omd.module_success"],
+    ),
+    (
+        "OM003 OM005",
+        "a delivery that runs has a Batch Instance",
+        ["omd_delivery._end_run > omd.batch_failure"],
+    ),
+    (
+        "OM003 OM005 OM013",
+        "the run is its own, and the reason a text of delivery",
+        ["omd_delivery.stage_verdict > omd.abort_run"],
+    ),
+    (
+        "OM003 OM005 OM013 OM101",
+        "the run is its own, of this moment, and the reason a text of delivery",
+        ["omd_delivery.begin_delivery > omd.abort_run"],
+    ),
+    (
+        "OM001 OM003",
+        "the agreement has its Batch, and no other calls it",
+        ["omd_delivery.begin_delivery > omd.begin_batch"],
+    ),
+    (
+        "OM002 OM003 OM009 OM101",
+        "the entity has its Module, and the Batch Instance is of this moment",
+        ["omd_delivery.begin_delivery > omd.begin_module"],
+    ),
+    (
+        "OM004",
+        "a delivery that has begun has its instances",
+        ["omd_delivery.heartbeat_delivery > omd.heartbeat"],
+    ),
+    (
+        "OM001 OM002 OM005 OM006",
+        "the Batch is its own, and the entity has its Module",
+        ["omd_delivery._equip_agreement > omd.add_module_to_batch"],
+    ),
+    (
+        "OM005 OM006 OM013",
+        "the name of the Batch is made of a code",
+        ["omd_delivery._equip_agreement > omd.register_batch"],
+    ),
         "OM002 OM005 OM009 OM013 OM204 OM210",
         "it names no companions, and the document has been checked",
         ["omd_decision._register_stage_module > omd.register_module"],
@@ -374,6 +463,9 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
 
 # Tables that no role reads: they hold data of destinations, which not every reader of OMD may see.
 HIDDEN = {"omd_lineage.replaced_row"}
+
+# Business rows: only whoever runs deliveries reads them.
+BUSINESS_ROWS = {"omd_delivery.quarantine", "omd_delivery.sample"}
 
 # The schemas that a room may name besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}}

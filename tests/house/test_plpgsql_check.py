@@ -29,7 +29,8 @@ COMPOSE_SQL = {
     "omd_lineage._fill_block_table(text,text,text[],text[],text,bigint,text,text,text)",
     "omd_lineage._fill_kept_table(text,regclass,bigint,text[],bigint,bigint)",
     "omd_lineage._hand_on_rows(regclass,text[],text,text,text[],text,bigint,text)",
-    "omd_lineage._insert_transform(text,text,text,bigint,text,text)",
+    "omd_lineage._insert_transform(text,text,text,bigint,text,text,bigint)",
+    "omd_lineage._kept_statement(text,text)",
     "omd_lineage._key_values(text,text)",
     "omd_lineage._merge_transform(text,text,text[],text[],text,bigint,text)",
     "omd_lineage._newest_row(text,text,text)",
@@ -41,6 +42,10 @@ COMPOSE_SQL = {
     "omd_lineage._widen_restatements(bigint,text,text,bigint[])",
     "omd_lineage._reload_table(text[],text,text,bigint,text,text)",
     "omd_lineage._unread_rows(text,text,text,timestamp with time zone,timestamp with time zone)",
+    (
+        "omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,"
+        "omd_lineage.row_position,timestamp with time zone,omd_lineage.row_position,bigint)"
+    ),
 }
 
 # These exist to execute a COMMIT that the server may refuse.

@@ -17,7 +17,8 @@ MIGRATION = "migrations/V001__process_control.sql"
 REPEATABLE = "procedures/omd/begin_module.sql"
 VIEW = "sql/views/omd/directives.sql"
 GRANTS = tuple(
-    f"sql/grants/{r}.sql" for r in ("omd", "omd_lineage", "omd_dispatch", "omd_decision")
+    f"sql/grants/{r}.sql"
+    for r in ("omd", "omd_lineage", "omd_dispatch", "omd_delivery", "omd_decision")
 )
 ADDED = "procedures/omd/added.sql"
 
@@ -227,6 +228,44 @@ def test_uninstall_leaves_nothing_behind(empty, dump):
     assert not install.is_installed(empty)
 
 
+MODEL = """
+    CALL omd_delivery.deploy_model('{"interface": "shop", "entities": [{"name": "orders",
+        "key": ["nbr"], "attributes": [{"name": "nbr", "type": "integer"}]}]}');
+    CALL omd_delivery.register_tenant('t');
+    CALL omd_delivery.register_agreement('a', 't', 'shop');
+"""
+
+
+def test_uninstall_keeps_delivered_rows_and_says_so(empty):
+    """They belong to who removes OMD; an installation later does not take them over."""
+    install.install(empty)
+    empty.execute(MODEL)
+    empty.execute("SET ROLE omd_owner")
+    empty.execute(
+        "INSERT INTO lvl_shop.orders (nbr, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id)"
+        " VALUES (1, now(), '9999-12-31 00:00+00', 'N', 1)"
+    )
+    empty.execute("INSERT INTO stg_a.orders (nbr) VALUES ('2')")
+    empty.execute("RESET ROLE")
+    told = []
+    empty.add_notice_handler(
+        lambda t: told.append((t.severity_nonlocalized, t.message_primary, t.message_hint))
+    )
+    install.uninstall(empty)
+    [(message, hint)] = [(message, hint) for kind, message, hint in told if kind == "WARNING"]
+    assert message.endswith("now: lvl_shop, stg_a, wrk_shop")
+    assert empty.execute("SELECT nbr FROM lvl_shop.orders").fetchall() == [(1,)]
+    assert empty.execute("SELECT nbr FROM stg_a.orders").fetchall() == [("2",)]
+    owners = "SELECT DISTINCT nspowner::regrole = current_user::regrole FROM pg_namespace"
+    assert empty.execute(f"{owners} WHERE nspname ~ '^(lvl|wrk|stg)_'").fetchall() == [(True,)]
+    install.install(empty)
+    with pytest.raises(psycopg.Error) as caught:
+        empty.execute(MODEL)
+    assert caught.value.sqlstate == "OM233"
+    empty.execute(hint)
+    empty.execute(MODEL)
+
+
 def test_the_last_database_to_uninstall_takes_the_roles_with_it(fresh_server, empty_databases):
     from_server = "SELECT count(*) FROM pg_roles WHERE rolname LIKE 'omd\\_%'"
     with psycopg.connect(fresh_server, autocommit=True) as conn:
@@ -234,9 +273,11 @@ def test_the_last_database_to_uninstall_takes_the_roles_with_it(fresh_server, em
         with first, second:
             install.install(first)
             install.install(second)
-            assert conn.execute(from_server).fetchone() == (4,)
+            assert conn.execute(from_server).fetchone() == (6,)
+            # What is kept must not keep the roles either.
+            first.execute(MODEL)
             install.uninstall(first)
-            assert conn.execute(from_server).fetchone() == (4,)
+            assert conn.execute(from_server).fetchone() == (6,)
             install.uninstall(second)
             assert conn.execute(from_server).fetchone() == (0,)
 

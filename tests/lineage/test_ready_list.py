@@ -471,6 +471,10 @@ def test_the_list_is_in_the_order_of_lag(scene: Scene) -> None:
         ("dwh.d", 5 * MINUTE),
         ("dwh.b", 1 * MINUTE),
     ]
+    whole = scene.rows("SELECT * FROM omd_lineage.ready_list")
+    assert scene.rows("SELECT * FROM omd_lineage.ready_list_by_topic") == whole
+    some = "SELECT * FROM omd_lineage.ready_list_by_topic WHERE topic = ANY('{dwh.b,dwh.d}')"
+    assert scene.rows(some) == [row for row in whole if row["topic"] in {"dwh.b", "dwh.d"}]
     told = scene.rows("SELECT topic, blocker FROM omd_report.lineage_lag")
     assert [row["topic"] for row in told] == [row["topic"] for row in rows]
     assert {row["blocker"] for row in told} == {"dwh.src"}

@@ -156,6 +156,37 @@ def test_a_session_that_is_killed_leaves_the_rest_to_the_next_steps(
     assert (queued(scene), gaps(scene)) == (0, [])
 
 
+def test_a_range_without_blocks_that_becomes_ready_while_a_step_is_claimed_costs_no_row(
+    scene: Scene, another: Another, background: Background, until_settled: UntilSettled
+) -> None:
+    """The claim waits for the first range, and the second one, of dwh.a, ends meanwhile."""
+    scene.source("dwh.src", *range(1, 6))
+    scene.topic("dwh.a", maxstep=2)
+    scene.topic("dwh.b", "dwh.a", maxstep=2)
+    scene.steps("dwh.a")
+    queue = "SELECT omd_lineage._queue_restatement(%s, %s, %s, %s)"
+    first = scene.one(queue, "dwh.b", at(90), at(95), False)
+    scene.one(queue, "dwh.a", at(90), at(95), True)
+    session = another()
+    with scene.conn.transaction():
+        scene.conn.execute(
+            "SELECT FROM omd_lineage.restatement WHERE call_id = %s FOR UPDATE", [first]
+        )
+        call = background(session.step, "dwh.b")
+        until_settled(session, call)
+        assert not call.done()
+        with another().conn.transaction() as other:
+            other.connection.execute(
+                "SELECT omd_lineage._end_restatement(topic_id)"
+                " FROM omd_lineage.topic WHERE topic = 'dwh.a'"
+            )
+    step = call.result(timeout=30)
+    assert (step.outcome, step.rows) == ("DONE", 2), step
+    scene.steps("dwh.b")
+    assert scene.ids("dwh.b") == list(range(1, 5))
+    assert queued(scene) == 0
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_chain_that_is_restated_equals_one_that_is_computed_anew(scene: Scene, seed: int) -> None:
     """dwh.d joins dwh.b and dwh.c, and dwh.r is reloaded from dwh.c."""

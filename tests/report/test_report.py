@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 import omd
+from delivery.runs import Shop
 from omd.report import page as _page
 from omd.report.log import since
 
@@ -181,6 +182,29 @@ def test_the_axis_has_a_readable_number_of_round_instants(hours: float) -> None:
     assert all(tick.second == 0 for tick in found)
     assert len(found) <= 10
     assert found or hours < 1
+
+
+def test_deliveries_their_verdicts_the_queue_and_the_marks(
+    omd_here: Command, dsn: str, conn: psycopg.Connection[Any]
+) -> None:
+    """They are on the page as soon as there is an interface."""
+    assert "Deliveries" not in Page(omd_here("report", "--out", "-", dsn=dsn).stdout).texts
+    shop = Shop(conn)
+    shop.deploy()
+    shop.call("register_tenant", tenant_code="t", tenant_name=HOSTILE)
+    shop.accept(1, rows={"customer": [("N", 1, "a")]})
+    bad = shop.run(2)
+    bad.measure(1, {"orders.positive": 3})
+    bad.verdict(1)
+    shop.load(3)
+    shown = Page(omd_here("report", "--out", "-", dsn=dsn).stdout)
+    for text in ("Unfinished deliveries", "begin_delivery", "rejected", "customer: 1 new"):
+        assert text in shown.texts, text
+    tiles = {shown.texts[n + 1]: shown.texts[n] for n in range(len(shown.texts) - 1)}
+    assert tiles["deliveries unfinished"] == "1"
+    assert tiles["deliveries rejected"] == "1"
+    assert tiles["deltas queued"] == "1"
+    assert HOSTILE.replace("\x1b", "\N{REPLACEMENT CHARACTER}") in shown.texts
 
 
 # trace ------------------------------------------------------------------------------------------

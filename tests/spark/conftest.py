@@ -9,6 +9,7 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 import omd.spark
+from spark.desk import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,3 +82,9 @@ def target(conn: Any, control: omd.Control) -> Callable[..., str]:
         return "m_t"
 
     return make
+
+
+@pytest.fixture
+def desk(conn: Any, control: omd.Control, spark: SparkSession) -> Desk:
+    """Deliveries that Spark runs."""
+    return Desk(conn, control, spark)

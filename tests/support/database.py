@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from pytest_postgresql import factories
@@ -70,7 +71,18 @@ postgresql_empty = factories.postgresql("postgresql_server")
 @pytest.fixture
 def dsn(server: str, postgresql: psycopg.Connection[Any]) -> str:
     """The connection string of a fresh database with OMD, as a superuser."""
-    return make_conninfo(server, dbname=postgresql.info.dbname)
+    return _with_rights(make_conninfo(server, dbname=postgresql.info.dbname))
+
+
+def _with_rights(dsn: str) -> str:
+    # A copy of a database has the rights on what is in it, and not those on the database itself.
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(
+            sql.SQL("GRANT CREATE ON DATABASE {} TO omd_owner").format(
+                sql.Identifier(conn.info.dbname)
+            )
+        )
+    return dsn
 
 
 @pytest.fixture
@@ -97,7 +109,7 @@ def new_database(
             template_dbname=where.template_dbname,
             maintenance_dbname=where.maintenance_dbname,
         ) as database:
-            yield make_conninfo(server, dbname=database.dbname)
+            yield _with_rights(make_conninfo(server, dbname=database.dbname))
 
     return create
 

@@ -48,10 +48,13 @@ EMPTY = """
         DELETE FROM omd.source_control;
         DELETE FROM omd.write_ledger;
         FOR v_name IN
-            SELECT relname FROM pg_class
-            WHERE relnamespace = 'omd_lineage'::regnamespace AND relkind = 'r'
+            SELECT oid::regclass FROM pg_class
+            WHERE relnamespace IN ('omd_lineage'::regnamespace, 'omd_delivery'::regnamespace)
+                AND relkind = 'r'
+                -- Reference rows stay.
+                AND relname NOT IN ('constraint_type', 'delivery_status', 'delivery_transition')
         LOOP
-            EXECUTE format('DELETE FROM omd_lineage.%I', v_name);
+            EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
         DELETE FROM omd.batch_hierarchy;
         DELETE FROM omd.batch_module;
@@ -70,7 +73,9 @@ EMPTY = """
             ('omd.batch_instance', 'batch_instance_id'),
             ('omd.module_instance', 'module_instance_id'),
             ('omd.event_log', 'event_id'),
-            ('omd_lineage.topic', 'topic_id')
+            ('omd_lineage.topic', 'topic_id'),
+            ('omd_delivery.delta_queue', 'queue_id'),
+            ('omd_delivery.removal', 'removal_id')
         ) AS s (t, c);
         FOR v_name IN
             SELECT nspname FROM pg_namespace

@@ -31,6 +31,7 @@ def omd_command() -> Callable[..., subprocess.CompletedProcess[str]]:
         dsn: str | None = None,
         env: dict[str, str] | None = None,
         input: str | None = None,
+        timeout: float = 300,
     ) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **(env or {})}
         if dsn:
@@ -42,7 +43,7 @@ def omd_command() -> Callable[..., subprocess.CompletedProcess[str]]:
             text=True,
             env=environment,
             input=input,
-            timeout=300,
+            timeout=timeout,
         )
 
     return run

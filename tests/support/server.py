@@ -36,7 +36,14 @@ SETTINGS = {
     "wal_level": "minimal",
     "max_wal_senders": "0",
 }
-ROLES = ("omd_runner", "omd_admin", "omd_reader", "omd_owner")
+ROLES = (
+    "omd_data_writer",
+    "omd_runner",
+    "omd_admin",
+    "omd_data_reader",
+    "omd_reader",
+    "omd_owner",
+)
 
 
 def pytest_configure() -> None:

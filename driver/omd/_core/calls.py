@@ -52,7 +52,7 @@ class Repeat:
         return refusal.sqlstate == self.sqlstate and refusal.detail.get(self.name) == self.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity: its statements are kept
 class Routine:
     """A routine of the database, as the catalog has it.
 
@@ -177,7 +177,7 @@ class Calls:
         from omd._core.errors import AnswerLost
 
         given = {
-            name: (_adapted(name, type_, value), type_)
+            name: _adapted(name, type_, value)
             for number, ((name, type_), value) in enumerate(
                 zip(routine.parameters.items(), values, strict=True)
             )
@@ -186,8 +186,8 @@ class Calls:
         repeat = routine.repeat
         try:
             return self._link.execute(
-                _statement(routine, row, {name: type_ for name, (_, type_) in given.items()}),
-                {name: value for name, (value, _) in given.items()},
+                _statement(routine, row, tuple(given)),  # type: ignore[arg-type, unused-ignore]
+                given,
                 row,
                 repeatable=repeat is not None,
                 settled=None if repeat is None else repeat.is_done,
@@ -195,7 +195,7 @@ class Calls:
         except AnswerLost as error:
             if repeat is not None:
                 raise
-            lease = given.get("p_lease", (None,))[0]
+            lease = given.get("p_lease")
             name = routine.name.partition(".")[2]
             raise AnswerLost(
                 f"{error.message}; whether {name} was executed is unknown, so it is not repeated",
@@ -205,7 +205,8 @@ class Calls:
             ) from error
 
 
-def _statement(routine: Routine, row: type, given: Mapping[str, str]) -> sql.Composed:
+@functools.cache
+def _statement(routine: Routine, row: type, given: tuple[str, ...]) -> sql.Composed:
     """``p_x => %(p_x)s::type`` for every argument given."""
     from psycopg import sql
 
@@ -213,16 +214,19 @@ def _statement(routine: Routine, row: type, given: Mapping[str, str]) -> sql.Com
         sql.Identifier(*routine.name.split(".")),
         sql.SQL(", ").join(
             sql.SQL("{} => {}::{}").format(
-                sql.Identifier(name), sql.Placeholder(name), sql.SQL(type_)
+                sql.Identifier(name), sql.Placeholder(name), sql.SQL(routine.parameters[name])
             )
-            for name, type_ in given.items()
+            for name in given
         ),
     )
     if not routine.is_function:
-        return sql.SQL("CALL {}").format(call)
-    if row is tuple:
-        return sql.SQL("SELECT {}").format(call)
-    return sql.SQL("SELECT {} FROM {}").format(columns_of(row), call)
+        statement = sql.SQL("CALL {}").format(call)
+    elif row is tuple:
+        statement = sql.SQL("SELECT {}").format(call)
+    else:
+        statement = sql.SQL("SELECT {} FROM {}").format(columns_of(row), call)
+    # As one piece: it is put together once.
+    return sql.Composed([sql.SQL(statement.as_string(None))])
 
 
 def columns_of(row: type) -> sql.Composed:

@@ -21,7 +21,7 @@ import click
 from omd._core.program import python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import psycopg
 
@@ -45,6 +45,7 @@ class ExitCode(IntEnum):
     ABORTED = 4
     NEEDS_INSTALL = 5
     NO_CONNECTION = 6
+    REJECTED = 7
 
 
 class Group(click.Group):
@@ -151,6 +152,23 @@ def grace_option(what: str) -> Callable[[F], F]:
         show_default=True,
         help=f"Seconds that running {what} have to end after SIGTERM or Ctrl-C.",
     )
+
+
+def limit_option(most: int | None = None) -> Callable[[F], F]:
+    """Add ``--limit``, how many rows are shown; `tell_more` says when there may be others."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, most),
+        default=100,
+        show_default=True,
+        help="How many rows.",
+    )
+
+
+def tell_more(found: Sequence[object], limit: int | None) -> None:
+    """Say that a limit was reached."""
+    if limit is not None and len(found) == limit:
+        click.echo(f"There may be more than {limit}: --limit shows them.", err=True)
 
 
 def document_option(command: F) -> F:
@@ -422,10 +440,17 @@ def show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
     """Print rows: as a table with the columns named (title: column), as JSON or CSV with all."""
     found = [row_dict(row) for row in rows]
     if output == "table":
-        titled = [{title: short(row[name]) for title, name in columns.items()} for row in found]
-        render(_fit(titled), list(columns), output)
+        show_table(
+            [{title: short(row[name]) for title, name in columns.items()} for row in found],
+            list(columns),
+        )
     else:
         render(found, list(found[0]) if found else list(columns.values()), output)
+
+
+def show_table(rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
+    """Print rows as a table that is no wider than 100 columns, if that is possible."""
+    render(_fit(rows), columns, "table")
 
 
 def show_document(values: Mapping[str, Any]) -> None:
@@ -522,12 +547,9 @@ def report_error(error: Exception) -> ExitCode:
 
     from omd import errors
 
-    if isinstance(error, (errors.ModuleSkipped, errors.BatchSkipped)):
+    if isinstance(error, errors.NotStarted):
         click.echo(str(error), err=True)
-        return ExitCode.SKIPPED
-    if isinstance(error, (errors.ModuleAborted, errors.BatchAborted)):
-        click.echo(str(error), err=True)
-        return ExitCode.ABORTED
+        return ExitCode.ABORTED if error.verdict == "aborted" else ExitCode.SKIPPED
     if not isinstance(error, psycopg.Error):
         _complain(f"{type(error).__name__}: {error}", "omd --debug shows where it was raised.")
         return ExitCode.FAILURE

@@ -96,7 +96,12 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
     newer.
     """
     if ctx.invoked_subcommand:
-        ctx.default_map = {"lineage": {"dsn": dsn, "master": master}, "dispatch": {"dsn": dsn}}
+        on_spark = {"dsn": dsn, "master": master}
+        ctx.default_map = {
+            "lineage": on_spark,
+            "dispatch": {"dsn": dsn},
+            "delivery": on_spark | {"quick": quick},
+        }
         return ExitCode.OK  # the subcommand plays its own demo
 
     def play(database: str, folder: Path) -> bool:
@@ -159,6 +164,31 @@ def dispatch(dsn: str | None) -> int:
     )
 
 
+@demo.command()
+@_dsn
+@click.option("--quick", is_flag=True, help="Deliver a week of five months only.")
+@_master
+def delivery(dsn: str | None, quick: bool, master: str | None) -> int:
+    """Deliver a year of flights month by month, and see what is accepted.
+
+    A tenant delivers under an agreement: a month with findings, a good one, one that is rejected,
+    the flights of one carrier only, an empty file that would delete everything, and one whose
+    process is killed in the middle. At the end the demo compares the Logical Validation Layer with
+    the files that were accepted.
+
+    It makes an interface nyc, or nyc_2 and so on where there is one, with its schemas. It takes
+    about a minute, and needs what omd demo needs.
+    """
+
+    def play(database: str, folder: Path) -> bool:
+        from omd.demo.delivery import story
+
+        extent = story.QUICK if quick else story.YEAR_LONG
+        return story.play(database, folder, _Terminal(), extent=extent, master=master)
+
+    return _play(dsn, play, "TABLE omd_report.delivery_log", "docs/tutorial/delivery.md")
+
+
 def _play(
     dsn: str | None,
     play: Callable[[str, Path], bool],
@@ -213,6 +243,9 @@ def _next(
     if "lineage" in query:
         yield f"{psql} -c '{query}'", "how far each topic is, in SQL"
         yield f"{program} lineage graph {told}", "what feeds what"
+    elif "delivery" in query:
+        yield f"{psql} -c '{query}'", "every delivery, in SQL"
+        yield f"{program} delivery receipt 3 --html r.html {told}", "why the third was rejected"
     elif "dispatch" in query:
         yield f"{psql} -c '{query}'", "every task, in SQL"
         yield f"{program} report {told}", "what ran and what waits, as a page"
@@ -221,6 +254,7 @@ def _next(
         yield f"{program} status {told}", "what runs, has failed, is pending"
         yield f"{program} demo lineage {told}", "the next demo: topics"
         yield f"{program} demo dispatch {told}", "the third demo: tasks and workers"
+        yield f"{program} demo delivery {told}", "the fourth demo: deliveries"
     yield tutorial, "this demo, explained step by step"
 
 

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = ["doctor"]
 
-_ROLES = ("omd_owner", "omd_runner", "omd_admin", "omd_reader")
+_ROLES = (
+    "omd_owner",
+    "omd_runner",
+    "omd_admin",
+    "omd_reader",
+    "omd_data_reader",
+    "omd_data_writer",
+)
 
 
 class Verdict(str, Enum):
@@ -117,6 +124,7 @@ def _database(dsn: str) -> Iterator[Finding]:
         yield installation
         yield from _roles(conn)
         if installation.verdict is Verdict.OK:
+            yield from _schemas(conn)
             with suppress(psycopg.errors.InsufficientPrivilege):  # of a user without our roles
                 yield _who_runs(conn)
                 yield from _readiness(conn)
@@ -168,6 +176,21 @@ def _roles(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
             Verdict.BAD,
             f"{user} has none of them",
             f'GRANT omd_runner TO "{user}";  (or omd_admin, omd_reader)',
+        )
+
+
+def _schemas(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """Whether models can be deployed; a database that was copied or restored lacks the grant."""
+    row = conn.execute(
+        "SELECT coalesce(has_database_privilege(to_regrole('omd_owner'), current_database(),"
+        " 'CREATE'), true), quote_ident(current_database())"
+    ).fetchone()
+    if row is not None and not row[0]:
+        yield Finding(
+            "schemas",
+            Verdict.WARNING,
+            "omd_owner may not create any in this database, so no model can be deployed",
+            f"GRANT CREATE ON DATABASE {row[1]} TO omd_owner;",
         )
 
 

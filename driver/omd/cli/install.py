@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from omd.cli.common import connect, dsn_option, output_option, render
 from omd.cli.doctor import doctor
+
+if TYPE_CHECKING:
+    from psycopg.errors import Diagnostic
 
 
 @click.command()
@@ -57,7 +62,11 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool) -> None:
 @dsn_option
 @click.option("--yes", is_flag=True, help="Do not ask for a confirmation.")
 def uninstall(dsn: str, yes: bool) -> None:
-    """Remove OMD and all that it recorded from the database."""
+    """Remove OMD and all that it recorded from the database.
+
+    Business rows stay: the tables that Modules load, and the schemas of delivered rows (lvl_, wrk_,
+    stg_), which belong to you then.
+    """
     from omd import install as installer
 
     with connect(dsn) as conn:
@@ -67,12 +76,20 @@ def uninstall(dsn: str, yes: bool) -> None:
         if not yes:
             click.confirm(
                 f"Remove OMD from database {conn.info.dbname}, with every Batch, Module, instance "
-                "and event it knows? The tables your Modules load stay.",
+                "and event it knows? Business rows stay: the tables that Modules load, and the "
+                "schemas of delivered rows.",
                 abort=True,
                 err=True,
             )
+        conn.add_notice_handler(_tell_warning)
         installer.uninstall(conn)
         click.echo(f"Removed omd from database {conn.info.dbname}.", err=True)
+
+
+def _tell_warning(told: Diagnostic) -> None:
+    """Tell what stays, and no notice about what goes."""
+    if told.severity_nonlocalized == "WARNING":
+        click.echo(f"{told.message_primary}\nHint: {told.message_hint}", err=True)
 
 
 commands = [install, uninstall, doctor]

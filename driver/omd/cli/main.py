@@ -33,7 +33,8 @@ _SECTIONS = {
 _MANUAL = """\
 Operational metadata for data platforms: which loads run, may they run, what must be undone first.
 
-OMD lives in a PostgreSQL database, in the schemas omd, omd_lineage, omd_dispatch and omd_report.
+OMD lives in a PostgreSQL database, in the schemas omd, omd_lineage, omd_dispatch,
+omd_delivery and omd_report.
 Its procedures decide; this command calls them. Anything it does, a DBA can do in psql.
 """
 
@@ -59,7 +60,7 @@ Exit codes:
   0  done                      4  aborted: it must not run now
   1  failed                    5  the database needs: omd install
   2  wrong usage               6  no connection to the database
-  3  skipped: it need not run
+  3  skipped: it need not run  7  rejected: a delivery is not acceptable
 
 \b
 Examples:

@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from omd.spark.engine import SparkEngine
     from omd.spark.job import WriteResult
 
-__all__ = ["Batch", "LoadWindow", "ModuleRun", "Outcome"]
+__all__ = ["Batch", "Block", "EngineBlock", "LoadWindow", "ModuleRun", "Outcome"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-B = TypeVar("B", bound="_Block")
+B = TypeVar("B", bound="Block")
 
 _log = logging.getLogger("omd.run")
 
@@ -112,7 +112,7 @@ class Outcome(Generic[T]):
         return self.value  # type: ignore[return-value]
 
 
-class _Block(ABC):
+class Block(ABC):
     """The parts that the blocks share: the lease, the signal, and the end of an instance."""
 
     _kind: str
@@ -296,7 +296,7 @@ class _Block(ABC):
         """Do what follows the end of the instance, whatever its outcome."""
 
 
-class Batch(_Block):
+class Batch(Block):
     """A Batch Instance as a block; `Control.batch` makes one.
 
     Leaving the block ends the Batch. It fails when an exception leaves the block, and when one of
@@ -329,7 +329,7 @@ class Batch(_Block):
         self._parent = parent
         self._parent_batch_instance_id = parent_batch_instance_id
         self._force = force
-        self._children: set[_Block] = set()
+        self._children: set[Block] = set()
         self._children_lock = threading.Lock()
 
     @property
@@ -403,15 +403,15 @@ class Batch(_Block):
         for child in self._open_children():
             child.cancel()
 
-    def _open_children(self) -> list[_Block]:
+    def _open_children(self) -> list[Block]:
         with self._children_lock:
             return list(self._children)
 
-    def _add(self, child: _Block) -> None:
+    def _add(self, child: Block) -> None:
         with self._children_lock:
             self._children.add(child)
 
-    def _remove(self, child: _Block) -> None:
+    def _remove(self, child: Block) -> None:
         with self._children_lock:
             self._children.discard(child)
 
@@ -424,7 +424,7 @@ class Batch(_Block):
         answer = self.control.begin_batch(
             self._code,
             parent_batch_instance_id=self._parent_batch_instance_id,
-            execution_context=_execution_context(None, self._context),
+            execution_context=execution_context(None, self._context),
             lease=self._lease,
             force=self._force or None,
         )
@@ -465,97 +465,44 @@ class Batch(_Block):
         )
 
 
-class ModuleRun(_Block):
-    """A Module Instance as a block; `Batch.module` and `Control.module` make one.
+class EngineBlock(Block):
+    """A block whose jobs run on an engine: it tags them, cancels them, and holds their snapshots.
 
     Attributes:
-        module_code: the code of the Module.
-        module_instance_id: the ID to stamp on every row; 0 before the begin.
-        batch_instance_id: the Batch Instance; 0 when the Module runs on its own.
-        instance_array: the Module Instances that this run rolled back before it proceeded.
-        reason: the reason code of the evaluation.
-        load_window: the slice of the source that `window` has recorded; None before.
         spark: the session given, or that of the control, or the active one at the begin.
     """
-
-    _kind = "module"
 
     def __init__(
         self,
         control: Control,
-        code: str,
+        code: str | None,
         *,
-        batch: Batch | None = None,
-        batch_instance_id: int | None = None,
-        lease: timedelta | EllipsisType | None = ...,
-        spark: SparkSession | None = None,
-        rollback_executor: Callable[[str], object] | None = None,
-        context: Mapping[str, Any] | None = None,
+        lease: timedelta | EllipsisType | None,
+        context: Mapping[str, Any] | None,
+        spark: SparkSession | None,
     ) -> None:
         super().__init__(control, code, lease=lease, context=context)
-        self.module_code = code
-        self.module_instance_id = 0
-        self.batch_instance_id = batch_instance_id or 0
-        self.instance_array: list[int] = []
         self.spark = spark if spark is not None else control.spark
-        self._batch = batch
-        self._rollback_executor = rollback_executor or control.rollback_executor
-        self._rollback_pending = False
         self._sessions: list[SparkSession] = []
-        self._rows: dict[str, int] = {}
-        self._rows_lock = threading.Lock()
         self.load_window: LoadWindow | None = None
         self._snapshots: dict[str, Snapshot] = {}
         self._held: list[Snapshot] = []
         self._held_lock = threading.Lock()
 
     @property
-    def _instance_id(self) -> int:
-        return self.module_instance_id
-
-    @property
     def dsn(self) -> str:
         """A connection string for executors. It usually holds a password: never log it."""
         return self.control.executor_dsn
 
-    @functools.cached_property
-    def module(self) -> ModuleDefinitionRow:
-        """The Module as registered: its target, platform, keys and audit columns."""
-        return self.control.module_definition(self.module_code)
-
     @property
     def tag(self) -> str:
         """The tag on the Spark jobs of this run."""
-        return f"omd-{self.module_instance_id}"
-
-    def rows(
-        self,
-        *,
-        input: int | None = None,  # noqa: A002 - the source's name for the count
-        inserted: int | None = None,
-        updated: int | None = None,
-        deleted: int | None = None,
-        discarded: int | None = None,
-        rejected: int | None = None,
-    ) -> None:
-        """Add to the row counts that success reports; any thread may call it, at any time."""
-        counts = {
-            "rows_input": input,
-            "rows_inserted": inserted,
-            "rows_updated": updated,
-            "rows_deleted": deleted,
-            "rows_discarded": discarded,
-            "rows_rejected": rejected,
-        }
-        with self._rows_lock:
-            for name, count in counts.items():
-                if count is not None:
-                    self._rows[name] = self._rows.get(name, 0) + count
+        return f"omd-{self._instance_id}"
 
     def check(self) -> None:
         """Raise `LeaseLost` when this run must stop; call it in loops without Spark."""
         if self._lost is not None:
-            raise LeaseLost(f"module {self} outlived its lease: {self._lost}")
+            raise LeaseLost(f"{self._kind} {self} outlived its lease: {self._lost}")
 
     def attach(self, spark: SparkSession) -> None:
         """Tag the Spark jobs that this thread starts from now on, so that they can be cancelled.
@@ -574,38 +521,9 @@ class ModuleRun(_Block):
             try:
                 self._engine.cancel(spark, self.tag)
             except Exception as error:  # noqa: BLE001 - a dead JVM has no jobs left to cancel
-                _log.warning("the Spark jobs of module %s were not cancelled: %s", self, error)
-
-    def environment(self) -> dict[str, str]:
-        """Return the variables with which another process joins the Batch of this run.
-
-        They hold the connection string with its password: put them into the environment of a child,
-        never into a log.
-        """
-        variables = {
-            MODULE_VARIABLE: str(self.module_instance_id),
-            DSN_VARIABLE: self.control.dsn,
-        }
-        if self.batch_instance_id:
-            variables[BATCH_VARIABLE] = str(self.batch_instance_id)
-        return variables
-
-    def window(self, *, end_value: datetime | None = None, end_id: int | None = None) -> LoadWindow:
-        """Record which slice of the source this run reads: from the end of the last one to here.
-
-        The end is part of the slice, the start is not. A run that failed has not moved the start:
-        the next one reads its slice again. Rows that arrive late, with a time or an id before an
-        end that was recorded already, are in no slice: choose an end that every writer has passed.
-
-        Args:
-            end_value: the end as an instant. The first window has no start: `start_value` is None.
-            end_id: the end as an id, or the second part of the end.
-        """
-        start = self.control.create_load_window(
-            self.module_instance_id, end_value=end_value, end_id=end_id
-        )
-        self.load_window = LoadWindow(start.start_value, start.start_id, end_value, end_id)
-        return self.load_window
+                _log.warning(
+                    "the Spark jobs of %s %s were not cancelled: %s", self._kind, self, error
+                )
 
     def snapshot(self, url: str | None = None, *, renew: bool = False) -> str:
         """Return the id of the exported snapshot that `read` reads from, held until this run ends.
@@ -622,7 +540,7 @@ class ModuleRun(_Block):
             held = self._snapshots.get(server)
             if renew or held is None or not held.is_held():
                 if not self._open or self._lost is not None:
-                    raise CallerError(f"module {self} has ended", hint="Read while it runs.")
+                    raise CallerError(f"{self._kind} {self} has ended", hint="Read while it runs.")
                 held = self._snapshots[server] = self._engine.snapshot(server)
                 self._held.append(held)
         return held.id
@@ -661,6 +579,123 @@ class ModuleRun(_Block):
             **options,
         )
 
+    @property
+    def _engine(self) -> SparkEngine:
+        """The engine that moves the rows of this run; it is imported on first use."""
+        engine: SparkEngine = engines.engine("SPARK")
+        return engine
+
+    def _interrupted(self) -> None:
+        for spark in self._sessions:
+            self._engine.interrupted(spark)
+
+    def _closed(self) -> None:
+        self._let_go()
+        for spark in self._sessions:
+            self._engine.release(spark, self.tag)
+
+
+class ModuleRun(EngineBlock):
+    """A Module Instance as a block; `Batch.module` and `Control.module` make one.
+
+    Attributes:
+        module_code: the code of the Module.
+        module_instance_id: the ID to stamp on every row; 0 before the begin.
+        batch_instance_id: the Batch Instance; 0 when the Module runs on its own.
+        instance_array: the Module Instances that this run rolled back before it proceeded.
+        reason: the reason code of the evaluation.
+        load_window: the slice of the source that `window` has recorded; None before.
+    """
+
+    _kind = "module"
+
+    def __init__(
+        self,
+        control: Control,
+        code: str,
+        *,
+        batch: Batch | None = None,
+        batch_instance_id: int | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        spark: SparkSession | None = None,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(control, code, lease=lease, context=context, spark=spark)
+        self.module_code = code
+        self.module_instance_id = 0
+        self.batch_instance_id = batch_instance_id or 0
+        self.instance_array: list[int] = []
+        self._batch = batch
+        self._rollback_executor = rollback_executor or control.rollback_executor
+        self._rollback_pending = False
+        self._rows: dict[str, int] = {}
+        self._rows_lock = threading.Lock()
+
+    @property
+    def _instance_id(self) -> int:
+        return self.module_instance_id
+
+    @functools.cached_property
+    def module(self) -> ModuleDefinitionRow:
+        """The Module as registered: its target, platform, keys and audit columns."""
+        return self.control.module_definition(self.module_code)
+
+    def rows(
+        self,
+        *,
+        input: int | None = None,  # noqa: A002 - the source's name for the count
+        inserted: int | None = None,
+        updated: int | None = None,
+        deleted: int | None = None,
+        discarded: int | None = None,
+        rejected: int | None = None,
+    ) -> None:
+        """Add to the row counts that success reports; any thread may call it, at any time."""
+        counts = {
+            "rows_input": input,
+            "rows_inserted": inserted,
+            "rows_updated": updated,
+            "rows_deleted": deleted,
+            "rows_discarded": discarded,
+            "rows_rejected": rejected,
+        }
+        with self._rows_lock:
+            for name, count in counts.items():
+                if count is not None:
+                    self._rows[name] = self._rows.get(name, 0) + count
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables with which another process joins the Batch of this run.
+
+        They hold the connection string with its password: put them into the environment of a child,
+        never into a log.
+        """
+        variables = {
+            MODULE_VARIABLE: str(self.module_instance_id),
+            DSN_VARIABLE: self.control.dsn,
+        }
+        if self.batch_instance_id:
+            variables[BATCH_VARIABLE] = str(self.batch_instance_id)
+        return variables
+
+    def window(self, *, end_value: datetime | None = None, end_id: int | None = None) -> LoadWindow:
+        """Record which slice of the source this run reads: from the end of the last one to here.
+
+        The end is part of the slice, the start is not. A run that failed has not moved the start:
+        the next one reads its slice again. Rows that arrive late, with a time or an id before an
+        end that was recorded already, are in no slice: choose an end that every writer has passed.
+
+        Args:
+            end_value: the end as an instant. The first window has no start: `start_value` is None.
+            end_id: the end as an id, or the second part of the end.
+        """
+        start = self.control.create_load_window(
+            self.module_instance_id, end_value=end_value, end_id=end_id
+        )
+        self.load_window = LoadWindow(start.start_value, start.start_id, end_value, end_id)
+        return self.load_window
+
     def write(
         self,
         df: DataFrame,
@@ -694,19 +729,13 @@ class ModuleRun(_Block):
             effective_date=effective_date,
         )
 
-    @property
-    def _engine(self) -> SparkEngine:
-        """The engine that moves the rows of this run; it is imported on first use."""
-        engine: SparkEngine = engines.engine("SPARK")
-        return engine
-
     def _begin(self) -> None:
         if self._batch is not None:
             self.batch_instance_id = self._batch.batch_instance_id
         if self.spark is None:
             self.spark = engines.active_session()
         granted = time.monotonic()
-        answer = self._ask(_execution_context(self.spark, self._context))
+        answer = self._ask(execution_context(self.spark, self._context))
         self.module_instance_id = answer.module_instance_id
         self.instance_array = list(answer.instance_array or [])
         self.reason = answer.reason
@@ -751,19 +780,13 @@ class ModuleRun(_Block):
             execute(statement.statement)
         self.control.confirm_rollback(self.module_instance_id)
 
-    def _interrupted(self) -> None:
-        for spark in self._sessions:
-            self._engine.interrupted(spark)
-
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         calls.heartbeat(self.module_instance_id, lease)
 
     def _closed(self) -> None:
-        self._let_go()
+        super()._closed()
         if self._batch is not None:
             self._batch._remove(self)
-        for spark in self._sessions:
-            self._engine.release(spark, self.tag)
 
     def _succeed(self) -> None:
         self.control.module_success(self.module_instance_id, **self._rows)
@@ -842,7 +865,7 @@ def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[s
     return {**options, "context": {**context, **(options.get("context") or {})}}
 
 
-def _execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
+def execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
     """Return the execution context of an instance: where it runs."""
     context: dict[str, Any] = {
         "platform": "python",

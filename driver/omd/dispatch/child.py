@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 from omd._core import signals
 from omd._core.loop import Child
 from omd._core.program import python
+from omd.dispatch.exchange import ClaimedTask
 from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
-from omd.dispatch.rows import ClaimTasksRow
 from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def main() -> None:
     sys.path[:] = told["path"]
     _end_with(told["parent"], feed, told["ttl"])
     task = Task(
-        ClaimTasksRow(
+        ClaimedTask(
             told["task_id"],
             told["family_code"],
             told["task_type"],
@@ -156,7 +156,6 @@ def main() -> None:
             0,
             told["attempt"],
             told["claim_token"],
-            0,
         ),
         told["master"],
     )

@@ -23,6 +23,7 @@ from omd.cli.common import (
     grace_option,
     instant,
     json_value,
+    limit_option,
     open_control,
     output_option,
     poll_option,
@@ -33,6 +34,7 @@ from omd.cli.common import (
     show,
     show_document,
     show_pairs,
+    tell_more,
     workers_option,
 )
 from omd.dispatch.calls import DispatchCalls
@@ -97,17 +99,6 @@ def _criteria(is_list: bool = False) -> click.Argument:
 def _with_criteria(command: click.Command) -> click.Command:
     command.params.append(_criteria())
     return command
-
-
-def _limit(most: int | None = None) -> Callable[[F], F]:
-    """Add ``--limit``, how many rows are shown."""
-    return click.option(
-        "--limit",
-        type=click.IntRange(1, most),
-        default=100,
-        show_default=True,
-        help="How many rows.",
-    )
 
 
 # What waits and runs ----------------------------------------------------------------------------
@@ -217,8 +208,7 @@ def _add_view(
         with _open(dsn) as room:
             found = room.report(row, order_by=order_by, descending=limited, limit=limit, **equal)
         show(found, columns, output)
-        if limit is not None and len(found) == limit:
-            click.echo(f"There may be more than {limit}: --limit shows them.", err=True)
+        tell_more(found, limit)
         wrong = [r for r in found if problem is not None and getattr(r, problem) is not None]
         for r in wrong:
             click.echo(short(f"{getattr(r, order_by[0])}: {getattr(r, str(problem))}"), err=True)
@@ -229,7 +219,7 @@ def _add_view(
             told = f"Only this {option}."
             command.params.append(click.Option([f"--{option}", column], metavar="CODE", help=told))
     if limited:
-        _limit()(command)
+        limit_option()(command)
 
 
 dispatch.section("Workers")  # their command stands at the end of this file
@@ -287,7 +277,7 @@ def show_task(task_id: int, dsn: str, output: str) -> None:
     without=["limit"],
     names={"task_types": "type", "before_task_id": "before"},
 )
-@_limit(1000)
+@limit_option(1000)
 def search(family: str, dsn: str, output: str, criteria: Any, limit: int, **told: Any) -> None:
     """Show the newest tasks of FAMILY with these criteria.
 

@@ -65,6 +65,7 @@ class Slots:
         queue: tasks that wait, in starting order.
         ended: tasks that are over, for the worker.
         slots: the threads.
+        wake_at: when so many tasks wait, the worker is woken, for there is room for others.
         member: the member whose tasks may start.
         start_until: until when tasks may start, in seconds of `time.monotonic`.
 
@@ -89,6 +90,7 @@ class Slots:
     ) -> None:
         self.queue: deque[Claimed] = deque()
         self.ended: deque[Ended] = deque()
+        self.wake_at = 0
         self.member = ""
         self.start_until = 0.0
         self.loop = loop
@@ -163,7 +165,8 @@ class Slots:
     def end(self, ended: Ended, now: float) -> None:
         """Hand over what is over; wake the worker if it is time."""
         self.ended.append(ended)
-        if not self.queue or now - self._taken_at > REST:
+        waiting = len(self.queue)
+        if not waiting or waiting == self.wake_at or now - self._taken_at > REST:
             self.loop.wake()
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from omd.control.room import Control
     from omd.control.run import Batch, ModuleRun
-    from omd.dispatch.rows import ClaimTasksRow
+    from omd.dispatch.exchange import ClaimedTask
 
 __all__ = ["Task"]
 
@@ -48,7 +48,7 @@ class Task:
         "task_type",
     )
 
-    def __init__(self, claimed: ClaimTasksRow, master: str | None = None) -> None:
+    def __init__(self, claimed: ClaimedTask, master: str | None = None) -> None:
         self.task_id: int = claimed.task_id
         self.family_code: str = claimed.family_code
         self.task_type: str = claimed.task_type

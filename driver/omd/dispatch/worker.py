@@ -11,10 +11,10 @@ import os
 import secrets
 import socket
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import click
 import psycopg
@@ -27,6 +27,7 @@ from omd._core.periodic import Periodic
 from omd.cli.common import short
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
+from omd.dispatch.exchange import Exchange, Exchanger
 from omd.dispatch.handlers import TaskType, refresher, task_types
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
     from omd.control.room import Control
-    from omd.dispatch.rows import ClaimTasksRow
+    from omd.dispatch.exchange import ClaimedTask
 
 __all__ = ["Worker"]
 
@@ -49,18 +50,9 @@ _MOST = 1000  # the greatest limit that claim_tasks takes
 _HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
-_CLAIMS = "omd_dispatch.claims"  # the setting in which claim_tasks keeps where the last one ended
 
 
 _ENDINGS = {None: "ended", "S": "done", "A": "later", "C": "skipped", "F": "failed"}
-
-
-@dataclass(frozen=True, slots=True)
-class _CacheVersion:
-    view: ClassVar[str] = "omd_dispatch.cache_version"
-
-    part: str
-    version: int
 
 
 @dataclass
@@ -95,16 +87,18 @@ class Worker:
     _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
     _held: dict[int, Claimed] = field(default_factory=dict, init=False)
     _types: dict[tuple[str, str], TaskType] = field(default_factory=dict, init=False)
-    _types_version: list[_CacheVersion] = field(default_factory=list, init=False)
+    _types_version: int | None = field(default=None, init=False)
     # How long the last tasks of a type took, newer ones counting more.
     _seconds: dict[TaskType, float] = field(default_factory=dict, init=False)
     _ahead: int = field(default=0, init=False)
     _results: list[Ended] = field(default_factory=list, init=False)  # not told yet
+    _exchange: Exchange | None = field(default=None, init=False)  # that which is on its way
     _told_at: float = field(default=0, init=False)  # when results were told last
     _to_cancel: set[int] = field(default_factory=set, init=False)
     _is_gone: bool = field(default=False, init=False)  # the database knows this member no more
     _doubt_until: float = field(default=0, init=False)
-    _was_full: bool = field(default=False, init=False)  # there may be more than was claimed last
+    _look: bool = field(default=True, init=False)  # there may be tasks to claim
+    _anew: bool = field(default=False, init=False)  # some are new
     _position: int | None = field(default=None, init=False)  # its place in its group
     _renewal: Periodic | None = field(default=None, init=False)
 
@@ -120,11 +114,8 @@ class Worker:
         loop = self._loop
         with self._connect_to_control("omd-dispatch", timedelta(0)) as control:
             self._control = control
-            # A worker that freezes in a transaction holds its registration, and could not be
-            # declared dead.
-            longest = f"{int(self.ttl * 500)}ms"
-            control._link.set(idle_in_transaction_session_timeout=longest)
             self._dispatch = DispatchCalls(control._link)
+            self._exchanger = Exchanger(self._new_link("-exchange"), loop)
             self._slots = Slots(
                 self.workers,
                 loop,
@@ -246,6 +237,8 @@ class Worker:
         self._slots.take_back()
         for slot in self._slots.running():
             _tell(f"{slot.name}: {slot.end('its worker was declared dead')}")
+        with suppress(BackendGone):
+            self._await_exchange()
         self._take_ended()
         self._complete()  # what has ended before may still count
         self._held.clear()
@@ -254,7 +247,8 @@ class Worker:
     def _leave(self) -> None:
         """Let what runs end, and leave the group."""
         try:
-            self._give_back(self._slots.take_back())
+            self._give_back([c.task.task_id for c in self._slots.take_back()])
+            self._give_back([row.task_id for row in self._await_exchange()])
         except psycopg.Error as error:
             _tell(f"tasks that were not started can't be given back now: {one_line(error)}")
         self._loop.let_end(self._slots.running, self.grace, self._finish, hurry=_HURRY)
@@ -271,6 +265,7 @@ class Worker:
             _tell(f"it could not leave; its claims expire after {self.ttl:g} s: {one_line(error)}")
         self._slots.close()
         self._slots.links.close()
+        self._exchanger.close()
 
     def _finish(self) -> None:
         """Tell what is over while the worker ends; what can't be told is tried at the next end."""
@@ -291,7 +286,6 @@ class Worker:
 
     def _serve(self, news: Listener) -> None:
         next_poll = 0.0
-        look = True
         while not self._loop.stop:
             now = time.monotonic()
             try:
@@ -299,13 +293,13 @@ class Worker:
                     self._fence()
                 self._end_overdue()
                 if now >= next_poll:
-                    next_poll, look = now + self.poll, True
+                    next_poll, self._look = now + self.poll, True
                     if now < self._doubt_until:
+                        self._start(self._await_exchange())
                         self._find_lost_claims()
                 self._give_back_late(now)
-                self._take_ended()
-                look = self._exchange(look)
-                if self.until_quiet and not self._held and not look and self._is_quiet():
+                self._go_on()
+                if self.until_quiet and self._is_idle and self._is_quiet():
                     return
             except BackendGone:
                 self._is_gone = True
@@ -316,14 +310,10 @@ class Worker:
                 if isinstance(error, ConnectionFailed):
                     raise
                 _tell(f"tasks can't be claimed, trying again: {one_line(error)}")
-                look = False
-            if look:
-                continue
+                self._look = False
             until = min([next_poll, *self._deadlines()])
             if self._loop.wait(until - time.monotonic(), news) and self.group in news.heard():
-                look = True
-                if self._was_full:
-                    self._control._link.set(**{_CLAIMS: ""})
+                self._look = self._anew = True
 
     def _deadlines(self) -> list[float]:
         """Return when something is to be done for a task that runs."""
@@ -333,6 +323,11 @@ class Worker:
             for at in (slot.deadline, slot.kill_at if slot.process else None)
             if at is not None
         ]
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether it has nothing to do, and has found nothing."""
+        return not self._held and self._exchange is None and not self._look
 
     def _is_quiet(self) -> bool:
         """Whether no task of the group is due, and none runs here or elsewhere."""
@@ -347,38 +342,70 @@ class Worker:
 
     # Claims and results -------------------------------------------------------------------------
 
-    def _exchange(self, look: bool) -> bool:
-        """Tell what is over, and claim what is next, in one transaction; return if to go on."""
-        now = time.monotonic()
-        limit = self._room() if now < self._slots.start_until else 0
-        if not self._results and not (look and limit):
-            return False
-        if not limit:
-            # While tasks wait for a slot, few results are not worth a transaction of their own.
-            if not self._slots.queue or now - self._told_at > REST:
-                self._complete()
-            return False
-        rows: list[ClaimTasksRow]
-        if self._results:
-            try:
-                with self._control.transaction():
-                    refused = self._send(self._results)
-                    rows = self._claim(limit)
-            except BackendGone:
-                self._complete()  # what can still be told, without the claim
-                raise
-            self._told(refused)
-        else:
-            rows = self._claim(limit)
-        self._start(rows)
-        self._was_full = len(rows) == limit
-        return self._was_full
+    def _go_on(self) -> None:
+        """Take over what an exchange has claimed, and begin the next one when it is time.
 
-    def _room(self) -> int:
-        """Return how many tasks to claim now."""
-        waiting = len(self._held) - len(self._results) + self._stale
-        room = min(self.workers + self._ahead - waiting, _MOST)
-        return room if room > self._ahead / 2 else 0
+        There is one at a time: several would always hold the member, which then could not renew.
+        """
+        if self._exchange is not None and not self._exchange.done.is_set():
+            return
+        rows = self._await_exchange()
+        self._take_ended()
+        self._begin_exchange(len(rows))
+        self._start(rows)  # while the database works for the next one
+
+    def _begin_exchange(self, coming: int) -> None:
+        """Begin to tell what is over, and to claim what is next, if it is worth a transaction."""
+        now = time.monotonic()
+        limit = self._room(coming) if now < self._slots.start_until else 0
+        if limit:
+            is_worth = self._look or bool(self._results)
+        else:
+            # While tasks wait for a slot, few results are not worth a transaction of their own.
+            has_more = coming or self._slots.queue
+            is_worth = bool(self._results) and not (has_more and now - self._told_at <= REST)
+        if is_worth:
+            self._send(limit)
+
+    def _send(self, limit: int) -> None:
+        self._exchange = Exchange(self.backend_id, self._results, limit, self._anew)
+        self._results = []
+        if limit:
+            self._look = self._anew = False
+        self._exchanger.start(self._exchange)
+
+    def _await_exchange(self) -> list[ClaimedTask]:
+        """Wait for the end of the exchange that is on its way; return what it has claimed."""
+        if (exchange := self._exchange) is None:
+            return []
+        exchange.done.wait()
+        self._exchange = None
+        if exchange.error is not None:
+            self._results[:0] = exchange.results
+            raise exchange.error
+        self._told(exchange)
+        if exchange.types_version is not None and exchange.types_version != self._types_version:
+            self._types = task_types(self._dispatch)
+            self._types_version = exchange.types_version
+            self._seconds.clear()
+        self._look = self._look or 0 < exchange.limit == len(exchange.claimed)
+        return exchange.claimed
+
+    def _complete(self) -> None:
+        """Tell what is over, and wait until it is told."""
+        self._start(self._await_exchange())
+        if self._results:
+            self._send(0)
+            self._await_exchange()
+
+    def _room(self, coming: int) -> int:
+        """Return how many tasks to claim now, while so many have been claimed and not added.
+
+        Of those that it may hold ahead it claims half at once, and runs the others meanwhile.
+        """
+        waiting = len(self._held) - len(self._results) + coming + self._stale
+        room = self.workers + self._ahead - waiting
+        return min(room, self.workers + self._ahead // 2, _MOST) if room > self._ahead / 4 else 0
 
     @property
     def _stale(self) -> int:
@@ -392,41 +419,9 @@ class Worker:
             ended for ended in self._slots.take_ended() if ended.claimed.member == self.backend_id
         ]
 
-    def _claim(self, limit: int) -> list[ClaimTasksRow]:
-        rows = self._dispatch.claim_tasks(self.backend_id, limit=limit)
-        if rows:
-            versions = self._dispatch.report(_CacheVersion, part=TaskType.view.partition(".")[2])
-            if versions != self._types_version:
-                self._types = task_types(self._dispatch)
-                self._types_version = versions
-                self._seconds.clear()
-        return rows
-
-    def _complete(self) -> None:
-        """Tell what is over."""
-        if self._results:
-            self._told(self._send(self._results))
-
-    def _send(self, results: list[Ended]) -> list[int]:
-        told = []
-        for claimed, ending, _ in results:
-            if ending is None:
-                continue
-            result: dict[str, Any] = {
-                "task_id": claimed.task.task_id,
-                "claim_token": claimed.task.claim_token,
-                "outcome": ending.outcome,
-            }
-            if ending.error is not None:
-                result["error"] = ending.error
-            if ending.error_code is not None:
-                result["error_code"] = ending.error_code
-            told.append(result)
-        return self._dispatch.complete_tasks(self.backend_id, told)
-
-    def _told(self, refused: list[int]) -> None:
+    def _told(self, exchange: Exchange) -> None:
         self._told_at = time.monotonic()
-        for claimed, ending, seconds in self._results:
+        for claimed, ending, seconds in exchange.results:
             self._held.pop(claimed.task.task_id, None)
             if ending is not None:
                 before = self._seconds.get(claimed.kind, seconds)
@@ -436,12 +431,13 @@ class Worker:
                     _tell(f"{claimed.task}: {ending.error.partition(chr(10))[0]}")
                 elif claimed.kind.is_told:
                     _tell(f"{claimed.task}: {_ENDINGS[ending.outcome]} after {seconds:.1f} s")
-        for task_id in refused:
+        for task_id in exchange.refused:
             _tell(f"task {task_id}: its result was refused, since its claim had ended")
-        self._results.clear()
 
-    def _start(self, rows: list[ClaimTasksRow]) -> None:
+    def _start(self, rows: list[ClaimedTask]) -> None:
         """Let claimed tasks wait for a slot, and give back what is too much."""
+        if not rows:
+            return
         now = time.monotonic()
         claimed = [
             Claimed(
@@ -452,27 +448,26 @@ class Worker:
             )
             for row in rows
         ]
-        if not claimed:
-            return
         seconds = max(self._seconds.get(kind, 1.0) for kind in {c.kind for c in claimed})
         if seconds < _SHORT:
             # Half of what can start in time, so that few are given back.
             self._ahead = min(_AHEAD, int(self.workers * _SOON / 2 / max(seconds, 1e-6)))
         else:
             self._ahead = 0
-        room = self.workers + self._ahead - len(self._held)
-        for c in claimed:
+        told = 0 if self._exchange is None else len(self._exchange.results)
+        room = max(self.workers + self._ahead - len(self._held) + told, 0)
+        for c in claimed[:room]:
             self._held[c.task.task_id] = c
-        self._slots.add(claimed[: max(room, 0)])
-        self._give_back(claimed[max(room, 0) :])
+        self._slots.wake_at = self._ahead * 3 // 4 - 1  # then there is room again
+        self._slots.add(claimed[:room])
+        self._give_back([c.task.task_id for c in claimed[room:]])
 
-    def _give_back(self, claimed: list[Claimed]) -> None:
+    def _give_back(self, task_ids: list[int]) -> None:
         """Let others have tasks that have not started."""
-        ids = [c.task.task_id for c in claimed]
-        for task_id in ids:
+        for task_id in task_ids:
             self._held.pop(task_id, None)
-        if ids:
-            self._dispatch.release_tasks(self.backend_id, ids)
+        if task_ids:
+            self._dispatch.release_tasks(self.backend_id, task_ids)
 
     def _give_back_late(self, now: float) -> None:
         late = self._slots.take_back(now - _SOON)
@@ -482,7 +477,7 @@ class Worker:
                 if (running := slot.claimed) is not None:
                     self._seconds[running.kind] = _SOON
             self._ahead = 0
-            self._give_back(late)
+            self._give_back([c.task.task_id for c in late])
 
     def _find_lost_claims(self) -> None:
         """Give back what was claimed by a call whose answer was lost."""

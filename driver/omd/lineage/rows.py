@@ -24,6 +24,7 @@ __all__ = [
     "LineageTopicsRow",
     "PlanRow",
     "ReadersOfRow",
+    "ReadyListByTopicRow",
     "ReadyListRow",
     "ReadyTopicTasksRow",
     "RestateAnswer",
@@ -415,6 +416,7 @@ class ReadyListRow:
         state: How the last step of the topic ended.
         hostid: The holder of the topic; empty when there is none.
         attempts: How many attempts at the planned block were made.
+        topic_id: The number of the topic.
     """
 
     view: ClassVar[str] = "omd_lineage.ready_list"
@@ -430,6 +432,45 @@ class ReadyListRow:
     state: str
     hostid: str
     attempts: int
+    topic_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyListByTopicRow:
+    """The ready list, for queries of a few topics: WHERE topic = …. Its rows and columns are those
+    of omd_lineage.ready_list.
+
+    Attributes:
+        topic: The topic.
+        is_ready: TRUE when the topic may take a step now.
+        reason: Why it is ready or not, as omd_lineage.ready_list says.
+        upto: The instant before which the topic may read; NULL when that is not known.
+        blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
+            NULL when the topic has no dependency.
+        lag: How far the offset is behind the base table, in the time of the rows; NULL when the
+            topic has not begun, or when that is not known.
+        processor: How the topic is made: STEP, RELOAD or a procedure.
+        engine: POSTGRES or SPARK.
+        state: How the last step of the topic ended.
+        hostid: The holder of the topic; empty when there is none.
+        attempts: How many attempts at the planned block were made.
+        topic_id: The number of the topic.
+    """
+
+    view: ClassVar[str] = "omd_lineage.ready_list_by_topic"
+
+    topic: str
+    is_ready: bool
+    reason: str
+    upto: datetime | None
+    blocker: str | None
+    lag: timedelta | None
+    processor: str
+    engine: str
+    state: str
+    hostid: str
+    attempts: int
+    topic_id: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,7 @@
-"""The page of `omd report`: one HTML text without script, network or any other file.
-
-Every text goes through `el`, which escapes it, so a hostile name can't become markup.
-"""
+"""The page of `omd report` (see `omd.cli.markup`)."""
 
 from __future__ import annotations
 
-import html
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -15,12 +11,26 @@ from typing import TYPE_CHECKING, Any
 from psycopg.conninfo import conninfo_to_dict
 
 from omd.cli.common import as_text, short
+from omd.cli.markup import (
+    Html,
+    el,
+    join,
+    message,
+    moment,
+    name,
+    number,
+    page,
+    section,
+    table,
+)
 from omd.control import rows as t
+from omd.delivery import rows as v
+from omd.delivery.receipt import row_counts
 from omd.dispatch import rows as d
 from omd.lineage.rows import SourcesRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from omd.control.codes import ExecutionStatus
     from omd.control.room import Control
@@ -42,70 +52,9 @@ _EXCEPTIONS = ("LAST_RUN_FAILED", "LEASE_EXPIRED", "RUNNING_LONG", "NOT_RUN", "D
 # Markup -----------------------------------------------------------------------------------------
 
 
-class Html(str):
-    """Markup, as opposed to text that has to be escaped."""
-
-    __slots__ = ()
-
-
-def text(value: object) -> str:
-    """Return a value as escaped text; characters that HTML can't hold are replaced."""
-    told = as_text(value) if not isinstance(value, str) else value
-    kept = "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in told)
-    return html.escape(kept)
-
-
-def el(tag: str, /, *children: object, **attributes: object) -> Html:
-    """Return an element; its texts and attributes are escaped.
-
-    The argument ``cls`` becomes ``class``; ``_`` in the name of an attribute becomes ``-``.
-    """
-    inside = "".join(c if isinstance(c, Html) else text(c) for c in children if c is not None)
-    told = "".join(
-        f' {"class" if key == "cls" else key.rstrip("_").replace("_", "-")}="{text(value)}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    end = "" if tag == "meta" else f"</{tag}>"
-    return Html(f"<{tag}{told}>{inside}{end}")
-
-
-def join(parts: Iterable[Html]) -> Html:
-    """Return pieces of markup, one after the other."""
-    return Html("".join(parts))
-
-
-def name(code: object) -> Html:
-    """Return a code of the user's, isolated so that it can't turn the direction of the text."""
-    return el("bdi", code)
-
-
-def moment(value: datetime | None) -> Html:
-    """Return an instant, in the local time of the machine that made the page."""
-    if value is None:
-        return Html("")
-    if value.year == 1:  # the driver reads -infinity so
-        return Html("-&infin;")
-    local = value.astimezone()
-    return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
-
-
 def badge(status: ExecutionStatus | None) -> Html:
     """Return a status in words and colour."""
     return Html("") if status is None else el("span", _STATUS[status.value], cls=f"badge {status}")
-
-
-def message(value: str | None) -> Html:
-    """Return a long text, of which only the first line is shown until it is opened."""
-    lines = (value or "").strip().splitlines()
-    if len(lines) <= 1 and len(value or "") <= 300:
-        return el("span", *lines, cls="message")
-    return el("details", el("summary", lines[0][:300]), el("pre", "\n".join(lines)))
-
-
-def number(value: float | None) -> str:
-    """Return a number with separated thousands."""
-    return "" if value is None else f"{value:,}"
 
 
 def compact(value: int) -> str:
@@ -117,31 +66,6 @@ def compact(value: int) -> str:
 
 
 _UNITS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
-
-
-def table(rows: Sequence[Any], columns: dict[str, Callable[[Any], object]]) -> Html:
-    """Return a table; a column whose title ends in # holds numbers."""
-    if not rows:
-        return el("p", "None.", cls="none")
-    kinds = {title: "num" if title.endswith("#") else None for title in columns}
-    head = (el("th", title.rstrip("#"), scope="col", cls=kinds[title]) for title in columns)
-    body = (
-        el(
-            "tr",
-            *(
-                el("td", cell(row), cls=kinds[title], data_t=title.rstrip("#"))
-                for title, cell in columns.items()
-            ),
-        )
-        for row in rows
-    )
-    inside = el("table", el("thead", el("tr", *head)), el("tbody", *body))
-    return el("div", inside, cls="scroll", tabindex=0)
-
-
-def section(id_: str, title: str, *children: object) -> Html:
-    """Return a part of the page with its heading."""
-    return el("section", el("h2", title), *children, id=id_)
 
 
 # The timeline -----------------------------------------------------------------------------------
@@ -452,6 +376,7 @@ def make(control: Control, start: datetime) -> str:
 
     sources = [row for row in control.report(SourcesRow) if row.problem]
     task_tiles, task_sections = _dispatch(control, now)
+    delivery_tiles, delivery_sections = _delivery(control, start)
 
     told = conninfo_to_dict(control.dsn)
     database = str(told.get("dbname", ""))
@@ -462,6 +387,7 @@ def make(control: Control, start: datetime) -> str:
         ("pending", "rollbacks wait", compact(len(pending)), "A"),
         ("sources", "sources with a problem", compact(len(sources)), "F"),
         *task_tiles,
+        *delivery_tiles,
         ("runs", "Module Instances", _counted(modules, MOST_RUNS), None),
         ("throughput", "rows inserted", compact(sum(run.rows_inserted for run in modules)), None),
     )
@@ -545,6 +471,7 @@ def make(control: Control, start: datetime) -> str:
             "problem": lambda r: message(r.problem),
         })),
         *task_sections,
+        *delivery_sections,
         section("directives", "Directives for the next run", table(directives, {
             "of": lambda r: r.instance_type.capitalize(),
             "code": lambda r: name(r.code),
@@ -585,17 +512,8 @@ def make(control: Control, start: datetime) -> str:
             }),
         )),
     ]  # fmt: skip
-    head = [
-        el("meta", charset="utf-8"),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        # The browser loads nothing and executes nothing, whatever a name holds.
-        el("meta", http_equiv="Content-Security-Policy",
-           content="default-src 'none'; style-src 'unsafe-inline'"),
-        el("title", f"OMD · {database} · {now.astimezone():%Y-%m-%d %H:%M}"),
-        Html(f"<style>{STYLE}</style>"),
-    ]  # fmt: skip
-    page = el("html", el("head", *head), "\n", el("body", el("main", *body)), lang="en")
-    return f"<!doctype html>\n{page}\n"
+    title = f"OMD · {database} · {now.astimezone():%Y-%m-%d %H:%M}"
+    return page(title, *body, style=STYLE)
 
 
 def _dispatch(
@@ -675,6 +593,75 @@ def _dispatch(
     return tiles, sections
 
 
+_VERDICT = {"ACCEPTED": "S", "ACCEPTED WITH FINDINGS": "A", "REJECTED": "F"}
+
+
+def _delivery(
+    control: Control, start: datetime
+) -> tuple[list[tuple[str, str, str, str | None]], list[Html]]:
+    """Return the tiles and sections of the room delivery; there are none until it is used."""
+    marks = control.report(v.DeliveryMarksRow, order_by=["interface_code", "entity_code"])
+    if not marks:
+        return [], []
+    log = control.report(
+        v.DeliveryLogRow, order_by=["delivery_id"], descending=True, limit=MOST_ROWS,
+        after={"status_datetime": start},
+    )  # fmt: skip
+    queue = control.report(
+        v.DeliveryQueueRow, order_by=["queue_id"], queue_status=["QUEUED", "LOADING"]
+    )
+    state = control.report(v.DeliveryStateRow, order_by=["delivery_id"])
+    # What is accepted waits for the facts, and stands in the queue.
+    unfinished = [row for row in state if row.delivery_status != "ACCEPTED"]
+    rejected = sum(row.verdict == "REJECTED" for row in log)
+    tiles = [
+        ("deliveries", "deliveries unfinished", compact(len(unfinished)), "A"),
+        ("verdicts", "deliveries rejected", compact(rejected), "F"),
+        ("deltas", "deltas queued", compact(len(queue)), None),
+    ]
+    sections = [
+        section("deliveries", "Unfinished deliveries", table(unfinished[:MOST_ROWS], {
+            "delivery#": lambda r: r.delivery_id,
+            "agreement": lambda r: name(r.agreement_code),
+            "interface": lambda r: r.interface_code,
+            "data of": lambda r: moment(r.snapshot_datetime),
+            "status": lambda r: el("span", r.delivery_status, cls="badge E"),
+            "run#": lambda r: r.attempt or None,
+            "for#": lambda r: r.status_age,
+            "waits for": lambda r: r.waits_for,
+        }), _only(len(unfinished[:MOST_ROWS]), len(unfinished), "deliveries")),
+        section("verdicts", "Deliveries", table(log, {
+            "delivery#": lambda r: r.delivery_id,
+            "agreement": lambda r: name(r.agreement_code),
+            "data of": lambda r: moment(r.snapshot_datetime),
+            "status": lambda r: r.delivery_status.lower() + (" (trial)" if r.is_dry_run else ""),
+            "verdict": lambda r: el(
+                "span", r.verdict.lower(), cls=f"badge {_VERDICT[r.verdict]}"
+            ) if r.verdict else None,
+            "since": lambda r: moment(r.status_datetime),
+            "Batch#": lambda r: r.batch_instance_id,
+            "tenant": lambda r: name(r.tenant_name),
+        }), el("p", f"Only the newest {MOST_ROWS:,} are shown.", cls="note")
+            if len(log) >= MOST_ROWS else None),
+        section("deltas", "Deltas that wait for the facts", table(queue[:MOST_ROWS], {
+            "item#": lambda r: r.queue_id,
+            "interface": lambda r: r.interface_code,
+            "delivery#": lambda r: r.delivery_id,
+            "data of": lambda r: moment(r.snapshot_datetime),
+            "status": lambda r: r.queue_status.lower(),
+            "queued": lambda r: moment(r.queued_datetime),
+            "rows": lambda r: row_counts(r.row_counts),
+        }), _only(len(queue[:MOST_ROWS]), len(queue), "items")),
+        section("marks", "Delivered up to", table(marks[:MOST_ROWS], {
+            "interface": lambda r: r.interface_code,
+            "entity": lambda r: r.entity_code,
+            "delivery#": lambda r: r.delivery_id,
+            "data of": lambda r: moment(r.snapshot_datetime),
+        }), _only(len(marks[:MOST_ROWS]), len(marks), "entities")),
+    ]  # fmt: skip
+    return tiles, sections
+
+
 def _instance(batch: int | None, module: int | None) -> Html | None:
     """Return an instance of one of the two kinds."""
     if batch is None and module is None:
@@ -706,28 +693,6 @@ def _ids(ids: Sequence[int]) -> str:
 
 
 STYLE = """
-:root {
-  color-scheme: light dark;
-  --page: #f6f7f9; --card: #fff; --ink: #1c2128; --soft: #5c6673; --line: #dfe3e8; --lane: #eef1f5;
-  --s: #3f9d76; --f: #d1372c; --e: #2f6fd6; --a: #c27803; --c: #8a94a3; --rows: #7667c7;
-  --f-soft: #fdecea; --e-soft: #e8f0fd; --a-soft: #fdf3dc; --s-soft: #e4f4ec; --c-soft: #eceff3;
-}
-@media screen and (prefers-color-scheme: dark) {
-  :root {
-    --page: #12161c; --card: #1a2027; --ink: #e4e8ee; --soft: #98a3b2; --line: #2c343e;
-    --lane: #222a33; --s: #4fb58c; --f: #f2655a; --e: #6aa0f5; --a: #e0a53c; --c: #7f8b9b;
-    --rows: #9c8ff0; --f-soft: #3b1f1f; --e-soft: #1b2c4a; --a-soft: #3a2d12; --s-soft: #17342a;
-    --c-soft: #28303a;
-  }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
-main { max-width: 1400px; margin: 0 auto; padding: 24px clamp(12px, 3vw, 32px) 48px; }
-header { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline; }
-h1 { font-size: 22px; margin: 0; overflow-wrap: anywhere; }
-header p { margin: 0; color: var(--soft); }
-h2 { font-size: 15px; margin: 0 0 12px; }
 nav { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 12px;
   margin: 20px 0; }
 .tile { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
@@ -736,35 +701,6 @@ nav { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr))
 .tile span { color: var(--soft); font-size: 13px; }
 .tile.F b { color: var(--f); } .tile.A b { color: var(--a); } .tile.E b { color: var(--e); }
 .tile:hover, .tile:focus-visible { border-color: var(--e); }
-:focus-visible { outline: 2px solid var(--e); outline-offset: 2px; }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
-  padding: 16px clamp(12px, 2vw, 20px); margin-bottom: 16px; }
-.none, .note { color: var(--soft); margin: 0; }
-.note { margin-top: 10px; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; }
-th { text-align: left; color: var(--soft); font-weight: 500; font-size: 12px; white-space: nowrap; }
-th, td { padding: 5px 16px 5px 0; vertical-align: top; border-bottom: 1px solid var(--line); }
-tr:last-child td { border-bottom: 0; }
-th:last-child, td:last-child { padding-right: 0; }
-th:last-child:not(.num), td:last-child:not(.num) { width: 100%; }
-time, .num, .nowrap { font-variant-numeric: tabular-nums; white-space: nowrap; }
-.num { text-align: right; }
-.message { overflow-wrap: anywhere; }
-.code { display: block; max-width: 28ch; overflow: hidden; text-overflow: ellipsis;
-  white-space: nowrap; }
-td bdi { display: inline-block; max-width: 40ch; overflow-wrap: break-word; }
-.message, td details { display: block; min-width: 24ch; max-width: 80ch; }
-summary { cursor: pointer; overflow-wrap: anywhere; }
-section > details > summary, .charts + details > summary { color: var(--soft); }
-details > .scroll { margin-top: 10px; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 6px 0 0; padding: 8px 10px;
-  background: var(--lane); border-radius: 6px; max-height: 24em; overflow-y: auto;
-  font: 12px/1.4 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
-.badge, .kind { display: inline-block; padding: 0 8px; border-radius: 9px; font-size: 12px;
-  line-height: 18px; white-space: nowrap; background: var(--c-soft); }
-.badge.S { background: var(--s-soft); } .badge.F { background: var(--f-soft); color: var(--f); }
-.badge.E { background: var(--e-soft); } .badge.A { background: var(--a-soft); }
 .LAST_RUN_FAILED, .LEASE_EXPIRED { background: var(--f-soft); color: var(--f); }
 .RUNNING_LONG, .NOT_RUN { background: var(--a-soft); }
 figure { margin: 0; }
@@ -800,25 +736,8 @@ rect.bar:hover, circle.bar:hover { stroke: var(--ink); }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(280px, 1fr)); gap: 24px;
   margin-bottom: 10px; }
 @media (max-width: 760px) { svg .odd { display: none; } }
-@media screen and (max-width: 700px) { /* a row becomes a card */
-  thead { display: none; }
-  table, tbody, tr, td, .message, td details { display: block; max-width: none; min-width: 0; }
-  tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
-  tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  td { display: grid; grid-template-columns: 88px minmax(0, 1fr); padding: 1px 0; border: 0; }
-  td.num { text-align: left; }
-  td > * { justify-self: start; }
-  td:empty { display: none; }
-  td::before { content: attr(data-t); color: var(--soft); font-size: 12px; }
-}
 @media print {
-  :root { color-scheme: light; --page: #fff; }
-  body { font-size: 11px; } main { padding: 0; max-width: none; }
-  section { break-inside: auto; border: 0; border-top: 1px solid var(--line); border-radius: 0;
-    padding: 10px 0; }
-  h2 { break-after: avoid; } tr, figure.days { break-inside: avoid; }
-  .scroll, .timeline { overflow: visible; max-height: none; } .axis { position: static; }
-  pre { max-height: none; }
-  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  figure.days { break-inside: avoid; }
+  .timeline { overflow: visible; max-height: none; } .axis { position: static; }
 }
 """

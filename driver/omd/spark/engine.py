@@ -11,10 +11,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
-    from omd.control.run import ModuleRun
+    from omd.control.run import EngineBlock, ModuleRun
+    from omd.delivery.rows import DeliveryConstraintsRow
+    from omd.delivery.run import DeliveryRun
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
@@ -91,7 +95,7 @@ class SparkEngine:
         return HeldSnapshot(dsn)
 
     def read(
-        self, run: ModuleRun, session: SparkSession, table: str | None, **options: Any
+        self, run: EngineBlock, session: SparkSession, table: str | None, **options: Any
     ) -> DataFrame:
         """See `omd.spark.read`."""
         from omd.spark.job import read
@@ -123,6 +127,29 @@ class SparkEngine:
         from omd.spark.lineage import transform
 
         transform(run)
+
+    def compile_checks(
+        self,
+        session: SparkSession,
+        document: Mapping[str, Any],
+        constraints: Iterable[DeliveryConstraintsRow],
+    ) -> None:
+        """See `omd.spark.delivery.checks.compile_checks`."""
+        from omd.spark.delivery.checks import compile_checks
+
+        compile_checks(session, document, constraints)
+
+    def deliver(self, run: DeliveryRun) -> None:
+        """See `omd.spark.delivery.run.deliver`."""
+        from omd.spark.delivery.run import deliver
+
+        deliver(run)
+
+    def delivered_in(self, folder: str, spark: SparkSession | None) -> list[str]:
+        """See `omd.spark.delivery.run.delivered_in`."""
+        from omd.spark.delivery.run import delivered_in
+
+        return delivered_in(folder, spark)
 
 
 def _context(session: SparkSession) -> Any:

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from omd.control.run import ModuleRun
+    from omd.control.room import Control
+    from omd.control.run import EngineBlock, ModuleRun
 
-__all__ = ["WriteResult", "read", "stamp", "write"]
+__all__ = ["WriteResult", "read", "stamp", "write", "write_table"]
 
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
@@ -41,7 +42,7 @@ class WriteResult:
 
 
 def read(
-    run: ModuleRun,
+    run: EngineBlock,
     spark: SparkSession,
     table: str | None = None,
     *,
@@ -97,7 +98,7 @@ def read(
     return register(spark, url).read.format("omd").schema(relation.schema()).options(**told).load()
 
 
-def _window(run: ModuleRun, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
+def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
     """Return the options that hold the load window of the run."""
     window = run.load_window
     if window is None:
@@ -191,37 +192,53 @@ def write(
     if run.module.platform_code == "SPARK":
         result = WriteResult(lake.write(run, stamped, target, mode == "overwrite"))
     else:
-        result = WriteResult(_write_table(run, stamped, target, mode))
+        result = WriteResult(
+            write_table(run.control, run.module_instance_id, stamped, target, mode=mode)
+        )
     run.rows(inserted=result.rows)
     return result
 
 
-def _write_table(
-    run: ModuleRun, stamped: DataFrame, table: str, mode: Literal["append", "overwrite"]
+def write_table(
+    control: Control,
+    module_instance_id: int,
+    rows: DataFrame,
+    table: str,
+    *,
+    mode: Literal["append", "overwrite"] = "append",
 ) -> int:
-    """Write stamped rows to PostgreSQL, and return how many there are."""
-    register(stamped.sparkSession, run.dsn)
-    relation = Relation.describe(run.dsn, table, None)
-    ledger = Ledger(run.module_instance_id, run.control.next_write_number(), str(relation))
+    """Write rows that carry their Module Instance ID to PostgreSQL; return how many there are.
+
+    Args:
+        control: the control of the run.
+        module_instance_id: the run that writes; each partition is committed under its fence, once.
+        rows: the rows.
+        table: the target.
+        mode: see `write`.
+    """
+    dsn = control.executor_dsn
+    register(rows.sparkSession, dsn)
+    relation = Relation.describe(dsn, table, None)
+    ledger = Ledger(module_instance_id, control.next_write_number(), str(relation))
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
-    Writer(run.dsn, relation, stamped.schema, mode == "overwrite", ledger)
+    Writer(dsn, relation, rows.schema, mode == "overwrite", ledger)
     if mode == "overwrite":
-        stamped = stamped.coalesce(1)
+        rows = rows.coalesce(1)
     options = {
-        "url": run.dsn,
+        "url": dsn,
         "table": table,
         "moduleInstance": str(ledger.module_instance_id),
         "writeNumber": str(ledger.write_number),
         "writePlan": relation.plan(),
     }
     try:
-        stamped.write.format("omd").mode(mode).options(**options).save()
+        rows.write.format("omd").mode(mode).options(**options).save()
     except PySparkException as error:
         failure = failure_in(error)
         if failure is None:
             raise  # the job itself failed
         raise failure from error
-    written = run.control.report(
+    written = control.report(
         WriteLogRow,
         module_instance_id=ledger.module_instance_id,
         write_number=ledger.write_number,

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from omd.spark.window import Window
 
-__all__ = ["Reader", "Split"]
+__all__ = ["Reader", "Split", "converted"]
 
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
 _MAX_PARTITIONS = 8  # without numPartitions; each partition needs a connection
@@ -160,7 +160,7 @@ class Reader(DataSourceReader):
                 )
                 cursor.execute(self.query(partition))
                 for batch in cursor.fetch_record_batch():
-                    yield self._converted(batch, schema)
+                    yield converted(batch, schema, self.relation)
             self._require_kept(connection)
         except adbc.Error as error:
             several = re.search(rf'{SEVERAL_DIMENSIONS}, column "(.*)", ', str(error))
@@ -172,18 +172,6 @@ class Reader(DataSourceReader):
             ) from error
         finally:
             connection.close()
-
-    def _converted(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-        arrays = []
-        for array, field in zip(batch.columns, schema, strict=True):
-            try:
-                arrays.append(read_array(array, field.type))
-            except (pa.ArrowInvalid, ValueError) as error:
-                raise CallerError(
-                    f'column "{field.name}" of {self.relation} does not fit into Spark: {error}',
-                    hint="Read a query that casts it, rounds it, or omits such rows.",
-                ) from error
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _require_kept(self, connection: Any) -> None:
         """Refuse rows of a table that was rewritten between the snapshot and this read."""
@@ -259,6 +247,20 @@ class Reader(DataSourceReader):
         return _ranges(
             key, 0, (high - low) // unit, number, lambda steps: sql.Literal(low + steps * unit)
         )
+
+
+def converted(batch: pa.RecordBatch, schema: pa.Schema, relation: Relation) -> pa.RecordBatch:
+    """Return a batch of PostgreSQL as Spark expects it."""
+    arrays = []
+    for array, field in zip(batch.columns, schema, strict=True):
+        try:
+            arrays.append(read_array(array, field.type))
+        except (pa.ArrowInvalid, ValueError) as error:
+            raise CallerError(
+                f'column "{field.name}" of {relation} does not fit into Spark: {error}',
+                hint="Read a query that casts it, rounds it, or omits such rows.",
+            ) from error
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _ranges(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from omd.spark.reader import Reader
 
-__all__ = ["register", "session"]
+__all__ = ["active", "register", "session"]
 
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -134,14 +134,15 @@ def register(spark: SparkSession, url: str = "") -> SparkSession:
         if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
             raise
         # Spark has looked into the active session, which is another one than this.
-        with _active(spark):
+        with active(spark):
             spark.dataSource.register(source)
     spark.conf.set(_REGISTERED, "true")
     return spark
 
 
 @contextmanager
-def _active(spark: SparkSession) -> Iterator[None]:
+def active(spark: SparkSession) -> Iterator[None]:
+    """Make a session the active one of this thread, in which Spark looks for data sources."""
     before = SparkSession.getActiveSession()
     spark.createDataFrame([], "nothing int")  # makes its session the active one
     try:

@@ -82,10 +82,13 @@ def snapshot(url: str = "") -> Iterator[str]:
         held.close()
 
 
-def taking_over(snapshot_id: str) -> tuple[str, str]:
-    """Return the first statements of a transaction that reads from a held snapshot."""
+def taking_over(snapshot_id: str, access: str = "READ ONLY") -> tuple[str, str]:
+    """Return the first statements of a transaction that reads from a held snapshot.
+
+    READ WRITE is for one that makes temporary tables.
+    """
     take = sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot_id))
-    return "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", take.as_string(None)
+    return f"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, {access}", take.as_string(None)
 
 
 def snapshot_error(error: Any) -> Any:

@@ -118,7 +118,8 @@ SELECT
     r.engine,
     r.state,
     r.hostid,
-    r.attempts
+    r.attempts,
+    r.topic_id
 FROM reasoned AS r
 -- A topic that has not begun is the furthest behind.
 ORDER BY lag DESC NULLS FIRST, r.topic_id ASC;
@@ -151,3 +152,4 @@ COMMENT ON COLUMN omd_lineage.ready_list.hostid IS
 'The holder of the topic; empty when there is none.';
 COMMENT ON COLUMN omd_lineage.ready_list.attempts IS
 'How many attempts at the planned block were made.';
+COMMENT ON COLUMN omd_lineage.ready_list.topic_id IS 'The number of the topic.';

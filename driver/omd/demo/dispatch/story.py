@@ -23,20 +23,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
 import omd
-from omd import install
 from omd.cli.common import PROGRAM
 from omd.demo import files
 from omd.demo.control.proof import table_line
 from omd.demo.dispatch import proof
+from omd.demo.stage import as_role, install_omd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from omd.demo.control.story import Screen
+    from omd.demo.stage import Screen
 
 __all__ = ["play"]
 
@@ -80,11 +79,7 @@ def play(dsn: str, folder: Path, screen: Screen) -> bool:
         options="-c TimeZone=UTC",
         row_factory=dict_row,
     ) as connection:
-        screen.title("Getting ready")
-        with screen.step("omd install") as step:
-            changed = install.needs_install(connection)
-            install.install(connection)
-            step.done(f"OMD {omd.__version__} {'is installed' if changed else 'was there'}")
+        install_omd(connection, screen)
         with screen.step("schema.sql") as step:
             connection.execute((_HERE / "schema.sql").read_bytes())
             step.done(f"a Batch, 2 topics, the family of tasks {FAMILY}")
@@ -440,8 +435,7 @@ class _Story:
     @property
     def runner(self) -> str:
         """The connection string of the workers: a worker needs no superuser."""
-        options = conninfo_to_dict(self.dsn).get("options") or ""
-        return make_conninfo(self.dsn, options=f"{options} -c role=omd_runner")
+        return as_role("omd_runner", self.dsn)
 
 
 class _Worker(subprocess.Popen[bytes]):

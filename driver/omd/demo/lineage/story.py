@@ -20,21 +20,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
 import omd
-from omd import install
 from omd.cli.common import PROGRAM
 from omd.demo import files
 from omd.demo.control.proof import table_line
 from omd.demo.lineage import proof
 from omd.demo.lineage.chart import LagSampler, chart
+from omd.demo.stage import SUBMIT_ARGS, as_role, install_omd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omd.demo.control.story import Screen
+    from omd.demo.stage import Screen
 
 __all__ = ["play"]
 
@@ -42,8 +41,6 @@ FACT, DASH = "fact.departure", "dash.sky_day"
 _HERE = Path(__file__).parent
 _ZONE = "America/New_York"
 _PATIENCE = 180.0
-# The second compiler of the JVM would cost more time than it saves in a step.
-_FOR_A_SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
 _TABLES = {
     "feed.flights": "pos, day, carrier, flight, origin, dest, sched_dep_time, dep_delay",
     "feed.weather": "pos, origin, visib, precip",
@@ -73,11 +70,7 @@ def play(dsn: str, folder: Path, screen: Screen, *, master: str | None = None) -
         options=f"-c TimeZone={_ZONE}",
         row_factory=dict_row,
     ) as connection:
-        screen.title("Getting ready")
-        with screen.step("omd install") as step:
-            changed = install.needs_install(connection)
-            install.install(connection)
-            step.done(f"OMD {omd.__version__} {'is installed' if changed else 'was there'}")
+        install_omd(connection, screen)
         with screen.step("schema.sql") as step:
             connection.execute((_HERE / "schema.sql").read_bytes())
             step.done("4 tables, a transform view, 4 topics")
@@ -391,8 +384,7 @@ class _Story:
     @property
     def runner(self) -> str:
         """The connection string of the schedulers: a scheduler needs no superuser."""
-        options = conninfo_to_dict(self.dsn).get("options") or ""
-        return make_conninfo(self.dsn, options=f"{options} -c role=omd_runner")
+        return as_role("omd_runner", self.dsn)
 
     def _start(self, *arguments: str) -> _Process:
         master = [] if self.master is None else ["--master", self.master]
@@ -404,7 +396,7 @@ class _Story:
             text=True,
             start_new_session=True,
             env={
-                "PYSPARK_SUBMIT_ARGS": _FOR_A_SHORT_LIFE,
+                "PYSPARK_SUBMIT_ARGS": SUBMIT_ARGS,
                 **os.environ,
                 "OMD_DSN": self.runner,
                 "PGTZ": _ZONE,

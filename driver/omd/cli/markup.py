@@ -1,0 +1,206 @@
+"""HTML pages without script, network or any other file.
+
+Every text goes through `el`, which escapes it, so a hostile name can't become markup.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+from omd.cli.common import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+__all__ = [
+    "Html",
+    "el",
+    "join",
+    "message",
+    "moment",
+    "name",
+    "number",
+    "page",
+    "section",
+    "table",
+    "text",
+]
+
+
+class Html(str):
+    """Markup, as opposed to text that has to be escaped."""
+
+    __slots__ = ()
+
+
+def text(value: object) -> str:
+    """Return a value as escaped text; characters that HTML can't hold are replaced."""
+    told = as_text(value) if not isinstance(value, str) else value
+    kept = "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in told)
+    return html.escape(kept)
+
+
+def el(tag: str, /, *children: object, **attributes: object) -> Html:
+    """Return an element; its texts and attributes are escaped.
+
+    The argument ``cls`` becomes ``class``; ``_`` in the name of an attribute becomes ``-``.
+    """
+    inside = "".join(c if isinstance(c, Html) else text(c) for c in children if c is not None)
+    told = "".join(
+        f' {"class" if key == "cls" else key.rstrip("_").replace("_", "-")}="{text(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    end = "" if tag == "meta" else f"</{tag}>"
+    return Html(f"<{tag}{told}>{inside}{end}")
+
+
+def join(parts: Iterable[Html]) -> Html:
+    """Return pieces of markup, one after the other."""
+    return Html("".join(parts))
+
+
+def name(code: object) -> Html:
+    """Return a code of the user's, isolated so that it can't turn the direction of the text."""
+    return el("bdi", code)
+
+
+def moment(value: datetime | None) -> Html:
+    """Return an instant, in the local time of the machine that made the page."""
+    if value is None:
+        return Html("")
+    if value.year == 1:  # the driver reads -infinity so
+        return Html("-&infin;")
+    local = value.astimezone()
+    return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
+
+
+def message(value: str | None) -> Html:
+    """Return a long text, of which only the first line is shown until it is opened."""
+    lines = (value or "").strip().splitlines()
+    if len(lines) <= 1 and len(value or "") <= 300:
+        return el("span", *lines, cls="message")
+    return el("details", el("summary", lines[0][:300]), el("pre", "\n".join(lines)))
+
+
+def number(value: float | None) -> str:
+    """Return a number with separated thousands."""
+    return "" if value is None else f"{value:,}"
+
+
+def table(rows: Sequence[Any], columns: dict[str, Callable[[Any], object]]) -> Html:
+    """Return a table; a column whose title ends in # holds numbers."""
+    if not rows:
+        return el("p", "None.", cls="none")
+    kinds = {title: "num" if title.endswith("#") else None for title in columns}
+    head = (el("th", title.rstrip("#"), scope="col", cls=kinds[title]) for title in columns)
+    body = (
+        el(
+            "tr",
+            *(
+                el("td", cell(row), cls=kinds[title], data_t=title.rstrip("#"))
+                for title, cell in columns.items()
+            ),
+        )
+        for row in rows
+    )
+    inside = el("table", el("thead", el("tr", *head)), el("tbody", *body))
+    return el("div", inside, cls="scroll", tabindex=0)
+
+
+def section(id_: str, title: str, *children: object) -> Html:
+    """Return a part of the page with its heading."""
+    return el("section", el("h2", title), *children, id=id_)
+
+
+def page(title: str, *body: Html, style: str = "") -> str:
+    """Return a whole page; ``style`` is added to what every page has."""
+    head = [
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        # The browser loads nothing and executes nothing, whatever a name holds.
+        el("meta", http_equiv="Content-Security-Policy",
+           content="default-src 'none'; style-src 'unsafe-inline'"),
+        el("title", title),
+        Html(f"<style>{STYLE}{style}</style>"),
+    ]  # fmt: skip
+    whole = el("html", el("head", *head), "\n", el("body", el("main", *body)), lang="en")
+    return f"<!doctype html>\n{whole}\n"
+
+
+STYLE = """
+:root {
+  color-scheme: light dark;
+  --page: #f6f7f9; --card: #fff; --ink: #1c2128; --soft: #5c6673; --line: #dfe3e8; --lane: #eef1f5;
+  --s: #3f9d76; --f: #d1372c; --e: #2f6fd6; --a: #c27803; --c: #8a94a3; --rows: #7667c7;
+  --f-soft: #fdecea; --e-soft: #e8f0fd; --a-soft: #fdf3dc; --s-soft: #e4f4ec; --c-soft: #eceff3;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    --page: #12161c; --card: #1a2027; --ink: #e4e8ee; --soft: #98a3b2; --line: #2c343e;
+    --lane: #222a33; --s: #4fb58c; --f: #f2655a; --e: #6aa0f5; --a: #e0a53c; --c: #7f8b9b;
+    --rows: #9c8ff0; --f-soft: #3b1f1f; --e-soft: #1b2c4a; --a-soft: #3a2d12; --s-soft: #17342a;
+    --c-soft: #28303a;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink);
+  font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+main { max-width: 1400px; margin: 0 auto; padding: 24px clamp(12px, 3vw, 32px) 48px; }
+header { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline; }
+h1 { font-size: 22px; margin: 0; overflow-wrap: anywhere; }
+header p { margin: 0; color: var(--soft); }
+h2 { font-size: 15px; margin: 0 0 12px; }
+:focus-visible { outline: 2px solid var(--e); outline-offset: 2px; }
+section { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
+  padding: 16px clamp(12px, 2vw, 20px); margin-bottom: 16px; }
+.none, .note { color: var(--soft); margin: 0; }
+.note { margin-top: 10px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th { text-align: left; color: var(--soft); font-weight: 500; font-size: 12px; white-space: nowrap; }
+th, td { padding: 5px 16px 5px 0; vertical-align: top; border-bottom: 1px solid var(--line); }
+tr:last-child td { border-bottom: 0; }
+th:last-child, td:last-child { padding-right: 0; }
+th:last-child:not(.num), td:last-child:not(.num) { width: 100%; }
+time, .num, .nowrap { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.num { text-align: right; }
+.message { overflow-wrap: anywhere; }
+.code { display: block; max-width: 28ch; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; }
+td bdi { display: inline-block; max-width: 40ch; overflow-wrap: break-word; }
+.message, td details { display: block; min-width: 24ch; max-width: 80ch; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
+section > details > summary, .charts + details > summary { color: var(--soft); }
+details > .scroll { margin-top: 10px; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 6px 0 0; padding: 8px 10px;
+  background: var(--lane); border-radius: 6px; max-height: 24em; overflow-y: auto;
+  font: 12px/1.4 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+.badge, .kind { display: inline-block; padding: 0 8px; border-radius: 9px; font-size: 12px;
+  line-height: 18px; white-space: nowrap; background: var(--c-soft); }
+.badge.S { background: var(--s-soft); } .badge.F { background: var(--f-soft); color: var(--f); }
+.badge.E { background: var(--e-soft); } .badge.A { background: var(--a-soft); }
+@media screen and (max-width: 700px) { /* a row becomes a card */
+  thead { display: none; }
+  table, tbody, tr, td, .message, td details { display: block; max-width: none; min-width: 0; }
+  tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
+  tr:last-child { border-bottom: 0; padding-bottom: 0; }
+  td { display: grid; grid-template-columns: 88px minmax(0, 1fr); padding: 1px 0; border: 0; }
+  td.num { text-align: left; }
+  td > * { justify-self: start; }
+  td:empty { display: none; }
+  td::before { content: attr(data-t); color: var(--soft); font-size: 12px; }
+}
+@media print {
+  :root { color-scheme: light; --page: #fff; }
+  body { font-size: 11px; } main { padding: 0; max-width: none; }
+  section { break-inside: auto; border: 0; border-top: 1px solid var(--line); border-radius: 0;
+    padding: 10px 0; }
+  h2 { break-after: avoid; } tr { break-inside: avoid; }
+  .scroll { overflow: visible; }
+  pre { max-height: none; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+"""

@@ -1,0 +1,926 @@
+"""The commands of delivery: models, tenants and agreements, deliveries and their receipts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd.cli.common import (
+    ExitCode,
+    Group,
+    Sections,
+    add_call,
+    call_arguments,
+    call_options,
+    document_option,
+    dsn_option,
+    instant,
+    limit_option,
+    open_control,
+    output_option,
+    row_dict,
+    short,
+    show,
+    show_document,
+    show_pairs,
+    tell_more,
+)
+from omd.delivery.calls import DeliveryCalls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from omd.delivery.document import Change, ModelFile
+    from omd.delivery.receipt import Receipt
+    from omd.delivery.room import Delivery
+
+
+@contextmanager
+def _open(dsn: str) -> Iterator[Delivery]:
+    """Open the room for one command."""
+    with open_control(dsn) as control:
+        yield control.delivery
+
+
+# Models -----------------------------------------------------------------------------------------
+
+
+@click.group(cls=Group)
+def model() -> None:
+    """Deploy and show models: what may be delivered to an interface, and what makes it acceptable.
+
+    \b
+    Examples:
+      omd model diff flights.yaml      shows what would change
+      omd model apply flights.yaml     deploys it
+      omd model show flights           gives it back as YAML
+    """
+
+
+_file = click.argument(
+    "file", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
+)
+_CHANGE = {"object": "object", "change": "change"}
+
+
+@model.command("apply")
+@_file
+@dsn_option
+@output_option
+@click.option(
+    "--spark/--no-spark",
+    default=None,
+    help="Whether Spark compiles the checks of a model that has changed; by default where it is "
+    "installed.",
+)
+def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
+    """Deploy the model of a YAML file, with its tenants and agreements, and show what has changed.
+
+    All of it is done or nothing. FILE holds a model document; it may also hold the lists tenants
+    and agreements, with the arguments of register_agreement.
+
+    \b
+      interface: flights
+      entities:
+        - name: carriers
+          key: [carrier]
+
+    Attributes:
+            - {name: carrier, type: text(2)}
+            - {name: name, type: text(80), mandatory: true}
+      tenants:
+        - {tenant: nyc, name: New York airports}
+      agreements:
+        - {agreement: nyc, tenant: nyc, completeness: COMPLETE}
+    """
+    version, changes, interface = _apply(file, dsn, dry_run=False, spark=spark)
+    if changes or output != "table":
+        show(changes, _CHANGE, output)
+    told = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
+    click.echo(f"Model {interface} has version {version}: {told}.", err=True)
+
+
+@model.command("diff")
+@_file
+@dsn_option
+@output_option
+def diff_file(file: Path, dsn: str, output: str) -> int:
+    """Show what apply would change, and change nothing; the exit code is 1 when there is anything.
+
+    It needs the same rights as apply, and is refused where apply would be.
+    """
+    _, changes, _ = _apply(file, dsn, dry_run=True, spark=False)
+    if changes or output != "table":
+        show(changes, _CHANGE, output)
+    return ExitCode.FAILURE if changes else ExitCode.OK
+
+
+def _apply(
+    file: Path, dsn: str, *, dry_run: bool, spark: bool | None
+) -> tuple[int, list[Change], str]:
+    from omd._core.errors import OmdError
+    from omd.delivery.document import apply_model, read_model
+
+    told = read_model(file)
+    with _open(dsn) as room:
+        try:
+            version, changes = apply_model(
+                room, told, dry_run=dry_run, compiler=_compiler(room, told, spark)
+            )
+        except OmdError as error:
+            for line in _problems(error, told, file):
+                click.echo(line, err=True)
+            raise
+    return version, changes, str(told.model.get("interface"))
+
+
+def _problems(error: Any, told: ModelFile, file: Path) -> Iterator[str]:
+    """Yield every problem that an error lists, with its place in the file."""
+    problems = error.detail.get("problems") or [
+        {"path": f"settings[{json.dumps(code)}]", "problem": "there is no such constraint"}
+        for code in error.detail.get("constraint_codes") or ()
+    ]
+    for problem in problems:
+        if "path" in problem:
+            line = told.line(problem["path"])
+            yield str(short(f"{file}:{line}: {problem['path'] or 'model'}: {problem['problem']}"))
+        else:
+            yield str(short(f"{file}: {problem['object']}: {problem['change']}"))
+
+
+def _compiler(
+    room: Delivery, told: ModelFile, spark: bool | None
+) -> Callable[[], Callable[[], None] | None] | None:
+    """Return what starts Spark and returns the check by it; None where Spark is not asked."""
+    entities = told.model.get("entities")
+    has_checks = isinstance(entities, list) and any(
+        isinstance(entity, dict) and entity.get("constraints") for entity in entities
+    )
+    if spark is False or not has_checks or (spark is None and not find_spec("pyspark")):
+        return None
+
+    def start() -> Callable[[], None] | None:
+        from omd._core.engines import engine
+
+        click.echo("Spark compiles the checks; --no-spark leaves this out.", err=True)
+        try:
+            session = engine("SPARK").session()
+        except Exception as error:
+            if spark:
+                raise
+            click.echo(short(f"Spark does not start, so it is left out: {error}"), err=True)
+            return None
+
+        def check() -> None:
+            from omd.delivery.rows import DeliveryConstraintsRow
+
+            code = str(told.model["interface"])
+            constraints = room.report(DeliveryConstraintsRow, interface_code=code)
+            engine("SPARK").compile_checks(session, told.model, constraints)
+
+        return check
+
+    return start
+
+
+@model.command("show")
+@click.argument("code")
+@dsn_option
+@click.option(
+    "--output",
+    type=click.Choice(["yaml", "json"]),
+    default="yaml",
+    show_default=True,
+    help="Format of what is printed to stdout.",
+)
+@click.option("--agreements", is_flag=True, help="With its tenants and agreements.")
+def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
+    """Print the model of the interface CODE as a document; applying it changes nothing."""
+    from omd.delivery.document import as_yaml, whole_document
+    from omd.delivery.rows import DeliveryAgreementsRow
+
+    with _open(dsn) as room:
+        document = room.model_document(code)
+        rows = (
+            room.report(DeliveryAgreementsRow, interface_code=code, order_by=["agreement_code"])
+            if agreements
+            else []
+        )
+    document = whole_document(document, rows)
+    if output == "json":
+        show_document(document)
+    else:
+        click.echo(as_yaml(document), nl=False)
+
+
+@model.command("list")
+@dsn_option
+@output_option
+def list_models(dsn: str, output: str) -> None:
+    """Show the interfaces and the versions of their models."""
+    from omd.delivery.rows import DeliveryModelsRow
+
+    with _open(dsn) as room:
+        found = room.report(DeliveryModelsRow, order_by=["interface_code"])
+    columns = {
+        "interface": "interface_code",
+        "version": "model_version",
+        "entities": "entities",
+        "deployed": "deployed_datetime",
+        "by": "deployed_by",
+    }
+    show(found, columns, output)
+
+
+# Deliveries -------------------------------------------------------------------------------------
+
+
+@click.group(cls=Sections)
+def delivery() -> None:
+    """Deliver: check what arrived against what was agreed, and store what has changed.
+
+    \b
+    Examples:
+      omd delivery run nyc --files 2013-01/ --dry-run     tries it, without effect
+      omd delivery run nyc --files 2013-01/               delivers
+      omd delivery receipt 7 --html receipt.html          writes its receipt for people
+    """
+
+
+_master = click.option("--master", metavar="URL", help="Spark's master; local[*] by default.")
+_wait = click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=600,
+    show_default=True,
+    metavar="S",
+    help="Seconds to wait for another delivery of the interface.",
+)
+_receipt_file = click.option(
+    "--receipt",
+    "page",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE.html",
+    help="Write the receipt to this file too, as a page for people.",
+)
+
+
+def _loads(
+    _ctx: click.Context, _parameter: click.Parameter, told: tuple[str, ...]
+) -> dict[str, Any] | None:
+    """Return how each entity is delivered: E, E=DELTA, or E={JSON}."""
+    found: dict[str, Any] = {}
+    for text in told:
+        entity, _, load = text.partition("=")
+        if not entity or entity in found:
+            what = "is given twice" if entity else "names no entity"
+            raise click.BadParameter(f"{entity or text} {what}")
+        try:
+            found[entity] = json.loads(load) if load.startswith("{") else load.upper() or "FULL"
+        except ValueError as error:
+            raise click.BadParameter(f"{load} is no JSON: {error}") from error
+    return found or None
+
+
+def _folder(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> str | None:
+    """Return a folder; whether one is there that is not local, Spark knows."""
+    if told is not None and "://" not in told and not Path(told).is_dir():
+        raise click.BadParameter(f"there is no folder {told}")
+    return told
+
+
+def _document(
+    _ctx: click.Context, _parameter: click.Parameter, path: Path | None
+) -> dict[str, Any] | None:
+    """Return what a YAML or JSON file holds."""
+    if path is None:
+        return None
+    from omd.delivery.document import read_document
+
+    return read_document(path)[0]
+
+
+delivery.section("Run deliveries")
+
+
+@delivery.command()
+@click.argument("agreement")
+@dsn_option
+@document_option
+@click.option(
+    "--files",
+    required=True,
+    callback=_folder,
+    metavar="DIR",
+    help="The folder of <entity>.csv, .json or .parquet, or of folders so named.",
+)
+@click.option(
+    "--snapshot",
+    "snapshot_datetime",
+    callback=instant,
+    metavar="T",
+    help="The time of the data, by default now; without a zone it is local.",
+)
+@click.option(
+    "--load",
+    "loads",
+    multiple=True,
+    callback=_loads,
+    metavar="E=DELTA",
+    help="How the entity E is delivered: FULL (the default), DELTA, or JSON such as "
+    '{"context": "ROWS", "rows": 120}; may be repeated.',
+)
+@click.option(
+    "--context",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    callback=_document,
+    metavar="FILE",
+    help="A YAML or JSON file of the keys that it is about, {entity: [{attribute: value}]}.",
+)
+@click.option("--dry-run", is_flag=True, help="Only validate; nothing is stored.")
+@click.option(
+    "--allow-deletes",
+    multiple=True,
+    metavar="E",
+    help="Lift the limit of deletes in the entity E this once; may be repeated.",
+)
+@click.option(
+    "--delete-type",
+    type=click.Choice(["LOGICAL", "PHYSICAL"], case_sensitive=False),
+    help="PHYSICAL removes all rows of a deleted key; by default they stay as history.",
+)
+@click.option("--message", metavar="TEXT", help="The words of the sender, which the receipt shows.")
+@_wait
+@_receipt_file
+@_master
+def run(
+    agreement: str,
+    dsn: str,
+    output: str,
+    files: str,
+    page: Path | None,
+    wait: float,
+    master: str | None,
+    message: str | None,
+    **told: Any,
+) -> int:
+    """Deliver a folder of files under AGREEMENT, and print the receipt.
+
+    The exit code is 7 when the delivery was rejected, 0 when it was accepted, 3 when it could not
+    begin within --wait: resume it then. Ctrl-C ends the run; resume goes on.
+
+    \b
+    Examples:
+      omd delivery run nyc --files 2013-01/ --snapshot 2013-02-01
+      omd delivery run nyc --files changes/ --load flights=DELTA --receipt receipt.html
+    """
+    arguments = {name: value for name, value in told.items() if value}
+    if message is not None:
+        arguments["message"] = {"message": message}
+    arguments["files"] = files
+    return _deliver(dsn, output, page, wait, master, agreement, arguments)
+
+
+@delivery.command()
+@click.argument("delivery_id", metavar="ID", type=int)
+@dsn_option
+@document_option
+@click.option(
+    "--files",
+    callback=_folder,
+    metavar="DIR",
+    help="Its files; by default its staging tables are read.",
+)
+@_wait
+@_receipt_file
+@_master
+def resume(
+    delivery_id: int,
+    dsn: str,
+    output: str,
+    files: str | None,
+    page: Path | None,
+    wait: float,
+    master: str | None,
+) -> int:
+    """Run a delivery that has not come to its end, and print the receipt.
+
+    It is the next attempt: what a former run has left is undone first. A delivery from files needs
+    them again. The exit codes are those of run.
+    """
+    arguments: dict[str, Any] = {"delivery_id": delivery_id}
+    arguments |= {"files": files} if files else {"staging": "postgres"}
+    return _deliver(dsn, output, page, wait, master, None, arguments)
+
+
+def _deliver(
+    dsn: str,
+    output: str,
+    page: Path | None,
+    wait: float,
+    master: str | None,
+    agreement: str | None,
+    arguments: Mapping[str, Any],
+) -> int:
+    import omd
+    from omd._core.engines import engine
+    from omd.delivery.progress import Progress
+    from omd.delivery.receipt import read_receipt
+
+    def tell(line: str) -> None:
+        click.echo(f"{time.strftime('%H:%M:%S')}  {short(line)}", err=True)
+
+    with omd.connect(dsn or None, application_name="omd-delivery") as control:
+        room: Any = control.delivery
+        block = room(
+            agreement,
+            **arguments,
+            wait=timedelta(seconds=wait),
+            spark=None if master is None else engine("SPARK").session(master),
+        )
+        with block:
+            tell(f"delivery {block.delivery_id}")
+            with Progress(control.delivery, block.delivery_id, tell):
+                block.run()
+        found = read_receipt(control.delivery, block.delivery_id)
+    _show_receipt(found, output, page)
+    return _exit_code(found)
+
+
+def _exit_code(found: Receipt) -> ExitCode:
+    return ExitCode.REJECTED if found.is_rejected else ExitCode.OK
+
+
+def _show_receipt(found: Receipt, output: str, page: Path | None) -> None:
+    from omd.delivery.receipt import as_page, print_receipt
+
+    if page is not None:
+        page.write_text(as_page(found), encoding="utf-8")
+    if output == "json":
+        show_document(found.document)
+    else:
+        print_receipt(found)
+    if page is not None:
+        click.echo(f"The receipt is in {page}.", err=True)
+
+
+def _add_end(name: str, call: Callable[..., Any], about: str, done: str) -> None:
+    """Add a command that ends deliveries for a reason."""
+
+    @delivery.command(name, help=about)
+    @click.argument("delivery_id", metavar="ID", type=int)
+    @dsn_option
+    @click.option(
+        "--reason", required=True, metavar="R", help="Why, in words, which the receipt shows."
+    )
+    def command(delivery_id: int, dsn: str, reason: str) -> None:
+        with _open(dsn) as room:
+            getattr(room, call.__name__)(delivery_id, reason)
+        click.echo(done.format(delivery_id), err=True)
+
+
+_add_end(
+    "reject",
+    DeliveryCalls.reject_delivery,
+    "Reject a delivery that is not validated yet: its data is not wanted.\n\n"
+    "A run of it is ended, and its later calls are refused.",
+    "Delivery {} is rejected.",
+)
+_add_end(
+    "cancel",
+    DeliveryCalls.cancel_delivery,
+    "Cancel a delivery that is not accepted yet: the work is not wanted.\n\n"
+    "A run of it is ended, and its later calls are refused.",
+    "Delivery {} is cancelled.",
+)
+_add_end(
+    "revert",
+    DeliveryCalls.revert_delivery,
+    "Take an accepted delivery back, as long as the facts have not taken it.\n\n"
+    "It must be the newest one of each of its entities.",
+    "Delivery {} is reverted.",
+)
+
+
+delivery.section("Stage with other tools")
+
+
+@delivery.command()
+@click.argument("agreement")
+@dsn_option
+@call_options(
+    DeliveryCalls.create_delivery,
+    names={"snapshot_datetime": "snapshot", "allow_deletes": "allow-deletes"},
+)
+def create(agreement: str, dsn: str, **told: Any) -> None:
+    """Create a delivery, and print its id; its staging tables stg_AGREEMENT are empty then.
+
+    Fill them with any tool, then report that they are complete, and resume the delivery.
+
+    \b
+    Example:
+      id=$(omd delivery create nyc --snapshot 2013-02-01)
+      psql -c "\\copy stg_nyc.flights FROM flights.csv CSV HEADER"
+      omd delivery loaded $id && omd delivery resume $id
+    """
+    with _open(dsn) as room:
+        answer = room.create_delivery(agreement, **call_arguments(told))
+    click.echo(answer.delivery_id)
+    click.echo(f"Delivery {answer.delivery_id} is {answer.delivery_status}.", err=True)
+
+
+add_call(
+    delivery,
+    "loaded",
+    DeliveryCalls.report_loaded,
+    room="delivery",
+    about="Report that the data of a delivery is complete.",
+    done="Delivery {delivery_id} is {answer}.",
+)
+
+
+# What there is ----------------------------------------------------------------------------------
+
+_LOG = {
+    "delivery": "delivery_id",
+    "agreement": "agreement_code",
+    "interface": "interface_code",
+    "data of": "snapshot_datetime",
+    "status": "delivery_status",
+    "verdict": "verdict",
+    "since": "status_datetime",
+    "trial": "is_dry_run",
+}
+_STATE = {
+    "delivery": "delivery_id",
+    "agreement": "agreement_code",
+    "data of": "snapshot_datetime",
+    "status": "delivery_status",
+    "since": "status_age",
+    "runs": "is_running",
+    "waits for": "waits_for",
+}
+_FINDINGS = {
+    "delivery": "delivery_id",
+    "entity": "entity_code",
+    "constraint": "constraint_code",
+    "type": "constraint_type",
+    "action": "action",
+    "violations": "violations",
+    "existing": "existing",
+    "threshold": "threshold",
+    "percent": "threshold_percent",
+    "level": "level",
+}
+_METRICS = {
+    "delivery": "delivery_id",
+    "entity": "entity_code",
+    "load": "load_type",
+    "status": "delivery_status",
+    "delivered": "rows_delivered",
+    "skipped": "rows_skipped",
+    "new": "rows_new",
+    "changed": "rows_changed",
+    "deleted": "rows_deleted",
+    "unchanged": "rows_unchanged",
+    "took": "duration",
+}
+_QUEUE = {
+    "item": "queue_id",
+    "interface": "interface_code",
+    "delivery": "delivery_id",
+    "data of": "snapshot_datetime",
+    "deletes": "delete_type",
+    "status": "queue_status",
+    "rows": "row_counts",
+    "queued": "queued_datetime",
+    "persisted": "finished_datetime",
+}
+_MARKS = {
+    "interface": "interface_code",
+    "entity": "entity_code",
+    "data of": "snapshot_datetime",
+    "delivery": "delivery_id",
+}
+_EVENTS = {
+    "at": "event_datetime",
+    "delivery": "delivery_id",
+    "run": "attempt",
+    "event": "event",
+    "status": "to_status",
+    "by": "editor",
+    "reason": "reason",
+}
+_CONSTRAINTS = {
+    "interface": "interface_code",
+    "constraint": "constraint_code",
+    "type": "constraint_type",
+    "stage": "stage",
+    "check": "expression",
+}
+_TENANTS = {"tenant": "tenant_code", "name": "tenant_name", "agreements": "agreement_codes"}
+_AGREEMENTS = {
+    "agreement": "agreement_code",
+    "tenant": "tenant_code",
+    "interface": "interface_code",
+    "from": "effective_from",
+    "to": "effective_to",
+    "entities": "entities",
+    "completeness": "completeness",
+    "inactive": "inactive_indicator",
+}
+_FILTERS = {
+    "delivery_id": ("delivery", int, "ID"),
+    "agreement_code": ("agreement", str, "CODE"),
+    "tenant_code": ("tenant", str, "CODE"),
+    "interface_code": ("interface", str, "CODE"),
+    "entity_code": ("entity", str, "CODE"),
+    "delivery_status": ("status", str, "STATUS"),
+}
+
+
+def _add_view(
+    name: str,
+    about: str,
+    view: str,
+    columns: Mapping[str, str],
+    order_by: list[str],
+    *,
+    newest: bool = False,
+) -> None:
+    """Add a command that shows a report of the room.
+
+    Args:
+        name: of the command.
+        about: its help.
+        view: the view, after ``delivery_``.
+        columns: those of the table, by their titles.
+        order_by: columns.
+        newest: there may be many rows: the newest ones are shown, the newest last.
+    """
+
+    @delivery.command(name, help=about)
+    @dsn_option
+    @output_option
+    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> None:
+        from omd.delivery import rows
+
+        row = getattr(rows, f"Delivery{view.title()}Row")
+        with _open(dsn) as room:
+            found = room.report(row, order_by=order_by, descending=newest, limit=limit, **equal)
+        if output == "table" and view == "queue":
+            from omd.delivery.receipt import row_counts
+
+            found = [dataclasses.replace(r, row_counts=row_counts(r.row_counts)) for r in found]
+        show(found[::-1] if newest else found, columns, output)
+        tell_more(found, limit)
+
+    for column, (option, type_, metavar) in _FILTERS.items():
+        if column in columns.values():
+            command.params.append(
+                click.Option(
+                    [f"--{option}", column],
+                    type=type_,
+                    metavar=metavar,
+                    help=f"Only this {option}.",
+                    callback=lambda _c, p, v: v.upper() if p.name == "delivery_status" and v else v,
+                )
+            )
+    if newest:
+        limit_option()(command)
+
+
+delivery.section("What happened")
+_add_view("list", "Show the deliveries, newest last.", "log", _LOG, ["delivery_id"], newest=True)
+_add_view(
+    "state",
+    "Show the deliveries that are not at an end, and what each waits for.",
+    "state",
+    _STATE,
+    ["delivery_id"],
+)
+
+
+@delivery.command("show")
+@click.argument("delivery_id", metavar="ID", type=int)
+@dsn_option
+@document_option
+def show_delivery(delivery_id: int, dsn: str, output: str) -> None:
+    """Show all that is known about a delivery, what it waits for, and what happened to it."""
+    from omd.delivery import rows as t
+
+    with _open(dsn) as room:
+        room.delivery_receipt(delivery_id)  # an unknown id is an error with a hint
+        [log] = room.report(t.DeliveryLogRow, delivery_id=delivery_id)
+        state = room.report(t.DeliveryStateRow, delivery_id=delivery_id)
+        entities = room.report(
+            t.DeliveryMetricsRow, delivery_id=delivery_id, order_by=["entity_code"]
+        )
+        events = room.report(
+            t.DeliveryEventsRow, delivery_id=delivery_id, order_by=["delivery_event_id"]
+        )
+        items = room.report(t.DeliveryQueueRow, delivery_id=delivery_id)
+    told = row_dict(log)
+    if state:
+        told |= {"is_running": state[0].is_running, "waits_for": state[0].waits_for}
+    told |= {"queue_id": items[0].queue_id} if items else {}
+    if output == "json":
+        show_document({**told, "entities": entities, "events": events})
+        return
+    show_pairs(told)
+    click.secho("\nEntities", bold=True)
+    of_all = ("delivery_id", "delivery_status", "duration")
+    show(entities, {t: c for t, c in _METRICS.items() if c not in of_all}, output)
+    click.secho("\nEvents", bold=True)
+    show(events, {t: c for t, c in _EVENTS.items() if c != "delivery_id"}, output)
+
+
+@delivery.command()
+@click.argument("delivery_id", metavar="ID", type=int)
+@dsn_option
+@document_option
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Write it to this file too, as a page for people.",
+)
+def receipt(delivery_id: int, dsn: str, output: str, page: Path | None) -> None:
+    """Print the receipt of a delivery: the verdict, why, and the counts; no row of its data."""
+    from omd.delivery.receipt import read_receipt
+
+    with _open(dsn) as room:
+        found = read_receipt(room, delivery_id)
+    _show_receipt(found, output, page)
+
+
+@delivery.command()
+@click.argument("delivery_id", metavar="ID", type=int)
+@dsn_option
+@output_option
+@click.option("--attempt", type=int, metavar="N", help="Only this run; by default the newest one.")
+@click.option("--entity", "entity_code", metavar="E", help="Only this entity.")
+@click.option("--constraint", metavar="CODE", help="Only rows that violate this constraint.")
+@limit_option()
+def quarantine(
+    delivery_id: int,
+    dsn: str,
+    output: str,
+    attempt: int | None,
+    entity_code: str | None,
+    constraint: str | None,
+    limit: int,
+) -> None:
+    """Show samples of the rows that violate a constraint, as they were staged.
+
+    It needs the role omd_data_reader, since these rows are data.
+    """
+    from omd.delivery.rows import QuarantineRow
+
+    with _open(dsn) as room:
+        newest = room.delivery_receipt(delivery_id)["attempt"]
+        found = room.report(
+            QuarantineRow,
+            delivery_id=delivery_id,
+            attempt=newest if attempt is None else attempt,
+            entity_code=entity_code,
+            order_by=["entity_code"],
+            limit=limit if constraint is None else None,
+        )
+    if constraint is not None:
+        found = [row for row in found if constraint in row.constraint_codes]
+    columns = {
+        "entity": "entity_code",
+        "key": "record_key",
+        "origin": "origin",
+        "constraints": "constraint_codes",
+        "skipped": "is_skipped",
+        "row": "raw",
+        "from": "staged_from",
+    }
+    show(found[:limit], columns, output)
+    tell_more(found[:limit], limit)
+
+
+_add_view(
+    "findings",
+    "Show what the newest run of each delivery found wrong, the newest last.",
+    "findings",
+    _FINDINGS,
+    ["delivery_id", "entity_code", "constraint_code"],
+    newest=True,
+)
+_add_view(
+    "metrics",
+    "Show how many rows each delivery brought of each entity, the newest last.",
+    "metrics",
+    _METRICS,
+    ["delivery_id", "entity_code"],
+    newest=True,
+)
+_add_view(
+    "events",
+    "Show what happened to each delivery, the newest last.",
+    "events",
+    _EVENTS,
+    ["delivery_event_id"],
+    newest=True,
+)
+_add_view(
+    "queue",
+    "Show the accepted deliveries, and how far the facts are, the newest last.",
+    "queue",
+    _QUEUE,
+    ["queue_id"],
+    newest=True,
+)
+_add_view(
+    "marks",
+    "Show up to when each entity was delivered; a delivery must be later.",
+    "marks",
+    _MARKS,
+    ["interface_code", "entity_code"],
+)
+
+
+# Agreements -------------------------------------------------------------------------------------
+
+delivery.section("Tenants and agreements")
+_add_view("tenants", "Show who delivers.", "tenants", _TENANTS, ["tenant_code"])
+_add_view(
+    "agreements",
+    "Show what each tenant may deliver to which interface.",
+    "agreements",
+    _AGREEMENTS,
+    ["agreement_code"],
+)
+_add_view(
+    "constraints",
+    "Show what each model checks.",
+    "constraints",
+    _CONSTRAINTS,
+    ["interface_code", "stage", "constraint_code"],
+)
+add_call(
+    delivery,
+    "register-tenant",
+    DeliveryCalls.register_tenant,
+    room="delivery",
+    about="Register a tenant, or change its name.",
+    done="Tenant {tenant_code} is registered.",
+    names={"tenant_name": "name"},
+)
+add_call(
+    delivery,
+    "remove-tenant",
+    DeliveryCalls.remove_tenant,
+    room="delivery",
+    about="Remove a tenant that has no agreement.",
+    done="Tenant {tenant_code} is removed.",
+)
+add_call(
+    delivery,
+    "register-agreement",
+    DeliveryCalls.register_agreement,
+    room="delivery",
+    about="Register an agreement, or change it.\n\n"
+    "What is not given keeps its value; a list or an object replaces the whole.\n\n"
+    "\b\nExample:\n"
+    "  omd delivery register-agreement nyc --tenant nyc --interface flights \\\n"
+    '    --settings \'{"flights.plausible": {"threshold": 10}}\'',
+    done="Agreement {agreement_code} is registered.",
+    names={"tenant_code": "tenant", "interface_code": "interface", "layer_code": "layer"},
+)
+
+
+# Upkeep -----------------------------------------------------------------------------------------
+
+delivery.section("Upkeep")
+
+
+@delivery.command()
+@dsn_option
+@click.option(
+    "--keep",
+    default="90 days",
+    show_default=True,
+    metavar="INTERVAL",
+    help="Keep those of deliveries that ended within this time.",
+)
+def purge(dsn: str, keep: str) -> None:
+    """Delete the deltas and the samples of deliveries that ended long ago; their counts stay."""
+    with _open(dsn) as room:
+        count = room.purge_deliveries(keep)
+    click.echo(f"Deliveries purged: {count:,}.", err=True)
+
+
+commands: list[click.Command] = [model, delivery]

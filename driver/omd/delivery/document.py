@@ -1,0 +1,414 @@
+"""Models in YAML files, with the tenants and agreements that belong to them.
+
+The values of a file are those of YAML 1.2: a country NO is a text, and so is a date. What is wrong
+with a model only the database knows; it names the paths, and `ModelFile` knows their lines.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+import psycopg
+import yaml
+
+from omd.cli.common import as_text
+from omd.delivery.calls import DeliveryCalls
+from omd.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from omd.delivery.room import Delivery
+
+__all__ = [
+    "Change",
+    "ModelFile",
+    "apply_model",
+    "as_yaml",
+    "read_document",
+    "read_model",
+    "whole_document",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between a file and what is deployed or registered.
+
+    Attributes:
+        object: an entity, an attribute, …, a tenant or an agreement.
+        change: what becomes of it.
+    """
+
+    object: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """What a file holds.
+
+    Attributes:
+        model: the model document.
+        tenants: the names of the tenants, by their codes; None: the present name stays.
+        agreements: the arguments of register_agreement, by the codes.
+        lines: the line of each path of the file.
+    """
+
+    model: dict[str, Any]
+    tenants: dict[str, str | None] = field(default_factory=dict)
+    agreements: dict[str, dict[str, Any]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def line(self, path: str) -> int:
+        """Return the line of a path; of what is missing, the line of that which lacks it."""
+        while path not in self.lines and path:
+            path = re.sub(r'(^|\.?)([^.\[\]]*|\[("(\\.|[^"\\])*"|\d+)\])$', "", path)
+        return self.lines.get(path, 1)
+
+
+# Files ------------------------------------------------------------------------------------------
+
+
+class _Loader(yaml.SafeLoader):
+    """A loader without the surprises of YAML 1.1: NO is no truth value, 012 is no number."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+
+for _tag, _pattern, _first in (
+    ("merge", r"<<", "<"),
+    ("null", r"|~|null|Null|NULL", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
+    ("float", r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", "-+0123456789"),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), list(_first)
+    )
+
+_CODES = {"tenant": "tenant_code", "interface": "interface_code", "layer": "layer_code"}
+_AGREEMENT = {
+    name
+    for name, parameter in inspect.signature(DeliveryCalls.register_agreement).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+} - {*_CODES.values()} | {*_CODES}
+
+
+def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return what a YAML file holds, and the line of each path in it.
+
+    Raises:
+        click.UsageError: it is no YAML, or no mapping.
+    """
+    try:
+        loader = _Loader(path.read_text(encoding="utf-8-sig"))
+        try:
+            node = loader.get_single_node()
+            lines = {} if node is None else dict(_lines(node, path))
+            document = None if node is None else loader.construct_document(node)
+        finally:
+            loader.dispose()
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise click.UsageError(f"{path}: {error}") from None
+    if not isinstance(document, dict):
+        raise click.UsageError(f"{path}: a mapping is expected")
+    return _plain(document), lines
+
+
+def read_model(path: Path) -> ModelFile:
+    """Return what a file holds.
+
+    Raises:
+        click.UsageError: it is no YAML, or its tenants or agreements are not like those that are
+            registered.
+    """
+    document, lines = read_document(path)
+    tenants = dict(_tenants(document.pop("tenants", None), path, lines))
+    agreements = dict(
+        _agreements(document.pop("agreements", None), document.get("interface"), path, lines)
+    )
+    return ModelFile(document, tenants, agreements, lines)
+
+
+def _lines(
+    node: yaml.Node, path: Path, at: str = "", within: tuple[int, ...] = ()
+) -> Iterator[tuple[str, int]]:
+    """Yield each path of a document, as the database writes it, with its line."""
+    if id(node) in within:
+        raise click.UsageError(f"{path}:{node.start_mark.line + 1}: an anchor holds itself")
+    within = (*within, id(node))
+    if isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise click.UsageError(f"{path}:{line}: a key must be a text")
+            if key.value in seen:
+                raise click.UsageError(f"{path}:{line}: {key.value} stands here twice")
+            seen.add(key.value)
+            quoted = key.value.replace("\\", "\\\\").replace('"', '\\"')
+            child = f'{at}["{quoted}"]' if at == "settings" else f"{at}.{key.value}".lstrip(".")
+            yield child, line
+            yield from _lines(value, path, child, within)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield f"{at}[{number}]", item.start_mark.line + 1
+            yield from _lines(item, path, f"{at}[{number}]", within)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: its keys are texts."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _entries(
+    told: Any, of: str, code: str, known: set[str], path: Path, lines: Mapping[str, int]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the entries of a list by their codes, after a look at their keys."""
+    if told is None:
+        return
+    if not isinstance(told, list):
+        raise click.UsageError(f"{path}:{lines[of]}: {of} must be a list")
+    seen = set()
+    for number, entry in enumerate(told):
+        place = f"{path}:{lines[f'{of}[{number}]']}"
+        if not isinstance(entry, dict) or not isinstance(entry.get(code), str):
+            raise click.UsageError(f"{place}: an entry of {of} is a mapping with {code}: its code")
+        for key in entry:
+            if key not in known | {code}:
+                known_ = ", ".join(sorted(known | {code}))
+                raise click.UsageError(
+                    f"{path}:{lines[f'{of}[{number}].{key}']}: {key} is not known; known are "
+                    f"{known_}"
+                )
+        if entry[code] in seen:
+            raise click.UsageError(f"{place}: {entry[code]} stands in {of} twice")
+        seen.add(entry[code])
+        yield entry[code], {k: v for k, v in entry.items() if k != code and v is not None}
+
+
+def _tenants(told: Any, path: Path, lines: Mapping[str, int]) -> Iterator[tuple[str, str | None]]:
+    for code, entry in _entries(told, "tenants", "tenant", {"name"}, path, lines):
+        yield code, None if "name" not in entry else str(entry["name"])
+
+
+def _agreements(
+    told: Any, interface: Any, path: Path, lines: Mapping[str, int]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    for code, entry in _entries(told, "agreements", "agreement", _AGREEMENT, path, lines):
+        arguments = {"interface_code": interface} if isinstance(interface, str) else {}
+        for key, value in entry.items():
+            is_flag = key == "inactive_indicator" and isinstance(value, bool)
+            arguments[_CODES.get(key, key)] = ("Y" if value else "N") if is_flag else value
+        yield code, arguments
+
+
+# The database -----------------------------------------------------------------------------------
+
+
+def apply_model(
+    room: Delivery,
+    file: ModelFile,
+    *,
+    dry_run: bool,
+    compiler: Callable[[], Callable[[], None] | None] | None = None,
+) -> tuple[int, list[Change]]:
+    """Deploy the model and register tenants and agreements, all in one transaction.
+
+    Args:
+        room: the room.
+        file: what `read_model` returned.
+        dry_run: nothing is changed. Where the file has agreements they are registered, and that is
+            rolled back.
+        compiler: is called where the model has changed, and returns what is called after its
+            deployment; an exception undoes all.
+
+    Returns:
+        The version of the model, and what has changed.
+    """
+    told = room.deploy_model(file.model, dry_run=True)
+    changes = _changes(told.changes)
+    if dry_run and not (file.tenants or file.agreements):
+        return told.model_version, changes
+    check = compiler() if changes and compiler is not None and not dry_run else None
+    with room.control.transaction():
+        if changes or not dry_run:
+            told = room.deploy_model(file.model)
+            changes = _changes(told.changes)
+            if check is not None:
+                check()
+        before = _registered(room, file)
+        for code, name in file.tenants.items():
+            room.register_tenant(code, tenant_name=name)
+        for code, arguments in file.agreements.items():
+            room.register_agreement(code, **arguments)
+        changes += _differences(before, _registered(room, file))
+        if dry_run:
+            raise psycopg.Rollback
+    return told.model_version, changes
+
+
+def _changes(told: Any) -> list[Change]:
+    return [Change(**change) for change in told]
+
+
+def _registered(room: Delivery, file: ModelFile) -> dict[str, dict[str, Any]]:
+    """Return what is registered of the tenants and agreements of a file, by their names."""
+    found: dict[str, dict[str, Any]] = {}
+    for tenant in room.report(DeliveryTenantsRow, tenant_code=[*file.tenants]):
+        found[f"tenant {tenant.tenant_code}"] = {"name": tenant.tenant_name}
+    for row in room.report(DeliveryAgreementsRow, agreement_code=[*file.agreements]):
+        found[f"agreement {row.agreement_code}"] = {
+            key: getattr(row, _CODES.get(key, key)) for key in sorted(_AGREEMENT)
+        }
+    return found
+
+
+def _differences(
+    before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Change]:
+    for name, now in after.items():
+        then = before.get(name)
+        if then is None:
+            yield Change(name, f"{name.partition(' ')[0]} added")
+            continue
+        for key, value in now.items():
+            if then[key] != value:
+                was = "was not given" if then[key] is None else f"was {as_text(then[key])}"
+                yield Change(name, f"{key} {was}, becomes {as_text(value)}")
+
+
+# As YAML ----------------------------------------------------------------------------------------
+
+
+class _Dumper(yaml.SafeDumper):
+    """It quotes what older readers of YAML take for another value, such as NO."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+    def represent_text(self, text: str) -> yaml.Node:
+        # On one line in any case, so that it may stand in a list.
+        return self.represent_scalar("tag:yaml.org,2002:str", text, '"' if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def whole_document(
+    model: Mapping[str, Any], agreements: Sequence[DeliveryAgreementsRow]
+) -> dict[str, Any]:
+    """Return a model with agreements and their tenants."""
+    document = {key: model[key] for key in _in_order(model)}
+    if agreements:
+        names = {row.tenant_code: row.tenant_name for row in agreements}
+        document["tenants"] = [{"tenant": code, "name": name} for code, name in names.items()]
+        document["agreements"] = [_agreement(row) for row in agreements]
+    return document
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """Return a model as YAML, as `read_model` reads it; what is short stands on one line."""
+    return "\n".join(_block(document, 0)) + "\n"
+
+
+_ORDER = [
+    *(
+        "agreement",
+        "tenant",
+        "interface",
+        "entities",
+        "name",
+        "parent",
+        "columns",
+        "type",
+        "attribute",
+        "key",
+    ),
+    *("attributes", "mandatory", "values", "source", "computed", "format", "alternate_keys"),
+    *("relationships", "constraints", "check", "query", "action", "threshold"),
+]
+
+
+def _in_order(keys: Mapping[str, Any]) -> list[str]:
+    return sorted(keys, key=lambda k: (_ORDER.index(k) if k in _ORDER else len(_ORDER), k))
+
+
+def _agreement(row: DeliveryAgreementsRow) -> dict[str, Any]:
+    defaults = {"layer": "LVL", "completeness": "PARTIAL", "inactive_indicator": "N"}
+    values = {key: getattr(row, _CODES.get(key, key)) for key in sorted(_AGREEMENT)}
+    told = {
+        key: str(value) if key.startswith("effective") else value
+        for key, value in values.items()
+        if value is not None and value != {} and defaults.get(key) != value
+    }
+    return {"agreement": row.agreement_code, **told}
+
+
+def _flow(value: Any) -> str:
+    """Return a value on one line."""
+    if isinstance(value, dict):
+        value = {key: value[key] for key in _in_order(value)}
+    text = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        default_flow_style=True,
+        sort_keys=False,
+        allow_unicode=True,
+        width=10**9,
+    )
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+def _is_literal(text: str) -> bool:
+    """Whether a text of several lines reads the same as a literal block."""
+    lines = text.removesuffix("\n").split("\n")
+    return (
+        len(lines) > 1
+        and all(line == line.rstrip() and line.isprintable() for line in lines)
+        and lines[0] == lines[0].lstrip()
+        and bool(lines[0] and lines[-1])
+    )
+
+
+def _block(value: Mapping[str, Any], depth: int) -> Iterator[str]:
+    """Yield the lines of a mapping."""
+    indent = "  " * depth
+    for key in _in_order(value) if depth else value:
+        item = value[key]
+        line = f"{indent}{_flow(key)}: {_flow(item)}"
+        if isinstance(item, str) and _is_literal(item):
+            yield f"{indent}{_flow(key)}: |{'' if item.endswith(chr(10)) else '-'}"
+            yield from (
+                f"{indent}  {part}".rstrip() for part in item.removesuffix("\n").split("\n")
+            )
+        elif not isinstance(item, (dict, list)) or not item:
+            yield line
+        elif isinstance(item, dict):
+            if len(line) <= 100 and depth:
+                yield line
+            else:
+                yield f"{indent}{_flow(key)}:"
+                yield from _block(item, depth + 1)
+        elif all(not isinstance(i, dict) for i in item) and len(line) <= 100:
+            yield line
+        else:
+            yield f"{indent}{_flow(key)}:"
+            for entry in item:
+                flow = f"{indent}  - {_flow(entry)}"
+                if not isinstance(entry, dict) or (
+                    len(flow) <= 100 and "\\n" not in flow and key != "entities"
+                ):
+                    yield flow
+                    continue
+                first, *rest = _block(entry, depth + 2)
+                yield f"{indent}  - {first.lstrip()}"
+                yield from rest

@@ -1,0 +1,86 @@
+"""What happens to a delivery while it runs, told line by line."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from omd._core.periodic import Periodic
+from omd.delivery.calls import DeliveryCalls
+from omd.delivery.rows import DeliveryEventsRow, DeliveryMetricsRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from omd._core.link import Link
+    from omd.delivery.room import Delivery
+
+__all__ = ["Progress"]
+
+
+class Progress:
+    """Tells each change of status and each count, over a connection of its own, until it is left.
+
+    Args:
+        room: the room.
+        delivery_id: the delivery.
+        tell: gets each line.
+    """
+
+    def __init__(self, room: Delivery, delivery_id: int, tell: Callable[[str], None]) -> None:
+        self._room = room
+        self._delivery_id = delivery_id
+        self._tell = tell
+        self._event = 0
+        self._counts: dict[str, tuple[Any, ...]] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Progress:
+        self._looks = Periodic(
+            "progress",
+            1.0,
+            0.0,
+            connect=lambda: self._room.control.new_link(name="-progress"),
+            call=self._look,
+            refused=self._tell,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._looks.stop()
+        self._look(self._room._link)
+
+    def _look(self, link: Link) -> bool:
+        calls = DeliveryCalls(link)
+        with self._lock:
+            for event in calls.report(
+                DeliveryEventsRow,
+                delivery_id=self._delivery_id,
+                after={"delivery_event_id": self._event},
+                order_by=["delivery_event_id"],
+            ):
+                self._event = event.delivery_event_id
+                self._tell(_event(event))
+            for row in calls.report(
+                DeliveryMetricsRow, delivery_id=self._delivery_id, order_by=["entity_code"]
+            ):
+                counts = (row.rows_delivered, row.rows_skipped, row.rows_new)
+                if row.rows_delivered is not None and self._counts.get(row.entity_code) != counts:
+                    self._counts[row.entity_code] = counts
+                    self._tell(_counts(row))
+        return False
+
+
+def _event(event: DeliveryEventsRow) -> str:
+    run = f", run {event.attempt}" if event.event == "begin_delivery" else ""
+    why = f": {event.reason}" if event.reason else ""
+    return f"{event.to_status}{run}{why}"
+
+
+def _counts(row: DeliveryMetricsRow) -> str:
+    told = f"{row.entity_code}: {row.rows_delivered:,} rows, {row.rows_skipped:,} left out"
+    if row.rows_new is not None:
+        told += (
+            f"; {row.rows_new:,} new, {row.rows_changed:,} changed, {row.rows_deleted:,} deleted"
+        )
+    return told

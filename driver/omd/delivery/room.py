@@ -1,0 +1,109 @@
+"""Delivery as Python sees it: the routines as methods (docs/explanation/delivery.md)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from omd.delivery.calls import DeliveryCalls
+from omd.delivery.run import DeliveryBlock, Receipt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from types import EllipsisType
+
+    from pyspark.sql import SparkSession
+
+    from omd.control.room import Control
+
+__all__ = ["Delivery", "Receipt"]
+
+
+class Delivery(DeliveryCalls):
+    """The room delivery: ``control.delivery`` (docs/explanation/delivery.md).
+
+    Examples:
+        receipt = control.deliver("nyc", files="2013-01/")
+        with control.delivery("nyc", entities={"flights": df}, loads={"flights": "DELTA"}) as d:
+            receipt = d.run()
+
+    Args:
+        control: the connection; it may serve other calls too.
+    """
+
+    def __init__(self, control: Control) -> None:
+        super().__init__(control._link)
+        self.control = control
+
+    def __call__(
+        self,
+        agreement_code: str | None = None,
+        *,
+        snapshot_datetime: datetime | None = None,
+        entities: Mapping[str, Any] | None = None,
+        files: Any | None = None,
+        staging: str | None = None,
+        loads: Mapping[str, Any] | Sequence[str] | None = None,
+        context: Mapping[str, Any] | None = None,
+        delete_type: str | None = None,
+        include_existing: bool | None = None,
+        allow_deletes: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        message: Mapping[str, Any] | None = None,
+        delivery_id: int | None = None,
+        wait: timedelta = timedelta(minutes=10),
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+    ) -> DeliveryBlock:
+        """Return a delivery as a block, which creates it; its `run` runs it.
+
+        It is handed over in one way: ``entities``, ``files`` or ``staging``. It delivers what is
+        there, and what ``loads`` names.
+
+        Args:
+            agreement_code: the agreement under which it is delivered.
+            snapshot_datetime: the time T of the data; by default now.
+            entities: DataFrames, or paths of files, by entity.
+            files: a folder of ``<entity>.csv``, ``.json`` (lines), ``.parquet``, or of folders so
+                named; nothing in it is changed.
+            staging: ``"postgres"``: the staging tables of the agreement, which the creation
+                empties; they are filled inside the block.
+            loads: how entities are loaded: what ``p_entities`` of create_delivery takes.
+            context: the keys that the delivery is about, {entity: [{attribute: value}]}.
+            delete_type: LOGICAL or PHYSICAL.
+            include_existing: previous versions of skipped rows stand for them.
+            allow_deletes: entities whose threshold of deletes is lifted this once.
+            dry_run: it is validated without effect.
+            message: the words of the sender.
+            delivery_id: resume this delivery instead of creating one; its data is read again.
+            wait: for how long it waits until it may begin.
+            spark: the session; by default that of the control, or the active one, or a new one.
+            lease: a lease other than that of the control; None for none.
+        """
+        return DeliveryBlock(
+            self,
+            agreement_code,
+            created={
+                "snapshot_datetime": snapshot_datetime,
+                "context": context,
+                "delete_type": delete_type,
+                "include_existing": include_existing,
+                "allow_deletes": allow_deletes,
+                "dry_run": dry_run,
+                "message": message,
+            },
+            loads=loads,
+            entities=entities,
+            files=None if files is None else str(files),
+            staging=staging,
+            delivery_id=delivery_id,
+            wait=wait,
+            spark=spark,
+            lease=lease,
+        )
+
+    def deliver(self, agreement_code: str | None = None, **arguments: Any) -> Receipt:
+        """Deliver in one call, and return the receipt; the arguments are those of the block."""
+        with self(agreement_code, **arguments) as block:
+            return block.run()

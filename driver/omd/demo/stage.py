@@ -1,0 +1,85 @@
+"""What the stories of the demos share: the place where they are told, and how they get ready."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Protocol
+
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+import omd
+from omd import install
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    import psycopg
+    from pyspark.sql import SparkSession
+
+__all__ = ["SUBMIT_ARGS", "Screen", "Step", "as_role", "install_omd", "session"]
+
+# The second compiler of the JVM would cost more time than it saves in the demo.
+_FOR_A_SHORT_LIFE = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+SUBMIT_ARGS = " ".join(
+    [*(f'--conf "{name}={value}"' for name, value in _FOR_A_SHORT_LIFE.items()), "pyspark-shell"]
+)
+"""The same for the JVM of another process, as PYSPARK_SUBMIT_ARGS."""
+
+
+class Screen(Protocol):
+    """The place where the story is told."""
+
+    def title(self, text: str) -> None:
+        """Begin a chapter."""
+
+    def say(self, text: str) -> None:
+        """Show a text."""
+
+    def step(self, text: str) -> AbstractContextManager[Step]:
+        """Show that something is being done, and how it ended."""
+
+    def table(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Show rows, under the keys of the first one."""
+
+
+class Step(Protocol):
+    """Something that is being done."""
+
+    def done(self, text: str, mark: str = "✓") -> None:
+        """Tell how it ended."""
+
+
+def install_omd(connection: psycopg.Connection[Any], screen: Screen) -> None:
+    """Begin the story: install OMD if it is missing, or older."""
+    screen.title("Getting ready")
+    with screen.step("omd install") as step:
+        changed = install.needs_install(connection)
+        install.install(connection)
+        step.done(f"OMD {omd.__version__} {'is installed' if changed else 'was there'}")
+
+
+def as_role(role: str, dsn: str) -> str:
+    """Return a connection string that works as a role: no program of a demo needs a superuser."""
+    options = conninfo_to_dict(dsn).get("options") or ""
+    return make_conninfo(dsn, options=f"{options} -c role={role}")
+
+
+def session(log: Path, master: str | None) -> SparkSession:
+    """Return a session whose JVM writes its messages to a log file, not to the terminal."""
+    from omd.spark import session as spark_session
+
+    with log.open("w") as file:
+        sys.stderr.flush()
+        terminal = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            return spark_session(master, _FOR_A_SHORT_LIFE)
+        finally:
+            os.dup2(terminal, 2)
+            os.close(terminal)

@@ -1,0 +1,125 @@
+"""The delta: what differs from the current rows (docs/explanation/delivery.md, rule Q17).
+
+Keys come from the narrow frame of stage 2, full rows are read again from staging.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.spark.delivery.hashes import row_hash
+from omd.spark.delivery.stage2 import OPERATION
+from omd.spark.job import write_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from omd.delivery.run import DeliveryRun
+    from omd.spark.delivery.stage2 import Side
+
+__all__ = ["write_delta"]
+
+
+def write_delta(run: DeliveryRun, side: Side) -> int:
+    """Write the delta of an entity; return how many rows it must have then.
+
+    The number is that of the keys, not that of the rows written: staging that gives other rows when
+    it is read again is found out when the delta is applied.
+    """
+    plan, checked = side.plan, side.checked
+    assert plan is not None and checked is not None  # noqa: S101, PT018 - it is delivered
+    emptied = side.emptied()
+    operations = side.operations().select(
+        *side.key,
+        OPERATION,
+        "_delivered",
+        *(side.marked_empty(name).alias(f"_empty_{name}") for name in emptied),
+    )
+    operations = operations.persist()
+    try:
+        counts: dict[str | None, int] = {
+            row[OPERATION]: row["count"] for row in operations.groupBy(OPERATION).count().collect()
+        }
+        new, changed, deleted = (counts.get(op, 0) for op in "NAR")
+        if new + changed + deleted:
+            frames = []
+            if new + changed:
+                frames.append(_full_rows(side, operations, new, changed, emptied))
+            if deleted:
+                frames.append(
+                    operations.filter(F.col(OPERATION) == "R").select(*side.key, OPERATION)
+                )
+            rows = functools.reduce(
+                lambda one, other: one.unionByName(other, allowMissingColumns=True), frames
+            )
+            instance = run.instances[side.name]
+            write_table(run.control, instance, _stamped(run, rows, instance), plan.delta_table)
+        return new + changed + deleted
+    finally:
+        operations.unpersist()
+
+
+def _full_rows(
+    side: Side, operations: DataFrame, new: int, changed: int, emptied: list[str]
+) -> DataFrame:
+    """Return the rows that are new or changed, whole, with their operation.
+
+    What most delivered rows have in common is assumed of all of them, and only the keys of the
+    others are joined: few of many rows change in a later delivery, and all are new in the first.
+    """
+    plan, checked = side.plan, side.checked
+    assert plan is not None and checked is not None  # noqa: S101, PT018 - it is delivered
+    key = list(side.key)
+    rows = checked.rows().filter("_readable AND NOT _delete AND NOT _skip")
+    none = side.delivered - new - changed
+    usual = max(("N", new), ("A", changed), (None, none), key=lambda pair: pair[1])[0]
+    others = operations.filter("_delivered").select(
+        *key, F.col(OPERATION), *(f"_empty_{n}" for n in emptied)
+    )
+    if usual is None:
+        others = others.filter(F.col(OPERATION).isin("N", "A"))
+        rows = rows.join(others.select(*key), key, "left_semi").join(others, key)
+    elif new + changed < side.delivered or emptied or (new and changed):
+        is_other = ~F.col(OPERATION).eqNullSafe(usual)
+        for name in emptied:
+            is_other = is_other | F.col(f"_empty_{name}")
+        others = others.filter(is_other).withColumn("_other", F.lit(True))
+        rows = rows.join(others, key, "left").filter(
+            F.col("_other").isNull() | F.col(OPERATION).isin("N", "A")
+        )
+        rows = rows.withColumn(
+            OPERATION, F.when(F.col("_other"), F.col(OPERATION)).otherwise(F.lit(usual))
+        )
+    else:
+        rows = rows.withColumn(OPERATION, F.lit(usual))
+    values = {a.name: F.col(a.name) for a in plan.attributes}
+    hash_a, hash_b = F.col("_hash_a"), F.col("_hash_b")
+    if emptied:
+        is_emptied = F.lit(False)
+        for name in emptied:
+            # Without a mark the flag is NULL.
+            is_empty = F.coalesce(F.col(f"_empty_{name}"), F.lit(False))
+            is_emptied = is_emptied | is_empty
+            values[name] = F.when(~is_empty, F.col(name))
+        after = row_hash(plan.attributes, values.__getitem__, plan.key)
+        hash_a = F.when(is_emptied, after[0]).otherwise(hash_a)
+        hash_b = F.when(is_emptied, after[1]).otherwise(hash_b)
+    return rows.select(
+        *(value.alias(name) for name, value in values.items()),
+        F.col(OPERATION),
+        hash_a.alias("acm_hash_a"),
+        hash_b.alias("acm_hash_b"),
+    )
+
+
+def _stamped(run: DeliveryRun, rows: DataFrame, instance: int) -> DataFrame:
+    names = [n for n in rows.columns if n != OPERATION]
+    return rows.select(
+        F.lit(run.delivery_id).cast("bigint").alias("delivery_id"),
+        F.col(OPERATION).alias("acm_record_ind"),
+        F.lit(instance).cast("bigint").alias("acm_audit_id"),
+        *names,
+    )

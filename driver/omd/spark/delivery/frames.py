@@ -1,0 +1,56 @@
+"""Frames that are kept, and forget how they were made.
+
+A frame of a round is made of those of the rounds before, several times over. If each carried its
+whole plan, the plans would grow exponentially, and Spark would spend its time on reading them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column, Row
+
+__all__ = ["Keeper", "plain"]
+
+
+class Keeper:
+    """Keeps frames until `release`; what is lost with an executor is computed again."""
+
+    def __init__(self) -> None:
+        self._kept: list[DataFrame] = []
+
+    def keep(
+        self, frame: DataFrame, counts: Sequence[Column], by: Sequence[str] = ()
+    ) -> tuple[DataFrame, list[Row]]:
+        """Compute a frame and keep it; return it, and aggregates over its rows.
+
+        Args:
+            frame: the frame.
+            counts: what is aggregated.
+            by: the columns by which it is grouped.
+        """
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        self._kept.append(kept)
+        counted = kept.groupBy(*by).agg(*counts).collect()
+        return plain(kept), counted
+
+    def release(self) -> None:
+        """Forget all frames."""
+        while self._kept:
+            self._kept.pop().unpersist()
+
+
+def plain(kept: DataFrame) -> DataFrame:
+    """Return a frame that is kept and computed already, without its plan but with its size."""
+    spark = kept.sparkSession
+    sql: Any = spark._jvm.org.apache.spark.sql  # type: ignore[union-attr]
+    rows = kept._jdf.queryExecution().toRdd()
+    logical = getattr(getattr(sql.execution, "LogicalRDD$"), "MODULE$")
+    plan = logical.fromDataset(rows, kept._jdf, False, False)
+    return DataFrame(sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)

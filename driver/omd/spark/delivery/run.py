@@ -1,0 +1,135 @@
+"""A run of a delivery: plan → staged → checked → judged → delta.
+
+The rules are in docs/explanation/delivery.md. It counts and writes. What is planned, whether a
+count is too high and what is applied is the database's.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING
+
+from omd.spark.delivery.delta import write_delta
+from omd.spark.delivery.plan import Plan
+from omd.spark.delivery.samples import Samples
+from omd.spark.delivery.stage1 import check
+from omd.spark.delivery.stage2 import Judgement, kept
+from omd.spark.delivery.staging import names_in, stage, working_session
+from omd.spark.sessions import active, register, session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pyspark.sql import SparkSession
+
+    from omd.delivery.run import DeliveryRun
+    from omd.spark.delivery.stage1 import Checked
+    from omd.spark.delivery.staging import Staged
+
+__all__ = ["deliver", "delivered_in"]
+
+
+def deliver(run: DeliveryRun) -> None:
+    """Validate a delivery in both stages, and apply it where it is acceptable.
+
+    Args:
+        run: the open run.
+    """
+    if run.spark is None:
+        run.spark = session()
+    run.attach(run.spark)
+    spark = working_session(register(run.spark, run.dsn))
+    with active(spark):
+        first = Plan.read(run.room.validation_plan(run.delivery_id, 1))
+        staged = stage(spark, first, run.given, lambda table: run.read(spark, table))
+        checked: dict[str, Checked] = {}
+        try:
+            _work(run, spark, first, staged, checked)
+        finally:
+            for entity in checked.values():
+                entity.release()
+
+
+def delivered_in(folder: str, spark: SparkSession | None) -> list[str]:
+    """Return the entities of which a folder has files, by the names of these.
+
+    Args:
+        folder: the folder.
+        spark: the session; a new one where there is none.
+    """
+    return names_in(spark or session(), folder)
+
+
+def _work(
+    run: DeliveryRun,
+    spark: SparkSession,
+    first: Plan,
+    staged: Mapping[str, Staged],
+    checked: dict[str, Checked],
+) -> None:
+    room, delivery_id, attempt = run.room, run.delivery_id, run.attempt
+    at_once = int(first.options["max_concurrent_entities"])
+    samples = Samples(run, first)
+
+    def measure(name: str) -> None:
+        entity = first.entities[name]
+        checked[name] = found = check(entity, staged[name], kept(entity))
+        staged[name].unchanged()
+        room.register_violations(delivery_id, attempt, 1, name, found.measures())
+        samples.take_checked(found)
+
+    _each(run, spark, at_once, first.entities, measure)
+    if room.stage_verdict(delivery_id, attempt, 1).verdict is not None:
+        return
+    second = Plan.read(room.validation_plan(delivery_id, 2))
+    judgement = Judgement(run, spark, second, checked)
+    try:
+        judgement.judge()
+        for side in judgement.planned:
+            room.register_violations(delivery_id, attempt, 2, side.name, judgement.measures(side))
+            samples.take_judged(side)
+        if room.stage_verdict(delivery_id, attempt, 2).delivery_status != "VALIDATED":
+            return
+        sides = {side.name: side for side in judgement.delivered}
+        written: dict[str, int] = {}
+
+        def write(name: str) -> None:
+            written[name] = write_delta(run, sides[name])
+            staged[name].unchanged()
+
+        _each(run, spark, at_once, sides, write)
+        room.apply_delta(delivery_id, attempt, written)
+    finally:
+        judgement.release()
+
+
+def _each(
+    run: DeliveryRun,
+    spark: SparkSession,
+    at_once: int,
+    things: Iterable[str],
+    work: Callable[[str], None],
+) -> None:
+    """Call a function with each of several things, a few at the same time."""
+    names = list(things)
+    if min(at_once, len(names)) < 2:
+        for name in names:
+            run.check()
+            work(name)
+        return
+
+    def attached(name: str) -> None:
+        run.attach(spark)
+        with active(spark):
+            work(name)
+
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix=f"omd-delivery-{run.delivery_id}")
+    try:
+        for done in as_completed([pool.submit(attached, name) for name in names]):
+            done.result()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        run.cancel()  # otherwise the others would work to their end
+        raise
+    finally:
+        pool.shutdown()

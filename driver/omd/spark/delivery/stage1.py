@@ -1,0 +1,363 @@
+"""Stage 1: checks within the delivered rows (docs/explanation/delivery.md, rule Q8).
+
+One scan: casts and checks are expressions that set bits of a mask. Only keys, hash and mask are
+shuffled, to find duplicate keys; whole rows are read again where they are needed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from pyspark import StorageLevel
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import Column, Window
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import NullType, StructType
+
+from omd.delivery.errors import InvalidModel
+from omd.spark.delivery import casts
+from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
+from omd.spark.delivery.staging import BAD, FROM, RAW, TORN, flat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from omd.spark.delivery.plan import Attribute, Constraint, EntityPlan
+    from omd.spark.delivery.staging import Staged
+
+__all__ = ["DELETE", "MASK", "READABLE", "SKIP", "Checked", "check", "has"]
+
+MASK, READABLE, DELETE, SKIP = "_mask", "_readable", "_delete", "_skip"
+_WORD = 63  # bits of a bigint that leave its sign alone
+_EMPTY, _SKIP = "EMPTY COLUMN", "SKIP ROW"
+_TESTS = {"row_format", "datatype", "mandatory", "enumeration", "value", "record", "primary_key"}
+_PRESENT, _COMPUTED, _TWICE = "_present_", "_computed_", "_twice"
+
+
+def has(bit: int) -> Column:
+    """Return whether the bit of a constraint is set in ``_mask``, an array of bigints."""
+    word, place = divmod(bit, _WORD)
+    return F.col(MASK)[word].bitwiseAND(_bits(1 << place)) != 0
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The rows of an entity after stage 1; bit i of ``_mask`` belongs to ``constraints[i]``.
+
+    ``narrow`` is persisted: the key, the attributes to keep, ``_readable``, ``_delete``, ``_skip``,
+    ``_mask``, ``_hash_a``, ``_hash_b``; duplicates of the key are marked. Its rows that are not
+    skipped have a key, and each another one.
+    """
+
+    entity: EntityPlan
+    constraints: tuple[Constraint, ...]
+    narrow: DataFrame
+    _rows: DataFrame
+    _measures: Mapping[str, Any]
+
+    def rows(self) -> DataFrame:
+        """Return all rows, to be read again.
+
+        They have every attribute, typed and emptied, the flags, mask and hash as ``narrow`` has
+        them, except that duplicates of the key are not marked, ``_raw``, the struct of the staged
+        columns, and ``_from``.
+        """
+        return self._rows
+
+    def measures(self) -> dict[str, Any]:
+        """Return what `omd_delivery.register_violations` takes for stage 1."""
+        return dict(self._measures)
+
+    def release(self) -> None:
+        """Free the narrow frame."""
+        self.narrow.unpersist()
+
+
+def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Checked:
+    """Check the staged rows of an entity.
+
+    Args:
+        entity: the entity in the plan of stage 1.
+        staged: its rows.
+        keep: attributes that the narrow frame has beside the key.
+
+    Raises:
+        DeliveryArgumentInvalid: a staged column can't be cast at all.
+        InvalidModel: an expression of the model can't be compiled.
+    """
+    rules = _Rules(entity)
+    rows, lacking = rules.rows(staged)
+    narrow = rules.narrow(rows, keep).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        counted = Counter[tuple[int, ...]]()
+        for mask, count in narrow.groupBy(MASK).count().toLocalIterator():
+            counted[tuple(mask)] += count
+        torn = any(rules.torn.is_in(mask) for mask in counted)
+    except BaseException:
+        narrow.unpersist()
+        raise
+    if torn and staged.whole is not None:
+        narrow.unpersist()
+        return check(entity, staged.whole(), keep)
+    shown = rows.select(
+        *(F.col(a.name) for a in entity.attributes),
+        *(READABLE, DELETE, rules.skips().alias(SKIP), MASK, HASH_A, HASH_B, RAW, FROM),
+    )
+    measures = rules.measures(counted, staged, lacking)
+    return Checked(entity, entity.constraints, narrow, shown, measures)
+
+
+@dataclass(frozen=True)
+class _Bit:
+    """The place of a bit in the words of a mask."""
+
+    word: int
+    value: int
+
+    @classmethod
+    def at(cls, bit: int) -> _Bit:
+        word, place = divmod(bit, _WORD)
+        return cls(word, 1 << place)
+
+    def is_in(self, mask: Sequence[int]) -> bool:
+        return mask[self.word] & self.value != 0
+
+
+class _Rules:
+    """The constraints of an entity as columns."""
+
+    def __init__(self, entity: EntityPlan) -> None:
+        self.entity = entity
+        self.names = [a.name for a in entity.attributes]
+        self.constraints = entity.constraints
+        self.bits = [_Bit.at(n) for n in range(len(self.constraints) + 1)]
+        self.torn = self.bits[-1]  # beside the constraints: the part of a record
+        self.words = [f"_word{n}" for n in range(self.torn.word + 1)]
+        self.emptying: dict[str, list[_Bit]] = {}
+        for constraint, bit in self._of(["enumeration", "value"]):
+            if constraint.action == _EMPTY and constraint.attribute is not None:
+                self.emptying.setdefault(constraint.attribute, []).append(bit)
+
+    def _of(self, types: Collection[str]) -> list[tuple[Constraint, _Bit]]:
+        pairs = zip(self.constraints, self.bits, strict=False)
+        return [(c, b) for c, b in pairs if c.type in types]
+
+    def rows(self, staged: Staged) -> tuple[DataFrame, int]:
+        """Return all rows, checked but for duplicates; and how many computed ones lack a column."""
+        source, computed, lacking = self._computed(staged)
+        cast = self._cast(source, computed)
+        try:
+            return self._checked(cast), lacking
+        except AnalysisException as error:
+            for constraint, _ in self._of(["value", "record"]):
+                try:
+                    cast.select(_is_false(constraint))
+                except AnalysisException as own:
+                    raise _uncompiled(constraint.code, own) from own
+            raise _uncompiled(self.entity.entity, error) from error
+
+    def _computed(self, staged: Staged) -> tuple[DataFrame, set[str], int]:
+        """Add the computed attributes that have their staged columns."""
+        found: dict[str, Column] = {}
+        lacking = 0
+        source = flat(staged) if any(a.computed for a in self.entity.attributes) else staged.frame
+        for attribute in self.entity.attributes:
+            if attribute.computed is None:
+                continue
+            try:
+                column = F.expr(attribute.computed)
+                source.select(column)
+            except AnalysisException as error:
+                if not (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+                    raise _uncompiled(f"{self.entity.entity}.{attribute.name}", error) from error
+                lacking += 1
+            else:
+                found[attribute.name] = column.alias(_COMPUTED + attribute.name)
+        if found:
+            source = source.select(RAW, FROM, BAD, TORN, *found.values())
+        return source, set(found), lacking
+
+    def _cast(self, source: DataFrame, computed: Collection[str]) -> DataFrame:
+        """Return the typed attributes, and for each whether there was a staged value."""
+        entity, raw = self.entity, source.schema[RAW].dataType
+        assert isinstance(raw, StructType)  # noqa: S101 - staging makes it so
+        staged = set(raw.fieldNames())
+        columns = []
+        for attribute in entity.attributes:
+            name, place = attribute.name, attribute.source
+            if name in computed:
+                column, of = F.col(_COMPUTED + name), source.schema[_COMPUTED + name].dataType
+            elif place in staged:
+                column, of = F.col(RAW).getField(place), raw[place].dataType
+            else:
+                column, of = F.lit(None), NullType()
+            if attribute.format is not None:
+                self._require_pattern(source.sparkSession, attribute)
+            said = f"the staged column {place or name} of {entity.entity}"
+            columns.append(casts.typed(attribute, column, of, said).alias(name))
+            columns.append(casts.present(attribute, column, of).alias(_PRESENT + name))
+        mark = F.lit(False)
+        if entity.indicator_column in staged:
+            said_mark = F.col(RAW).getField(entity.indicator_column).cast("string")
+            mark = F.coalesce(said_mark == entity.indicator_delete, F.lit(False))
+        return source.select(*columns, mark.alias(DELETE), BAD, TORN, RAW, FROM)
+
+    def _require_pattern(self, spark: SparkSession, attribute: Attribute) -> None:
+        assert attribute.format is not None  # noqa: S101 - so said the caller
+        try:
+            spark.range(1).select(F.date_format(F.lit("2000-01-01"), attribute.format)).head()
+        except PySparkException as error:
+            raise _uncompiled(f"{self.entity.entity}.{attribute.name}", error) from error
+
+    def _checked(self, cast: DataFrame) -> DataFrame:
+        """Return the rows with mask, hash and flags."""
+        late = ["record"] if self.emptying else []
+        passed = [DELETE, BAD, RAW, FROM]
+        rows = cast.select(*self.names, *passed, *self._masks(_TESTS - set(late), has_words=False))
+        if late:
+            emptied = [
+                F.when(self._any(self.emptying[name], lambda n: F.col(self.words[n])), None)
+                .otherwise(F.col(name))
+                .alias(name)
+                if name in self.emptying
+                else F.col(name)
+                for name in self.names
+            ]
+            rows = rows.select(*emptied, *passed, *self.words)
+            rows = rows.select(*self.names, *passed, *self._masks(set(late), has_words=True))
+        hashes = row_hash(self.entity.attributes, F.col, self.entity.key)
+        has_key = reduce(Column.__and__, (F.col(name).isNotNull() for name in self.entity.key))
+        return rows.select(
+            *self.names,
+            (~F.col(BAD) & has_key).alias(READABLE),
+            DELETE,
+            F.array(*self.words).alias(MASK),
+            hashes[0].alias(HASH_A),
+            hashes[1].alias(HASH_B),
+            RAW,
+            FROM,
+        )
+
+    def _masks(self, types: Collection[str], has_words: bool) -> list[Column]:
+        """Return the words of the mask: what a row violates of these types."""
+        marked = F.col(DELETE) & (self.entity.load != "DELTA")
+        masks = []
+        for n, word in enumerate(self.words):
+            own = [(c, b) for c, b in self._of(types) if b.word == n]
+            of_key = [
+                (c, b)
+                for c, b in own
+                if c.type == "primary_key"
+                or (c.type == "datatype" and c.attribute in self.entity.key)
+            ]
+            unfit = [_bits(b.value) for c, b in own if c.type == "row_format"]
+            if self.torn.word == n and not has_words:
+                unfit.append(F.when(F.col(TORN), _bits(self.torn.value)).otherwise(_bits(0)))
+            mask = (
+                F.when(F.col(BAD) | marked, _all(unfit))
+                .when(F.col(DELETE), _all(self._violated(c, b) for c, b in of_key))
+                .otherwise(_all(self._violated(c, b) for c, b in own if c.type != "row_format"))
+            )
+            masks.append((F.col(word).bitwiseOR(mask) if has_words else mask).alias(word))
+        return masks
+
+    def _violated(self, constraint: Constraint, bit: _Bit) -> Column:
+        return F.when(self._violation(constraint), _bits(bit.value)).otherwise(_bits(0))
+
+    def _violation(self, constraint: Constraint) -> Column:
+        if constraint.type == "primary_key":
+            return reduce(Column.__or__, (F.col(name).isNull() for name in self.entity.key))
+        if constraint.spark_expression is not None:
+            return _is_false(constraint)
+        name = constraint.attribute
+        assert name is not None  # noqa: S101 - the others are about an attribute
+        if constraint.type == "datatype":
+            return F.col(_PRESENT + name) & F.col(name).isNull()
+        if constraint.type == "mandatory":
+            return ~F.col(_PRESENT + name)
+        attribute = self.entity.attribute(name)
+        values = [casts.literal(attribute, value) for value in attribute.values or ()]
+        return ~F.col(name).isin(*values)
+
+    def _any(self, bits: Iterable[_Bit], word: Callable[[int], Column]) -> Column:
+        """Return whether one of these bits is set in the words of a mask."""
+        wanted: dict[int, int] = {}
+        for bit in bits:
+            wanted[bit.word] = wanted.get(bit.word, 0) | bit.value
+        tests = [word(w).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
+        return reduce(Column.__or__, tests, F.lit(False))
+
+    def skips(self) -> Column:
+        """Return whether a row is skipped."""
+        pairs = zip(self.constraints, self.bits, strict=False)
+        return self._any((b for c, b in pairs if c.action == _SKIP), lambda n: F.col(MASK)[n])
+
+    def narrow(self, rows: DataFrame, keep: Collection[str]) -> DataFrame:
+        """Return key, flags, mask and hash, where every row of a duplicate key is marked."""
+        ((_, bit),) = self._of(["primary_key"])
+        names = list(dict.fromkeys([*self.entity.key, *keep]))
+        same_key = Window.partitionBy(*self.entity.key)
+        twice = F.count(F.when(F.col(READABLE), 1)).over(same_key) > 1
+        marks = [_bits(bit.value if bit.word == n else 0) for n in range(len(self.words))]
+        marked = F.array(*(F.col(MASK)[n].bitwiseOR(m) for n, m in enumerate(marks)))
+        is_twice = F.col(READABLE) & F.col(_TWICE)
+        return (
+            rows.select(*names, READABLE, DELETE, MASK, HASH_A, HASH_B)
+            .withColumn(_TWICE, twice)
+            .withColumn(MASK, F.when(is_twice, marked).otherwise(F.col(MASK)))
+            .select(*names, READABLE, DELETE, self.skips().alias(SKIP), MASK, HASH_A, HASH_B)
+        )
+
+    def measures(
+        self, counted: Mapping[tuple[int, ...], int], staged: Staged, lacking: int
+    ) -> dict[str, Any]:
+        """Return the counts of the stage, from the number of rows of each mask."""
+        rows = sum(counted.values())
+        found = {c.code: 0 for c in self.constraints}
+        skipped = 0
+        skipping = [
+            b for c, b in zip(self.constraints, self.bits, strict=False) if c.action == _SKIP
+        ]
+        for mask, count in counted.items():
+            skipped += count * any(b.is_in(mask) for b in skipping)
+            for constraint, bit in zip(self.constraints, self.bits, strict=False):
+                found[constraint.code] += count * bit.is_in(mask)
+        for constraint in self.constraints:
+            if constraint.type == "columns":
+                found[constraint.code] = len(staged.missing) + lacking
+            elif constraint.type == "row_count":
+                found[constraint.code] = abs(rows - (self.entity.rows_announced or 0))
+        return {
+            "rows_delivered": rows,
+            "rows_skipped": skipped,
+            "violations": {code: {"rows": count} for code, count in found.items()},
+            "findings": dict(staged.findings),
+        }
+
+
+def _bits(value: int) -> Column:
+    return F.lit(value).cast("bigint")
+
+
+def _all(bits: Iterable[Column]) -> Column:
+    """Return the union of bits, as a balanced tree."""
+    level = list(bits) or [_bits(0)]
+    while len(level) > 1:
+        pairs = [level[n : n + 2] for n in range(0, len(level), 2)]
+        level = [p[0].bitwiseOR(p[1]) if len(p) == 2 else p[0] for p in pairs]
+    return level[0]
+
+
+def _is_false(constraint: Constraint) -> Column:
+    """Return whether a check is false; NULL is not."""
+    return ~F.expr(f"({constraint.spark_expression})")
+
+
+def _uncompiled(place: str, error: PySparkException) -> InvalidModel:
+    reason = str(error).strip().partition("\n")[0]
+    return InvalidModel(f"{place} can't be compiled by Spark: {reason}")

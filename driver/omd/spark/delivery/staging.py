@@ -1,0 +1,755 @@
+"""Staging: what was handed over, as one DataFrame per entity, and nothing lost on the way.
+
+A staged row is `_raw`, a struct of the staged columns. They stay in it, because a tenant names its
+columns as it likes. Text is read line by line, so that a big file is split among tasks, and the
+reader is held to what it would pass over: another number of fields, a quote that is never closed,
+bytes of another encoding, something behind the object of a line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
+from omd.errors import OmdError
+from omd.spark.names import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql import Column
+
+    from omd.spark.delivery.plan import EntityPlan, Plan
+
+__all__ = ["Staged", "StagingChanged", "names_in", "stage", "working_session"]
+
+RAW, FROM, BAD, TORN = "_raw", "_from", "_bad", "_torn"
+
+_SETTINGS = {
+    # One method for all expressions of a row is too big for the JIT compiler.
+    "spark.sql.codegen.wholeStage": "false",
+    # The meaning of a model must not depend on the session in which it is checked.
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
+    "spark.sql.variable.substitute": "false",
+    # What can't be read fails the attempt.
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    # Files of any code page; bytes that it does not have become U+FFFD, which is looked for.
+    "spark.sql.legacy.javaCharsets": "true",
+    "spark.sql.legacy.codingErrorAction": "true",
+}
+_MARK = "spark.omd.delivery"
+_WHOLE_FILES = {
+    "spark.sql.files.maxPartitionBytes": str(2**60),
+    "spark.sql.files.openCostInBytes": str(2**60),
+}
+_HEAD = 1 << 20
+_COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
+_FORMATS = {".json": "json", ".jsonl": "json", ".parquet": "parquet"}
+_MOST_COLUMNS = 10_000
+_UNFIT = "\ufffd"
+
+
+class StagingChanged(OmdError):  # noqa: N818 - named like the other errors of OMD
+    """Files were changed while a delivery read them."""
+
+
+def working_session(spark: SparkSession) -> SparkSession:
+    """Return a session with the views and functions of this one, and settings of its own.
+
+    A session that this function has returned is returned as it is.
+
+    Raises:
+        DeliveryArgumentInvalid: it is a session of Spark Connect.
+    """
+    if spark.conf.get(_MARK, None) == "true":
+        return spark
+    return _cloned(spark, _SETTINGS | {_MARK: "true"})
+
+
+def _cloned(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    if not hasattr(spark, "_jsparkSession"):
+        raise DeliveryArgumentInvalid(
+            "a delivery can't run over Spark Connect",
+            hint="Run it where the driver of Spark is: spark-submit, or a local master.",
+        )
+    clone = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
+    for name, value in settings.items():
+        clone.conf.set(name, value)
+    return clone
+
+
+def _jvm(spark: SparkSession) -> Any:
+    return spark._jvm
+
+
+def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
+    """Return a DataFrame of another session of the same driver as one of this session."""
+    if frame.sparkSession is spark:
+        return frame
+    plan = frame._jdf.queryExecution().analyzed()
+    dataset = _jvm(spark).org.apache.spark.sql.classic.Dataset
+    return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The staged rows of an entity.
+
+    ``frame`` has ``_raw`` (a struct of the staged columns), ``_from`` (file or table), ``_bad``
+    (the row can't be read, or has another number of fields) and ``_torn`` (it is a part of a record
+    that goes on in the next line: then ``whole`` stages the entity again, by records).
+    """
+
+    entity: str
+    frame: DataFrame
+    columns: tuple[str, ...]
+    findings: Mapping[str, int] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    unchanged: Callable[[], None] = lambda: None
+    whole: Callable[[], Staged] | None = None
+
+
+def stage(
+    spark: SparkSession,
+    plan: Plan,
+    given: Any,
+    table: Callable[[str], DataFrame] | None = None,
+) -> dict[str, Staged]:
+    """Return the staged rows of the entities of the plan.
+
+    Args:
+        spark: the session, best one of `working_session`; the frames are of such a one.
+        plan: the plan of stage 1.
+        given: DataFrames or paths by entity; the path of a folder with ``<entity>.csv``, ``.json``
+            or ``.parquet``, which may be folders; or ``"postgres"``.
+        table: for ``"postgres"``: returns a table of the database, always of the same moment.
+
+    Raises:
+        DeliveryArgumentInvalid: what was given is not what is delivered, or can't be read.
+        InvalidModel: the query of a derived entity can't be compiled.
+    """
+    spark = working_session(spark)
+    delivered = {e.entity: e for e in plan.entities.values() if e.load is not None}
+    sources = _sources(spark, plan, given)
+    unexpected = sorted(set(sources) - {n for n, e in delivered.items() if e.derived is None})
+    if unexpected:
+        raise DeliveryArgumentInvalid(
+            f"{', '.join(unexpected)} was handed over, but the delivery does not have it",
+            hint="Name the entity when the delivery is created.",
+        )
+    staged: dict[str, Staged] = {}
+    for name, entity in delivered.items():
+        if entity.derived is None:
+            if name not in sources:
+                raise DeliveryArgumentInvalid(
+                    f"nothing was handed over for {name}",
+                    hint="Hand it over, or do not name it when the delivery is created.",
+                )
+            staged[name] = _stage_one(spark, plan, entity, sources[name], table)
+    feeding = {s for e in delivered.values() if e.derived for s in e.derived.sources}
+    for name in feeding & set(staged):
+        staged[name] = _mended(staged[name])
+    for name, entity in delivered.items():
+        if entity.derived is not None:
+            staged[name] = _derive(spark, plan, entity, staged)
+    return {name: staged[name] for name in delivered}
+
+
+def _sources(spark: SparkSession, plan: Plan, given: Any) -> dict[str, Any]:
+    own = [e.entity for e in plan.entities.values() if e.load is not None and e.derived is None]
+    if isinstance(given, str) and given == "postgres":
+        return {name: f'"{plan.staging_schema}"."{name}"' for name in own}
+    if isinstance(given, (str, os.PathLike)):
+        return _in_folder(spark, _absolute(spark, given), own, plan.options.get("csv") or {})
+    sources: dict[str, Any] = {}
+    for name, source in dict(given).items():
+        sources[name] = source
+        if isinstance(source, (str, os.PathLike)):
+            sources[name] = _Files.at(spark, _absolute(spark, source), plan.options.get("csv"))
+    return sources
+
+
+def _stage_one(
+    spark: SparkSession,
+    plan: Plan,
+    entity: EntityPlan,
+    source: Any,
+    table: Callable[[str], DataFrame] | None,
+) -> Staged:
+    if isinstance(source, _Files):
+        if source.format == "parquet":
+            return _Parquet(spark, entity, source, _users(plan, entity)).staged()
+        if source.format == "json":
+            return _Json(spark, entity, source, _users(plan, entity)).staged()
+        return _Csv(spark, entity, source, _users(plan, entity)).staged()
+    origin = "DataFrame"
+    if isinstance(source, str):
+        if table is None:
+            raise DeliveryArgumentInvalid("staging tables can't be read without a database")
+        source, origin = table(source), source.replace('"', "")
+    return _typed(entity, in_session(spark, source), F.lit(origin), _users(plan, entity))
+
+
+def _users(plan: Plan, entity: EntityPlan) -> str:
+    """Return the texts in the model that may name more staged columns of an entity."""
+    texts = [a.computed for a in entity.attributes if a.computed]
+    texts += [
+        other.derived.query
+        for other in plan.entities.values()
+        if other.derived and entity.entity in other.derived.sources
+    ]
+    return "\n".join(texts)
+
+
+def _staged(
+    entity: EntityPlan, frame: DataFrame, columns: Sequence[str], used: str, **more: Any
+) -> Staged:
+    """Return staged rows with what is missing, and what is unknown."""
+    mapped = [a.source for a in entity.attributes if a.source is not None]
+    known = {*mapped, entity.indicator_column}
+    unknown = [c for c in columns if c not in known and c not in used]
+    lacking = dict.fromkeys(c for c in mapped if c not in set(columns))
+    more.setdefault("missing", tuple(lacking))
+    return Staged(
+        entity.entity,
+        frame,
+        tuple(columns),
+        findings={"UNKNOWN_COLUMN": len(unknown)} if unknown else {},
+        **more,
+    )
+
+
+def _typed(entity: EntityPlan, frame: DataFrame, origin: Column, used: str, **more: Any) -> Staged:
+    columns = frame.columns
+    twice = sorted({c for c in columns if columns.count(c) > 1})
+    if twice:
+        raise DeliveryArgumentInvalid(f"{entity.entity} has several columns {', '.join(twice)}")
+    rows = frame.select(
+        F.struct(*(F.col(quote(c)) for c in columns)).alias(RAW),
+        origin.alias(FROM),
+        F.lit(False).alias(BAD),
+        F.lit(False).alias(TORN),
+    )
+    return _staged(entity, rows, columns, used, **more)
+
+
+def flat(staged: Staged) -> DataFrame:
+    """Return the staged columns by their names, as expressions of the model see them."""
+    return staged.frame.select(
+        RAW, *(F.col(RAW).getField(c).alias(c) for c in staged.columns), FROM, BAD, TORN
+    )
+
+
+def _mended(staged: Staged) -> Staged:
+    """Return staged rows of which none is torn."""
+    if staged.whole is None or staged.frame.where(TORN).isEmpty():
+        return staged
+    return staged.whole()
+
+
+def _derive(
+    spark: SparkSession, plan: Plan, entity: EntityPlan, staged: Mapping[str, Staged]
+) -> Staged:
+    derived = entity.derived
+    assert derived is not None  # noqa: S101 - so said the caller
+    lacking = False
+    for name in derived.sources:
+        source, of = staged[name], plan.entities[name]
+        lacking = lacking or bool(source.missing)
+        more = [c for c in (*source.missing, of.indicator_column) if c not in source.columns]
+        columns = [F.col(RAW).getField(c).alias(c) for c in source.columns]
+        nothing = [F.lit(None).cast("string").alias(c) for c in dict.fromkeys(more)]
+        rows = source.frame.where(~F.col(BAD)).select(*columns, *nothing)
+        rows.createOrReplaceTempView(quote(name))
+    try:
+        frame = spark.sql(derived.query)
+    except AnalysisException as error:
+        if lacking:
+            none = spark.createDataFrame([], "nothing string").select()
+            return _typed(entity, none, F.lit("derived"), "")
+        raise InvalidModel(
+            f"the query of {entity.entity} can't be compiled: {_first_line(error)}"
+        ) from error
+    return _typed(entity, frame, F.lit(f"derived from {', '.join(derived.sources)}"), "")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+# Files
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The files of an entity, as they were when they were found."""
+
+    spark: SparkSession
+    root: str
+    format: str
+    csv: Mapping[str, Any]
+    found: tuple[tuple[str, int, int], ...]  # path, bytes, time of change
+
+    @classmethod
+    def at(cls, spark: SparkSession, root: str, csv: Mapping[str, Any] | None) -> _Files:
+        """Return the files of a path, which is a file or a folder."""
+        found = _list(spark, root)
+        kinds = {_format(root, csv or {}), *(_format(f[0], csv or {}) for f in found)} - {None}
+        own = _format(root, csv or {})
+        if own is None and len(kinds) != 1:
+            raise DeliveryArgumentInvalid(
+                f"what {root} holds can't be told from its name",
+                hint="Name it .csv, .json or .parquet; or set the option csv.file_extension.",
+            )
+        return cls(spark, root, own or str(kinds.pop()), csv or {}, found)
+
+    @property
+    def paths(self) -> list[str]:
+        return [path for path, _, _ in self.found]
+
+    def unchanged(self) -> None:
+        """Raise when the files are not those that were found."""
+        try:
+            now = _list(self.spark, self.root)
+        except DeliveryArgumentInvalid:
+            now = ()
+        changed = sorted({f[0] for f in set(self.found) ^ set(now)})
+        if changed:
+            raise StagingChanged(
+                f"{changed[0]} was changed while the delivery read it",
+                hint="Run the delivery again when the files are complete.",
+            )
+
+
+def _absolute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
+    """Return a path as Hadoop takes it; a local one may be relative to this process."""
+    text = os.fspath(path)
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", text):
+        return text
+    conf = spark._jsc.hadoopConfiguration()
+    is_local = str(conf.get("fs.defaultFS", "file:///")).startswith("file:")
+    return f"file:{Path(text).absolute()}" if is_local else text
+
+
+def _list(spark: SparkSession, root: str) -> tuple[tuple[str, int, int], ...]:
+    path = _jvm(spark).org.apache.hadoop.fs.Path(root)
+    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    if not system.exists(path):
+        raise DeliveryArgumentInvalid(f"there is no file or folder {root}")
+    found = []
+    entries = system.listFiles(path, True)
+    start = len(system.getFileStatus(path).getPath().toString())
+    while entries.hasNext():
+        entry = entries.next()
+        name = entry.getPath().toString()
+        # What Spark passes over: files that are being written, and marks of other programs.
+        if not any(part.startswith(("_", ".")) for part in name[start:].split("/")):
+            found.append((name, entry.getLen(), entry.getModificationTime()))
+    return tuple(sorted(found))
+
+
+def _suffixes(csv: Mapping[str, Any]) -> dict[str, str]:
+    extension = "." + str(csv.get("file_extension") or "csv").lstrip(".").lower()
+    return {extension: "csv"} | {k: v for k, v in _FORMATS.items() if k != extension}
+
+
+def _format(path: str, csv: Mapping[str, Any]) -> str | None:
+    name = path.rstrip("/").rpartition("/")[2].lower()
+    for ending in _COMPRESSED:
+        name = name.removesuffix(ending)
+    return next((kind for ending, kind in _suffixes(csv).items() if name.endswith(ending)), None)
+
+
+def _in_folder(
+    spark: SparkSession, folder: str, entities: Iterable[str], csv: Mapping[str, Any]
+) -> dict[str, _Files]:
+    path = _jvm(spark).org.apache.hadoop.fs.Path(folder)
+    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    if not system.exists(path) or not system.getFileStatus(path).isDirectory():
+        raise DeliveryArgumentInvalid(f"there is no folder {folder}")
+    names = {s.getPath().getName(): s.getPath().toString() for s in system.listStatus(path)}
+    sources = {}
+    for entity in entities:
+        wanted = {
+            entity + ending + packed for ending in _suffixes(csv) for packed in ("", *_COMPRESSED)
+        }
+        found = sorted(wanted & set(names))
+        if len(found) > 1:
+            raise DeliveryArgumentInvalid(
+                f"{folder} has several sources of {entity}: {', '.join(found)}"
+            )
+        if found:
+            sources[entity] = _Files.at(spark, names[found[0]], csv)
+    return sources
+
+
+def names_in(spark: SparkSession, folder: str) -> list[str]:
+    """Return what stands before the ending of each file or folder that can be staged."""
+    path = _jvm(spark).org.apache.hadoop.fs.Path(_absolute(spark, folder))
+    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    if not system.exists(path) or not system.getFileStatus(path).isDirectory():
+        raise DeliveryArgumentInvalid(f"there is no folder {folder}")
+    names = [status.getPath().getName() for status in system.listStatus(path)]
+    return sorted({n.partition(".")[0] for n in names if _format(n, {})} - {""})
+
+
+def _path(frame: DataFrame) -> Column:
+    """Return the file of a row; Spark writes it as a URI."""
+    place = frame.metadataColumn("_metadata").getField("file_path")
+    return F.url_decode(F.replace(place, F.lit("+"), F.lit("%2B")))
+
+
+class _Reader:
+    """Reads the files of an entity; one class for each format."""
+
+    def __init__(self, spark: SparkSession, entity: EntityPlan, files: _Files, used: str) -> None:
+        self.spark, self.entity, self.files, self.used = spark, entity, files, used
+
+    def text(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
+        """Return the lines of files as ``value``, and ``_from``."""
+        frame = spark.read.options(__globPaths__="false", **options).text(list(paths))
+        return frame.select("value", _path(frame).alias(FROM))
+
+
+class _Parquet(_Reader):
+    def staged(self) -> Staged:
+        paths = self.files.paths
+        if not paths:
+            return _typed(
+                self.entity,
+                self.spark.createDataFrame([], "nothing string").select(),
+                F.lit(self.files.root),
+                self.used,
+                unchanged=self.files.unchanged,
+            )
+        reader = self.spark.read.options(__globPaths__="false", mergeSchema="true")
+        frame = reader.parquet(*paths)
+        return _typed(self.entity, frame, _path(frame), self.used, unchanged=self.files.unchanged)
+
+
+class _Json(_Reader):
+    """JSON lines: an object per line, whose values are exact, since a variant keeps decimals."""
+
+    def staged(self) -> Staged:
+        paths = [path for path, size, _ in self.files.found if size > 0]
+        lines = self.text(self.spark, paths) if paths else _no_lines(self.spark)
+        # In brackets, what stands behind the object makes the line malformed.
+        parsed = F.try_parse_json(F.concat(F.lit("["), "value", F.lit("]")))
+        objects = (
+            lines.where(F.trim("value") != "")
+            .withColumn("_all", parsed.try_cast("array<map<string,string>>"))
+            .withColumn("_map", F.when(F.size("_all") == 1, F.col("_all")[0]))
+            .withColumn("_map", F.when(F.is_valid_utf8("value"), F.col("_map")))
+        )
+        keys = objects.select(F.explode(F.map_keys("_map")).alias("key")).distinct()
+        seen = {row[0] for row in keys.limit(_MOST_COLUMNS).collect()}
+        mapped = [a.source for a in self.entity.attributes if a.source is not None]
+        first = [c for c in dict.fromkeys([*mapped, self.entity.indicator_column]) if c in seen]
+        columns = first + sorted(seen - set(first))
+        rows = objects.select(
+            F.struct(
+                *(F.col("_map")[c].alias(c) for c in columns),
+            ).alias(RAW)
+            if columns
+            else F.struct().alias(RAW),
+            FROM,
+            F.col("_map").isNull().alias(BAD),
+            F.lit(False).alias(TORN),
+        )
+        # Without an object there is nothing that could lack a column.
+        more = {} if seen else {"missing": ()}
+        return _staged(
+            self.entity, rows, columns, self.used, unchanged=self.files.unchanged, **more
+        )
+
+
+class _Csv(_Reader):
+    """CSV, in lines; or in records, where a line ends within quotes."""
+
+    def __init__(self, spark: SparkSession, entity: EntityPlan, files: _Files, used: str) -> None:
+        super().__init__(spark, entity, files, used)
+        said = files.csv
+        self.field = _unescaped(said.get("field_terminator"), ",")
+        self.row = _unescaped(said.get("row_terminator"), "\n")
+        self.quote = str(said.get("quote", '"') or "")
+        self.has_header = str(said.get("first_row_is_header", True)).lower() == "true"
+        self.charset, self.codec = _charset(said)
+        if len(self.quote) > 1 or not self.field or not self.row:
+            raise DeliveryArgumentInvalid(
+                f"CSV can't be read with the field terminator {self.field!r}, the row terminator"
+                f" {self.row!r} and the quote {self.quote!r}"
+            )
+
+    def staged(self, by_record: bool = False) -> Staged:
+        """Return the staged rows of all files; those with the same header are read at once."""
+        layouts: dict[tuple[str, ...], list[str]] = {}
+        headers: dict[tuple[str, ...], set[str]] = {}
+        missing: dict[str, None] = {}
+        mapped = [a.source for a in self.entity.attributes if a.source is not None]
+        for path, size, _ in self.files.found:
+            header = self.head(path) if self.has_header and size > 0 else ""
+            if self.has_header:
+                names = tuple(self.split(header)) if header else ()
+                by_record = by_record or (self.quote != "" and header.count("\n") > 0)
+            else:
+                names = tuple(dict.fromkeys(mapped))
+                if self.entity.load == "DELTA" and self.entity.indicator_column not in names:
+                    names += (self.entity.indicator_column,)
+            if names:  # an empty file beside others is no problem
+                missing |= dict.fromkeys(c for c in mapped if names.count(c) != 1)
+                layouts.setdefault(names, []).append(path)
+                headers.setdefault(names, set()).add(header)
+        columns = list(dict.fromkeys(c for names in layouts for c in names))
+        frame: DataFrame | None = None
+        for names, paths in layouts.items():
+            lines = self.records(paths) if by_record else self.lines(self.spark, paths)
+            rows = self.rows(lines, names, headers[names], columns)
+            frame = rows if frame is None else frame.unionAll(rows)
+        if frame is None:
+            frame = self.rows(_no_lines(self.spark), ("nothing",), set(), ["nothing"])
+            missing |= dict.fromkeys(mapped)
+        return _staged(
+            self.entity,
+            frame,
+            columns,
+            self.used,
+            missing=tuple(missing),
+            unchanged=self.files.unchanged,
+            whole=None if by_record or not self.quote else lambda: self.staged(by_record=True),
+        )
+
+    def head(self, path: str) -> str:
+        """Return the first record of a file."""
+        if path.endswith(_COMPRESSED) and not path.endswith(".gz"):
+            first = self.lines(self.spark, [path]).select("value").head()
+            return "" if first is None else str(first[0])
+        where = _jvm(self.spark).org.apache.hadoop.fs.Path(path)
+        stream = where.getFileSystem(self.spark._jsc.hadoopConfiguration()).open(where)
+        try:
+            data = bytes(stream.readNBytes(_HEAD))
+        finally:
+            stream.close()
+        if path.endswith(".gz"):
+            data = zlib.decompressobj(31).decompress(data, _HEAD)
+        text = codecs.getincrementaldecoder(self.codec)("replace").decode(data)
+        text = re.sub(rf"\A\ufeff?(?: *(?:{self.line_end}))*", "", text)
+        is_quoted = False
+        for match in re.finditer(f"{re.escape(self.quote) or '(?!)'}|{self.line_end}", text):
+            if match[0] == self.quote:
+                is_quoted = not is_quoted
+            elif not is_quoted:
+                return text[: match.start()]
+        return text
+
+    @property
+    def line_end(self) -> str:
+        return "\r\n|\n|\r" if self.row in ("\n", "\r\n", "\r") else re.escape(self.row)
+
+    def split(self, record: str) -> list[str]:
+        """Return the fields of a record."""
+        if not self.quote:
+            return record.split(self.field)
+        q, f = re.escape(self.quote), re.escape(self.field)
+        fields, at = [], 0
+        one = re.compile(f"(?:{q}((?:[^{q}]|{q}{q})*){q} *(?={f}|\\Z))|((?:(?!{f}).)*)", re.DOTALL)
+        while True:
+            found = one.match(record, at)
+            assert found is not None  # noqa: S101 - the second form takes anything
+            quoted, bare = found[1], found[2]
+            fields.append(bare if quoted is None else quoted.replace(self.quote * 2, self.quote))
+            at = found.end() + len(self.field)
+            if found.end() >= len(record):
+                return fields
+
+    def lines(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
+        """Return the lines of files, decoded."""
+        if self.charset.startswith("UTF-16"):
+            # Bytes that look like a line end may be a part of a character.
+            files = spark.read.format("binaryFile").options(__globPaths__="false").load(list(paths))
+            files = files.select("content", F.col("path").alias(FROM))
+            text = F.decode("content", self.charset)
+            text = F.regexp_replace(text, "^\ufeff", "")
+            every = F.split(text, self.line_end)
+            return files.select(F.explode(every).alias("value"), FROM)
+        if "lineSep" not in options and self.row not in ("\n", "\r\n", "\r"):
+            options["lineSep"] = self.row
+        lines = self.text(spark, paths, **options)
+        if self.charset == "UTF-8":
+            return lines
+        return lines.withColumn("value", F.decode(F.col("value").cast("binary"), self.charset))
+
+    def records(self, paths: Sequence[str]) -> DataFrame:
+        """Return the records of files: lines, joined where one ends within quotes."""
+        # A file must be one partition, in order. Reading is planned by the settings of the session.
+        spark = _cloned(self.spark, _WHOLE_FILES)
+        is_plain = self.row in ("\n", "\r\n", "\r")
+        lines = self.lines(spark, paths, lineSep="\n" if is_plain else self.row)
+        join = _joiner(self.quote, "\n" if is_plain else self.row, is_plain)
+        records = lines.mapInArrow(join, "value string, _from string")
+        return in_session(self.spark, records)
+
+    def rows(
+        self,
+        lines: DataFrame,
+        names: Sequence[str],
+        headers: set[str],
+        columns: Sequence[str],
+    ) -> DataFrame:
+        """Return the rows of records that have these fields."""
+        line, last = F.col("value"), F.col("_s").getField(f"c{len(names) - 1}")
+        fields = ", ".join(f"c{n} string" for n in range(len(names)))
+        said = {
+            "mode": "PERMISSIVE",
+            "columnNameOfCorruptRecord": "bad",
+            "sep": self.field,
+            "quote": self.quote,
+            "escape": self.quote,
+            "maxColumns": "200000",
+        }
+        kept = line != ""
+        for header in headers - {""}:
+            kept &= line != header
+        is_corrupt = F.col("_s").getField("bad").isNotNull()
+        is_torn = F.lit(False)
+        if self.quote:
+            # Only the last field can lack its closing quote.
+            ended = F.coalesce(last, F.lit(""))
+            plain = ended if len(names) == 1 else F.concat(F.lit(self.field), ended)
+            is_open = F.when(line.endswith(self.quote), ended.endswith(self.quote)).otherwise(
+                ~line.endswith(plain)
+            )
+            pieces = F.size(F.split(line, re.escape(self.quote)))
+            is_torn = F.when(is_corrupt | is_open, pieces % 2 == 0).otherwise(False)
+        fits = (
+            F.is_valid_utf8(line) if self.charset == "UTF-8" else ~F.contains(line, F.lit(_UNFIT))
+        )
+        columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
+        nothing = F.lit(None).cast("string")
+        parsed = lines.where(kept).select(
+            "value", FROM, F.from_csv(line, f"{fields}, bad string", said).alias("_s")
+        )
+        # A line of blanks is no row, but only one that can't be read needs the look.
+        return parsed.where(~is_corrupt | (F.trim(line) != "")).select(
+            F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW),
+            FROM,
+            (is_corrupt | is_torn | ~fits).alias(BAD),
+            is_torn.alias(TORN),
+        )
+
+
+def _no_lines(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([], f"value string, {FROM} string")
+
+
+def _joiner(
+    quoting: str, glue: str, drops_return: bool
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return a function that joins the lines of a partition to records."""
+
+    def join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        parts: list[str] = []
+        origin: str | None = None
+        is_open = False
+
+        def ended(text: str) -> str:
+            return text.removesuffix("\r") if drops_return else text
+
+        for batch in batches:
+            records: list[str] = []
+            origins: list[str | None] = []
+            lines, files = batch.column(0).to_pylist(), batch.column(1).to_pylist()
+            for line, file in zip(lines, files, strict=True):
+                if parts and file != origin:
+                    records.append(ended(glue.join(parts)))
+                    origins.append(origin)
+                    parts, is_open = [], False
+                origin = file
+                parts.append(line)
+                is_open ^= line.count(quoting) % 2 == 1
+                if not is_open:
+                    records.append(ended(glue.join(parts)))
+                    origins.append(file)
+                    parts = []
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(records, pa.string()), pa.array(origins, pa.string())],
+                names=["value", FROM],
+            )
+        if parts:
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([ended(glue.join(parts))], pa.string()), pa.array([origin], pa.string())],
+                names=["value", FROM],
+            )
+
+    return join
+
+
+_ESCAPES = {"\\n": "\n", "\\r": "\r", "\\t": "\t", "\\0": "\0", "\\\\": "\\"}
+
+
+def _unescaped(said: Any, default: str) -> str:
+    r"""Return a terminator, which may be written as bulk loaders do: \t, \r\n, 0x1e."""
+    if said is None or said == "":
+        return default
+    text = str(said)
+    if re.fullmatch(r"0[xX](?:[0-9a-fA-F]{2})+", text):
+        return bytes.fromhex(text[2:]).decode("latin-1")
+    return re.sub(r"\\[nrt0\\]", lambda found: _ESCAPES[found[0]], text)
+
+
+def _charset(csv: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the names that Java and Python have for the code page of files."""
+    kind = str(csv.get("datafile_type") or "char").lower()
+    page = str(csv.get("code_page") or "65001").strip().upper().removeprefix("CP")
+    if kind == "widechar":
+        page = "1200"
+    known = {
+        "65001": ("UTF-8", "utf-8"),
+        "UTF-8": ("UTF-8", "utf-8"),
+        "RAW": ("UTF-8", "utf-8"),
+        "1200": ("UTF-16LE", "utf-16-le"),
+        "1201": ("UTF-16BE", "utf-16-be"),
+        "20127": ("US-ASCII", "ascii"),
+        "ACP": ("windows-1252", "cp1252"),
+        "OEM": ("IBM437", "cp437"),
+        "874": ("x-windows-874", "cp874"),
+        "932": ("windows-31j", "cp932"),
+        "936": ("x-mswin-936", "gbk"),
+        "949": ("x-windows-949", "cp949"),
+        "950": ("x-windows-950", "cp950"),
+        "54936": ("GB18030", "gb18030"),
+        "20866": ("KOI8-R", "koi8-r"),
+        "21866": ("KOI8-U", "koi8-u"),
+    }
+    for number in range(1250, 1259):
+        known[str(number)] = (f"windows-{number}", f"cp{number}")
+    for number in (*range(1, 10), 13, 15):
+        known[str(28590 + number)] = (f"ISO-8859-{number}", f"iso8859-{number}")
+    for number in (437, 737, 775, 850, 852, 855, 857, 858, 860, 861, 862, 863, 864, 865, 866, 869):
+        known[str(number)] = (f"IBM{number:03}", f"cp{number}")
+    if page not in known or kind not in ("char", "widechar"):
+        raise DeliveryArgumentInvalid(
+            f"CSV of the data file type {kind} and the code page {page} can't be read",
+            hint="Use char with a code page such as 65001 or 1252, or widechar.",
+        )
+    return known[page]

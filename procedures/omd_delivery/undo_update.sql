@@ -1,0 +1,49 @@
+-- Before a delivery is accepted there are only work rows, so nothing else has to go. The rollback
+-- of a Module calls it with the rights of whoever begins the next run.
+
+CREATE OR REPLACE FUNCTION omd_delivery.undo_update(
+    p_entity_id integer,
+    p_instance_array bigint[]
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $undo_update$
+DECLARE
+    v_entity record;
+    v_rows bigint;
+BEGIN
+    IF p_entity_id IS NULL OR p_instance_array IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005',
+            jsonb_build_object(
+                'argument',
+                CASE WHEN p_entity_id IS NULL THEN 'p_entity_id' ELSE 'p_instance_array' END
+            )
+        );
+    END IF;
+    SELECT i.work_schema, e.entity_code INTO v_entity
+    FROM omd_delivery.entity AS e
+    INNER JOIN omd_delivery.interface AS i USING (interface_id)
+    WHERE e.entity_id = p_entity_id;
+    PERFORM omd_delivery._require_unaccepted(p_instance_array);
+    IF v_entity.entity_code IS NOT NULL THEN
+        EXECUTE format(
+            'DELETE FROM %I.%I WHERE acm_audit_id = ANY($1)',
+            v_entity.work_schema, 'delta_' || v_entity.entity_code
+        ) USING p_instance_array;
+        GET DIAGNOSTICS v_rows = ROW_COUNT;
+    END IF;
+    RETURN coalesce(v_rows, 0);
+END
+$undo_update$;
+
+COMMENT ON FUNCTION omd_delivery.undo_update IS
+'Deletes the work rows of the instances p_instance_array of the Module of the entity '
+'p_entity_id, and returns how many there were. It is the rollback of these Modules. Errors: '
+'OM005: an argument is NULL; OM133: one of them was accepted. Locks: the rows.';
+REVOKE ALL ON FUNCTION omd_delivery.undo_update FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_delivery.undo_update TO omd_runner;

@@ -1,0 +1,192 @@
+-- This list says what is installed for delivery, in order. sql/install.sql includes it.
+
+\set checksum '5f72ecc24d2e5f35675ed4a7f45970b5166852f0fcbc6cc9d1755dfb6756a2f7'
+\set migration 'V023__model'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V023__model.sql
+\endif
+
+\set checksum 'd4dbbb711eabe88790ad25c2848e95813a6315f178f8f356f797bc5a8db5c52e'
+\set migration 'V024__delivery'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V024__delivery.sql
+\endif
+
+-- Reference rows
+\ir ../reference/omd_delivery/error_catalogue.sql
+\ir ../reference/omd_delivery/constraint_types.sql
+\ir ../reference/omd_delivery/delivery_statuses.sql
+
+-- Model
+\ir ../../procedures/omd_delivery/_text.sql
+\ir ../../procedures/omd_delivery/_flag.sql
+\ir ../../procedures/omd_delivery/_items.sql
+\ir ../../procedures/omd_delivery/_names.sql
+\ir ../../procedures/omd_delivery/_without_nulls.sql
+\ir ../../procedures/omd_delivery/_data_type.sql
+\ir ../../procedures/omd_delivery/_type_kind.sql
+\ir ../../procedures/omd_delivery/_type_widens.sql
+\ir ../../procedures/omd_delivery/_is_value.sql
+\ir ../../procedures/omd_delivery/_action_code.sql
+\ir ../../procedures/omd_delivery/_open_end.sql
+\ir ../../procedures/omd_delivery/_shape_problems.sql
+\ir ../../procedures/omd_delivery/_model_nodes.sql
+\ir ../../procedures/omd_delivery/_model_objects.sql
+\ir ../../procedures/omd_delivery/_model_constraints.sql
+\ir ../../procedures/omd_delivery/_content_problems.sql
+
+-- Checks
+\ir ../../procedures/omd_delivery/matches.sql
+\ir ../../procedures/omd_delivery/delivery_date.sql
+\ir ../../procedures/omd_delivery/_check_tokens.sql
+\ir ../../procedures/omd_delivery/_spark_text.sql
+\ir ../../procedures/omd_delivery/_spark_pattern.sql
+\ir ../../procedures/omd_delivery/_check_literal.sql
+\ir ../../procedures/omd_delivery/_check_as.sql
+\ir ../../procedures/omd_delivery/_check_kind.sql
+\ir ../../procedures/omd_delivery/_spark_decimal.sql
+\ir ../../procedures/omd_delivery/_check_number.sql
+\ir ../../procedures/omd_delivery/_check_expect.sql
+\ir ../../procedures/omd_delivery/_check_constant.sql
+\ir ../../procedures/omd_delivery/_check_attribute.sql
+\ir ../../procedures/omd_delivery/_check_condition.sql
+\ir ../../procedures/omd_delivery/_check_choice.sql
+\ir ../../procedures/omd_delivery/_check_call.sql
+\ir ../../procedures/omd_delivery/_check_part.sql
+\ir ../../procedures/omd_delivery/_read_check.sql
+\ir ../../procedures/omd_delivery/_check_problem.sql
+\ir ../../procedures/omd_delivery/_spark_check.sql
+\ir ../../procedures/omd_delivery/_model_problems.sql
+\ir ../../procedures/omd_delivery/_setting_problem.sql
+\ir ../../procedures/omd_delivery/_require_settings.sql
+\ir ../../procedures/omd_delivery/_settings.sql
+\ir ../../procedures/omd_delivery/_hold_interface.sql
+\ir ../../procedures/omd_delivery/_entity_document.sql
+\ir ../../procedures/omd_delivery/_model_document.sql
+\ir ../../procedures/omd_delivery/model_document.sql
+\ir ../../procedures/omd_delivery/_model_changes.sql
+\ir ../../procedures/omd_delivery/_has_rows.sql
+\ir ../../procedures/omd_delivery/_has_duplicates.sql
+\ir ../../procedures/omd_delivery/_require_no_loss.sql
+\ir ../../procedures/omd_delivery/_require_rest.sql
+\ir ../../procedures/omd_delivery/_write_keys.sql
+\ir ../../procedures/omd_delivery/_write_constraints.sql
+\ir ../../procedures/omd_delivery/_write_registry.sql
+\ir ../../procedures/omd_delivery/_make_tables.sql
+\ir ../../procedures/omd_delivery/_make_indexes.sql
+\ir ../../procedures/omd_delivery/_raise_not_reverted.sql
+\ir ../../procedures/omd_delivery/_require_unaccepted.sql
+\ir ../../procedures/omd_delivery/undo_update.sql
+\ir ../../procedures/omd_delivery/_make_schema.sql
+\ir ../../procedures/omd_delivery/_make_interface.sql
+\ir ../../procedures/omd_delivery/_follow_model.sql
+\ir ../../procedures/omd_delivery/_empty_hashes.sql
+\ir ../../procedures/omd_delivery/deploy_model.sql
+
+-- Deliveries
+\ir ../../procedures/omd_delivery/_raise_argument.sql
+\ir ../../procedures/omd_delivery/_require_delivery.sql
+\ir ../../procedures/omd_delivery/_hold_delivery.sql
+\ir ../../procedures/omd_delivery/_require_event.sql
+\ir ../../procedures/omd_delivery/_write_event.sql
+\ir ../../procedures/omd_delivery/_move.sql
+\ir ../../procedures/omd_delivery/_entity_sql.sql
+
+-- Tenants and agreements
+\ir ../../procedures/omd_delivery/register_tenant.sql
+\ir ../../procedures/omd_delivery/remove_tenant.sql
+\ir ../../procedures/omd_delivery/_context_keys.sql
+\ir ../../procedures/omd_delivery/_require_context.sql
+\ir ../../procedures/omd_delivery/_require_options.sql
+\ir ../../procedures/omd_delivery/_hold_agreement.sql
+\ir ../../procedures/omd_delivery/_require_effective.sql
+\ir ../../procedures/omd_delivery/_agreed_entities.sql
+\ir ../../procedures/omd_delivery/_equip_agreement.sql
+\ir ../../procedures/omd_delivery/register_agreement.sql
+
+-- Creation
+\ir ../../procedures/omd_delivery/_delivered_entities.sql
+\ir ../../procedures/omd_delivery/_contexts.sql
+\ir ../../procedures/omd_delivery/_require_contexts.sql
+\ir ../../procedures/omd_delivery/_overtaken.sql
+\ir ../../procedures/omd_delivery/_require_marks.sql
+\ir ../../procedures/omd_delivery/_empty_staging.sql
+\ir ../../procedures/omd_delivery/_insert_delivery.sql
+\ir ../../procedures/omd_delivery/insert_delivery.sql
+\ir ../../procedures/omd_delivery/create_delivery.sql
+\ir ../../procedures/omd_delivery/report_loaded.sql
+
+-- Runs
+\ir ../../procedures/omd_delivery/_run_lives.sql
+\ir ../../procedures/omd_delivery/_end_run.sql
+\ir ../../procedures/omd_delivery/_give_up_runs.sql
+\ir ../../procedures/omd_delivery/_running_delivery.sql
+\ir ../../procedures/omd_delivery/_raise_fenced.sql
+\ir ../../procedures/omd_delivery/_hold_attempt.sql
+\ir ../../procedures/omd_delivery/_require_run.sql
+\ir ../../procedures/omd_delivery/_fix_constraints.sql
+\ir ../../procedures/omd_delivery/begin_delivery.sql
+\ir ../../procedures/omd_delivery/_action_name.sql
+\ir ../../procedures/omd_delivery/_entity_plan.sql
+\ir ../../procedures/omd_delivery/validation_plan.sql
+\ir ../../procedures/omd_delivery/heartbeat_delivery.sql
+\ir ../../procedures/omd_delivery/fail_delivery.sql
+\ir ../../procedures/omd_delivery/reject_delivery.sql
+\ir ../../procedures/omd_delivery/cancel_delivery.sql
+
+-- Verdicts
+\ir ../../procedures/omd_delivery/_is_count.sql
+\ir ../../procedures/omd_delivery/_raise_measures.sql
+\ir ../../procedures/omd_delivery/_require_open_stage.sql
+\ir ../../procedures/omd_delivery/register_violations.sql
+\ir ../../procedures/omd_delivery/register_samples.sql
+\ir ../../procedures/omd_delivery/_exceeds.sql
+\ir ../../procedures/omd_delivery/_delete_delta.sql
+\ir ../../procedures/omd_delivery/_delete_strays.sql
+\ir ../../procedures/omd_delivery/_succeed_run.sql
+\ir ../../procedures/omd_delivery/stage_verdict.sql
+
+-- Deltas
+\ir ../../procedures/omd_delivery/log_removal.sql
+\ir ../../procedures/omd_delivery/_raise_delta.sql
+\ir ../../procedures/omd_delivery/_check_delta.sql
+\ir ../../procedures/omd_delivery/_remove_keys.sql
+\ir ../../procedures/omd_delivery/_apply_entity.sql
+\ir ../../procedures/omd_delivery/apply_delta.sql
+\ir ../../procedures/omd_delivery/_revert_entity.sql
+\ir ../../procedures/omd_delivery/revert_delivery.sql
+\ir ../../procedures/omd_delivery/_purge_delivery.sql
+\ir ../../procedures/omd_delivery/purge_deliveries.sql
+
+-- Border to the facts
+\ir ../../procedures/omd_delivery/_raise_item.sql
+\ir ../../procedures/omd_delivery/_hold_item.sql
+\ir ../../procedures/omd_delivery/start_queue_item.sql
+\ir ../../procedures/omd_delivery/_forget_keys.sql
+\ir ../../procedures/omd_delivery/finish_queue_item.sql
+\ir ../../procedures/omd_delivery/requeue_item.sql
+\ir ../../procedures/omd_delivery/move_delivery.sql
+\ir ../../procedures/omd_delivery/raise_high_water_mark.sql
+\ir ../../procedures/omd_delivery/unfinished_delivery.sql
+
+-- Receipts
+\ir ../../procedures/omd_delivery/delivery_receipt.sql
+
+-- Views
+\ir ../views/omd_delivery/quarantine.sql
+\ir ../views/omd_delivery/delivery_state.sql
+\ir ../views/omd_delivery/delivery_log.sql
+\ir ../views/omd_delivery/delivery_findings.sql
+\ir ../views/omd_delivery/delivery_metrics.sql
+\ir ../views/omd_delivery/delivery_queue.sql
+\ir ../views/omd_delivery/delivery_marks.sql
+\ir ../views/omd_delivery/delivery_events.sql
+\ir ../views/omd_delivery/delivery_tenants.sql
+\ir ../views/omd_delivery/delivery_agreements.sql
+\ir ../views/omd_delivery/delivery_models.sql
+\ir ../views/omd_delivery/delivery_constraints.sql
+
+-- Grants
+\ir ../grants/omd_delivery.sql

@@ -1,0 +1,122 @@
+-- The errors of delivery. omd.error_catalogue says how the templates are filled.
+
+INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
+VALUES
+(
+    'OM030', 'InvalidModel', 'the model has {problem_count} problems; the first: {path}: {problem}',
+    'DETAIL lists them all. Mend the document, then deploy it again: CALL '
+    'omd_delivery.deploy_model(…, p_dry_run => true);'
+),
+(
+    'OM031', 'UnknownInterface', 'interface "{interface_code}" has no model',
+    'SELECT interface_code FROM omd_delivery.interface; or CALL omd_delivery.deploy_model(…);'
+),
+(
+    'OM032', 'UnknownTenant', 'tenant "{tenant_code}" is not registered',
+    'CALL omd_delivery.register_tenant({tenant_code_literal}, …);'
+),
+(
+    'OM033', 'UnknownAgreement', 'agreement "{agreement_code}" is not registered',
+    'SELECT agreement_code FROM omd_delivery.agreement; or CALL '
+    'omd_delivery.register_agreement({agreement_code_literal}, …);'
+),
+(
+    'OM034', 'UnknownDelivery', 'there is no delivery {delivery_id}',
+    'SELECT * FROM omd_report.delivery_log;'
+),
+(
+    'OM035', 'UnknownConstraint',
+    'interface "{interface_code}" has no constraints {constraint_codes}',
+    'SELECT constraint_code FROM omd_delivery.model_constraint WHERE NOT is_retired;'
+),
+(
+    'OM036', 'DeliveryArgumentInvalid', '{argument} can''t be {value}: {problem}',
+    'See docs/explanation/delivery.md.'
+),
+(
+    'OM037', 'DeliveryOvertaken', 'entity "{entity}" was delivered at {high_water_mark}',
+    'Deliver a later state: SELECT * FROM omd_report.delivery_marks;'
+),
+(
+    'OM038', 'DeliveryInFuture', 'the time {snapshot_datetime} of the delivery is in the future',
+    'Give the time at which the data was taken from the source.'
+),
+(
+    'OM039', 'NoContext', 'the Full entity "{entity}" has no context: neither {parents} is there',
+    'Deliver a parent with it, name keys in p_context, or give the entity "context": "ALL" or '
+    '"ROWS".'
+),
+(
+    'OM040', 'MeasuresInvalid', 'the measures of {entity} in delivery {delivery_id}: {problem}',
+    'SELECT omd_delivery.validation_plan({delivery_id}, 1);'
+),
+(
+    'OM041', 'EntityMissing', 'a delivery under "{agreement_code}" must be complete: {missing}',
+    'Deliver these entities too.'
+),
+(
+    'OM042', 'ImpossibleSetting', '{path}: {problem}',
+    'DETAIL lists all impossible settings. SELECT * FROM omd_delivery.constraint_type;'
+),
+(
+    'OM130', 'WrongDeliveryState',
+    'delivery {delivery_id} is {delivery_status} and can''t {action}',
+    'SELECT * FROM omd_delivery.delivery_event WHERE delivery_id = {delivery_id};'
+),
+(
+    'OM131', 'DeliveryPending',
+    'delivery {delivery_id} of agreement "{agreement_code}" is {delivery_status}',
+    'Run it, or CALL omd_delivery.cancel_delivery({delivery_id}, …);'
+),
+(
+    'OM132', 'AttemptFenced',
+    'run {attempt} of delivery {delivery_id} has ended; its newest run is {newest_attempt}',
+    'Stop this program. SELECT * FROM omd_report.delivery_state WHERE delivery_id = {delivery_id};'
+),
+(
+    'OM133', 'NotReverted', 'delivery {delivery_id} can''t be taken back: {problem}',
+    'Deliver the former state again as a new delivery.'
+),
+(
+    'OM134', 'DeltaMisfit', 'the delta of {entity} in delivery {delivery_id}: {problem}',
+    'CALL omd_delivery.fail_delivery({delivery_id}, …); then begin again.'
+),
+(
+    'OM135', 'QueueItemNotReady', 'item {queue_id} of the queue: {problem}',
+    'SELECT * FROM omd_report.delivery_queue;'
+),
+(
+    'OM136', 'InUse', '{object} is in use: {used_by}',
+    'Wait for it, or end it: SELECT * FROM omd_report.current_processing;'
+),
+(
+    'OM230', 'ModelLosesRows',
+    'interface "{interface_code}" has rows that the model would lose or reinterpret: {object}: '
+    '{change}',
+    'DETAIL lists all such changes. Keep what is no longer delivered with retired: true; give what '
+    'is another thing now another name.'
+),
+(
+    'OM231', 'AlternateKeyBroken',
+    'current rows of "{entity_code}" break the alternate key "{alternate_key_code}" '
+    '{attribute_codes}',
+    'Deliver the rows without the duplicates, then deploy again.'
+),
+(
+    'OM232', 'AgreementNotEffective', 'agreement "{agreement_code}" {problem}',
+    'CALL omd_delivery.register_agreement({agreement_code_literal}, …);'
+),
+(
+    'OM233', 'SchemaTaken', 'the schema "{schema_name}" belongs to somebody else',
+    'Rename the schema, or give the interface another code.'
+),
+(
+    'OM234', 'SchemaNotCreated',
+    'omd_owner may not create the schema "{schema_name}" in the database "{database_name}"',
+    'GRANT CREATE ON DATABASE {database_ident} TO omd_owner; a database that was copied or '
+    'restored may lack it. omd install grants it too.'
+)
+ON CONFLICT (sqlstate_code) DO UPDATE SET
+    error_name = excluded.error_name,
+    message_template = excluded.message_template,
+    hint_template = excluded.hint_template;

@@ -1,0 +1,398 @@
+"""The commands of models and deliveries, run as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from omd.delivery import rows
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    from delivery.conftest import Room
+    from delivery.runs import Shop
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+HOSTILE = """Wrong </p><script>alert(1)</script> "q" 'q' & <img src=x> $(d) \x1b[31m\u202e"""
+
+MODEL = """
+interface: shop
+entities:
+  - name: customer
+    key: [nbr]
+    attributes:
+      - {name: nbr, type: integer}
+      - {name: country, type: text(2), values: [NO, SE]}
+  - name: orders
+    key: [nbr]
+    attributes:
+      - {name: nbr, type: integer}
+      - {name: customer, type: integer}
+      - {name: amount, type: "numeric(12,2)"}
+    relationships: [{name: of, parent: customer, columns: [customer]}]
+    constraints: [{name: positive, type: value, attribute: amount, check: amount > 0}]
+settings:
+  orders.positive: {action: NO ACTION, threshold_percent: 50}
+tenants:
+  - {tenant: t, name: The tenant}
+agreements:
+  - {agreement: a, tenant: t, effective_from: 2020-01-01, entities: [customer, orders]}
+"""
+
+
+@pytest.fixture
+def omd_(omd_here: Command, dsn: str) -> Command:
+    """``omd …`` on a database without interfaces."""
+    return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[..., str]:
+    """A function that writes the file of the model, with texts replaced, and returns its path."""
+
+    def write(**replaced: str) -> str:
+        text = MODEL
+        for old, new in replaced.items():
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "shop.yaml"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def told(done: subprocess.CompletedProcess[str], code: int = 0) -> str:
+    """Return what a command has printed to stdout, after a look at its exit code."""
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+def found(done: subprocess.CompletedProcess[str], code: int = 0) -> Any:
+    return json.loads(told(done, code))
+
+
+# Models -----------------------------------------------------------------------------------------
+
+
+def test_a_file_is_compared_applied_shown_and_then_changes_nothing(
+    omd_: Command, file: Callable[..., str], room: Room
+) -> None:
+    """Also: NO is a country, and tenants and agreements are registered with the model."""
+    path = file()
+    expected = found(omd_("model", "diff", path, "--output", "json"), 1)
+    assert room.rows("SELECT FROM omd_delivery.interface") == []
+    assert {"object": "agreement a", "change": "agreement added"} in expected
+    done = omd_("model", "apply", path, "--no-spark", "--output", "json")
+    assert found(done) == expected
+    assert done.stderr == f"Model shop has version 1: {len(expected)} changes.\n"
+    assert told(omd_("model", "diff", path)) == ""
+    assert "no change" in omd_("model", "apply", path).stderr  # nor is Spark asked then
+
+    shown = told(omd_("model", "show", "shop", "--agreements"))
+    assert "values: ['NO', SE]" in shown
+    copy = Path(file())
+    copy.write_text(shown, encoding="utf-8")
+    assert told(omd_("model", "diff", str(copy))) == ""
+    document = found(omd_("model", "show", "shop", "--output", "json"))
+    assert document == room.document("shop")
+    assert yaml.safe_load(told(omd_("model", "show", "shop"))) == document
+
+    more = file(**{"The tenant": "Another name", "threshold_percent: 50": "threshold: 3"})
+    [*changes] = found(omd_("model", "diff", more, "--output", "json"), 1)
+    assert {"object": "tenant t", "change": "name was The tenant, becomes Another name"} in changes
+    [listed] = found(omd_("model", "list", "--output", "json"))
+    assert (listed["interface_code"], listed["model_version"]) == ("shop", 1)
+    [agreement] = found(omd_("delivery", "agreements", "--tenant", "t", "--output", "json"))
+    assert agreement["entities"] == ["customer", "orders"]
+
+
+def test_every_problem_of_a_file_is_told_with_its_line(
+    omd_: Command, file: Callable[..., str], room: Room
+) -> None:
+    bad = {
+        "nbr, type: integer": "nbr, type: int",
+        "amount > 0": "amont > 0",
+        "key: [nbr]": "keys: []",
+    }
+    done = omd_("model", "apply", file(**bad), "--no-spark")
+    assert told(done, 1) == ""
+    for line in (
+        "shop.yaml:7: entities[0].attributes[0].type: expected: boolean",
+        "shop.yaml:5: entities[0].keys: unknown key",
+        'shop.yaml:16: entities[1].constraints[0].check: "amont" is no attribute',
+        "SQLSTATE: OM030",
+    ):
+        assert line in done.stderr
+    done = omd_("model", "diff", file(**{"orders.positive: {": "orders.negative: {"}))
+    assert 'shop.yaml:18: settings["orders.negative"]: there is no such' in done.stderr
+    for replaced, hint in (
+        ({"tenant: t, name": "tenant: t, called"}, "shop.yaml:20: called is not known"),
+        (
+            {"agreement: a,": "agreement: [a],"},
+            "an entry of agreements is a mapping with agreement",
+        ),
+        ({"settings:": "entities:"}, "shop.yaml:17: entities stands here twice"),
+        ({"interface: shop": "[interface"}, "shop.yaml: while parsing"),
+    ):
+        done = omd_("model", "apply", file(**replaced))
+        assert (done.returncode, hint in done.stderr) == (2, True), done.stderr
+    # An agreement that is refused takes the model back with it.
+    done = omd_(
+        "model", "apply", file(**{"entities: [customer, orders]": "entities: [x]"}), "--no-spark"
+    )
+    assert "SQLSTATE: OM036" in done.stderr
+    assert room.rows("SELECT FROM omd_delivery.interface") == []
+    assert "SQLSTATE: OM031" in omd_("model", "show", "shop").stderr
+
+
+# Deliveries -------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Reads a page as strictly as HTML allows, and collects what it holds."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def __contains__(self, text: str) -> bool:
+        return any(text in part for part in self.texts)
+
+
+@pytest.fixture
+def page(omd_: Command, tmp_path: Path) -> Callable[[int], Page]:
+    """A function that returns the receipt of a delivery as a page, after a look at its safety."""
+
+    def read(delivery_id: int) -> Page:
+        path = tmp_path / "receipt.html"
+        done = omd_("delivery", "receipt", str(delivery_id), "--html", str(path))
+        shown = Page(path)
+        # The terminal and the page say the same.
+        title = told(done).partition("\n")[0]
+        assert title.removesuffix(".") in shown
+        assert not set(done.stdout) & {"\x1b", "\u202e"}
+        tags = {tag for tag, _ in shown.elements}
+        assert not tags & {"script", "link", "img", "iframe", "object", "base", "form"}
+        for _, attributes in shown.elements:
+            assert not [name for name in attributes if name.startswith("on") or name == "src"]
+        return shown
+
+    return read
+
+
+def test_a_receipt_says_what_became_of_a_delivery_why_and_what_to_do(
+    shop: Shop, omd_: Command, page: Callable[[int], Page]
+) -> None:
+    shop.deploy()
+    shop.call("register_tenant", tenant_code="t", tenant_name=HOSTILE)
+    good, _ = shop.accept(1, rows={"customer": [("N", 1, "a@b"), ("N", 2, None)]})
+    for text in ("The delivery was accepted", "No rule was broken.", "Nothing has to be done."):
+        assert text in page(good.id)
+    assert HOSTILE.replace("\x1b", "\N{REPLACEMENT CHARACTER}") in page(good.id).texts
+
+    shop.agree("a", settings={"orders.positive": {"action": "EMPTY COLUMN", "threshold": 2}})
+    found_ = shop.run(2, message={"from": HOSTILE})
+    found_.validate(
+        violations={"orders.positive": 2, "orders.of": 0},
+        orders={"findings": {"UNKNOWN_COLUMN": 3}},
+    )
+    shown = page(found_.id)
+    for text in (
+        "The delivery is at work",
+        "rows that break the rule positive",
+        "the value is emptied",
+        "columns that are unknown, and were not read",
+    ):
+        assert text in shown, text
+    found_.apply()
+    assert "The delivery was accepted, with findings" in page(found_.id)
+
+    bad = shop.run(3)
+    bad.measure(1, {"orders.positive": 3, "customer.primary_key": {"rows": 1, "existing": 1}})
+    bad.verdict(1)
+    shown = page(bad.id)
+    for text in (
+        "The delivery was rejected",
+        "orders: rows that break the rule positive: 3 of 10; allowed: 2.",
+        "customer: rows without a key, or with the key of another row: 2 of 10, of them 1 that",
+        "Correct the data and deliver again",
+        f"omd delivery quarantine {bad.id}",
+    ):
+        assert text in shown, text
+    receipt = found(omd_("delivery", "receipt", str(bad.id), "--output", "json"))
+    assert receipt == shop.receipt(bad.id)
+
+    trial = shop.run(3, dry_run=True)
+    trial.validate()
+    assert "This was a trial: the delivery would be accepted" in page(trial.id)
+    trial = shop.run(3, dry_run=True)
+    trial.measure(1)
+    trial.verdict(1)
+    trial.measure(2, orders={"rows_delivered": 0, "rows_implicit_deletes": 5, "rows_in_scope": 5})
+    trial.verdict(2)
+    shown = page(trial.id)
+    assert "This was a trial: the delivery would be rejected" in shown
+    assert "deliver again with: --allow-deletes orders" in shown
+
+    shop.agree("b")
+    late = shop.load(4, code="b")
+    shop.accept(5)
+    assert shop.ask(late)["outcome"] == "REFUSED"
+    assert "Deliver a later state of the data." in page(late)
+
+    for event in ("reject", "cancel"):
+        id_ = shop.load(6)
+        assert "The delivery is not decided yet" in page(id_)
+        done = omd_("delivery", event, str(id_), "--reason", HOSTILE)
+        assert (told(done), done.stderr) == (
+            "",
+            f"Delivery {id_} is {event.rstrip('e')}ed.\n".replace("canceled", "cancelled"),
+        )
+        assert HOSTILE.replace("\x1b", "\N{REPLACEMENT CHARACTER}") in page(id_)
+        assert "SQLSTATE: OM130" in omd_("delivery", event, str(id_), "--reason", "x").stderr
+    last, _ = shop.accept(7)
+    told(omd_("delivery", "revert", str(last.id), "--reason", "by mistake"))
+    assert "The delivery was accepted, and taken back later" in page(last.id)
+    died = shop.run(8)
+    assert "The delivery is at work" in page(died.id)
+    shop.call("fail_delivery", delivery_id=died.id, attempt=died.attempt)
+    assert f"omd delivery resume {died.id}" in page(died.id)
+
+
+def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Command) -> None:
+    told(omd_("delivery", "register-tenant", "t", "--name", "T"))
+    shop.deploy()
+    told(omd_("delivery", "register-agreement", "a", "--entities", '["orders"]'))
+    done = omd_("delivery", "create", "a", "--snapshot", "2020-01-01T00:00Z")
+    id_ = told(done).strip()
+    assert done.stderr == f"Delivery {id_} is RECEIVED.\n"
+    assert "SQLSTATE: OM131" in omd_("delivery", "create", "a").stderr
+    [row] = found(omd_("delivery", "state", "--output", "json"))
+    assert row["waits_for"] == "its data: report_loaded"
+    assert omd_("delivery", "loaded", id_).stderr == f"Delivery {id_} is LOADED.\n"
+    run = shop.begin(int(id_))
+    shop.call(
+        "register_samples",
+        delivery_id=run.id,
+        attempt=run.attempt,
+        entity_code="orders",
+        samples=[
+            {
+                "record_key": {"nbr": n},
+                "origin": "DELIVERED",
+                "constraint_codes": codes,
+                "is_skipped": True,
+                "raw": {"nbr": str(n), "amount": HOSTILE},
+                "staged_from": "orders.csv",
+            }
+            for n, codes in enumerate((["orders.positive"], ["orders.of", "orders.positive"]))
+        ],
+    )
+    run.validate(violations={"orders.positive": 0})
+    run.write("orders", ("N", 1, None, 2))
+    run.apply()
+    sampled = found(omd_("delivery", "quarantine", id_, "--output", "json"))
+    assert [row["record_key"] for row in sampled] == [{"nbr": 0}, {"nbr": 1}]
+    [row] = found(
+        omd_("delivery", "quarantine", id_, "--constraint", "orders.of", "--output", "json")
+    )
+    assert row["raw"] == {"nbr": "1", "amount": HOSTILE}
+    assert not set(told(omd_("delivery", "quarantine", id_))) & {"\x1b", "\u202e"}
+
+    [row] = found(omd_("delivery", "list", "--status", "accepted", "--output", "json"))
+    assert (row["agreement_code"], row["verdict"]) == ("a", "ACCEPTED")
+    assert "There may be more than 1" in omd_("delivery", "list", "--limit", "1").stderr
+    assert found(omd_("delivery", "list", "--agreement", "b", "--output", "json")) == []
+    [row] = found(omd_("delivery", "metrics", "--entity", "orders", "--output", "json"))
+    assert (row["rows_delivered"], row["rows_new"]) == (10, 1)
+    assert "orders: 1 new" in told(omd_("delivery", "queue"))
+    marks = found(omd_("delivery", "marks", "--interface", "shop", "--output", "json"))
+    assert {m["entity_code"]: m["delivery_id"] for m in marks} == {
+        "customer": None,
+        "orders": run.id,
+    }
+    shown = found(omd_("delivery", "show", id_, "--output", "json"))
+    assert shown["waits_for"] == f"the facts: item {shown['queue_id']} is QUEUED"
+    assert [e["event"] for e in shown["events"]] == [
+        "create_delivery",
+        "report_loaded",
+        "begin_delivery",
+        "stage_verdict",
+        "apply_delta",
+    ]
+    assert re.search(r"verdict +ACCEPTED\n", told(omd_("delivery", "show", id_)))
+    assert omd_("delivery", "purge", "--keep", "0 s").stderr == "Deliveries purged: 0.\n"
+    shop.persist(shown["queue_id"])
+    assert omd_("delivery", "purge", "--keep", "0 s").stderr == "Deliveries purged: 1.\n"
+    assert found(omd_("delivery", "quarantine", id_, "--output", "json")) == []
+    assert "SQLSTATE: OM136" in omd_("delivery", "remove-tenant", "t").stderr
+    for command in ("show", "receipt", "quarantine"):
+        assert "SQLSTATE: OM034" in omd_("delivery", command, "999999").stderr
+
+
+def test_wrong_use_is_told_before_anything_is_done(omd_: Command, tmp_path: Path) -> None:
+    (tmp_path / "context.yaml").write_text("- 1\n")
+    files = ("--files", str(tmp_path))
+    for arguments, hint in {
+        ("run", "a"): "Missing option '--files'",
+        ("run", "a", "--files", "/nowhere"): "there is no folder /nowhere",
+        ("run", "a", *files, "--snapshot", "soon"): "soon is not like",
+        ("run", "a", *files, "--load", "=DELTA"): "=DELTA names no entity",
+        ("run", "a", *files, "--load", "e", "--load", "e=DELTA"): "e is given twice",
+        ("run", "a", *files, "--load", "e={"): "is no JSON",
+        ("run", "a", *files, "--wait", "-1"): "x>=0",
+        ("run", "a", *files, "--context", str(tmp_path / "context.yaml")): "a mapping is expected",
+        ("resume", "one"): "not a valid integer",
+        ("reject", "1"): "Missing option '--reason'",
+        ("receipt", "1", "--html", str(tmp_path)): "is a directory",
+        ("list", "--limit", "0"): "x>=1",
+    }.items():
+        done = omd_("delivery", *arguments)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert hint in done.stderr, done.stderr
+
+
+def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
+    views = {name for name in rows.__all__ if re.fullmatch("Delivery.*Row", name)}
+    assert len(views) > 8
+    names = {"log": ("delivery", "list"), "models": ("model", "list")}
+    for view in views:
+        name = view.removeprefix("Delivery").removesuffix("Row").lower()
+        command = names.get(name, ("delivery", name))
+        table = omd_(*command)
+        assert told(table).count("\n") == 2
+        assert table.stderr == "(none)\n"
+        assert found(omd_(*command, "--output", "json")) == []
+
+
+def test_the_help_has_every_command_in_a_section(omd_: Command) -> None:
+    text = told(omd_("delivery", "--help"))
+    for title in ("Run deliveries", "What happened", "Tenants and agreements", "Upkeep"):
+        assert f"\n{title}:\n" in text
+    assert "Commands:" not in text

@@ -1,0 +1,112 @@
+"""The commands of delivery that use Spark, in the process of the session of these tests."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import psycopg
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+pytestmark = pytest.mark.spark
+
+MODEL = """
+interface: shop
+entities:
+  - name: orders
+    key: [nbr]
+    attributes:
+      - {name: nbr, type: integer}
+      - {name: customer, type: text(10)}
+      - {name: amount, type: "numeric(12,2)"}
+    constraints:
+      - {name: positive, type: value, attribute: amount, check: amount > 0}
+      - {name: big, type: set, query: "SELECT nbrr FROM orders"}
+      - {name: other, type: set, query: "SELECT customer FROM orders"}
+tenants: [{tenant: t}]
+agreements: [{agreement: a, tenant: t}]
+"""
+
+
+@pytest.fixture
+def omd_(spark: Any, omd_here: Command, dsn: str) -> Command:
+    return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
+
+
+def test_spark_compiles_a_model_before_it_is_deployed(
+    omd_: Command, conn: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    """What it does not understand takes the whole deployment back."""
+    file = tmp_path / "shop.yaml"
+    file.write_text(MODEL)
+    done = omd_("model", "apply", str(file))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "shop.yaml:12: entities[0].constraints[1].query: " in done.stderr
+    assert "nbrr" in done.stderr
+    assert "shop.yaml:13: entities[0].constraints[2].query: it does not answer nbr\n" in done.stderr
+    assert "SQLSTATE: OM030" in done.stderr
+    assert conn.execute("SELECT FROM omd_delivery.interface").fetchall() == []
+    file.write_text(MODEL.replace("nbrr", "nbr").replace("SELECT customer", "SELECT nbr"))
+    assert omd_("model", "apply", str(file)).returncode == 0
+    assert len(conn.execute("SELECT FROM omd_delivery.interface").fetchall()) == 1
+
+
+def test_a_folder_is_delivered_rejected_and_resumed(
+    omd_: Command, conn: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    """The receipt is on stdout, what happens meanwhile on stderr; 7 says that it was rejected."""
+    model = tmp_path / "shop.yaml"
+    lines = [line for line in MODEL.splitlines() if "type: set" not in line]
+    model.write_text("\n".join(lines))
+    assert omd_("model", "apply", "--no-spark", str(model)).returncode == 0
+    folder = tmp_path / "files"
+    folder.mkdir()
+    orders = folder / "orders.csv"
+    orders.write_text("nbr,customer,amount\n1,a,1.50\n2,b,2\n")
+    run = ("delivery", "run", "a", "--files", str(folder))
+
+    page = tmp_path / "receipt.html"
+    done = omd_(*run, "--snapshot", "2020-01-01", "--dry-run", "--receipt", str(page))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("This was a trial: the delivery would be accepted.\n")
+    assert "This was a trial" in page.read_text(encoding="utf-8")
+
+    done = omd_(*run, "--snapshot", "2020-01-01", "--message", "first", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    receipt = json.loads(done.stdout)
+    assert (receipt["status"], receipt["entities"][0]["rows_new"]) == ("ACCEPTED", 2)
+    for told in ("LOADED, run 1", "orders: 2 rows, 0 left out; 2 new", "ACCEPTED: ACCEPTED"):
+        assert told in done.stderr, told
+
+    orders.write_text("nbr,customer,amount\n1,a,-1\n")
+    done = omd_(*run, "--snapshot", "2020-01-02", "--load", "orders=DELTA")
+    assert done.returncode == 7, done.stderr
+    assert "orders: rows that break the rule positive: 1 of 1; allowed: none.\n" in done.stdout
+
+    orders.write_text("nbr,customer,amount\n")
+    done = omd_(*run, "--snapshot", "2020-01-03")
+    assert done.returncode == 7, done.stderr
+    assert "deliver again with: --allow-deletes orders\n" in done.stdout
+    done = omd_(*run, "--snapshot", "2020-01-03", "--allow-deletes", "orders")
+    assert done.returncode == 0, done.stderr
+    assert (
+        conn.execute(
+            "SELECT acm_record_ind FROM lvl_shop.orders WHERE acm_end_dt > now()"
+        ).fetchall()
+        == [{"acm_record_ind": "R"}] * 2
+    )
+
+    # What was created by another command is taken up by resume.
+    created = omd_("delivery", "create", "a", "--snapshot", "2020-01-04").stdout.strip()
+    assert omd_("delivery", "loaded", created).returncode == 0
+    done = omd_("delivery", "resume", created, "--files", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert "No rule was broken." in done.stdout
