@@ -394,6 +394,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "the name of the Batch is made of a code",
         ["omd_delivery._equip_agreement > omd.register_batch"],
     ),
+    (
         "OM002 OM005 OM009 OM013 OM204 OM210",
         "it names no companions, and the document has been checked",
         ["omd_decision._register_stage_module > omd.register_module"],
