@@ -1,4 +1,4 @@
-"""`Room` has the calls of decision in one line each; each test has a database of its own."""
+"""`Room` has the calls of decision in one line each; the tests share the emptied database."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psycopg.types.json import Jsonb
 
+from support.emptied import conn, dsn
 from support.flow import Flow
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
     Rows = list[dict[str, Any]]
 
+__all__ = ["conn", "dsn"]
 
 BOTH = ["LEFTOVER", "KEY_MISMATCH"]
 FUNCTION = {"ruleset": "f", "kind": "FUNCTION", "content": "app.f"}
