@@ -99,6 +99,7 @@
 \ir ../views/omd_decision/decision_ruleset_list.sql
 \ir ../views/omd_decision/decision_run_log.sql
 \ir ../views/omd_decision/decision_stage_list.sql
+\ir ../views/omd_decision/decision_test_list.sql
 
 -- Grants
 \ir ../grants/omd_decision.sql

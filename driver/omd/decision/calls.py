@@ -226,8 +226,8 @@ class DecisionCalls(Calls):
         """Returns what the run ``module_instance_id`` has kept, as rows of cycles.
 
         params, result and trace are kept by a stage with keep TRACE only; trace is that of a
-        decision model. A stage with keep NONE keeps its rejects only, and what is purged or rolled
-        back is gone.
+        decision model; outputs: how many records each output got. A stage with keep NONE keeps its
+        rejects only, and what is purged or rolled back is gone.
 
         Args:
             key: only cycles and rejects of this key; NULL: all.

@@ -17,6 +17,7 @@ __all__ = [
     "DecisionRulesetListRow",
     "DecisionRunLogRow",
     "DecisionStageListRow",
+    "DecisionTestListRow",
     "DefineStageAnswer",
     "ExplainRow",
     "RunStageAnswer",
@@ -79,6 +80,7 @@ class ExplainRow:
     content_hash: str
     result: dict[str, Any] | None
     trace: dict[str, Any] | None
+    outputs: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +256,33 @@ class DecisionStageListRow:
     definition: dict[str, Any]
     defined_at: datetime
     defined_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTestListRow:
+    """The present test cases of all versions of rulesets, with their newest results.
+
+    Attributes:
+        ruleset_code: The ruleset.
+        version: Its version.
+        test_name: The test case.
+        input: What the ruleset is called with.
+        expected: What it has to answer.
+        passed: Whether the answer was the expected one; NULL: this version has not been tested
+            with the case.
+        actual: The answer; NULL after an error.
+        error: The error; NULL when there was none.
+        tested_at: When; NULL: never.
+    """
+
+    view: ClassVar[str] = "omd_report.decision_test_list"
+
+    ruleset_code: str
+    version: int
+    test_name: str
+    input: dict[str, Any]
+    expected: dict[str, Any]
+    passed: bool | None
+    actual: dict[str, Any] | None
+    error: str | None
+    tested_at: datetime | None
