@@ -30,13 +30,13 @@ END
 $activate_ruleset$;
 
 COMMENT ON PROCEDURE omd_decision.activate_ruleset IS
-'Makes the version p_version of the ruleset p_ruleset_code ACTIVE: runs take it from '
-'p_effective_from (now) until p_effective_to (exclusive; NULL: for ever). Of several, a run '
-'takes the one with the latest p_effective_from, then the highest version. It must have passed '
-'every present test case; a FUNCTION is called with them now, with the rights of the caller. '
-'Errors: OM005: p_ruleset_code or p_version is NULL; OM013: the end is not after the start; '
-'OM081: there is no such ruleset or version; OM180: its DETAIL names the test cases that it has '
-'not passed; OM287: the function has changed since it was defined. Locks: the ruleset. Call '
-'again when the answer was lost.';
+'Makes the version p_version of the ruleset p_ruleset_code ACTIVE. p_effective_from: from when on '
+'runs take it; NULL: now. p_effective_to: until when (exclusive); NULL: for ever. Of several, a '
+'run takes the one with the latest p_effective_from, then the highest version. It must have passed'
+' every present test case; a FUNCTION is called with them now, with the rights of the caller. '
+'Errors: OM005: p_ruleset_code or p_version is NULL; OM013: the end is not after the start; OM081:'
+' there is no such ruleset or version; OM180: its DETAIL names the test cases that it has not '
+'passed; OM287: the function has changed since it was defined. Locks: the ruleset. Call again when'
+' the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_decision.activate_ruleset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.activate_ruleset TO omd_admin;

@@ -35,12 +35,15 @@ class DecisionCalls(Calls):
         effective_from: datetime | None = None,
         effective_to: datetime | None = None,
     ) -> None:
-        """Makes the version ``version`` of the ruleset ``ruleset_code`` ACTIVE: runs take it from
-        ``effective_from`` (now) until ``effective_to`` (exclusive; NULL: for ever).
+        """Makes the version ``version`` of the ruleset ``ruleset_code`` ACTIVE.
 
         Of several, a run takes the one with the latest ``effective_from``, then the highest
         version. It must have passed every present test case; a FUNCTION is called with them now,
         with the rights of the caller.
+
+        Args:
+            effective_from: from when on runs take it; NULL: now.
+            effective_to: until when (exclusive); NULL: for ever.
 
         Raises:
             MissingArgument: OM005.
