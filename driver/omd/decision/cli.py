@@ -127,8 +127,7 @@ def define(files: tuple[Path, ...], dsn: str, output: str, activate: bool, dry_r
     """
     changes = _define(files, dsn, activate=activate, dry_run=dry_run)
     _show_changes(changes, output)
-    done = "would change" if dry_run else "changed"
-    told = f"{len(changes):,} {done}" if changes else "no change"
+    told = f"changes{' to come' if dry_run else ''}: {len(changes):,}" if changes else "no change"
     click.echo(f"Documents: {len(files):,}; {told}.", err=True)
 
 
@@ -579,7 +578,7 @@ _add_view(
 )
 add_call(
     decision,
-    "purge-log",
+    "purge",
     DecisionCalls.purge_log,
     room="decision",
     about="Delete what runs have kept that began longer than KEEP ago, such as '90 days'.\n\n"

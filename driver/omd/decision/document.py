@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from omd.decision.rows import DecisionRulesetListRow, DecisionStageListRow
+from omd.decision.rows import (
+    DecisionRulesetListRow,
+    DecisionStageListRow,
+    DecisionTestListRow,
+)
 from omd.delivery.document import as_yaml, read_document
 
 if TYPE_CHECKING:
@@ -148,21 +152,30 @@ def _stage(room: Decision, file: File, _activate: bool) -> Iterator[Change]:
 
 def _ruleset(room: Decision, file: File, activate: bool) -> Iterator[Change]:
     code = file.document["ruleset"]
-    before = _newest(room, code)
+    before, tests = _newest(room, code)
     version = room.define_ruleset(file.document, activate=activate)
     if before != version:
         yield Change(str(file), version, "version", before, version)
+    now = _newest(room, code)[1]
+    for name in sorted({*tests, *now}):
+        old, new = tests.get(name), now.get(name)
+        if old != new:
+            yield Change(str(file), version, f"tests.{name}", old, new)
 
 
-def _newest(room: Decision, code: Any) -> int | None:
+def _newest(room: Decision, code: Any) -> tuple[int | None, dict[str, dict[str, Any]]]:
+    """Return the newest version of a ruleset, and its test cases by their names."""
+    known: dict[str, Any] = {"ruleset_code": code if isinstance(code, str) else ""}
     found = room.report(
-        DecisionRulesetListRow,
-        ruleset_code=code if isinstance(code, str) else "",
-        order_by=["version"],
-        descending=True,
-        limit=1,
+        DecisionRulesetListRow, order_by=["version"], descending=True, limit=1, **known
     )
-    return found[0].version if found else None
+    if not found:
+        return None, {}
+    version = found[0].version
+    return version, {
+        test.test_name: {"input": test.input, "expected": test.expected}
+        for test in room.report(DecisionTestListRow, version=version, **known)
+    }
 
 
 _ORDER = ["stage", "mode", "batch_size", "keys", "wave", "window", "ruleset", "links", "outputs"]

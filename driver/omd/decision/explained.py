@@ -189,23 +189,20 @@ def _answers(found: Explanation) -> Iterator[str]:
 
 def _reasons(found: Explanation) -> Iterator[str]:
     """Yield why records were rejected, one sentence for each reason."""
-    groups: Counter[tuple[str, str, str | None]] = Counter(
-        (str(row.link), str(row.code), row.cause_link) for row in found.rejects
-    )
-    for (link, code, cause), count in groups.items():
+    groups = Counter((row.link, row.cause_link) for row in found.rejects)
+    for (link, cause), count in groups.items():
         were = "was" if count == 1 else "were"
-        because = _because(found, link, code, cause)
+        because = _because(found, link, cause)
         yield f"{link}: {_records(count)} {were} rejected, because {because}."
 
 
-def _because(found: Explanation, link: str, code: str, cause: str | None) -> str:
+def _because(found: Explanation, link: str | None, cause: str | None) -> str:
     """Return why records of a link were rejected."""
+    with_key = "with this key" if found.key is not None else "that goes with it"
     if cause is not None:
-        no_more = "has no record left" if code == "LEFTOVER" else "has no record that goes with it"
-        return f"“{cause}” {no_more}" if cause != link else f"it {no_more}"
+        return f"“{cause}” has no record {with_key}"
     if link == found.primary:
         return "no decision was left that could take them"
-    with_key = "with this key" if found.key is not None else "that goes with it"
     return f"“{found.primary}” has no record {with_key}"
 
 
@@ -343,7 +340,7 @@ def _reject_columns(found: Explanation) -> dict[str, Callable[[ExplainRow], Any]
         "link": lambda row: row.link,
         "record": lambda row: row.arrival,
         "code": lambda row: row.code,
-        "because": lambda row: _because(found, str(row.link), str(row.code), row.cause_link),
+        "because": lambda row: _because(found, row.link, row.cause_link),
         "what it says": lambda row: row.params,
     }
 
@@ -390,7 +387,7 @@ def as_page(found: Explanation) -> str:
             "record#": lambda row: number(row.arrival),
             "why": lambda row: el(
                 "span",
-                f"{_because(found, row.link, row.code, row.cause_link)}",
+                _because(found, row.link, row.cause_link),
                 el("small", row.code),
             ),
             "what it says": lambda row: _pairs(row.params),
@@ -465,6 +462,8 @@ h3 {{ font-size: 13px; margin: 16px 0 4px; }} h2 + h3 {{ margin-top: 0; }}
 h4 {{ font-size: 12px; font-weight: 500; color: var(--soft); margin: 8px 0 2px; }}
 .rules {{ margin: 4px 0; padding-left: 20px; }}
 .soft {{ color: var(--soft); }}
+#rejects .line {{ display: inline-block; margin-right: 12px; }}
+@media screen and (min-width: 701px) {{ #rejects td:nth-child(3) {{ min-width: 26ch; }} }}
 section[id^=call] table {{ width: auto; }}
 section[id^=call] :is(th, td):last-child {{ width: auto; }}
 """
