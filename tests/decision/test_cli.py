@@ -216,6 +216,7 @@ def test_a_stage_is_tested_run_and_explained(
     assert (len(whole["calls"]), len(whole["rejects"])) == (1, 2)
     assert whole["calls"][0]["result"] == {"out": {"k": 1}}
     assert omd_("explain", "s", "--instance", "999").returncode == 1
+    assert "these columns: k" in omd_("explain", "s", "--key", '{"j": 5}').stderr
     assert omd_("purge", "0 s").stderr == "Cycles and rejected records deleted: 3.\n"
 
 

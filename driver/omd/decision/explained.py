@@ -124,10 +124,16 @@ def read_explanation(
     """Return what a run of a stage has kept about a key.
 
     Raises:
-        CallerError: there is no such run.
+        CallerError: there is no such run, or the stage has other keys.
     """
     run = run_of(room, stage, instance)
     of = stage_of(room, stage)
+    columns = [item["column"] for item in of.definition.get("keys") or ()]
+    if key is not None and {*key} != {*columns} and run.stage_version == of.version:
+        raise CallerError(
+            f"a key of stage {stage} has these columns: {', '.join(columns) or 'none'}",
+            hint="Give a value for each of them." if columns else "Leave the key out.",
+        )
     rows = room.explain(run.module_instance_id, key, wave=wave)
     return Explanation(
         run,
@@ -174,7 +180,9 @@ def tell(found: Explanation) -> Told:
     title = f"It was decided by {rules}, called {times}"
     if not rejects:
         return Told("S", title, why)
-    more = "a record was rejected" if len(rejects) == 1 else f"{len(rejects):,} were rejected"
+    more = (
+        "a record was rejected" if len(rejects) == 1 else f"{_records(len(rejects))} were rejected"
+    )
     return Told("A", f"{title}; {more}", why)
 
 
