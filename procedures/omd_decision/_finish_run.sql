@@ -37,7 +37,7 @@ BEGIN
         ORDER BY c.ordinal
     LOOP
         CALL omd.log_event(
-            format('%s records of link "%s" are rejected', v_reject.rejected, v_reject.link),
+            format('rejected records of link "%s": %s', v_reject.link, v_reject.rejected),
             p_module_instance_id => p_module_instance_id,
             p_event_type_code => 6,
             p_event_return_code_details => v_reject.code

@@ -190,6 +190,10 @@ def test_a_stage_is_tested_run_and_explained(
         2,
     )
     instance = str(ran["module_instance_id"])
+    scene.conn.execute("UPDATE omd.module SET inactive_indicator = 'Y'")
+    skipped = omd_("run", "s")
+    assert skipped.returncode in (3, 4)
+    assert skipped.stderr == "It has not begun; this says why: omd explain s\n"
     assert instance in told(omd_("runs", "--stage", "s"))
     assert [r["code"] for r in found(omd_("rejects", "s", "--output", "json"))] == [
         "KEY_MISMATCH", "LEFTOVER"

@@ -92,9 +92,9 @@ def test_a_run_writes_stamped_records_and_routes_rejects(room: Room) -> None:
         " WHERE module_instance_id = %s AND event_type_code = 6 ORDER BY 1",
         instance,
     )
-    assert [(e["code"], e["detail"][:9]) for e in events] == [
-        ("KEY_MISMATCH", "1 records"),
-        ("LEFTOVER", "1 records"),
+    assert [(e["code"], e["detail"]) for e in events] == [
+        ("KEY_MISMATCH", 'rejected records of link "b": 1'),
+        ("LEFTOVER", 'rejected records of link "b": 1'),
     ]
 
     def explained(**arguments: Any) -> list[Any]:

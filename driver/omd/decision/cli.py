@@ -341,6 +341,9 @@ def run(
     The exit code is 0 when it has succeeded, 1 when it has failed, 3 when it was skipped, 4 when it
     was aborted. Ctrl-C ends it.
     """
+    from omd.control.logs import events
+    from omd.decision.explained import stage_of
+
     with _open(dsn) as room:
         found = room.run(
             stage,
@@ -349,11 +352,17 @@ def run(
             end_value=end_value,
             effective_at=effective_at,
         )
-    told = {k: v for k, v in row_dict(found).items() if k != "error"}
+        told = events(room.control, 10, module_instance_id=found.module_instance_id)
+        module = stage_of(room, stage).module_code
+    values = {k: v for k, v in row_dict(found).items() if k != "error"}
     if output == "json":
-        show_document(told)
+        show_document(values)
     else:
-        show_pairs({key.replace("_", " "): value for key, value in told.items()})
+        show_pairs({key.replace("_", " "): value for key, value in values.items()})
+    for event in told if found.detail is None else []:
+        click.echo(short(event.event_detail), err=True)
+    if found.status.value in "AC":
+        click.echo(f"It has not begun; this says why: omd explain {short(module)}", err=True)
     return _EXIT_CODES[found.status.value]
 
 
