@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from omd.decision.room import Decision
     from omd.delivery.room import Delivery, Receipt
     from omd.dispatch.room import Dispatch
     from omd.lineage.room import Lineage
@@ -36,6 +37,12 @@ class Doors:
     def delivery(self) -> Delivery:
         """Delivery: was what arrived agreed and acceptable, and what has changed."""
         door: Delivery = self._door("delivery")
+        return door
+
+    @cached_property
+    def decision(self) -> Decision:
+        """Decision: which records form one execution of a rule, and what it says."""
+        door: Decision = self._door("decision")
         return door
 
     @property

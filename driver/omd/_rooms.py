@@ -12,6 +12,7 @@ ROOMS = {
     "lineage": "Lineage",
     "dispatch": "Dispatch",
     "delivery": "Delivery",
+    "decision": "Decision",
 }
 
 # Methods of doors that `control` has too, and their rooms.

@@ -63,6 +63,13 @@
 \ir ../../migrations/V022__instances_of_tasks.sql
 \endif
 
+\set checksum '3d3bc89da53f5676b4012892ac10eb7325d5ee2bd3bb335769adcb49bb0a6b27'
+\set migration 'V028__row_counts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V028__row_counts.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -205,6 +212,7 @@
 \ir ../../procedures/omd/previous_module_instance.sql
 \ir ../../procedures/omd/record_load_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
+\ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
 \ir ../../procedures/omd/heartbeat.sql
 \ir ../../procedures/omd/fence.sql

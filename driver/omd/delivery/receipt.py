@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd.cli.common import as_text, printable, short, show_pairs, show_table
-from omd.cli.markup import Html, el, moment, name, number, page, section, table
+from omd.cli.markup import (
+    FINDING,
+    Html,
+    described,
+    el,
+    moment,
+    name,
+    number,
+    page,
+    section,
+    table,
+    verdict,
+    zone,
+)
 from omd.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
 
 if TYPE_CHECKING:
@@ -393,13 +406,6 @@ def _rule_columns() -> dict[str, Callable[[Any], Any]]:
 
 # As a page --------------------------------------------------------------------------------------
 
-_HEADS = {
-    "S": "\N{HEAVY CHECK MARK}",
-    "F": "\N{HEAVY BALLOT X}",
-    "A": "!",
-    "E": "\N{HORIZONTAL ELLIPSIS}",
-}
-
 
 def as_page(receipt: Receipt) -> str:
     """Return a receipt as an HTML page (see `omd.cli.markup`)."""
@@ -430,17 +436,14 @@ def as_page(receipt: Receipt) -> str:
             el("h1", f"Receipt of delivery {log.delivery_id}"),
             el("p", name(log.tenant_name)),
         ),
-        el(
-            "section",
-            el("span", _HEADS[told.kind], cls="sign", aria_hidden="true"),
-            el("h2", told.title),
+        verdict(
+            told.kind,
+            told.title,
             *(el("p", line) for line in told.why),
             *([el("h3", "What to do now")] if told.next else []),
             *(el("p", line) for line in told.next),
-            id="verdict",
-            cls=f"verdict {told.kind}",
         ),
-        section("delivery", "The delivery", el("dl", *_described(pairs))),
+        section("delivery", "The delivery", described(pairs)),
         section("entities", "What was delivered", _table(receipt.entities, _entity_columns())),
     ]
     if broken:
@@ -463,17 +466,11 @@ def as_page(receipt: Receipt) -> str:
     body.append(
         el(
             "p",
-            f"Times are local, in {_zone()}. This page holds counts and no row of the data.",
+            f"Times are local, in {zone()}. This page holds counts and no row of the data.",
             cls="note",
         )
     )
     return page(f"Receipt of delivery {log.delivery_id}: {told.title}", *body, style=_STYLE)
-
-
-def _zone() -> str:
-    now = datetime.now().astimezone()
-    name, offset = f"{now:%Z}", f"{now:%z}"
-    return name if offset == "+0000" else f"{name} (UTC{offset[:3]}:{offset[3:]})"
 
 
 def _message(message: Any) -> object:
@@ -482,13 +479,6 @@ def _message(message: Any) -> object:
             el("span", f"{key}: {as_text(value)}", cls="line") for key, value in message.items()
         ]
     return None if message in (None, {}) else as_text(message)
-
-
-def _described(pairs: Mapping[str, object]) -> Iterator[Html]:
-    for term, told in pairs.items():
-        if told is not None:
-            parts = told if isinstance(told, list) else [told]
-            yield el("div", el("dt", term), el("dd", *parts))
 
 
 def _table(rows: list[Any], columns: Mapping[str, Callable[[Any], Any]]) -> Html:
@@ -522,33 +512,12 @@ def _rules(rules: list[tuple[str, Mapping[str, Any]]], receipt: Receipt) -> Html
     )
 
 
-_STYLE = """
-main { max-width: 960px; }
-h3 { font-size: 13px; margin: 12px 0 4px; }
-.verdict { border-left: 6px solid var(--e); background: var(--e-soft); padding-left: 60px;
-  position: relative; overflow-wrap: anywhere; }
-.verdict h2 { font-size: 20px; margin: 0 0 8px; }
-.verdict p { margin: 2px 0; max-width: 80ch; }
-.verdict.S { border-left-color: var(--s); background: var(--s-soft); }
-.verdict.F { border-left-color: var(--f); background: var(--f-soft); }
-.verdict.A { border-left-color: var(--a); background: var(--a-soft); }
-.sign { position: absolute; left: 16px; top: 14px; width: 30px; height: 30px; border-radius: 50%;
-  background: var(--e); color: var(--card); text-align: center;
-  font-size: 16px; line-height: 30px; }
-.S > .sign { background: var(--s); } .F > .sign { background: var(--f); }
-.A > .sign { background: var(--a); }
-header { margin-bottom: 16px; }
-dl { margin: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(280px, 1fr));
-  gap: 6px 24px; }
-dl div { display: grid; grid-template-columns: 88px minmax(0, 1fr); }
-dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-.line { display: block; }
-#rules td, #kept td { white-space: nowrap; }
-#rules td:nth-child(3), #kept td:nth-child(3) { white-space: normal; width: 100%; }
-#rules :is(th, td):last-child, #kept :is(th, td):last-child { width: auto; }
-@media screen and (max-width: 700px) {
-  #rules td, #kept td { white-space: normal; width: auto; }
-  .verdict { padding-left: 16px; } .verdict h2 { padding-left: 40px; min-height: 30px; }
-}
-small { display: block; color: var(--soft); }
+_STYLE = f"""{FINDING}
+h3 {{ font-size: 13px; margin: 12px 0 4px; }}
+#rules td, #kept td {{ white-space: nowrap; }}
+#rules td:nth-child(3), #kept td:nth-child(3) {{ white-space: normal; width: 100%; }}
+#rules :is(th, td):last-child, #kept :is(th, td):last-child {{ width: auto; }}
+@media screen and (max-width: 700px) {{
+  #rules td, #kept td {{ white-space: normal; width: auto; }}
+}}
 """
