@@ -1,4 +1,7 @@
-"""The cycles of the database are those of the model, over random stages and records."""
+"""The cycles of the database are those of the model, over random stages and records.
+
+OMD_DECISION_CASES=25000 tries more cases than the default, and OMD_DECISION_SEED others.
+"""
 
 from __future__ import annotations
 

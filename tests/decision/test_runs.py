@@ -305,6 +305,32 @@ def test_of_two_runs_one_is_aborted_and_a_run_keeps_what_it_has_begun_with(
     assert room.one("SELECT count(*) FROM app.out") == 1
 
 
+def test_two_stages_that_write_one_table_run_at_once_and_are_undone_apart(
+    room: Room, another: Callable[..., Room], background: Callable[..., Future[Any]]
+) -> None:
+    document = room.scene("jsonb_build_object('out', p -> 'a')")
+    room.fill("a", (1, 1), (2, 2))
+    room.function(WAITS.replace("'{}'", "jsonb_build_object('out', p -> 'a')"), "app.waits")
+    room.ruleset({"ruleset": "w", "kind": "FUNCTION", "content": "app.waits"})
+    room.define({**document, "stage": "t", "ruleset": "w"})
+    room.conn.execute("SELECT pg_advisory_lock(15)")
+    slow = background(another().run, "t")
+    until_waiting(room)
+    fast = another().run("s")
+    room.conn.execute("SELECT pg_advisory_unlock(15)")
+    assert (fast["execution_status_code"], slow.result(60)["execution_status_code"]) == ("S", "S")
+    assert room.one("SELECT count(*) FROM app.out") == 4
+    room.call(
+        "omd.set_next_run_indicator",
+        next_run_indicator="R",
+        module_instance_id=fast["module_instance_id"],
+    )
+    again = room.run("s")["module_instance_id"]
+    assert room.one(
+        "SELECT array_agg(DISTINCT omd_insert_module_instance_id) FROM app.out"
+    ) == sorted([slow.result()["module_instance_id"], again])
+
+
 def test_a_run_that_is_killed_leaves_nothing(
     room: Room, another: Callable[..., Room], background: Callable[..., Future[Any]]
 ) -> None:
