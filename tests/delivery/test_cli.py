@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+import omd
 from omd.delivery import rows
 
 if TYPE_CHECKING:
@@ -114,6 +116,30 @@ def test_a_file_is_compared_applied_shown_and_then_changes_nothing(
     assert (listed["interface_code"], listed["model_version"]) == ("shop", 1)
     [agreement] = found(omd_("delivery", "agreements", "--tenant", "t", "--output", "json"))
     assert agreement["entities"] == ["customer", "orders"]
+
+
+def test_a_key_of_many_digits_keeps_them(omd_: Command, tmp_path: Path, dsn: str) -> None:
+    """A float has 15 digits; the key that is named must be found among the rows."""
+    digits = "1234567890123456.7891"
+    path = tmp_path / "coin.yaml"
+    path.write_text(
+        "{interface: coin, entities: [{name: coin, key: [nbr],"
+        " attributes: [{name: nbr, type: 'numeric(20,4)'}]}], tenants: [{tenant: t}],"
+        f" agreements: [{{agreement: a, tenant: t, context: {{coin: [{{nbr: {digits}}}]}}}}]}}",
+        encoding="utf-8",
+    )
+    told(omd_("model", "apply", str(path)))
+    shown = told(omd_("model", "show", "coin", "--agreements"))
+    assert digits in shown
+    path.write_text(shown, encoding="utf-8")
+    assert told(omd_("model", "diff", str(path))) == ""
+    with omd.connect(dsn) as control:
+        room = control.delivery
+        made = room.create_delivery("a", context={"coin": [{"nbr": Decimal(digits)}]})
+        room.report_loaded(made.delivery_id)
+        room.begin_delivery(made.delivery_id)
+        (planned,) = room.validation_plan(made.delivery_id, 2)["entities"]
+        assert planned["context"]["named"] == [{"nbr": Decimal(digits)}]
 
 
 def test_every_problem_of_a_file_is_told_with_its_line(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from omd._core.calls import loads
 from omd._core.program import python
 
 if TYPE_CHECKING:
@@ -343,7 +344,7 @@ def json_value(_ctx: click.Context, _parameter: click.Parameter, told: str | Non
     if told is None:
         return None
     try:
-        return json.loads(told)
+        return loads(told)
     except ValueError as error:
         raise click.BadParameter(f"{told} is no JSON: {error}") from error
 
