@@ -108,6 +108,7 @@
 
 -- Creation
 \ir ../../procedures/omd_delivery/_delivered_entities.sql
+\ir ../../procedures/omd_delivery/_bound_entities.sql
 \ir ../../procedures/omd_delivery/_contexts.sql
 \ir ../../procedures/omd_delivery/_require_contexts.sql
 \ir ../../procedures/omd_delivery/_overtaken.sql

@@ -42,9 +42,9 @@ VALUES
     'Give the time at which the data was taken from the source.'
 ),
 (
-    'OM039', 'NoContext', 'the Full entity "{entity}" has no context: neither {parents} is there',
-    'Deliver a parent with it, name keys in p_context, or give the entity "context": "ALL" or '
-    '"ROWS".'
+    'OM039', 'NoContext', 'the Full entity "{entity}" has no context: {problem}: {parents}',
+    'Deliver a parent with it, name keys in p_context, or, where the agreement names none, give '
+    'the entity "context": "ALL" or "ROWS".'
 ),
 (
     'OM040', 'MeasuresInvalid', 'the measures of {entity} in delivery {delivery_id}: {problem}',
