@@ -92,10 +92,7 @@ def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
       entities:
         - name: carriers
           key: [carrier]
-
-    Attributes:
-            - {name: carrier, type: text(2)}
-            - {name: name, type: text(80), mandatory: true}
+          attributes: [{name: carrier, type: text(2)}, {name: name, type: text(80)}]
       tenants:
         - {tenant: nyc, name: New York airports}
       agreements:
@@ -138,6 +135,7 @@ def _apply(
         except OmdError as error:
             for line in _problems(error, told, file):
                 click.echo(line, err=True)
+                error._hint = f"Mend the file; omd model diff {file} tells what is left."
             raise
     return version, changes, str(told.model.get("interface"))
 
@@ -798,6 +796,11 @@ def quarantine(
         )
     if constraint is not None:
         found = [row for row in found if constraint in row.constraint_codes]
+    if output == "table":  # the folder is that of the delivery
+        found = [
+            dataclasses.replace(row, staged_from=row.staged_from and row.staged_from.split("/")[-1])
+            for row in found
+        ]
     columns = {
         "entity": "entity_code",
         "key": "record_key",
@@ -807,8 +810,11 @@ def quarantine(
         "row": "raw",
         "from": "staged_from",
     }
-    show(found[:limit], columns, output)
+    show(found[:limit], columns, output, whole=("constraints",))
     tell_more(found[:limit], limit)
+    if not found and entity_code is None and constraint is None:
+        run_ = newest if attempt is None else attempt
+        click.echo(f"Run {run_} of delivery {delivery_id} has registered no samples.", err=True)
 
 
 _add_view(

@@ -3,7 +3,8 @@
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
 (
-    'OM030', 'InvalidModel', 'the model has {problem_count} problems; the first: {path}: {problem}',
+    'OM030', 'InvalidModel',
+    'the model has {problem_count} problems; the first: {first}: {problem}',
     'DETAIL lists them all. Mend the document, then deploy it again: CALL '
     'omd_delivery.deploy_model(…, p_dry_run => true);'
 ),
@@ -65,7 +66,8 @@ VALUES
 ),
 (
     'OM131', 'DeliveryPending',
-    'delivery {delivery_id} of agreement "{agreement_code}" is {delivery_status}',
+    'delivery {delivery_id} of agreement "{agreement_code}" is not decided yet '
+    '({delivery_status}), and the next one has to wait',
     'Run it, or CALL omd_delivery.cancel_delivery({delivery_id}, …);'
 ),
 (
