@@ -158,6 +158,7 @@
 \ir ../../procedures/omd_delivery/apply_delta.sql
 \ir ../../procedures/omd_delivery/_revert_entity.sql
 \ir ../../procedures/omd_delivery/revert_delivery.sql
+\ir ../../procedures/omd_delivery/persist_deliveries.sql
 \ir ../../procedures/omd_delivery/_purge_delivery.sql
 \ir ../../procedures/omd_delivery/purge_deliveries.sql
 

@@ -387,7 +387,7 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
     ]
     assert re.search(r"verdict +ACCEPTED\n", told(omd_("delivery", "show", id_)))
     assert omd_("delivery", "purge", "--keep", "0 s").stderr == "Deliveries purged: 0.\n"
-    shop.persist(shown["queue_id"])
+    assert omd_("delivery", "persist", "shop").stderr == "Deliveries persisted: 1.\n"
     assert omd_("delivery", "purge", "--keep", "0 s").stderr == "Deliveries purged: 1.\n"
     done = omd_("delivery", "quarantine", id_, "--output", "json")
     assert (found(done), done.stderr) == (

@@ -914,6 +914,26 @@ delivery.section("Upkeep")
 
 
 @delivery.command()
+@click.argument("interface")
+@dsn_option
+@click.option(
+    "--keep",
+    default="0",
+    show_default=True,
+    metavar="INTERVAL",
+    help="Leave those in the queue that were accepted within this time; they can be reverted.",
+)
+def persist(interface: str, dsn: str, keep: str) -> None:
+    """End the accepted deliveries of an interface that no facts take.
+
+    Then their deltas can be purged, and a PHYSICAL delivery may begin. They can't be reverted.
+    """
+    with _open(dsn) as room:
+        count = room.persist_deliveries(interface, keep=keep)
+    click.echo(f"Deliveries persisted: {count:,}.", err=True)
+
+
+@delivery.command()
 @dsn_option
 @click.option(
     "--keep",

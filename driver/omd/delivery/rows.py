@@ -379,7 +379,7 @@ class DeliveryStateRow:
         delivery_status: Its status.
         attempt: The number of its newest run; 0: it has not begun.
         batch_instance_id: The Batch Instance of the newest run; NULL before the first.
-        is_running: The newest run was not ended; it may be dead.
+        is_running: Its newest run executes, and lives.
         age: How long ago it was created.
         status_age: For how long it has its status.
         waits_for: What has to happen next.
