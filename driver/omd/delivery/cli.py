@@ -78,8 +78,8 @@ _CHANGE = {"object": "object", "change": "change"}
 @click.option(
     "--spark/--no-spark",
     default=None,
-    help="Whether Spark compiles the checks of a model that has changed; by default where it is "
-    "installed.",
+    help="Whether Spark compiles the checks and queries of a model that has changed; by default "
+    "where it is installed and the model has a query, which only Spark can judge.",
 )
 def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
     """Deploy the model of a YAML file, with its tenants and agreements, and show what has changed.
@@ -158,11 +158,9 @@ def _compiler(
     room: Delivery, told: ModelFile, spark: bool | None
 ) -> Callable[[], Callable[[], None] | None] | None:
     """Return what starts Spark and returns the check by it; None where Spark is not asked."""
-    entities = told.model.get("entities")
-    has_checks = isinstance(entities, list) and any(
-        isinstance(entity, dict) and entity.get("constraints") for entity in entities
-    )
-    if spark is False or not has_checks or (spark is None and not find_spec("pyspark")):
+    # A check is judged by the database, and means the same on Spark.
+    is_wanted = spark or (spark is None and find_spec("pyspark") and _has_query(told.model))
+    if not is_wanted:
         return None
 
     def start() -> Callable[[], None] | None:
@@ -170,7 +168,7 @@ def _compiler(
 
         click.echo("Spark compiles the checks; --no-spark leaves this out.", err=True)
         try:
-            session = engine("SPARK").session()
+            session = engine("SPARK").session(quiet=True)
         except Exception as error:
             if spark:
                 raise
@@ -187,6 +185,17 @@ def _compiler(
         return check
 
     return start
+
+
+def _has_query(model: Mapping[str, Any]) -> bool:
+    """Whether a document, which may be a wrong one, has a constraint that only Spark can judge."""
+    entities = model.get("entities")
+    return isinstance(entities, list) and any(
+        isinstance(constraint, dict) and "query" in constraint
+        for entity in entities
+        if isinstance(entity, dict) and isinstance(entity.get("constraints"), list)
+        for constraint in entity["constraints"]
+    )
 
 
 @model.command("show")
@@ -438,12 +447,8 @@ def _deliver(
 
     with omd.connect(dsn or None, application_name="omd-delivery") as control:
         room: Any = control.delivery
-        block = room(
-            agreement,
-            **arguments,
-            wait=timedelta(seconds=wait),
-            spark=None if master is None else engine("SPARK").session(master),
-        )
+        spark = engine("SPARK").session(master, quiet=True)
+        block = room(agreement, **arguments, wait=timedelta(seconds=wait), spark=spark)
         with block:
             tell(f"delivery {block.delivery_id}")
             with Progress(control.delivery, block.delivery_id, tell):
