@@ -189,6 +189,7 @@
 \ir ../views/omd_delivery/delivery_agreements.sql
 \ir ../views/omd_delivery/delivery_models.sql
 \ir ../views/omd_delivery/delivery_constraints.sql
+\ir ../views/omd_delivery/delivery_thresholds.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

@@ -685,5 +685,6 @@ def test_the_runner_runs_and_the_administrator_decides(
     runner.begin(second.id)
     admin.call("reject_delivery", delivery_id=second.id, reason="why")
     admin.call("purge_deliveries", keep="0")
-    for view in ("state", "log", "findings", "metrics", "queue", "marks"):
+    views = ("state", "log", "findings", "metrics", "queue", "marks", "thresholds")
+    for view in views:
         reader.rows(f"SELECT * FROM omd_report.delivery_{view}")

@@ -629,6 +629,17 @@ _CONSTRAINTS = {
     "stage": "stage",
     "check": "expression",
 }
+_THRESHOLDS = {
+    "interface": "interface_code",
+    "agreement": "agreement_code",
+    "constraint": "constraint_code",
+    "action": "action",
+    "threshold": "threshold",
+    "percent": "threshold_percent",
+    "warn": "warn",
+    "warn percent": "warn_percent",
+    "enabled": "is_enabled",
+}
 _TENANTS = {"tenant": "tenant_code", "name": "tenant_name", "agreements": "agreement_codes"}
 _AGREEMENTS = {
     "agreement": "agreement_code",
@@ -880,6 +891,13 @@ _add_view(
     "constraints",
     _CONSTRAINTS,
     ["interface_code", "stage", "constraint_code"],
+)
+_add_view(
+    "thresholds",
+    "Show the actions and thresholds of each model, and of each agreement.",
+    "thresholds",
+    _THRESHOLDS,
+    ["interface_code", "agreement_code", "stage", "constraint_code"],
 )
 add_call(
     delivery,
