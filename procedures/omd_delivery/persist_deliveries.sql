@@ -52,8 +52,8 @@ COMMENT ON PROCEDURE omd_delivery.persist_deliveries IS
 'delivery may begin. p_keep: what was accepted within this time stays in the queue (0). Returns '
 'p_persisted, their number. Facts that are built later begin with what is in LVL. Errors: OM005: '
 'an argument is NULL; OM013: p_interface_code is not allowed as a name, or p_keep is negative; '
-'OM014: the isolation level is not read committed; OM031: there is no such interface; OM135: the '
-'facts have taken a delivery of the interface. Locks: the interface, the items, the deliveries. '
-'Call again when the answer was lost.';
+'OM014: the isolation level is not read committed; OM031: there is no such interface; OM034, '
+'OM130: an item and its delivery disagree; OM135: the facts have taken a delivery of the '
+'interface. Locks: the interface, the items, the deliveries. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.persist_deliveries FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.persist_deliveries TO omd_admin;

@@ -296,6 +296,8 @@ class DeliveryCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
+            UnknownDelivery: OM034.
+            WrongDeliveryState: OM130.
             QueueItemNotReady: OM135.
         """
         answer: int = self._value(_PERSIST_DELIVERIES, interface_code, keep)
