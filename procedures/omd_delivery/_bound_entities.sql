@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION omd_delivery._bound_entities(
 )
 RETURNS TABLE (
     entity_id integer,
-    is_named boolean
+    named_ids integer[]
 )
 LANGUAGE plpgsql
 STABLE
@@ -17,13 +17,13 @@ AS $bound_entities$
 BEGIN
     RETURN QUERY
     WITH RECURSIVE bound AS (
-        SELECT e.entity_id, e.interface_id, e.entity_code
+        SELECT e.entity_id, e.interface_id, e.entity_code, e.entity_id AS named_id
         FROM omd_delivery.agreement AS a
         INNER JOIN omd_delivery.entity AS e
             ON a.interface_id = e.interface_id AND a.context ? e.entity_code
         WHERE a.agreement_id = p_agreement_id
         UNION
-        SELECT e.entity_id, e.interface_id, e.entity_code
+        SELECT e.entity_id, e.interface_id, e.entity_code, b.named_id
         FROM bound AS b
         INNER JOIN omd_delivery.entity AS e ON b.interface_id = e.interface_id
         WHERE NOT e.is_retired
@@ -38,15 +38,14 @@ BEGIN
                 )
             )
     )
-    SELECT b.entity_id, a.context ? b.entity_code
+    SELECT b.entity_id, array_agg(b.named_id)
     FROM bound AS b
-    CROSS JOIN omd_delivery.agreement AS a
-    WHERE a.agreement_id = p_agreement_id;
+    GROUP BY b.entity_id;
 END
 $bound_entities$;
 
 COMMENT ON FUNCTION omd_delivery._bound_entities IS
 'Returns the entities of which a tenant may touch a part only, because the agreement '
-'p_agreement_id names keys of them (is_named), or of what they belong to or are derived from. '
-'Locks: none.';
+'p_agreement_id names keys of them, or of what they belong to or are derived from: named_ids are '
+'the entities whose keys it names. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery._bound_entities FROM PUBLIC;

@@ -38,7 +38,7 @@ BEGIN
     WHERE d.delivery_id = p_delivery_id;
     SELECT
         coalesce(array_agg(b.entity_id), '{}'),
-        coalesce(array_agg(b.entity_id) FILTER (WHERE NOT b.is_named), '{}')
+        coalesce(array_agg(b.entity_id) FILTER (WHERE b.entity_id <> ALL(b.named_ids)), '{}')
     INTO v_bound, v_unnamed
     FROM omd_delivery._bound_entities(v_delivery.agreement_id) AS b;
     LOOP

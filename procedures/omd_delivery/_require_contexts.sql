@@ -16,7 +16,7 @@ DECLARE
     v_missing record;
 BEGIN
     WITH bound AS MATERIALIZED (
-        SELECT b.entity_id, b.is_named
+        SELECT b.entity_id, b.named_ids, b.entity_id = ANY(b.named_ids) AS is_named
         FROM omd_delivery.delivery AS d
         CROSS JOIN LATERAL omd_delivery._bound_entities(d.agreement_id) AS b
         WHERE d.delivery_id = p_delivery_id
@@ -28,7 +28,7 @@ BEGIN
             p.entity_id,
             p.entity_code,
             p.ordinal,
-            b.entity_id IS NOT NULL AS is_bound,
+            b.named_ids,
             b.is_named,
             dp.load_type
         FROM omd_delivery.delivery AS d
@@ -39,6 +39,27 @@ BEGIN
         LEFT JOIN omd_delivery.delivery_entity AS dp
             ON d.delivery_id = dp.delivery_id AND p.entity_id = dp.entity_id
         WHERE d.delivery_id = p_delivery_id
+    ),
+
+    -- What is named limits the children of each of these parents.
+    limiting AS MATERIALIZED (
+        SELECT
+            f.child_entity_id,
+            f.entity_code,
+            f.ordinal,
+            f.named_ids,
+            CASE
+                WHEN f.is_named OR f.load_type = 'FULL' THEN f.named_ids
+                WHEN f.load_type = 'DELTA' THEN ARRAY(
+                    SELECT n.id
+                    FROM filter AS g
+                    CROSS JOIN LATERAL unnest(g.named_ids) AS n (id)
+                    WHERE g.child_entity_id = f.entity_id AND g.is_named
+                )
+                ELSE '{}'
+            END AS limited_by
+        FROM filter AS f
+        WHERE f.named_ids IS NOT NULL
     )
 
     SELECT e.entity_code, x.*
@@ -49,23 +70,27 @@ BEGIN
     LEFT JOIN bound AS b ON c.entity_id = b.entity_id
     CROSS JOIN LATERAL (
         SELECT
+            ARRAY(
+                SELECT n.id
+                FROM limiting AS l
+                CROSS JOIN LATERAL unnest(l.limited_by) AS n (id)
+                WHERE l.child_entity_id = c.entity_id
+            ) AS limited_by
+    ) AS k
+    CROSS JOIN LATERAL (
+        SELECT
             'these must be delivered Full with it, since the agreement binds it by them'
             AS problem,
-            array_agg(f.entity_code ORDER BY f.ordinal) AS parents
-        FROM filter AS f
-        WHERE f.child_entity_id = c.entity_id
-            AND f.is_bound
+            coalesce(
+                array_agg(l.entity_code ORDER BY l.ordinal)
+                FILTER (WHERE NOT l.named_ids <@ k.limited_by),
+                e.derived_from
+            ) AS parents
+        FROM limiting AS l
+        WHERE l.child_entity_id = c.entity_id
             AND NOT b.is_named
-            AND NOT f.is_named
-            AND f.load_type IS DISTINCT FROM 'FULL'
-            AND NOT (
-                f.load_type IS NOT DISTINCT FROM 'DELTA'
-                AND (
-                    SELECT coalesce(bool_and(g.is_named), FALSE)
-                    FROM filter AS g
-                    WHERE g.child_entity_id = f.entity_id AND g.is_bound
-                )
-            )
+            AND NOT b.named_ids <@ k.limited_by
+        HAVING count(*) > 0
         UNION ALL
         SELECT
             'none of its parents is delivered or named',

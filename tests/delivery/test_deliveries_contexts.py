@@ -301,6 +301,18 @@ def test_a_bound_tenant_stays_within_what_its_agreement_names(shop: Shop) -> Non
     ]
     for day, (entities, expected) in enumerate(cases, 1):
         assert contexts(shop, day, entities=entities) == expected, entities
+    # What the agreement names may also limit it directly.
+    model = orders(context_filter=True)
+    line = entity(
+        "line",
+        ["o", "nbr", "org"],
+        relationships=[parent("orders", ["o"]), parent("organization", ["org"])],
+    )
+    shop.call("deploy_model", model={**model, "entities": [line, *model["entities"][1:]]})
+    assert contexts(shop, 19, entities={"line": {"context": "ALL"}}) == {
+        "line": ("FILTERED", organization)
+    }
+    shop.call("deploy_model", model=model)
     # Nor does a delivery that was created before the tenant was bound.
     shop.agree("a", context={})
     waiting = shop.load(21, entities={"line": {"context": "ALL"}})
