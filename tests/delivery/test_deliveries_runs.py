@@ -522,7 +522,8 @@ def test_a_new_model_keeps_agreements_possible_and_ends_what_can_not_be_delivere
 
 def test_a_refused_delivery_ends_with_all_its_reasons(shop: Shop) -> None:
     shop.deploy()
-    run = shop.run(1)
+    said = {"customer": {"rows": 12}, "orders": "FULL"}
+    run = shop.run(1, entities=said, message={"by": "hand"})
     run.measure(1, {"orders.positive": 2, "customer.primary_key": 1})
     run.write("orders", ("N", 1, 1, 5))
     answer = run.verdict(1)
@@ -536,6 +537,9 @@ def test_a_refused_delivery_ends_with_all_its_reasons(shop: Shop) -> None:
     receipt = shop.receipt(run.id)
     assert (receipt["status"], receipt["verdict"]) == ("REFUSED", "REJECTED")
     assert receipt["reasons"] == answer["reasons"]
+    assert [e["rows_announced"] for e in receipt["entities"]] == [12, None]
+    assert receipt["message"] == {"by": "hand"}
+    assert receipt["created_datetime"] > receipt["snapshot_datetime"]
     assert {f["level"] for f in shop.rows("SELECT level FROM omd_report.delivery_findings")} == {
         "REJECT"
     }
@@ -681,5 +685,6 @@ def test_the_runner_runs_and_the_administrator_decides(
     runner.begin(second.id)
     admin.call("reject_delivery", delivery_id=second.id, reason="why")
     admin.call("purge_deliveries", keep="0")
-    for view in ("state", "log", "findings", "metrics", "queue", "marks"):
+    views = ("state", "log", "findings", "metrics", "queue", "marks", "thresholds")
+    for view in views:
         reader.rows(f"SELECT * FROM omd_report.delivery_{view}")

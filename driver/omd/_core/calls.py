@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from omd._core.errors import StateError
     from omd._core.link import Link
 
-__all__ = ["Calls", "Repeat", "Routine"]
+__all__ = ["Calls", "Repeat", "Routine", "exact", "loads"]
 
 T = TypeVar("T")
 
@@ -30,6 +31,16 @@ def _plain(value: object) -> object:
 
 
 _dumps = functools.partial(json.dumps, default=_plain)
+
+
+def exact(told: str) -> float | Decimal:
+    """Return a number of JSON or YAML; one with more digits than a float keeps is a Decimal."""
+    number = float(told)
+    digits = Decimal(told)
+    return number if Decimal(repr(number)) == digits else digits
+
+
+loads = functools.partial(json.loads, parse_float=exact)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,9 @@ from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import Format, TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
+from psycopg.types.json import set_json_loads
 
+from omd._core.calls import loads
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
 from omd._core.rows import rows_of
 
@@ -250,6 +252,7 @@ class Link:
         connection.add_notice_handler(_forward_notice)
         connection.adapters.register_loader("timestamptz", _InstantLoader)
         connection.adapters.register_loader("numeric", _CountLoader)
+        set_json_loads(loads, connection)
         for name, value in self._settings.items():
             connection.execute(_set(name, value))
         return connection

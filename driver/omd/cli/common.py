@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from omd._core.calls import loads
 from omd._core.program import python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import psycopg
 
@@ -343,7 +344,7 @@ def json_value(_ctx: click.Context, _parameter: click.Parameter, told: str | Non
     if told is None:
         return None
     try:
-        return json.loads(told)
+        return loads(told)
     except ValueError as error:
         raise click.BadParameter(f"{told} is no JSON: {error}") from error
 
@@ -436,21 +437,29 @@ def row_dict(row: Any) -> dict[str, Any]:
     return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
 
 
-def show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
-    """Print rows: as a table with the columns named (title: column), as JSON or CSV with all."""
+def show(
+    rows: Iterable[Any], columns: Mapping[str, str], output: str, *, whole: Collection[str] = ()
+) -> None:
+    """Print rows: as a table with the columns named (title: column), as JSON or CSV with all.
+
+    Of the columns of a table those in ``whole`` are never cut.
+    """
     found = [row_dict(row) for row in rows]
     if output == "table":
         show_table(
             [{title: short(row[name]) for title, name in columns.items()} for row in found],
             list(columns),
+            whole,
         )
     else:
         render(found, list(found[0]) if found else list(columns.values()), output)
 
 
-def show_table(rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
+def show_table(
+    rows: list[dict[str, Any]], columns: Sequence[str], whole: Collection[str] = ()
+) -> None:
     """Print rows as a table that is no wider than 100 columns, if that is possible."""
-    render(_fit(rows), columns, "table")
+    render(_fit(rows, whole), columns, "table")
 
 
 def show_document(values: Mapping[str, Any]) -> None:
@@ -491,15 +500,17 @@ def short(value: Any) -> Any:
     return value
 
 
-def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
+def _fit(
+    rows: list[dict[str, Any]], whole: Collection[str], width: int = 100
+) -> list[dict[str, Any]]:
     """Cut the widest texts until a table of these rows is no wider than allowed."""
     if not rows:
         return rows
     widths = {t: max(len(t), *(len(as_text(row[t])) for row in rows)) for t in rows[0]}
     too_much = sum(widths.values()) + 2 * (len(widths) - 1) - width
     while too_much > 0:
-        widest = max(widths, key=lambda title: widths[title])
-        if widths[widest] <= 20:
+        widest = max(widths, key=lambda title: 0 if title in whole else widths[title])
+        if widest in whole or widths[widest] <= 20:
             break  # there are many narrow columns: a wide table is better than an unreadable one
         room = max(20, widths[widest] - too_much)
         too_much -= widths[widest] - room

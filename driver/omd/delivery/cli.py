@@ -78,8 +78,8 @@ _CHANGE = {"object": "object", "change": "change"}
 @click.option(
     "--spark/--no-spark",
     default=None,
-    help="Whether Spark compiles the checks of a model that has changed; by default where it is "
-    "installed.",
+    help="Whether Spark compiles the checks and queries of a model that has changed; by default "
+    "where it is installed and the model has a query, which only Spark can judge.",
 )
 def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
     """Deploy the model of a YAML file, with its tenants and agreements, and show what has changed.
@@ -92,10 +92,7 @@ def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
       entities:
         - name: carriers
           key: [carrier]
-
-    Attributes:
-            - {name: carrier, type: text(2)}
-            - {name: name, type: text(80), mandatory: true}
+          attributes: [{name: carrier, type: text(2)}, {name: name, type: text(80)}]
       tenants:
         - {tenant: nyc, name: New York airports}
       agreements:
@@ -138,6 +135,7 @@ def _apply(
         except OmdError as error:
             for line in _problems(error, told, file):
                 click.echo(line, err=True)
+                error._hint = f"Mend the file; omd model diff {file} tells what is left."
             raise
     return version, changes, str(told.model.get("interface"))
 
@@ -160,11 +158,9 @@ def _compiler(
     room: Delivery, told: ModelFile, spark: bool | None
 ) -> Callable[[], Callable[[], None] | None] | None:
     """Return what starts Spark and returns the check by it; None where Spark is not asked."""
-    entities = told.model.get("entities")
-    has_checks = isinstance(entities, list) and any(
-        isinstance(entity, dict) and entity.get("constraints") for entity in entities
-    )
-    if spark is False or not has_checks or (spark is None and not find_spec("pyspark")):
+    # A check is judged by the database, and means the same on Spark.
+    is_wanted = spark or (spark is None and find_spec("pyspark") and _has_query(told.model))
+    if not is_wanted:
         return None
 
     def start() -> Callable[[], None] | None:
@@ -172,7 +168,7 @@ def _compiler(
 
         click.echo("Spark compiles the checks; --no-spark leaves this out.", err=True)
         try:
-            session = engine("SPARK").session()
+            session = engine("SPARK").session(quiet=True)
         except Exception as error:
             if spark:
                 raise
@@ -189,6 +185,17 @@ def _compiler(
         return check
 
     return start
+
+
+def _has_query(model: Mapping[str, Any]) -> bool:
+    """Whether a document, which may be a wrong one, has a constraint that only Spark can judge."""
+    entities = model.get("entities")
+    return isinstance(entities, list) and any(
+        isinstance(constraint, dict) and "query" in constraint
+        for entity in entities
+        if isinstance(entity, dict) and isinstance(entity.get("constraints"), list)
+        for constraint in entity["constraints"]
+    )
 
 
 @model.command("show")
@@ -440,12 +447,8 @@ def _deliver(
 
     with omd.connect(dsn or None, application_name="omd-delivery") as control:
         room: Any = control.delivery
-        block = room(
-            agreement,
-            **arguments,
-            wait=timedelta(seconds=wait),
-            spark=None if master is None else engine("SPARK").session(master),
-        )
+        spark = engine("SPARK").session(master, quiet=True)
+        block = room(agreement, **arguments, wait=timedelta(seconds=wait), spark=spark)
         with block:
             tell(f"delivery {block.delivery_id}")
             with Progress(control.delivery, block.delivery_id, tell):
@@ -626,6 +629,17 @@ _CONSTRAINTS = {
     "stage": "stage",
     "check": "expression",
 }
+_THRESHOLDS = {
+    "interface": "interface_code",
+    "agreement": "agreement_code",
+    "constraint": "constraint_code",
+    "action": "action",
+    "threshold": "threshold",
+    "percent": "threshold_percent",
+    "warn": "warn",
+    "warn percent": "warn_percent",
+    "enabled": "is_enabled",
+}
 _TENANTS = {"tenant": "tenant_code", "name": "tenant_name", "agreements": "agreement_codes"}
 _AGREEMENTS = {
     "agreement": "agreement_code",
@@ -798,6 +812,11 @@ def quarantine(
         )
     if constraint is not None:
         found = [row for row in found if constraint in row.constraint_codes]
+    if output == "table":  # the folder is that of the delivery
+        found = [
+            dataclasses.replace(row, staged_from=row.staged_from and row.staged_from.split("/")[-1])
+            for row in found
+        ]
     columns = {
         "entity": "entity_code",
         "key": "record_key",
@@ -807,8 +826,11 @@ def quarantine(
         "row": "raw",
         "from": "staged_from",
     }
-    show(found[:limit], columns, output)
+    show(found[:limit], columns, output, whole=("constraints",))
     tell_more(found[:limit], limit)
+    if not found and entity_code is None and constraint is None:
+        run_ = newest if attempt is None else attempt
+        click.echo(f"Run {run_} of delivery {delivery_id} has registered no samples.", err=True)
 
 
 _add_view(
@@ -870,6 +892,13 @@ _add_view(
     _CONSTRAINTS,
     ["interface_code", "stage", "constraint_code"],
 )
+_add_view(
+    "thresholds",
+    "Show the actions and thresholds of each model, and of each agreement.",
+    "thresholds",
+    _THRESHOLDS,
+    ["interface_code", "agreement_code", "stage", "constraint_code"],
+)
 add_call(
     delivery,
     "register-tenant",
@@ -905,6 +934,26 @@ add_call(
 # Upkeep -----------------------------------------------------------------------------------------
 
 delivery.section("Upkeep")
+
+
+@delivery.command()
+@click.argument("interface")
+@dsn_option
+@click.option(
+    "--keep",
+    default="0",
+    show_default=True,
+    metavar="INTERVAL",
+    help="Leave those in the queue that were accepted within this time; they can be reverted.",
+)
+def persist(interface: str, dsn: str, keep: str) -> None:
+    """End the accepted deliveries of an interface that no facts take.
+
+    Then their deltas can be purged, and a PHYSICAL delivery may begin. They can't be reverted.
+    """
+    with _open(dsn) as room:
+        count = room.persist_deliveries(interface, keep=keep)
+    click.echo(f"Deliveries persisted: {count:,}.", err=True)
 
 
 @delivery.command()

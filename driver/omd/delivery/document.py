@@ -9,12 +9,14 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import click
 import psycopg
 import yaml
 
+from omd._core.calls import exact
 from omd.cli.common import as_text
 from omd.delivery.calls import DeliveryCalls
 from omd.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
@@ -80,6 +82,11 @@ class _Loader(yaml.SafeLoader):
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
+    def construct_number(self, node: yaml.ScalarNode) -> float | Decimal:
+        return exact(str(self.construct_scalar(node)))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_number)
 
 for _tag, _pattern, _first in (
     ("merge", r"<<", "<"),
@@ -299,8 +306,12 @@ class _Dumper(yaml.SafeDumper):
         # On one line in any case, so that it may stand in a list.
         return self.represent_scalar("tag:yaml.org,2002:str", text, '"' if "\n" in text else None)
 
+    def represent_number(self, number: Decimal) -> yaml.Node:
+        return self.represent_scalar("tag:yaml.org,2002:float", str(number))
+
 
 _Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_representer(Decimal, _Dumper.represent_number)
 
 
 def whole_document(

@@ -118,8 +118,11 @@ class Explained:
     next: list[str]
 
 
-def explain(receipt: Receipt) -> Explained:
-    """Return what became of a delivery, why, and what to do next."""
+_ASK = "Ask whoever has received the delivery to show you the rows."
+
+
+def explain(receipt: Receipt, rows: str = _ASK) -> Explained:
+    """Return what became of a delivery, why, and what to do next; ``rows``: how to see rows."""
     status, verdict = receipt.log.delivery_status, receipt.log.verdict
     why = list(_reasons(receipt))
     by = f"{receipt.last.editor} said: {receipt.last.reason}"
@@ -130,7 +133,7 @@ def explain(receipt: Receipt) -> Explained:
             "F" if receipt.is_rejected else "S",
             f"This was a trial: the delivery would {what}{more}",
             [*why, "Nothing was stored."],
-            [*_remedies(receipt)]
+            [*_remedies(receipt, rows)]
             if receipt.is_rejected
             else ["Deliver it for good when you want to."],
         )
@@ -139,7 +142,7 @@ def explain(receipt: Receipt) -> Explained:
             "F",
             "The delivery was rejected",
             [*why, "Nothing was stored."],
-            [*_remedies(receipt)],
+            [*_remedies(receipt, rows)],
         )
     if status == "REJECTED":
         return Explained(
@@ -177,7 +180,7 @@ def explain(receipt: Receipt) -> Explained:
             [*(why if with_findings else ["No rule was broken."]), *filter(None, [effect])],
             [
                 "Correct these rows at the source; the next delivery brings them again.",
-                *_quarantine(receipt),
+                *_quarantine(receipt, rows),
             ]
             if any(_has_rows(rule) for _, rule in receipt.rules(broken=True))
             else ["Nothing has to be done."],
@@ -231,7 +234,7 @@ def _reasons(receipt: Receipt) -> Iterator[str]:
 _MOST = 6
 
 
-def _remedies(receipt: Receipt) -> Iterator[str]:
+def _remedies(receipt: Receipt, rows: str) -> Iterator[str]:
     """Yield what may be done after a refusal."""
     broken = [(e, r) for e, r in receipt.rules(broken=True) if r["level"] == "REJECT"]
     if any("high_water_mark" in reason for reason in receipt.document["reasons"] or ()):
@@ -243,12 +246,12 @@ def _remedies(receipt: Receipt) -> Iterator[str]:
         )
     if len(broken) > len(deleted):
         yield "Correct the data and deliver again; the same time of the data may be used."
-    yield from _quarantine(receipt)
+    yield from _quarantine(receipt, rows)
 
 
-def _quarantine(receipt: Receipt) -> Iterator[str]:
+def _quarantine(receipt: Receipt, rows: str) -> Iterator[str]:
     if any(_has_rows(rule) for _, rule in receipt.rules(broken=True)):
-        yield f"The rows can be looked at with: omd delivery quarantine {receipt.log.delivery_id}"
+        yield rows
 
 
 def _has_rows(rule: Mapping[str, Any]) -> bool:
@@ -323,7 +326,10 @@ def _finding(code: str) -> str:
 
 def print_receipt(receipt: Receipt) -> None:
     """Print a receipt to stdout."""
-    log, told = receipt.log, explain(receipt)
+    log = receipt.log
+    told = explain(
+        receipt, f"The rows can be looked at with: omd delivery quarantine {log.delivery_id}"
+    )
     colour = {"S": "green", "F": "red", "A": "yellow"}.get(told.kind)
     click.secho(f"{told.title}.", bold=True, fg=colour)
     for line in told.why:
@@ -340,8 +346,8 @@ def print_receipt(receipt: Receipt) -> None:
             "verdict": log.verdict,
         }
     )
-    _print("Entities", receipt.entities, _entity_columns())
-    _print("Rules broken", receipt.rules(broken=True), _rule_columns())
+    _print("Entities", receipt.entities, _entity_columns(receipt))
+    _print("Rules broken", receipt.rules(broken=True), _rule_columns(receipt))
     _print(
         "Other findings",
         receipt.findings(),
@@ -377,13 +383,18 @@ def _version(log: DeliveryLogRow) -> str:
     return "" if log.model_version is None else f" (version {log.model_version} of its model)"
 
 
-def _entity_columns() -> dict[str, Callable[[Any], Any]]:
+def _entity_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
     def count(key: str) -> Callable[[Any], Any]:
         return lambda e: e[f"rows_{key}"]
 
     return {
         "entity": lambda e: e["entity"],
         "delivered as": lambda e: _LOADS[e["load"]],
+        **(
+            {"announced#": count("announced")}
+            if any(e["rows_announced"] is not None for e in receipt.entities)
+            else {}
+        ),
         "delivered#": count("delivered"),
         "left out#": count("skipped"),
         "new#": count("new"),
@@ -393,15 +404,17 @@ def _entity_columns() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-def _rule_columns() -> dict[str, Callable[[Any], Any]]:
-    return {
+def _rule_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
+    columns: dict[str, Callable[[Any], Any]] = {
         "rule": lambda f: f[1]["constraint"],
         "found": lambda f: _TOLD[f[1]["level"]],
         "rows#": lambda f: f[1]["violations"],
         "existing#": lambda f: f[1]["existing"],
         "allowed": lambda f: limit_of(f[1]),
-        "what is done": lambda f: _ACTIONS.get(f[1]["action"] or ""),
     }
+    if not receipt.is_rejected:  # else nothing is done to its rows: it is not stored
+        columns["what is done"] = lambda f: _ACTIONS.get(f[1]["action"] or "")
+    return columns
 
 
 # As a page --------------------------------------------------------------------------------------
@@ -416,7 +429,7 @@ def as_page(receipt: Receipt) -> str:
         "Agreement": log.agreement_code,
         "Interface": log.interface_code + _version(log),
         "Data of": moment(log.snapshot_datetime),
-        "Arrived": [moment(log.created_datetime), ", sent by ", name(log.created_by)],
+        "Arrived": [moment(log.created_datetime), ", created by ", name(log.created_by)],
         "Decided" if receipt.state is None or log.verdict else "Status since": moment(
             log.status_datetime
         ),
@@ -444,7 +457,9 @@ def as_page(receipt: Receipt) -> str:
             *(el("p", line) for line in told.next),
         ),
         section("delivery", "The delivery", described(pairs)),
-        section("entities", "What was delivered", _table(receipt.entities, _entity_columns())),
+        section(
+            "entities", "What was delivered", _table(receipt.entities, _entity_columns(receipt))
+        ),
     ]
     if broken:
         body.append(section("rules", "Rules that were broken", _rules(broken, receipt)))
@@ -495,7 +510,7 @@ def _rules(rules: list[tuple[str, Mapping[str, Any]]], receipt: Receipt) -> Html
         level = found[1]["level"]
         return el("span", _TOLD[level], cls=f"badge {_COLOURS[level]}")
 
-    columns = _rule_columns()
+    columns = _rule_columns(receipt)
     has_old = any(rule["existing"] for _, rule in rules)
     return _table(
         rules,
@@ -505,9 +520,7 @@ def _rules(rules: list[tuple[str, Mapping[str, Any]]], receipt: Receipt) -> Html
             "what": lambda f: el("span", words_of(*f), el("small", f[1]["constraint"])),
             "rows#": columns["rows#"],
             **({"of them old#": columns["existing#"]} if has_old else {}),
-            "allowed": columns["allowed"],
-            # Nothing is done to the rows of a delivery that is not stored.
-            **({} if receipt.is_rejected else {"what is done": columns["what is done"]}),
+            **{title: columns[title] for title in ("allowed", "what is done") if title in columns},
         },
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -73,13 +71,7 @@ def as_role(role: str, dsn: str) -> str:
 def session(log: Path, master: str | None) -> SparkSession:
     """Return a session whose JVM writes its messages to a log file, not to the terminal."""
     from omd.spark import session as spark_session
+    from omd.spark.sessions import standard_error
 
-    with log.open("w") as file:
-        sys.stderr.flush()
-        terminal = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            return spark_session(master, _FOR_A_SHORT_LIFE)
-        finally:
-            os.dup2(terminal, 2)
-            os.close(terminal)
+    with log.open("w") as file, standard_error(file.fileno()):
+        return spark_session(master, _FOR_A_SHORT_LIFE)

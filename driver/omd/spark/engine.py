@@ -116,11 +116,11 @@ class SparkEngine:
 
         return stamp(run, df, **options)
 
-    def session(self, master: str | None = None) -> SparkSession:
-        """See `omd.spark.session`."""
-        from omd.spark.sessions import session
+    def session(self, master: str | None = None, *, quiet: bool = False) -> SparkSession:
+        """See `omd.spark.session`; ``quiet``: what the JVM says at its start is not shown."""
+        from omd.spark.sessions import quiet_session, session
 
-        return session(master)
+        return quiet_session(master) if quiet else session(master)
 
     def transform(self, run: StepRun) -> None:
         """See `omd.spark.lineage.transform`."""

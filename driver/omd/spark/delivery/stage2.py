@@ -468,7 +468,8 @@ class Judgement:
         if filter_.parents == "NAMED" or not parent.is_delivered:
             return self._named(parent, self._plan.context[parent.name])
         assert parent.joined is not None  # noqa: S101 - parents come first
-        rows = parent.joined.filter(F.col("_delivered") if parent.kind == "KEYS" else _in_context())
+        own = F.col("_delivered") & F.col("_in_new")
+        rows = parent.joined.filter(own if parent.kind == "KEYS" else _in_context())
         return rows.select(*parent.key)
 
     def _named(self, side: Side, keys: Iterable[Mapping[str, Any]]) -> DataFrame:
