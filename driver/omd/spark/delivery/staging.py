@@ -62,6 +62,7 @@ _WHOLE_FILES = {
     "spark.sql.files.openCostInBytes": str(2**60),
 }
 _HEAD = 1 << 20
+_ROW_BYTES = 200
 _COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _FORMATS = {".json": "json", ".jsonl": "json", ".parquet": "parquet"}
 _MOST_COLUMNS = 10_000
@@ -117,7 +118,7 @@ class Staged:
     ``frame`` has ``_raw`` (a struct of the staged columns), ``_from`` (file or table), ``_bad``
     (the row can't be read, or has another number of fields) and ``_torn`` (it is a part of a record
     that goes on in the next line: then ``whole`` stages the entity again, by records). ``size`` is
-    that of its files, in bytes of text; None where it is not known.
+    how many bytes of text it has at most; None where that is not known before it is read.
     """
 
     entity: str
@@ -217,7 +218,14 @@ def _stage_one(
         if table is None:
             raise DeliveryArgumentInvalid("staging tables can't be read without a database")
         source, origin = table(source), source.replace('"', "")
-    return _typed(entity, in_session(spark, source), F.lit(origin), _users(plan, entity))
+    frame = in_session(spark, source)
+    return _typed(entity, frame, F.lit(origin), _users(plan, entity), size=_size(frame))
+
+
+def _size(frame: DataFrame) -> int | None:
+    """Return about how many bytes a DataFrame has at most, where Spark knows how many rows."""
+    rows = frame._jdf.queryExecution().optimizedPlan().maxRows()
+    return int(rows.get()) * _ROW_BYTES if rows.isDefined() else None
 
 
 def _users(plan: Plan, entity: EntityPlan) -> str:
