@@ -262,6 +262,7 @@ def delivery() -> None:
     """
 
 
+_SMALL = 16 * 1024 * 1024  # bytes; for more of them the JVM should compile as well as it can
 _master = click.option("--master", metavar="URL", help="Spark's master; local[*] by default.")
 _wait = click.option(
     "--wait",
@@ -447,7 +448,9 @@ def _deliver(
 
     with omd.connect(dsn or None, application_name="omd-delivery") as control:
         room: Any = control.delivery
-        spark = engine("SPARK").session(master, quiet=True)
+        files = arguments.get("files")
+        is_brief = files is not None and _are_small(files)
+        spark = engine("SPARK").session(master, is_brief=is_brief, quiet=True)
         block = room(agreement, **arguments, wait=timedelta(seconds=wait), spark=spark)
         with block:
             tell(f"delivery {block.delivery_id}")
@@ -456,6 +459,12 @@ def _deliver(
         found = read_receipt(control.delivery, block.delivery_id)
     _show_receipt(found, output, page)
     return _exit_code(found)
+
+
+def _are_small(folder: str) -> bool:
+    """Return whether the files of a local folder are so small that Spark will end soon."""
+    sizes = (path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+    return Path(folder).is_dir() and sum(sizes) <= _SMALL
 
 
 def _exit_code(found: Receipt) -> ExitCode:

@@ -8,6 +8,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import omd
 from omd import install
+from omd.spark.engine import SHORT_LIFE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,13 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SUBMIT_ARGS", "Screen", "Step", "as_role", "install_omd", "session"]
 
-# The second compiler of the JVM would cost more time than it saves in the demo.
-_FOR_A_SHORT_LIFE = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
-
 SUBMIT_ARGS = " ".join(
-    [*(f'--conf "{name}={value}"' for name, value in _FOR_A_SHORT_LIFE.items()), "pyspark-shell"]
+    [*(f'--conf "{name}={value}"' for name, value in SHORT_LIFE.items()), "pyspark-shell"]
 )
 """The same for the JVM of another process, as PYSPARK_SUBMIT_ARGS."""
 
@@ -74,4 +70,4 @@ def session(log: Path, master: str | None) -> SparkSession:
     from omd.spark.sessions import standard_error
 
     with log.open("w") as file, standard_error(file.fileno()):
-        return spark_session(master, _FOR_A_SHORT_LIFE)
+        return spark_session(master, SHORT_LIFE)

@@ -86,14 +86,16 @@ def session(master: str | None = None, settings: Mapping[str, str] | None = None
     return register(builder.getOrCreate())
 
 
-def quiet_session(master: str | None = None) -> SparkSession:
+def quiet_session(
+    master: str | None = None, settings: Mapping[str, str] | None = None
+) -> SparkSession:
     """Return the session that `session` returns, for a program that a person watches.
 
     What the JVM says while it starts is shown only when it does not start; what it says later goes
     to standard error.
     """
     if _exists():
-        return session(master)
+        return session(master, settings)
     reading, writing = os.pipe()
     said = bytearray()
 
@@ -111,7 +113,7 @@ def quiet_session(master: str | None = None) -> SparkSession:
     is_up = False
     try:
         with standard_error(writing):
-            found = session(master)
+            found = session(master, settings)
         is_up = True
         os.write(writing, _UP)  # behind all that was said until now
     finally:
