@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
+from omd.cli.yaml_file import as_yaml, in_order, read_document
 from omd.decision.rows import (
     DecisionRulesetListRow,
     DecisionStageListRow,
     DecisionTestListRow,
 )
-from omd.delivery.document import as_yaml, read_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -179,10 +179,11 @@ def _newest(room: Decision, code: Any) -> tuple[int | None, dict[str, dict[str, 
 
 
 _ORDER = ["stage", "mode", "batch_size", "keys", "wave", "window", "ruleset", "links", "outputs"]
+_ORDER_OF_PARTS = ["name", "columns", "type", "key"]
 
 
 def stage_as_yaml(stage: DecisionStageListRow) -> str:
     """Return the document of a stage as YAML, as `read_files` reads it."""
     told = stage.definition
-    order = [*(key for key in _ORDER if key in told), *(key for key in told if key not in _ORDER)]
-    return as_yaml({key: told[key] for key in order if told[key] is not None})
+    shown = {key: told[key] for key in in_order(told, _ORDER) if told[key] is not None}
+    return as_yaml(shown, _ORDER_OF_PARTS)

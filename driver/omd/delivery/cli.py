@@ -211,7 +211,7 @@ def _has_query(model: Mapping[str, Any]) -> bool:
 @click.option("--agreements", is_flag=True, help="With its tenants and agreements.")
 def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     """Print the model of the interface CODE as a document; applying it changes nothing."""
-    from omd.delivery.document import as_yaml, whole_document
+    from omd.delivery.document import model_as_yaml, whole_document
     from omd.delivery.rows import DeliveryAgreementsRow
 
     with _open(dsn) as room:
@@ -225,7 +225,7 @@ def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     if output == "json":
         show_document(document)
     else:
-        click.echo(as_yaml(document), nl=False)
+        click.echo(model_as_yaml(document), nl=False)
 
 
 @model.command("list")
@@ -311,7 +311,7 @@ def _document(
     """Return what a YAML or JSON file holds."""
     if path is None:
         return None
-    from omd.delivery.document import read_document
+    from omd.cli.yaml_file import read_document
 
     return read_document(path)[0]
 
