@@ -140,11 +140,15 @@ BEGIN
                 replace(
                     replace(
                         replace(
-                            r.body, '<table>', omd_dispatch._model_table(p_family_code, m.is_new)
+                            replace(
+                                r.body, '<table>',
+                                omd_dispatch._model_table(p_family_code, m.is_new)
+                            ),
+                            '<criteria>', omd_dispatch._criteria_sql(p_family_code, m.is_new)
                         ),
-                        '<criteria>', omd_dispatch._criteria_sql(p_family_code, m.is_new)
+                        '<slot>', CASE WHEN m.is_new THEN 't.partition_code' ELSE '0' END
                     ),
-                    '<slot>', CASE WHEN m.is_new THEN 't.partition_code' ELSE '0' END
+                    '<part>', CASE WHEN m.is_new THEN 'partition_code' ELSE 'task_type' END
                 ),
                 '<family>', quote_literal(p_family_code)
             ) AS body
@@ -218,92 +222,151 @@ BEGIN
                 'up to p_limit tasks that it has claimed, as _claim_lane says',
                 $claim$
                 #variable_conflict use_column
+                DECLARE
+                    v_part <table>.<part>%TYPE;
+                    v_free bigint[];
+                    v_held jsonb;
                 BEGIN
-                    RETURN QUERY
-                    WITH picked AS MATERIALIZED (
-                        SELECT
-                            t.task_id,
-                            t.task_type,
-                            <criteria> AS criteria,
-                            t.payload,
-                            t.execution_time,
-                            <slot> AS partition_code,
-                            CASE
-                                WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
-                                    <family>, t.task_type, <criteria>
-                                )
-                            END AS suspension_id,
-                            -- The run of a worker that was lost may go on without it.
-                            CASE
-                                WHEN t.batch_instance_id IS NOT NULL
-                                    OR t.module_instance_id IS NOT NULL
-                                    THEN nullif(
-                                        omd.instance_outcome(
-                                            t.batch_instance_id, t.module_instance_id
-                                        ),
-                                        'F'
+                    FOR v_part, v_free, v_held IN
+                        WITH picked AS MATERIALIZED (
+                            SELECT
+                                t.<part> AS part,
+                                t.task_id,
+                                CASE
+                                    WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
+                                        <family>, t.task_type, <criteria>
                                     )
-                            END AS earlier
-                        FROM <table> AS t
-                        WHERE t.status = 'PENDING'
-                            AND t.suspension_id IS NULL
-                            AND t.lane = p_lane COLLATE "C"
-                            AND t.priority = p_priority
-                            AND t.execution_time <= p_now
-                            AND t.execution_time >= p_begins_at
-                            AND (
-                                p_members = 1
-                                OR t.task_id % p_members = p_position
-                                OR t.execution_time < p_now - interval '5 seconds'
-                            )
-                        ORDER BY t.execution_time, t.task_id
-                        LIMIT p_limit
-                        FOR UPDATE SKIP LOCKED
-                    ),
-                    judged AS MATERIALIZED (
-                        SELECT
-                            p.*,
-                            CASE
-                                WHEN p.suspension_id IS NOT NULL OR p.earlier = 'E' THEN 'PENDING'
-                                WHEN p.earlier = 'S' THEN 'DONE'
-                                ELSE 'CLAIMED'
-                            END AS status
-                        FROM picked AS p
-                    ),
-                    claimed AS (
-                        UPDATE <table> AS t SET
-                            status = j.status,
-                            suspension_id = j.suspension_id,
-                            execution_time = CASE
-                                WHEN j.status = 'PENDING' AND j.suspension_id IS NULL
-                                    THEN p_now + interval '1 second'
-                                ELSE t.execution_time
-                            END,
-                            outcome = CASE WHEN j.status = 'DONE' THEN 'S' ELSE t.outcome END,
-                            finished_at = CASE WHEN j.status = 'DONE' THEN p_now END,
-                            attempt = t.attempt + (j.status = 'CLAIMED')::integer,
-                            claimed_by = CASE WHEN j.status = 'CLAIMED' THEN p_backend_id END,
-                            claimed_at = CASE WHEN j.status = 'CLAIMED' THEN p_now END,
-                            claim_token = CASE WHEN j.status = 'CLAIMED' THEN p_claim_token END
-                        FROM judged AS j
-                        WHERE t.task_id = ANY(ARRAY[j.task_id]) AND <slot> = j.partition_code
-                        RETURNING
-                            j.task_id, j.task_type, j.criteria, j.payload, j.execution_time,
-                            t.attempt, j.partition_code, j.status
-                    ),
-                    freed AS (
-                        DELETE FROM omd_dispatch.mutex AS m
-                        WHERE m.task_id = ANY(
-                            ARRAY(SELECT c.task_id FROM claimed AS c WHERE c.status = 'DONE')
+                                END AS suspension_id,
+                                -- The run of a worker that was lost may go on without it.
+                                CASE
+                                    WHEN t.batch_instance_id IS NOT NULL
+                                        OR t.module_instance_id IS NOT NULL
+                                        THEN (
+                                            SELECT o.outcome FROM omd.instance_outcome(
+                                                t.batch_instance_id, t.module_instance_id
+                                            ) AS o (outcome)
+                                            WHERE o.outcome IN ('E', 'S')
+                                        )
+                                END AS earlier
+                            FROM <table> AS t
+                            WHERE t.status = 'PENDING'
+                                AND t.suspension_id IS NULL
+                                AND t.lane = p_lane COLLATE "C"
+                                AND t.priority = p_priority
+                                AND t.execution_time <= p_now
+                                AND t.execution_time >= p_begins_at
+                                AND (
+                                    p_members = 1
+                                    OR t.task_id % p_members = p_position
+                                    OR t.execution_time < p_now - interval '5 seconds'
+                                )
+                            ORDER BY t.execution_time, t.task_id
+                            LIMIT p_limit
+                            FOR UPDATE SKIP LOCKED
                         )
-                    )
-                    SELECT
-                        c.task_id, c.task_type, c.criteria, c.payload, c.execution_time, c.attempt,
-                        c.partition_code, c.status <> 'CLAIMED' AS is_held
-                    FROM claimed AS c
-                    ORDER BY c.execution_time, c.task_id;
+                        SELECT
+                            p.part,
+                            array_agg(p.task_id) FILTER (
+                                WHERE p.suspension_id IS NULL AND p.earlier IS NULL
+                            ),
+                            jsonb_agg(p) FILTER (
+                                WHERE p.suspension_id IS NOT NULL OR p.earlier IS NOT NULL
+                            )
+                        FROM picked AS p
+                        GROUP BY p.part
+                    LOOP
+                        RETURN QUERY
+                        UPDATE <table> AS t SET
+                            status = 'CLAIMED',
+                            attempt = t.attempt + 1,
+                            finished_at = NULL,
+                            claimed_by = p_backend_id,
+                            claimed_at = p_now,
+                            claim_token = p_claim_token
+                        WHERE t.<part> = v_part AND t.task_id = ANY(v_free)
+                        RETURNING
+                            t.task_id, t.task_type, <criteria>, t.payload, t.execution_time,
+                            t.attempt, <slot>, FALSE;
+                        CONTINUE WHEN v_held IS NULL;
+                        RETURN QUERY
+                        WITH held AS (
+                            UPDATE <table> AS t SET
+                                status = CASE
+                                    WHEN h.suspension_id IS NULL AND h.earlier = 'S' THEN 'DONE'
+                                    ELSE 'PENDING'
+                                END,
+                                suspension_id = h.suspension_id,
+                                execution_time = CASE
+                                    WHEN h.suspension_id IS NULL AND h.earlier = 'E'
+                                        THEN p_now + interval '1 second'
+                                    ELSE t.execution_time
+                                END,
+                                outcome = CASE
+                                    WHEN h.suspension_id IS NULL AND h.earlier = 'S' THEN 'S'
+                                    ELSE t.outcome
+                                END,
+                                finished_at = CASE
+                                    WHEN h.suspension_id IS NULL AND h.earlier = 'S' THEN p_now
+                                END
+                            FROM jsonb_to_recordset(v_held) AS h (
+                                task_id bigint, suspension_id bigint, earlier text
+                            )
+                            WHERE t.<part> = v_part AND t.task_id = ANY(ARRAY[h.task_id])
+                            RETURNING t.task_id, t.status
+                        ),
+                        freed AS (
+                            DELETE FROM omd_dispatch.mutex AS m
+                            WHERE m.task_id = ANY(
+                                ARRAY(SELECT h.task_id FROM held AS h WHERE h.status = 'DONE')
+                            )
+                        )
+                        SELECT
+                            h.task_id, NULL::text, NULL::jsonb, NULL::jsonb, p_now, 0, 0, TRUE
+                        FROM held AS h;
+                    END LOOP;
                 END
                 $claim$
+            ),
+            (
+                'done',
+                'p_backend_id text, p_partition_code integer, p_claim_token bigint,'
+                ' p_task_ids bigint[]',
+                'bigint[]',
+                'VOLATILE',
+                c_indexes_only,
+                'the tasks that it has ended, as _end_done says',
+                $done$
+                DECLARE
+                    v_ended bigint[];
+                    v_over bigint[];
+                BEGIN
+                    WITH ended AS (
+                        UPDATE <table> AS t SET
+                            status = 'DONE',
+                            outcome = 'S',
+                            error = NULL,
+                            finished_at = clock_timestamp(),
+                            claimed_by = NULL,
+                            claimed_at = NULL,
+                            claim_token = NULL,
+                            cancel_requested = FALSE
+                        WHERE <slot> = p_partition_code
+                            AND t.task_id = ANY(p_task_ids)
+                            AND t.claimed_by = p_backend_id
+                            AND t.claim_token = p_claim_token
+                        RETURNING t.task_id, t.key_hash
+                    )
+                    SELECT
+                        array_agg(e.task_id),
+                        array_agg(e.task_id) FILTER (WHERE e.key_hash IS NOT NULL)
+                    INTO v_ended, v_over
+                    FROM ended AS e;
+                    IF v_over IS NOT NULL THEN
+                        DELETE FROM omd_dispatch.mutex AS m WHERE m.task_id = ANY(v_over);
+                    END IF;
+                    RETURN v_ended;
+                END
+                $done$
             ),
             (
                 'end',

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from omd.dispatch.task import Task
 
 __all__ = [
+    "SUCCEEDED",
     "Ending",
     "TaskType",
     "refresher",
@@ -54,6 +55,10 @@ class Ending(NamedTuple):
     outcome: str | None
     error: str | None = None
     error_code: str | None = None
+
+
+# That of a function in a thread of the worker that has succeeded: this object, by its identity.
+SUCCEEDED = Ending("S")
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # compared by identity: workers count by it
@@ -184,13 +189,10 @@ def run_in_python(task: Task, kind: TaskType) -> Ending:
     return Ending(None)
 
 
-_SUCCEEDED = Ending("S")
-
-
 def _answered(kind: TaskType, answer: object) -> Ending:
-    if answer is None:
-        return _SUCCEEDED
-    if isinstance(answer, str) and answer in ("S", "A", "C"):
+    if answer is None or (isinstance(answer, str) and answer == "S"):
+        return SUCCEEDED
+    if isinstance(answer, str) and answer in ("A", "C"):
         return Ending(str(answer))
     return kind.failure(
         f"{kind.target} returned {answer!r}; a handler returns None or 'S' (done), 'A' (later) or"
