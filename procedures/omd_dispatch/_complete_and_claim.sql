@@ -1,8 +1,8 @@
--- What a worker does most, in one call: the server works for it while its tasks run. What is done is
--- ended where the worker has claimed it; a task that is not found there (its family may have another
--- model meanwhile) is a result as any other. The version is read after the claim, so that whoever
--- knows the types of this version knows those of the tasks. p_done has a default for workers of
--- before it.
+-- What a worker does most, in one call: the server works for it while its tasks run. What is done
+-- ends where the worker has claimed it; a task that is not found there (its family may have another
+-- model meanwhile) is a result like any other. The version is read after the claim, so that whoever
+-- knows the types of this version knows those of the tasks. p_done has a default for workers that
+-- were started before an upgrade.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._complete_and_claim(
     p_backend_id text,

@@ -1,5 +1,5 @@
--- Most tasks are short, succeed and begin no run, so that nothing is to be decided at their end. They
--- end by one statement that probes the primary key of one partition for all of them.
+-- Most tasks are short, succeed and begin no run, so that nothing is to be decided at their end.
+-- They end by one statement that probes the primary key of one partition for all of them.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._end_done(
     p_family_code text,

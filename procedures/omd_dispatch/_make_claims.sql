@@ -1,11 +1,11 @@
--- What creates, claims and ends tasks are the statements that run most. As text over the table of
--- a family they would be planned at each call, over all partitions, which takes longer than to
--- execute them. So each family has functions of its own, whose plans a session keeps. The settings
--- of claims make their plans right for tables of any size: indexes only, even when they were made
--- while the tables were empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner
--- from reading a whole index of an empty partition, which may be full when the plan is used. The
--- families that exist get a change of this text from sql/reference/omd_dispatch/codes.sql, at an
--- upgrade.
+-- What creates, claims and ends tasks are the statements that run most, and each second some look
+-- for claims and marks that nobody cares for any more. As text over the table of a family they
+-- would be planned at each call, over all partitions, which takes longer than to execute them. So
+-- each family has functions of its own, whose plans a session keeps. The settings of claims make
+-- their plans right for tables of any size: indexes only, even when they were made while the tables
+-- were empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner from reading a
+-- whole index of an empty partition, which may be full when the plan is used. The families that
+-- exist get a change of this text from sql/reference/omd_dispatch/codes.sql, at an upgrade.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
 -- member only keeps them out of each other's way. A run that goes on although its worker is gone is
@@ -126,6 +126,23 @@ DECLARE
         INTO v_ended, v_over, v_dead
         FROM ended AS e
     $end$;
+    c_lost CONSTANT text := $lost$
+        SELECT
+            jsonb_agg(
+                jsonb_build_object(
+                    'task_id', c.task_id,
+                    'claim_token', c.claim_token,
+                    'claimed_by', c.claimed_by,
+                    'outcome', 'LOST',
+                    'error', format('its worker %s is gone', c.claimed_by)
+                )
+            )
+        INTO v_lost
+        FROM (
+            SELECT t.task_id, t.claim_token, t.claimed_by FROM <table> AS t
+            WHERE t.status = 'CLAIMED' AND <whose>
+        ) AS c;
+    $lost$;
     v_routine record;
 BEGIN
     FOR v_routine IN
@@ -408,6 +425,60 @@ BEGIN
                     RETURN v_all;
                 END
                 $sql$
+            ),
+            (
+                'lost',
+                'p_backend_id text, p_limit bigint',
+                'jsonb',
+                'VOLATILE',
+                c_indexes_only,
+                'the claims that _settle_claims is to settle',
+                'DECLARE v_lost jsonb; BEGIN IF p_backend_id IS NULL THEN'
+                || replace(
+                    c_lost, '<whose>', $dead$
+                    NOT EXISTS (
+                        SELECT FROM omd_dispatch.backend_registration AS b
+                        WHERE b.backend_id = t.claimed_by
+                    )
+                    LIMIT p_limit
+                    FOR UPDATE SKIP LOCKED
+                    $dead$
+                )
+                || 'ELSE'
+                || replace(c_lost, '<whose>', 't.claimed_by = p_backend_id LIMIT p_limit')
+                || 'END IF; RETURN v_lost; END'
+            ),
+            (
+                'stray',
+                '',
+                'bigint',
+                'VOLATILE',
+                c_indexes_only,
+                'a suspension that has gone and still marks tasks',
+                $stray$
+                BEGIN
+                    RETURN (
+                        WITH RECURSIVE marks AS (
+                            SELECT min(t.suspension_id) AS id
+                            FROM <table> AS t
+                            WHERE t.suspension_id IS NOT NULL
+                            UNION ALL
+                            SELECT (
+                                SELECT min(t.suspension_id) FROM <table> AS t
+                                WHERE t.suspension_id > m.id
+                            )
+                            FROM marks AS m
+                            WHERE m.id IS NOT NULL
+                        )
+                        SELECT m.id FROM marks AS m
+                        WHERE m.id IS NOT NULL AND NOT EXISTS (
+                            SELECT FROM omd_dispatch.task_suspension AS s
+                            WHERE s.suspension_id = m.id
+                        )
+                        LIMIT 1
+                    );
+                END
+                $stray$
             ),
             (
                 'create',

@@ -94,7 +94,9 @@ OVER_GENERATED_TABLES = {
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
-OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|done|end|create)_(old_)?task_data_\w+")
+OF_FAMILIES = re.compile(
+    r"omd_dispatch\._(due|claim|done|end|lost|stray|create)_(old_)?task_data_\w+"
+)
 
 # The worker calls these itself, as the role of its connection.
 CALLED_BY_THE_WORKER = {"omd_dispatch._complete_and_claim"}
