@@ -446,13 +446,20 @@ BEGIN
                 )
                 || 'ELSE'
                 || replace(c_lost, '<whose>', 't.claimed_by = p_backend_id LIMIT p_limit')
-                || 'END IF; RETURN v_lost; END'
+                || $lost$
+                    END IF;
+                    IF v_lost IS NOT NULL THEN
+                        PERFORM nextval('omd_dispatch.due_again');
+                    END IF;
+                    RETURN v_lost;
+                END
+                $lost$
             ),
             (
                 'stray',
                 '',
                 'bigint',
-                'VOLATILE',
+                'STABLE',
                 c_indexes_only,
                 'a suspension that has gone and still marks tasks',
                 $stray$

@@ -28,7 +28,6 @@ BEGIN
         USING p_backend_id, p_limit;
         IF v_results IS NOT NULL THEN
             v_all := v_all + cardinality(omd_dispatch._end_claims(v_family_code, NULL, v_results));
-            PERFORM nextval('omd_dispatch.due_again');
         END IF;
     END LOOP;
     RETURN v_all;

@@ -55,6 +55,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._empty_model",
     "omd_dispatch._empty_twin",
     "omd_dispatch._end_claims",
+    "omd_dispatch._end_done",
     "omd_dispatch._exchange_slot",
     "omd_dispatch._family_of_task",
     "omd_dispatch._fence_run",
