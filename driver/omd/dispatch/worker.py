@@ -441,14 +441,17 @@ class Worker:
         claimed = [
             Claimed(task, types[task.family_code, task.task_type], member, now) for task in tasks
         ]
-        seconds = max(self._seconds.get(kind, 1.0) for kind in {c.kind for c in claimed})
+        took = {kind: self._seconds.get(kind, 1.0) for kind in {c.kind for c in claimed}}
+        seconds = max(took.values())
         if seconds < _SHORT:
             # Half of what can start in time, so that few are given back.
-            self._ahead = min(_AHEAD, int(self.workers * _SOON / 2 / max(seconds, 1e-6)))
+            ahead = self._ahead = min(_AHEAD, int(self.workers * _SOON / 2 / max(seconds, 1e-6)))
         else:
             self._ahead = 0
+            # The short ones before the first that may be long start as soon as they would have.
+            ahead = next(n for n, c in enumerate(claimed) if took[c.kind] >= _SHORT)
         told = 0 if self._exchange is None else len(self._exchange.results)
-        room = max(self.workers + self._ahead - len(self._held) + told, 0)
+        room = max(self.workers + ahead - len(self._held) + told, 0)
         for c in claimed[:room]:
             self._held[c.task.task_id] = c
         self._slots.wake_at = self._ahead * 3 // 4 - 1  # then there is room again
