@@ -56,6 +56,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._empty_model",
     "omd_dispatch._empty_twin",
     "omd_dispatch._end_claims",
+    "omd_dispatch._end_done",
     "omd_dispatch._exchange_slot",
     "omd_dispatch._family_of_task",
     "omd_dispatch._fence_run",
@@ -95,7 +96,9 @@ OVER_GENERATED_TABLES = {
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
-OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end|create)_(old_)?task_data_\w+")
+OF_FAMILIES = re.compile(
+    r"omd_dispatch\._(due|claim|done|end|lost|stray|create)_(old_)?task_data_\w+"
+)
 
 # The worker calls these itself, as the role of its connection.
 CALLED_BY_THE_WORKER = {"omd_dispatch._complete_and_claim"}

@@ -258,6 +258,9 @@ class Link:
         return connection
 
 
+_Y = ord("y")  # no finite instant ends with it
+
+
 class _InstantLoader(Loader):
     """Reads -infinity, where the first load window starts, as the smallest instant of Python."""
 
@@ -268,12 +271,11 @@ class _InstantLoader(Loader):
         self._finite = finite(oid, context)
 
     def load(self, data: Buffer) -> datetime:
-        told = bytes(data)
-        if told == b"-infinity":
+        if data[-1] != _Y:
+            return self._finite.load(data)  # type: ignore[no-any-return]
+        if bytes(data) == b"-infinity":
             return datetime.min.replace(tzinfo=timezone.utc)
-        if told == b"infinity":
-            return datetime.max.replace(tzinfo=timezone.utc)
-        return self._finite.load(data)  # type: ignore[no-any-return]
+        return datetime.max.replace(tzinfo=timezone.utc)
 
 
 class _CountLoader(Loader):
