@@ -13,6 +13,7 @@ from delivery.runs import SHOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from delivery.runs import Shop
 
@@ -202,6 +203,31 @@ def test_a_begin_never_blocks_and_one_of_many_runs(shop: Shop, shops: Callable[.
         "WAIT",
         "another session works on the interface",
     )
+
+
+@pytest.mark.parametrize(
+    ("routine", "arguments", "sqlstate"),
+    [("cancel_delivery", {"reason": "no"}, "OM130"), ("fail_delivery", {"attempt": 1}, "OM132")],
+)
+def test_a_heartbeat_beside_the_end_of_the_run_says_who_has_ended_it(
+    shop: Shop,
+    shops: Callable[..., Shop],
+    background: Callable[..., Future[Any]],
+    until_settled: Callable[[Shop, Future[Any]], None],
+    routine: str,
+    arguments: dict[str, Any],
+    sqlstate: str,
+) -> None:
+    shop.deploy()
+    run = shop.begin(shop.load(1, entities={"customer": "DELTA"}), lease="1 hour")
+    told = {"delivery_id": run.id, "attempt": 1, "lease": "1 hour"}
+    beating = shops()
+    with shop.conn.transaction():
+        shop.call(routine, delivery_id=run.id, **arguments)
+        call = background(beating.refused, sqlstate, "heartbeat_delivery", **told)
+        until_settled(beating, call)
+        assert not call.done(), "it waits for an instance"
+    assert call.result(timeout=30)["delivery_id"] == run.id
 
 
 def test_a_dead_run_is_given_up_and_resumed_and_its_late_calls_are_refused(shop: Shop) -> None:

@@ -250,7 +250,6 @@ class DeliveryCalls(Calls):
             MissingArgument: OM005.
             InvalidLease: OM011.
             UnknownDelivery: OM034.
-            InstanceNotExecuting: OM101.
             LeaseExpired: OM107.
             WrongDeliveryState: OM130.
             AttemptFenced: OM132.
