@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from psycopg import sql
-from psycopg.types.json import Jsonb
-
+from omd._core.calls import AS_TEXT, Calls, Routine
 from omd.dispatch.handlers import SUCCEEDED
 from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from omd._core.link import Link
     from omd._core.loop import Loop
     from omd.dispatch.handlers import Ending
@@ -21,18 +21,34 @@ if TYPE_CHECKING:
 
 __all__ = ["Exchange", "Exchanger"]
 
-# The columns are those of a Task, which reads the JSON when its handler asks for it.
-_COMPLETE_AND_CLAIM = sql.Composed(
-    [
-        sql.SQL(
-            "SELECT task_id, family_code, task_type, criteria::text, payload::text,"
-            " execution_time, attempt, claim_token, partition_code, types_version"
-            " FROM omd_dispatch._complete_and_claim(p_backend_id => %(member)s::text,"
-            " p_results => %(results)s::jsonb, p_limit => %(limit)s::integer,"
-            " p_anew => %(anew)s::boolean, p_done => %(done)s::jsonb)"
-        )
-    ]
+_COMPLETE_AND_CLAIM = Routine(
+    "omd_dispatch._complete_and_claim",
+    {
+        "p_backend_id": "text",
+        "p_results": "jsonb",
+        "p_limit": "integer",
+        "p_anew": "boolean",
+        "p_done": "jsonb",
+    },
+    required=5,
+    is_function=True,
 )
+
+
+@dataclass
+class _Columns:
+    """The columns of the answer: those of a `Task`, in its order, and the version of the types."""
+
+    task_id: int
+    family_code: str
+    task_type: str
+    criteria: str = field(metadata={AS_TEXT: True})  # read when the handler asks for it
+    payload: str | None = field(metadata={AS_TEXT: True})
+    execution_time: datetime
+    attempt: int
+    claim_token: int | None
+    partition_code: int
+    types_version: int | None
 
 
 @dataclass
@@ -73,6 +89,7 @@ class Exchanger:
 
     def __init__(self, link: Link, loop: Loop, master: str | None = None) -> None:
         self._link = link
+        self._calls = Calls(link)
         self._loop = loop
         self._master = master
         self._asked: SimpleQueue[Exchange | None] = SimpleQueue()
@@ -98,17 +115,14 @@ class Exchanger:
 
     def _make(self, exchange: Exchange) -> None:
         done, results = _sorted_out(exchange.results)
-        rows = self._link.execute(
+        rows = self._calls._tuples(
             _COMPLETE_AND_CLAIM,
-            {
-                "member": exchange.member,
-                "results": Jsonb(results),
-                "limit": exchange.limit,
-                "anew": exchange.anew,
-                "done": Jsonb(done),
-            },
-            tuple,
-            repeatable=False,
+            _Columns,
+            exchange.member,
+            results,
+            exchange.limit,
+            exchange.anew,
+            done,
         )
         for *told, types_version in rows:
             task_id, claim_token = told[0], told[7]
