@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from omd._core import signals
 from omd._core.errors import CallerError
 from omd.control.run import Batch
 from omd.decision.calls import DecisionCalls
@@ -99,17 +98,9 @@ class Decision(DecisionCalls):
         )
 
     def _run_in_database(self, stage: str, *told: Any) -> DecisionOutcome:
-        """Run it on its own connection, because it takes long; SIGTERM and Ctrl-C cancel it."""
-        link = self.control.new_link()
-        signals.enter(lambda: None)
-        try:
+        """Run it, and add the counts of the database."""
+        with self.control.long_call() as link:
             ended = run_in_database(link, stage, *told)
-        except BaseException:
-            link.cancel()
-            raise
-        finally:
-            link.close()
-            signals.leave()
         return outcome_of(self, ended)
 
     def test_ruleset(self, ruleset_code: str, version: int | None = None) -> list[TestResult]:
