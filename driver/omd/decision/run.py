@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -99,15 +99,12 @@ def outcome_of(room: Decision, ended: DecisionOutcome) -> DecisionOutcome:
     if not ended.succeeded:
         return ended
     [run] = room.report(DecisionRunLogRow, module_instance_id=ended.module_instance_id)
-    return DecisionOutcome(
-        ended.stage,
-        ended.module_instance_id,
-        ended.status,
-        ended.engine,
-        run.waves,
-        run.cycles,
-        run.invocations,
-        run.rows_input,
-        run.rows_inserted,
-        run.rows_rejected,
+    return replace(
+        ended,
+        waves=run.waves,
+        cycles=run.cycles,
+        invocations=run.invocations,
+        rows_input=run.rows_input,
+        rows_output=run.rows_inserted,
+        rows_rejected=run.rows_rejected,
     )
