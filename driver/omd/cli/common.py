@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import importlib
 import inspect
 import json
 import os
@@ -22,7 +23,7 @@ from omd._core.calls import loads
 from omd._core.program import python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
 
     import psycopg
 
@@ -285,6 +286,56 @@ def add_call(
     command.params += given
     if removing:
         command.params.append(click.Option(["--remove"], is_flag=True, help="Remove it."))
+
+
+def add_view(
+    group: click.Group,
+    name: str,
+    about: str,
+    columns: Mapping[str, str],
+    order_by: Sequence[str],
+    *,
+    room: str,
+    view: str,
+    filters: Iterable[click.Option] = (),
+    newest: str | None = None,
+    told: Callable[[list[Any], str], list[Any]] | None = None,
+    judged: Callable[[list[Any]], ExitCode] | None = None,
+) -> None:
+    """Add a command that shows a report of a room.
+
+    Args:
+        group: it gets the command.
+        name: of the command.
+        about: its help.
+        columns: those of the table, by their titles.
+        order_by: columns.
+        room: the door of `omd.Control` to the report.
+        view: the view, after the name of the room.
+        filters: options that choose rows, named like their columns.
+        newest: there may be many rows, so the newest ones are shown, the newest FIRST or LAST.
+        told: changes the rows for an output.
+        judged: tells more about the rows, and returns the exit code.
+    """
+
+    @group.command(name, help=about)
+    @dsn_option
+    @output_option
+    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
+        rows = importlib.import_module(f"omd.{room}.rows")
+        row = getattr(rows, f"{room}_{view}_row".title().replace("_", ""))
+        with open_control(dsn) as control:
+            found = getattr(control, room).report(
+                row, order_by=order_by, descending=newest is not None, limit=limit, **equal
+            )
+        shown = found[::-1] if newest == "LAST" else found
+        show(shown if told is None else told(shown, output), columns, output)
+        tell_more(found, limit)
+        return ExitCode.OK if judged is None else judged(found)
+
+    command.params += filters
+    if newest is not None:
+        limit_option()(command)
 
 
 def _singular(name: str) -> str:

@@ -14,6 +14,7 @@ from omd.cli.common import (
     ExitCode,
     Sections,
     add_call,
+    add_view,
     document_option,
     dsn_option,
     instant,
@@ -373,40 +374,25 @@ def _add_view(
     columns: Mapping[str, str],
     order_by: list[str],
     filters: Mapping[str, str],
-    *,
-    newest: bool = False,
+    **more: Any,
 ) -> None:
-    """Add a command that shows a report of the room.
-
-    Args:
-        name: of the command.
-        about: its help.
-        view: the view, after ``decision_``.
-        columns: those of the table, by their titles.
-        order_by: columns.
-        filters: the options that choose rows, and their columns.
-        newest: there may be many rows: the newest ones are shown, the newest last.
-    """
-
-    @decision.command(name, help=about)
-    @dsn_option
-    @output_option
-    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> None:
-        from omd.decision import rows
-
-        row = getattr(rows, f"Decision{view.title().replace('_', '')}Row")
-        with _open(dsn) as room:
-            found = room.report(row, order_by=order_by, descending=newest, limit=limit, **equal)
-        found = found[::-1] if newest else found
-        show(_told(found, output), columns, output)
-        tell_more(found, limit)
-
-    for option, column in filters.items():
-        command.params.append(
-            click.Option([f"--{option}", column], metavar="CODE", help=f"Only this {option}.")
-        )
-    if newest:
-        limit_option()(command)
+    """Add a command that shows a report; ``filters``: columns by options. See `add_view`."""
+    options = [
+        click.Option([f"--{option}", column], metavar="CODE", help=f"Only this {option}.")
+        for option, column in filters.items()
+    ]
+    add_view(
+        decision,
+        name,
+        about,
+        columns,
+        order_by,
+        room="decision",
+        view=view,
+        filters=options,
+        told=_told,
+        **more,
+    )
 
 
 _STAGES = {
@@ -460,7 +446,7 @@ _add_view(
     _RUNS,
     ["module_instance_id"],
     {"stage": "stage_code", "ruleset": "ruleset_code"},
-    newest=True,
+    newest="LAST",
 )
 
 

@@ -18,6 +18,7 @@ from omd.cli.common import (
     Group,
     Sections,
     add_call,
+    add_view,
     call_arguments,
     call_options,
     document_option,
@@ -671,58 +672,44 @@ _FILTERS = {
 
 
 def _add_view(
-    name: str,
-    about: str,
-    view: str,
-    columns: Mapping[str, str],
-    order_by: list[str],
-    *,
-    newest: bool = False,
+    name: str, about: str, view: str, columns: Mapping[str, str], order_by: list[str], **more: Any
 ) -> None:
-    """Add a command that shows a report of the room.
+    """Add a command that shows a report; see `add_view`."""
+    filters = [
+        click.Option(
+            [f"--{option}", column],
+            type=type_,
+            metavar=metavar,
+            help=f"Only this {option}.",
+            callback=lambda _c, p, v: v.upper() if p.name == "delivery_status" and v else v,
+        )
+        for column, (option, type_, metavar) in _FILTERS.items()
+        if column in columns.values()
+    ]
+    add_view(
+        delivery,
+        name,
+        about,
+        columns,
+        order_by,
+        room="delivery",
+        view=view,
+        filters=filters,
+        **more,
+    )
 
-    Args:
-        name: of the command.
-        about: its help.
-        view: the view, after ``delivery_``.
-        columns: those of the table, by their titles.
-        order_by: columns.
-        newest: there may be many rows: the newest ones are shown, the newest last.
-    """
 
-    @delivery.command(name, help=about)
-    @dsn_option
-    @output_option
-    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> None:
-        from omd.delivery import rows
+def _queued(items: list[Any], output: str) -> list[Any]:
+    """Return items of the queue, in a table with counts for people."""
+    from omd.delivery.receipt import row_counts
 
-        row = getattr(rows, f"Delivery{view.title()}Row")
-        with _open(dsn) as room:
-            found = room.report(row, order_by=order_by, descending=newest, limit=limit, **equal)
-        if output == "table" and view == "queue":
-            from omd.delivery.receipt import row_counts
-
-            found = [dataclasses.replace(r, row_counts=row_counts(r.row_counts)) for r in found]
-        show(found[::-1] if newest else found, columns, output)
-        tell_more(found, limit)
-
-    for column, (option, type_, metavar) in _FILTERS.items():
-        if column in columns.values():
-            command.params.append(
-                click.Option(
-                    [f"--{option}", column],
-                    type=type_,
-                    metavar=metavar,
-                    help=f"Only this {option}.",
-                    callback=lambda _c, p, v: v.upper() if p.name == "delivery_status" and v else v,
-                )
-            )
-    if newest:
-        limit_option()(command)
+    if output != "table":
+        return items
+    return [dataclasses.replace(item, row_counts=row_counts(item.row_counts)) for item in items]
 
 
 delivery.section("What happened")
-_add_view("list", "Show the deliveries, newest last.", "log", _LOG, ["delivery_id"], newest=True)
+_add_view("list", "Show the deliveries, newest last.", "log", _LOG, ["delivery_id"], newest="LAST")
 _add_view(
     "state",
     "Show the deliveries that are not at an end, and what each waits for.",
@@ -848,7 +835,7 @@ _add_view(
     "findings",
     _FINDINGS,
     ["delivery_id", "entity_code", "constraint_code"],
-    newest=True,
+    newest="LAST",
 )
 _add_view(
     "metrics",
@@ -856,7 +843,7 @@ _add_view(
     "metrics",
     _METRICS,
     ["delivery_id", "entity_code"],
-    newest=True,
+    newest="LAST",
 )
 _add_view(
     "events",
@@ -864,7 +851,7 @@ _add_view(
     "events",
     _EVENTS,
     ["delivery_event_id"],
-    newest=True,
+    newest="LAST",
 )
 _add_view(
     "queue",
@@ -872,7 +859,8 @@ _add_view(
     "queue",
     _QUEUE,
     ["queue_id"],
-    newest=True,
+    newest="LAST",
+    told=_queued,
 )
 _add_view(
     "marks",
