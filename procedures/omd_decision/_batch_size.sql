@@ -12,7 +12,7 @@ BEGIN ATOMIC
         CASE
             WHEN
                 EXISTS (
-                    SELECT FROM omd_decision._items(p_definition -> 'links') AS l
+                    SELECT FROM omd.json_items(p_definition -> 'links') AS l
                     WHERE
                         l.item -> 'array' = 'false'
                         AND l.item -> 'buffer' = 'false'

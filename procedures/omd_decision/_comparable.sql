@@ -18,7 +18,7 @@ BEGIN ATOMIC
             jsonb_build_object('', jsonb_agg(i.item -> 'name' ORDER BY i.ordinal))
             || jsonb_object_agg(i.item ->> 'name', i.item - 'name') AS items
         FROM jsonb_each(p_definition) AS d
-        CROSS JOIN LATERAL omd_decision._items(d.value) AS i
+        CROSS JOIN LATERAL omd.json_items(d.value) AS i
         WHERE d.key IN ('links', 'outputs')
         GROUP BY d.key
     ) AS l;

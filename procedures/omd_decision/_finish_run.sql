@@ -32,7 +32,7 @@ BEGIN
     END IF;
     FOR v_reject IN
         SELECT c.item ->> 'link' AS link, c.item ->> 'code' AS code, c.item ->> 'count' AS rejected
-        FROM omd_decision._items(p_counts -> 'rejects') AS c
+        FROM omd.json_items(p_counts -> 'rejects') AS c
         WHERE (c.item ->> 'count')::bigint > 0
         ORDER BY c.ordinal
     LOOP

@@ -21,8 +21,8 @@ BEGIN
         c.item ->> 'code' AS code,
         c.item AS found
     INTO v_reject
-    FROM omd_decision._items(p_counts) AS c
-    INNER JOIN omd_decision._items(p_definition -> 'links') AS l
+    FROM omd.json_items(p_counts) AS c
+    INNER JOIN omd.json_items(p_definition -> 'links') AS l
         ON l.item ->> 'name' = c.item ->> 'link'
     WHERE (c.item ->> 'count')::bigint > 0
         AND coalesce(l.item #> '{reject,on}', '[]') @> (c.item -> 'code') IS NOT TRUE
@@ -48,8 +48,8 @@ BEGIN
         (l.item #>> '{reject,abort_after}')::bigint AS abort_after,
         sum((c.item ->> 'count')::bigint) AS rejected
     INTO v_reject
-    FROM omd_decision._items(p_counts) AS c
-    INNER JOIN omd_decision._items(p_definition -> 'links') AS l
+    FROM omd.json_items(p_counts) AS c
+    INNER JOIN omd.json_items(p_definition -> 'links') AS l
         ON l.item ->> 'name' = c.item ->> 'link'
     GROUP BY l.ordinal, l.item
     HAVING sum((c.item ->> 'count')::bigint) > (l.item #>> '{reject,abort_after}')::bigint

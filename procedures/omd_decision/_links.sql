@@ -25,7 +25,7 @@ BEGIN ATOMIC
         l.item ->> 'arrival' AS arrival,
         (l.item ->> 'array')::boolean AS is_array,
         (l.item ->> 'buffer')::boolean AS is_buffer
-    FROM omd_decision._items(p_definition -> 'links') AS l;
+    FROM omd.json_items(p_definition -> 'links') AS l;
 END;
 
 COMMENT ON FUNCTION omd_decision._links IS

@@ -27,7 +27,7 @@ BEGIN
             n.item ->> 'id' AS id,
             n.item ->> 'type' AS type,
             format('content.nodes[%s]', n.ordinal - 1) AS path
-        FROM omd_decision._items(p_model -> 'nodes') AS n
+        FROM omd.json_items(p_model -> 'nodes') AS n
     ),
 
     edge AS (
@@ -35,7 +35,7 @@ BEGIN
             e.item ->> 'sourceId' AS source_id,
             e.item ->> 'targetId' AS target_id,
             format('content.edges[%s]', e.ordinal - 1) AS path
-        FROM omd_decision._items(p_model -> 'edges') AS e
+        FROM omd.json_items(p_model -> 'edges') AS e
     ),
 
     -- What no chain of edges from a node without a source reaches lies on a cycle, or behind one.

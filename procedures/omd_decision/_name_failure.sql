@@ -63,7 +63,7 @@ BEGIN
         FOR v_output IN
             SELECT o.item ->> 'name' AS name, o.item ->> 'parameter' AS parameter,
                 o.item ->> 'table' AS table_code
-            FROM omd_decision._items(p_definition -> 'outputs') AS o
+            FROM omd.json_items(p_definition -> 'outputs') AS o
             ORDER BY o.ordinal
         LOOP
             v_records := v_result -> v_output.parameter;

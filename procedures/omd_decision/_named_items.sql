@@ -21,7 +21,7 @@ BEGIN ATOMIC
         i.ordinal,
         n.name,
         coalesce(p_path || '.' || n.name, format('%s[%s]', p_path, i.ordinal - 1)) AS path
-    FROM omd_decision._items(p_list) AS i
+    FROM omd.json_items(p_list) AS i
     CROSS JOIN LATERAL (
         SELECT CASE WHEN jsonb_typeof(i.item -> p_name) = 'string' THEN i.item ->> p_name END
     ) AS n (name);

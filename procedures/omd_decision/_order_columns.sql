@@ -34,7 +34,7 @@ BEGIN ATOMIC
             'k' || k.ordinal AS alias,
             k.item ->> 'column' AS column_name,
             k.item ->> 'direction' AS direction
-        FROM omd_decision._items(p_definition -> 'keys') AS k
+        FROM omd.json_items(p_definition -> 'keys') AS k
     ) AS o
     INNER JOIN omd_decision._columns(p_definition #>> '{links,0,source}') AS c
         ON o.column_name = c.column_name;

@@ -63,7 +63,7 @@ BEGIN
             o.table_code
         )
     FROM output AS o
-    CROSS JOIN LATERAL omd_decision._items(o.item -> 'columns') AS n
+    CROSS JOIN LATERAL omd.json_items(o.item -> 'columns') AS n
     LEFT JOIN LATERAL (
         SELECT c.is_generated FROM omd_decision._columns(o.table_code) AS c
         WHERE c.column_name = n.item #>> '{}'

@@ -24,7 +24,7 @@ DECLARE
 BEGIN
     IF v_by IS NOT NULL THEN
         SELECT l.item INTO v_link
-        FROM omd_decision._items(p_definition -> 'links') AS l
+        FROM omd.json_items(p_definition -> 'links') AS l
         WHERE l.item ->> 'name' = p_output #>> '{propagate,link}';
         v_list := format(
             CASE
@@ -38,7 +38,7 @@ BEGIN
             CASE v_by
                 WHEN 'ORDER' THEN v_list || ' -> (o.place - 1)::integer'
                 ELSE format(
-                    '(SELECT p.item FROM omd_decision._items(%s) AS p WHERE %s'
+                    '(SELECT p.item FROM omd.json_items(%s) AS p WHERE %s'
                     ' ORDER BY p.ordinal LIMIT 1)',
                     v_list,
                     (
@@ -51,7 +51,7 @@ BEGIN
                                 ),
                                 ' AND '
                             )
-                        FROM omd_decision._items(p_definition -> 'keys') AS k
+                        FROM omd.json_items(p_definition -> 'keys') AS k
                     )
                 )
             END

@@ -42,7 +42,7 @@ BEGIN
                 min(o.ordinal) AS place,
                 max(v.version) AS version
             FROM omd_decision.stage_version AS v
-            CROSS JOIN LATERAL omd_decision._items(v.definition -> 'outputs') AS o
+            CROSS JOIN LATERAL omd.json_items(v.definition -> 'outputs') AS o
             WHERE v.stage_id = p_stage_id
             GROUP BY 1
         ) AS t
@@ -77,7 +77,7 @@ BEGIN
     END LOOP;
     SELECT count(DISTINCT o.item ->> 'table')::integer INTO v_most
     FROM omd_decision.stage_version AS v
-    CROSS JOIN LATERAL omd_decision._items(v.definition -> 'outputs') AS o
+    CROSS JOIN LATERAL omd.json_items(v.definition -> 'outputs') AS o
     WHERE v.stage_id = p_stage_id;
     FOR v_step IN v_step + 1..v_most LOOP
         CALL omd.register_rollback(v_code, p_step => v_step, p_is_removed => TRUE);

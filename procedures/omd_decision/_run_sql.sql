@@ -20,7 +20,7 @@ DECLARE
         SELECT FROM omd_decision._links(p_definition) AS l WHERE l.is_buffer
     );
     v_needs_params CONSTANT boolean := v_keep = 'TRACE' OR EXISTS (
-        SELECT FROM omd_decision._items(p_definition -> 'outputs') AS o
+        SELECT FROM omd.json_items(p_definition -> 'outputs') AS o
         WHERE o.item ? 'propagate'
     );
     v_params CONSTANT text := CASE
@@ -69,7 +69,7 @@ BEGIN
             '' ORDER BY o.ordinal
         )
     INTO v_sql
-    FROM omd_decision._items(p_definition -> 'outputs') AS o;
+    FROM omd.json_items(p_definition -> 'outputs') AS o;
 
     IF v_keep <> 'NONE' THEN
         v_sql := v_sql || format(
@@ -89,7 +89,7 @@ BEGIN
                         ),
                         ', ' ORDER BY o.ordinal
                     )
-                FROM omd_decision._items(p_definition -> 'outputs') AS o
+                FROM omd.json_items(p_definition -> 'outputs') AS o
             ),
             CASE v_keep
                 WHEN 'TRACE' THEN 'c.params, c.result'
@@ -137,11 +137,11 @@ BEGIN
                     ),
                     ' OR '
                 )
-            FROM omd_decision._items(p_definition -> 'outputs') AS o
+            FROM omd.json_items(p_definition -> 'outputs') AS o
         ),
         (
             SELECT string_agg(format('(SELECT count(*) FROM out_%s)', o.ordinal), ' + ')
-            FROM omd_decision._items(p_definition -> 'outputs') AS o
+            FROM omd.json_items(p_definition -> 'outputs') AS o
         )
     );
 END

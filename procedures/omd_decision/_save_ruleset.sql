@@ -70,7 +70,7 @@ BEGIN
         DELETE FROM omd_decision.ruleset_test AS t
         WHERE t.ruleset_id = v_ruleset.ruleset_id
             AND NOT EXISTS (
-                SELECT FROM omd_decision._items(p_ruleset -> 'tests') AS i
+                SELECT FROM omd.json_items(p_ruleset -> 'tests') AS i
                 WHERE i.item ->> 'name' = t.test_name
                     AND i.item -> 'input' = t.input
                     AND i.item -> 'expected' = t.expected
@@ -78,7 +78,7 @@ BEGIN
         INSERT INTO omd_decision.ruleset_test (ruleset_id, test_name, input, expected)
         SELECT
             v_ruleset.ruleset_id, i.item ->> 'name', i.item -> 'input', i.item -> 'expected'
-        FROM omd_decision._items(p_ruleset -> 'tests') AS i
+        FROM omd.json_items(p_ruleset -> 'tests') AS i
         ON CONFLICT (ruleset_id, test_name) DO NOTHING;
     END IF;
     RETURN v_version;

@@ -121,7 +121,7 @@ BEGIN
             WHEN 'names' THEN
                 g.is_a = 'array' AND g.value <> '[]'
                 AND NOT EXISTS (
-                    SELECT FROM omd_decision._items(g.value) AS i
+                    SELECT FROM omd.json_items(g.value) AS i
                     GROUP BY i.item
                     HAVING count(*) > 1 OR jsonb_typeof(i.item) <> 'string'
                 )

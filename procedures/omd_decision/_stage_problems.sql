@@ -85,7 +85,7 @@ BEGIN
     -- One call of a function of the server has at most 100 arguments, and each has two.
     SELECT n.list, format('there are %s, and at most 50 are allowed', count(*))
     FROM (VALUES ('keys'), ('links')) AS n (list)
-    CROSS JOIN LATERAL omd_decision._items(v_stage -> n.list) AS i
+    CROSS JOIN LATERAL omd.json_items(v_stage -> n.list) AS i
     GROUP BY n.list
     HAVING count(*) > 50
     UNION ALL
@@ -105,7 +105,7 @@ BEGIN
     FROM omd_decision._named_items(v_stage -> 'outputs', 'outputs', 'name') AS o
     WHERE jsonb_typeof(o.item #> '{propagate,link}') = 'string'
         AND NOT EXISTS (
-            SELECT FROM omd_decision._items(v_stage -> 'links') AS l
+            SELECT FROM omd.json_items(v_stage -> 'links') AS l
             WHERE l.item ->> 'name' = o.item #>> '{propagate,link}'
         )
     UNION ALL
@@ -115,7 +115,7 @@ BEGIN
         AND (
             v_stage ->> 'mode' IS DISTINCT FROM 'KEY'
             OR EXISTS (
-                SELECT FROM omd_decision._items(v_stage -> 'links') AS l
+                SELECT FROM omd.json_items(v_stage -> 'links') AS l
                 WHERE l.item ->> 'name' = o.item #>> '{propagate,link}'
                     AND l.item -> 'buffer' = 'true'
             )

@@ -56,7 +56,7 @@ BEGIN
                     ),
                     '[]'
                 )
-            FROM omd_decision._items(v_stage -> 'keys') AS k
+            FROM omd.json_items(v_stage -> 'keys') AS k
         ));
     END IF;
     IF jsonb_typeof(v_stage -> 'links') = 'array' THEN
@@ -87,7 +87,7 @@ BEGIN
                                                 SELECT coalesce(
                                                     jsonb_agg(DISTINCT o.item ORDER BY o.item), '[]'
                                                 )
-                                                FROM omd_decision._items(
+                                                FROM omd.json_items(
                                                     l.item #> '{reject,on}'
                                                 ) AS o
                                             ))
@@ -98,7 +98,7 @@ BEGIN
                     END
                     ORDER BY l.ordinal
                 )
-            FROM omd_decision._items(v_stage -> 'links') AS l
+            FROM omd.json_items(v_stage -> 'links') AS l
         ));
     END IF;
     IF jsonb_typeof(v_stage -> 'outputs') = 'array' THEN
@@ -121,7 +121,7 @@ BEGIN
                     END
                     ORDER BY o.ordinal
                 )
-            FROM omd_decision._items(v_stage -> 'outputs') AS o
+            FROM omd.json_items(v_stage -> 'outputs') AS o
         ));
     END IF;
     RETURN v_stage;

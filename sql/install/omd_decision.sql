@@ -14,7 +14,6 @@
 \ir ../../procedures/omd_decision/_type_family.sql
 \ir ../../procedures/omd_decision/_columns.sql
 \ir ../../procedures/omd_decision/_interval.sql
-\ir ../../procedures/omd_decision/_items.sql
 \ir ../../procedures/omd_decision/_named_items.sql
 \ir ../../procedures/omd_decision/_shape_problems.sql
 

@@ -22,7 +22,6 @@
 -- Model
 \ir ../../procedures/omd_delivery/_text.sql
 \ir ../../procedures/omd_delivery/_flag.sql
-\ir ../../procedures/omd_delivery/_items.sql
 \ir ../../procedures/omd_delivery/_names.sql
 \ir ../../procedures/omd_delivery/_without_nulls.sql
 \ir ../../procedures/omd_delivery/_data_type.sql
