@@ -12,6 +12,7 @@ ROOMS = {
     "lineage": "Lineage",
     "dispatch": "Dispatch",
     "delivery": "Delivery",
+    "facts": "Facts",
 }
 
 # Methods of doors that `control` has too, and their rooms.

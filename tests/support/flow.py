@@ -49,7 +49,9 @@ EMPTY = """
         DELETE FROM omd.write_ledger;
         FOR v_name IN
             SELECT oid::regclass FROM pg_class
-            WHERE relnamespace IN ('omd_lineage'::regnamespace, 'omd_delivery'::regnamespace)
+            WHERE relnamespace IN (
+                'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace, 'omd_facts'::regnamespace
+            )
                 AND relkind = 'r'
                 -- Reference rows stay.
                 AND relname NOT IN ('constraint_type', 'delivery_status', 'delivery_transition')

@@ -1,0 +1,105 @@
+-- All of it is one transaction, and the success of the instance, which ends it, is its fence. What
+-- readers see changes with its commit.
+
+CREATE OR REPLACE FUNCTION omd_facts._load_item(
+    p_queue_id bigint,
+    p_module_instance_id bigint
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $load_item$
+DECLARE
+    v_item record;
+    v_interface omd_facts.interface;
+    v_entity record;
+    v_counts jsonb;
+    v_all jsonb := '{}';
+    v_marked integer[];
+    v_former jsonb;
+BEGIN
+    CALL omd.fence(p_module_instance_id);
+    SELECT q.* INTO v_item FROM omd_delivery.queue_item(p_queue_id) AS q;
+    SELECT i.* INTO v_interface
+    FROM omd_facts.interface AS i
+    WHERE i.interface_id = v_item.interface_id
+    FOR NO KEY UPDATE;
+    IF v_item.model_version > v_interface.model_version THEN
+        PERFORM omd.raise_error(
+            'OM251',
+            jsonb_build_object(
+                'interface_code', v_interface.interface_code,
+                'problem', format(
+                    'item %s is of version %s of the model, and %s is deployed',
+                    p_queue_id, v_item.model_version, v_interface.model_version
+                )
+            )
+        );
+    END IF;
+    FOR v_entity IN
+        SELECT e.entity_id, e.entity_code
+        FROM omd_facts.entity AS e
+        WHERE e.entity_id = ANY(v_item.entity_ids)
+        ORDER BY e.load_order
+    LOOP
+        v_counts := omd_facts._load_entity(
+            v_entity.entity_id, v_item.delivery_id, v_item.snapshot_datetime,
+            p_module_instance_id, v_item.delete_type = 'PHYSICAL'
+        );
+        v_all := v_all || jsonb_build_object(v_entity.entity_code, v_counts);
+    END LOOP;
+
+    WITH RECURSIVE marked AS (
+        SELECT e.entity_id, e.supertype_id
+        FROM omd_facts.entity AS e
+        WHERE e.entity_id = ANY(v_item.entity_ids || v_item.delivered_entity_ids)
+        UNION
+        SELECT s.entity_id, s.supertype_id
+        FROM marked AS m
+        INNER JOIN omd_facts.entity AS s ON m.supertype_id = s.entity_id
+    )
+
+    SELECT array_agg(m.entity_id), jsonb_object_agg(m.entity_id, k.mark_datetime)
+    INTO v_marked, v_former
+    FROM marked AS m
+    LEFT JOIN omd_facts.entity_mark AS k USING (entity_id);
+    INSERT INTO omd_facts.entity_mark AS k (entity_id, mark_datetime)
+    SELECT m.id, v_item.snapshot_datetime
+    FROM unnest(v_marked) AS m (id)
+    ON CONFLICT (entity_id) DO UPDATE SET mark_datetime = excluded.mark_datetime
+    WHERE k.mark_datetime < excluded.mark_datetime;
+    UPDATE omd_facts.interface AS i
+    SET traveling_now = greatest(i.traveling_now, v_item.snapshot_datetime)
+    WHERE i.interface_id = v_item.interface_id;
+    INSERT INTO omd_facts.load_log (
+        module_instance_id, interface_id, queue_id, delivery_id, load_kind, transaction_datetime,
+        entity_ids, row_counts, former_marks, former_traveling_now
+    )
+    VALUES (
+        p_module_instance_id, v_item.interface_id, p_queue_id, v_item.delivery_id, 'LOAD',
+        v_item.snapshot_datetime, coalesce(v_marked, '{}'), v_all, coalesce(v_former, '{}'),
+        v_interface.traveling_now
+    );
+    PERFORM omd_delivery.finish_queue_item(p_queue_id);
+    PERFORM omd.tell_row_counts(
+        coalesce(sum((c.value -> 'rows')::bigint), 0)::bigint,
+        coalesce(sum(
+            (c.value -> 'n')::bigint + (c.value -> 'a')::bigint + (c.value -> 'r')::bigint
+        ), 0)::bigint,
+        coalesce(sum((c.value -> 'closed')::bigint), 0)::bigint,
+        coalesce(sum((c.value -> 'removed')::bigint), 0)::bigint
+    )
+    FROM jsonb_each(v_all) AS c;
+END
+$load_item$;
+
+COMMENT ON FUNCTION omd_facts._load_item IS
+'Loads the item p_queue_id of the queue for p_module_instance_id; the caller ends the instance '
+'in the same transaction. Errors: OM004, OM101, OM102, OM107, OM130, OM135, OM251: the item is '
+'of a newer model than is deployed. Locks: the interface in this room, the rows, the item, the '
+'delivery.';
+REVOKE ALL ON FUNCTION omd_facts._load_item FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_facts._load_item TO omd_runner;

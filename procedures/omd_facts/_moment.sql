@@ -1,0 +1,25 @@
+-- As-of views ask it once per statement.
+
+CREATE OR REPLACE FUNCTION omd_facts._moment(
+    p_interface_id integer
+)
+RETURNS timestamptz
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $moment$
+BEGIN
+    RETURN coalesce(
+        nullif(current_setting('omd_facts.as_of', TRUE), '')::timestamptz,
+        (SELECT i.traveling_now FROM omd_facts.interface AS i WHERE i.interface_id = p_interface_id)
+    );
+END
+$moment$;
+
+COMMENT ON FUNCTION omd_facts._moment IS
+'Returns the moment of the session, else the traveling now of the interface p_interface_id; NULL '
+'before the first load. Locks: none.';
+REVOKE ALL ON FUNCTION omd_facts._moment FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_facts._moment TO omd_data_reader;

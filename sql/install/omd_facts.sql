@@ -1,0 +1,89 @@
+-- This list says what is installed for the facts, in order. sql/install.sql includes it.
+
+\set checksum '856c44c618da8b13d7eaf4371d52ff8d56b801b67ba4811d6c2cf4c04e787463'
+\set migration 'V030__facts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V030__facts.sql
+\endif
+
+-- Reference rows
+\ir ../reference/omd_facts/error_catalogue.sql
+
+-- Mapping
+\ir ../../procedures/omd_facts/_open_end.sql
+\ir ../../procedures/omd_facts/_name.sql
+\ir ../../procedures/omd_facts/_fill.sql
+\ir ../../procedures/omd_facts/_raise_mapping.sql
+\ir ../../procedures/omd_facts/_is_in_key.sql
+\ir ../../procedures/omd_facts/_require_words.sql
+\ir ../../procedures/omd_facts/_stated_contexts.sql
+\ir ../../procedures/omd_facts/_load_orders.sql
+\ir ../../procedures/omd_facts/_write_context.sql
+\ir ../../procedures/omd_facts/_require_validity.sql
+\ir ../../procedures/omd_facts/_write_indexes.sql
+\ir ../../procedures/omd_facts/_write_entity.sql
+\ir ../../procedures/omd_facts/_write_links.sql
+\ir ../../procedures/omd_facts/_write_mapping.sql
+\ir ../../procedures/omd_facts/_stored_mapping.sql
+\ir ../../procedures/omd_facts/_require_interface.sql
+
+-- Deployment
+\ir ../../procedures/omd_facts/_type_widens.sql
+\ir ../../procedures/omd_facts/_has_rows.sql
+\ir ../../procedures/omd_facts/_wanted_columns.sql
+\ir ../../procedures/omd_facts/_wanted_indexes.sql
+\ir ../../procedures/omd_facts/_missing_indexes.sql
+\ir ../../procedures/omd_facts/_schema_statements.sql
+\ir ../../procedures/omd_facts/_follow_mapping.sql
+\ir ../../procedures/omd_facts/_table_statements.sql
+\ir ../../procedures/omd_facts/_alias.sql
+\ir ../../procedures/omd_facts/_view_items.sql
+\ir ../../procedures/omd_facts/_select_list.sql
+\ir ../../procedures/omd_facts/_history_from.sql
+\ir ../../procedures/omd_facts/_wanted_views.sql
+\ir ../../procedures/omd_facts/_view_statements.sql
+\ir ../../procedures/omd_facts/_drop_views.sql
+\ir ../../procedures/omd_facts/_execute_all.sql
+\ir ../../procedures/omd_facts/_register_module.sql
+\ir ../../procedures/omd_facts/_deploy.sql
+\ir ../../procedures/omd_facts/build_deploy_sql.sql
+\ir ../../procedures/omd_facts/deploy.sql
+
+-- Loads
+\ir ../../procedures/omd_facts/_anchor_columns.sql
+\ir ../../procedures/omd_facts/_references.sql
+\ir ../../procedures/omd_facts/_key_pieces.sql
+\ir ../../procedures/omd_facts/_context_pieces.sql
+\ir ../../procedures/omd_facts/_context_statements.sql
+\ir ../../procedures/omd_facts/_supertype_statements.sql
+\ir ../../procedures/omd_facts/_entity_statements.sql
+\ir ../../procedures/omd_facts/build_load_sql.sql
+\ir ../../procedures/omd_facts/_index_tables.sql
+\ir ../../procedures/omd_facts/_analyze_grown.sql
+\ir ../../procedures/omd_facts/_load_entity.sql
+\ir ../../procedures/omd_facts/_load_item.sql
+\ir ../../procedures/omd_facts/_begin_load.sql
+\ir ../../procedures/omd_facts/load.sql
+\ir ../../procedures/omd_facts/_interfaces_to_load.sql
+\ir ../../procedures/omd_facts/load_all.sql
+
+-- Undo
+\ir ../../procedures/omd_facts/_raise_not_undone.sql
+\ir ../../procedures/omd_facts/_undo_load.sql
+\ir ../../procedures/omd_facts/undo_loads.sql
+\ir ../../procedures/omd_facts/undo.sql
+\ir ../../procedures/omd_facts/verify.sql
+
+-- Time
+\ir ../../procedures/omd_facts/_moment.sql
+\ir ../../procedures/omd_facts/as_of.sql
+\ir ../../procedures/omd_facts/traveling_now.sql
+
+-- Views
+\ir ../views/omd_facts/facts_map.sql
+\ir ../views/omd_facts/facts_state.sql
+\ir ../views/omd_facts/facts_loads.sql
+
+-- Grants
+\ir ../grants/omd_facts.sql
