@@ -13,6 +13,7 @@ AS $register_module$
 DECLARE
     v_interface omd_facts.interface;
     v_code text;
+    v_table text;
     v_module_id integer;
 BEGIN
     SELECT i.* INTO v_interface FROM omd_facts.interface AS i
@@ -20,17 +21,16 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
+    SELECT format('%I.%I', 'cfl_' || v_interface.interface_code, e.anchor_table) INTO v_table
+    FROM omd_facts.entity AS e
+    WHERE e.interface_id = p_interface_id
+    ORDER BY e.load_order
+    LIMIT 1;
     v_code := 'facts.' || v_interface.interface_code;
     CALL omd.register_module(
         p_module_code => v_code,
         p_area_code => 'INT',
-        p_table_code => (
-            SELECT format('%I.%I', 'cfl_' || v_interface.interface_code, e.anchor_table)
-            FROM omd_facts.entity AS e
-            WHERE e.interface_id = p_interface_id
-            ORDER BY e.load_order
-            LIMIT 1
-        ),
+        p_table_code => v_table,
         p_platform_code => 'POSTGRES',
         p_executable => 'omd_facts.load',
         p_insert_instance_column => 'acm_audit_id',
