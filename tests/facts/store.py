@@ -39,6 +39,44 @@ class Store(Shop):
         run, _ = self.accept(day, rows=rows, entities=loads, delete_type=delete_type)
         return run.id
 
+    def push(self, day: int, /, delivered: tuple[str, ...] = (), **rows: Any) -> int:
+        """Put a delta into the queue past LVL, with whatever indicators; return the item."""
+        delivery = self.one("SELECT omd_delivery.insert_delivery('a', 'LVL', %s)", T[day])
+        for name, delta in rows.items():
+            for indicator, *values in delta:
+                marks = ", ".join(["%s"] * (3 + len(values)))
+                self.conn.execute(
+                    f"INSERT INTO {self.delta(name)} VALUES ({marks})".encode(),
+                    (delivery, indicator, 0, *values),
+                )
+        self.conn.execute(
+            "UPDATE omd_delivery.delivery SET delivery_status = 'ACCEPTED', verdict = 'ACCEPTED'"
+            " WHERE delivery_id = %s",
+            [delivery],
+        )
+        ids = "ARRAY(SELECT entity_id FROM omd_delivery.entity WHERE entity_code = ANY(%s))"
+        return int(
+            self.one(
+                "INSERT INTO omd_delivery.delta_queue (delivery_id, interface_id,"
+                " snapshot_datetime, entity_ids, delivered_entity_ids)"
+                f" SELECT %s, interface_id, %s, {ids}, {ids} FROM omd_delivery.interface"
+                " WHERE interface_code = %s RETURNING queue_id",
+                delivery,
+                T[day],
+                list(rows),
+                [*rows, *delivered],
+                self.interface,
+            )
+        )
+
+    def undo(self, module_instance_id: int) -> list[int]:
+        answer = self.call(
+            "omd_facts.undo",
+            interface_code=self.interface,
+            module_instance_id=module_instance_id,
+        )
+        return list(answer["undone"])
+
     def take(self) -> dict[str, Any]:
         return self.call("omd_facts.load", interface_code=self.interface)
 
