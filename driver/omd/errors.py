@@ -103,6 +103,12 @@ from omd.dispatch.errors import (
     WrongMigrationStep,
     WrongTaskState,
 )
+from omd.facts.errors import (
+    FactsNotDeployed,
+    FactsWouldChange,
+    InvalidFacts,
+    LoadNotUndone,
+)
 from omd.lineage.errors import (
     AmbiguousKey,
     BaseTableLocked,
@@ -160,12 +166,15 @@ __all__ = [
     "DirectEditRefused",
     "DuplicateTask",
     "EntityMissing",
+    "FactsNotDeployed",
+    "FactsWouldChange",
     "ImpossibleSetting",
     "InUse",
     "InstanceNotExecuting",
     "InternalError",
     "InvalidArgument",
     "InvalidCode",
+    "InvalidFacts",
     "InvalidLease",
     "InvalidLoadWindow",
     "InvalidModel",
@@ -174,6 +183,7 @@ __all__ = [
     "InvalidTopic",
     "LeaseExpired",
     "LeaseLost",
+    "LoadNotUndone",
     "LoadWindowExists",
     "LoadWindowKind",
     "MeasuresInvalid",

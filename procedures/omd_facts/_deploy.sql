@@ -14,9 +14,9 @@ DECLARE
     v_registry jsonb;
     v_interface_id integer;
     v_old jsonb;
-    v_statements text[] := '{}';
+    v_statements text[] := '{}'::text[];
     v_phase text[];
-    v_views text[] := '{}';
+    v_views text[] := '{}'::text[];
 BEGIN
     v_interface_id := omd_delivery.hold_interface(p_interface_code);
     PERFORM FROM omd_facts.interface AS i WHERE i.interface_id = v_interface_id FOR UPDATE;
@@ -30,6 +30,14 @@ BEGIN
     v_statements := v_statements || omd_facts._execute_all(
         ARRAY(SELECT s FROM omd_facts._follow_mapping(v_interface_id, v_old) AS s)
     );
+    PERFORM pg_advisory_xact_lock(hashtext('omd_facts'), 0)
+    FROM omd_facts.entity AS e
+    WHERE e.interface_id = v_interface_id
+        AND num_nonnulls(e.generalization_code, e.key_root_code) > 0
+    LIMIT 1;
+    v_statements := v_statements || omd_facts._execute_all(
+        ARRAY(SELECT s FROM omd_facts._shared_statements(v_interface_id) AS s)
+    );
     v_phase := ARRAY(SELECT s FROM omd_facts._table_statements(v_interface_id) AS s);
     IF EXISTS (SELECT FROM unnest(v_phase) AS s (text) WHERE s.text LIKE 'ALTER TABLE % ALTER COLUMN %')
     THEN
@@ -41,6 +49,12 @@ BEGIN
     );
     v_statements := v_statements || omd_facts._execute_all(
         ARRAY(SELECT s FROM omd_facts._view_statements(v_interface_id) AS s)
+    );
+    v_statements := v_statements || omd_facts._execute_all(
+        ARRAY(SELECT s FROM omd_facts._fill_shared(v_interface_id) AS s)
+    );
+    v_statements := v_statements || omd_facts._execute_all(
+        ARRAY(SELECT s FROM omd_facts._shared_views(v_interface_id) AS s)
     );
     PERFORM omd_facts._register_module(v_interface_id);
     RETURN v_statements;

@@ -14,6 +14,7 @@ AS $key_pieces$
 DECLARE
     v_pieces jsonb;
     v_cfl text;
+    v_root jsonb;
 BEGIN
     SELECT 'cfl_' || i.interface_code,
         jsonb_build_object(
@@ -93,7 +94,34 @@ BEGIN
         INNER JOIN omd_facts.entity AS p ON l.parent_entity_id = p.entity_id
         WHERE l.entity_id = p_entity_id AND l.context_id IS NULL
     ) AS l;
-    RETURN v_pieces;
+    -- A key root has the same key, and each row of the anchor names its row of it.
+    SELECT
+        v_pieces || jsonb_build_object(
+            'root', format('cfl.%I', 'kr_' || e.key_root_code),
+            'root_keys', k.root_keys,
+            'root_match', k.root_match,
+            'links', v_pieces ->> 'links' || ', acm_kr_id',
+            'link_values', v_pieces ->> 'link_values' || ', r.acm_id',
+            'link_joins', format(
+                E'%s\nINNER JOIN cfl.%I AS r ON %s',
+                v_pieces ->> 'link_joins', 'kr_' || e.key_root_code, k.root_match
+            )
+        )
+    INTO v_root
+    FROM omd_facts.entity AS e
+    CROSS JOIN LATERAL (
+        SELECT
+            string_agg('key_' || c.n, ', ' ORDER BY c.n) AS root_keys,
+            string_agg(format('r.key_%s = d.%I', c.n, c.code), ' AND ' ORDER BY c.n) AS root_match
+        FROM unnest(p_columns) WITH ORDINALITY AS c (code, n)
+    ) AS k
+    WHERE e.entity_id = p_entity_id AND e.key_root_code IS NOT NULL;
+    v_pieces := coalesce(v_root, v_pieces);
+    SELECT v_pieces || jsonb_build_object('members', format('cfl.%I', 'g_' || e.generalization_code))
+    INTO v_root
+    FROM omd_facts.entity AS e
+    WHERE e.entity_id = p_entity_id AND e.generalization_code IS NOT NULL;
+    RETURN coalesce(v_root, v_pieces);
 END
 $key_pieces$;
 

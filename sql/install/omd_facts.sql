@@ -45,6 +45,11 @@
 \ir ../../procedures/omd_facts/_view_statements.sql
 \ir ../../procedures/omd_facts/_drop_views.sql
 \ir ../../procedures/omd_facts/_execute_all.sql
+\ir ../../procedures/omd_facts/_shared_statements.sql
+\ir ../../procedures/omd_facts/_lacks_members.sql
+\ir ../../procedures/omd_facts/_lacks_roots.sql
+\ir ../../procedures/omd_facts/_fill_shared.sql
+\ir ../../procedures/omd_facts/_shared_views.sql
 \ir ../../procedures/omd_facts/_register_module.sql
 \ir ../../procedures/omd_facts/_deploy.sql
 \ir ../../procedures/omd_facts/build_deploy_sql.sql

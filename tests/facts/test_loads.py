@@ -241,3 +241,46 @@ def test_a_physical_delete_leaves_no_row_of_the_key_and_a_proof(store: Store) ->
         "cfl_shop.h_thing WHERE nbr = 1", "acm_exists_ind, acm_physically_removed_ind"
     ) == [(1, 0)]
     assert store.sound()
+
+
+def test_generalizations_and_key_roots_join_interfaces(store: Store) -> None:
+    facts = {"generalization": "actor", "key_root": "code"}
+    shop = entity("shop", ["code"], [("code", "text(5)"), "size"], facts=facts)
+    store.set_up(shop, interface="one")
+    store.put(1, shop=[("N", "a", 1), ("N", "b", 2)])
+    bank = entity("bank", ["iban"], [("iban", "text(5)"), "size"])
+    store.call("omd_delivery.register_agreement", agreement_code="b", tenant_code="t",
+               interface_code="one")
+    store.interface = "two"
+    store.call("omd_delivery.deploy_model", model={"interface": "two", "entities": [bank]})
+    store.agree("a2")
+    store.call("omd_facts.deploy", interface_code="two")
+    run, _ = store.accept(1, code="a2", rows={"bank": [("N", "b", 1), ("N", "c", 2)]})
+    store.take()
+    # It joins later, and brings what it has.
+    store.call(
+        "omd_delivery.deploy_model",
+        model={"interface": "two", "entities": [bank | {"facts": facts}]},
+    )
+    store.call("omd_facts.deploy", interface_code="two")
+    assert store.call("omd_facts.deploy", interface_code="two")["statements"] == 0
+    run, _ = store.accept(2, code="a2", rows={"bank": [("N", "d", 1), ("R", "b", None)]})
+    assert store.take()["outcome"] == "PERSISTED"
+    assert store.seen(
+        "gdal.actor", "interface_code, entity_code, business_key::text, acm_exists_ind", "1, 3"
+    ) == [
+        ("one", "shop", '{"code": "a"}', 1),
+        ("one", "shop", '{"code": "b"}', 1),
+        ("two", "bank", '{"iban": "b"}', 0),
+        ("two", "bank", '{"iban": "c"}', 1),
+        ("two", "bank", '{"iban": "d"}', 1),
+    ]
+    assert [
+        (key, sorted(members), exists)
+        for key, members, exists in store.seen("gdal.code", "key_1, members, acm_exists_ind", "1")
+    ] == [
+        ("a", ["one.shop"], 1),
+        ("b", ["one.shop", "two.bank"], 1),
+        ("c", ["two.bank"], 1),
+        ("d", ["two.bank"], 1),
+    ]
