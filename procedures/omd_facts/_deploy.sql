@@ -17,6 +17,7 @@ DECLARE
     v_statements text[] := '{}'::text[];
     v_phase text[];
     v_views text[] := '{}'::text[];
+    v_grants text[] := '{}'::text[];
 BEGIN
     v_interface_id := omd_delivery.hold_interface(p_interface_code);
     PERFORM FROM omd_facts.interface AS i WHERE i.interface_id = v_interface_id FOR UPDATE;
@@ -42,6 +43,7 @@ BEGIN
     IF EXISTS (SELECT FROM unnest(v_phase) AS s (text) WHERE s.text LIKE 'ALTER TABLE % ALTER COLUMN %')
     THEN
         v_views := ARRAY(SELECT s FROM omd_facts._drop_views(v_interface_id) AS s);
+        v_grants := ARRAY(SELECT s FROM omd_facts._kept_grants(v_interface_id) AS s);
     END IF;
     v_statements := v_statements || omd_facts._execute_all(v_views || v_phase);
     v_statements := v_statements || omd_facts._execute_all(
@@ -50,6 +52,7 @@ BEGIN
     v_statements := v_statements || omd_facts._execute_all(
         ARRAY(SELECT s FROM omd_facts._view_statements(v_interface_id) AS s)
     );
+    v_statements := v_statements || omd_facts._execute_all(v_grants);
     v_statements := v_statements || omd_facts._execute_all(
         ARRAY(SELECT s FROM omd_facts._fill_shared(v_interface_id) AS s)
     );

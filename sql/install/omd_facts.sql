@@ -44,6 +44,7 @@
 \ir ../../procedures/omd_facts/_wanted_views.sql
 \ir ../../procedures/omd_facts/_view_statements.sql
 \ir ../../procedures/omd_facts/_drop_views.sql
+\ir ../../procedures/omd_facts/_kept_grants.sql
 \ir ../../procedures/omd_facts/_execute_all.sql
 \ir ../../procedures/omd_facts/_shared_statements.sql
 \ir ../../procedures/omd_facts/_lacks_members.sql
