@@ -12,6 +12,9 @@ CREATE TABLE omd_facts.interface (
     model_version integer NOT NULL,
     module_id integer,
     traveling_now timestamptz,
+    writer_transaction xid8,
+    writer_delivery_id bigint,
+    writer_instance_id bigint,
     deployed_datetime timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT pk_interface PRIMARY KEY (interface_id),
     CONSTRAINT uq_interface_code UNIQUE (interface_code),
@@ -28,6 +31,13 @@ COMMENT ON COLUMN omd_facts.interface.module_id IS
 'The Module facts.<interface>, whose runs load it; NULL while it is being deployed.';
 COMMENT ON COLUMN omd_facts.interface.traveling_now IS
 'The greatest transaction time that is persisted; NULL before the first load.';
+COMMENT ON COLUMN omd_facts.interface.writer_transaction IS
+'The newest transaction that wrote through a view, whose time is the traveling now while it is at '
+'work; NULL before the first.';
+COMMENT ON COLUMN omd_facts.interface.writer_delivery_id IS
+'The delivery of that transaction; NULL before the first.';
+COMMENT ON COLUMN omd_facts.interface.writer_instance_id IS
+'The Module Instance of that delivery; NULL before the first.';
 COMMENT ON COLUMN omd_facts.interface.deployed_datetime IS 'When it was last deployed.';
 
 CREATE TABLE omd_facts.entity (
@@ -199,3 +209,51 @@ COMMENT ON COLUMN omd_facts.load_log.former_traveling_now IS
 COMMENT ON COLUMN omd_facts.load_log.loaded_datetime IS 'When it was loaded.';
 COMMENT ON COLUMN omd_facts.load_log.undone_by IS
 'The Module Instance that undid it; NULL: it stands.';
+
+CREATE TABLE omd_facts.gdal_delivery (
+    delivery_id bigint NOT NULL,
+    interface_id integer NOT NULL,
+    agreement_code text NOT NULL,
+    module_instance_id bigint NOT NULL,
+    is_physical_delete_allowed boolean NOT NULL,
+    opened_by text NOT NULL DEFAULT session_user,
+    opened_datetime timestamptz NOT NULL DEFAULT clock_timestamp(),
+    closed_datetime timestamptz,
+    CONSTRAINT pk_gdal_delivery PRIMARY KEY (delivery_id),
+    CONSTRAINT fk_gdal_delivery_interface FOREIGN KEY (interface_id)
+    REFERENCES omd_facts.interface (interface_id)
+);
+CREATE INDEX ix_gdal_delivery_interface ON omd_facts.gdal_delivery (interface_id);
+CREATE UNIQUE INDEX uq_gdal_delivery_open ON omd_facts.gdal_delivery (agreement_code)
+WHERE closed_datetime IS NULL;
+COMMENT ON TABLE omd_facts.gdal_delivery IS
+'The deliveries under which rows are written through views.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.delivery_id IS 'The delivery.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.interface_id IS 'The interface.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.agreement_code IS 'The agreement.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.module_instance_id IS
+'Its Module Instance, which is on every row that is written under it.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.is_physical_delete_allowed IS
+'A session may delete physically under it.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.opened_by IS 'Who opened it.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.opened_datetime IS 'When it was opened.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.closed_datetime IS 'When it was closed; NULL: it is open.';
+
+CREATE TABLE omd_facts.transaction_log (
+    interface_id integer NOT NULL,
+    transaction_datetime timestamptz NOT NULL,
+    delivery_id bigint NOT NULL,
+    written_by text NOT NULL DEFAULT session_user,
+    CONSTRAINT pk_transaction_log PRIMARY KEY (interface_id, transaction_datetime),
+    CONSTRAINT fk_transaction_log_interface FOREIGN KEY (interface_id)
+    REFERENCES omd_facts.interface (interface_id),
+    CONSTRAINT fk_transaction_log_delivery FOREIGN KEY (delivery_id)
+    REFERENCES omd_facts.gdal_delivery (delivery_id)
+);
+CREATE INDEX ix_transaction_log_delivery ON omd_facts.transaction_log (delivery_id);
+COMMENT ON TABLE omd_facts.transaction_log IS 'The transactions that wrote through views.';
+COMMENT ON COLUMN omd_facts.transaction_log.interface_id IS 'The interface.';
+COMMENT ON COLUMN omd_facts.transaction_log.transaction_datetime IS
+'T: the transaction time of its rows.';
+COMMENT ON COLUMN omd_facts.transaction_log.delivery_id IS 'The delivery.';
+COMMENT ON COLUMN omd_facts.transaction_log.written_by IS 'The user of the session.';

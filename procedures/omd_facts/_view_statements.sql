@@ -15,19 +15,25 @@ DECLARE
     v_view record;
     v_name text;
     v_comment text;
+    v_writer text;
     v_moment CONSTANT text := format('(SELECT omd_facts._moment(%s))', p_interface_id);
 BEGIN
     FOR v_view IN
-        SELECT w.*, e.entity_kind, x.context_kind, x.valid_end, s.attribute_code AS valid_start
+        SELECT w.*, e.entity_id, i.interface_code, x.context_kind, x.valid_end, s.attribute_code AS valid_start
         FROM omd_facts._wanted_views(p_interface_id) AS w
         INNER JOIN omd_facts.entity AS e
             ON e.interface_id = p_interface_id AND w.view_name = e.entity_code
+        INNER JOIN omd_facts.interface AS i ON e.interface_id = i.interface_id
         LEFT JOIN omd_facts.context AS x
             ON e.entity_id = x.entity_id AND x.context_kind = 'bitemporal'
         LEFT JOIN omd_facts.attribute AS s
             ON x.context_id = s.context_id AND s.key_position IS NOT NULL
     LOOP
         v_name := format('%I.%I', v_view.schema_name, v_view.view_name);
+        v_writer := CASE
+            WHEN split_part(v_view.schema_name, '_', 1) = 'gdal'
+                THEN omd_facts._writer_sql(v_view.entity_id)
+        END;
         v_comment := format(
             '%s of the entity %s. Generated: %s.',
             CASE split_part(v_view.schema_name, '_', 1)
@@ -36,7 +42,7 @@ BEGIN
                 ELSE 'History'
             END,
             v_view.view_name,
-            md5(concat_ws('|', v_view.select_list, v_view.from_clause, v_view.valid_end))
+            md5(concat_ws('|', v_view.select_list, v_view.from_clause, v_view.valid_end, v_writer))
         );
         CONTINUE WHEN obj_description(to_regclass(v_name), 'pg_class') = v_comment;
         RETURN NEXT format(
@@ -46,6 +52,19 @@ BEGIN
         RETURN NEXT format('COMMENT ON VIEW %s IS %L', v_name, v_comment);
         IF to_regclass(v_name) IS NULL THEN
             RETURN NEXT format('GRANT SELECT ON %s TO omd_data_reader', v_name);
+        END IF;
+        IF v_writer IS NOT NULL THEN
+            RETURN NEXT format('GRANT INSERT, UPDATE, DELETE ON %s TO omd_data_writer', v_name);
+            RETURN NEXT v_writer;
+            RETURN NEXT format(
+                'REVOKE ALL ON FUNCTION %I.%I() FROM PUBLIC',
+                'cfl_' || v_view.interface_code, '_write_' || v_view.view_name
+            );
+            RETURN NEXT format(
+                'CREATE OR REPLACE TRIGGER trg_write INSTEAD OF INSERT OR UPDATE OR DELETE ON %s'
+                ' FOR EACH ROW EXECUTE FUNCTION %I.%I()',
+                v_name, 'cfl_' || v_view.interface_code, '_write_' || v_view.view_name
+            );
         END IF;
         CONTINUE WHEN split_part(v_view.schema_name, '_', 1) <> 'asof';
         RETURN NEXT format(

@@ -62,6 +62,13 @@ BEGIN
                 v_load, format('load %s is later and stands', v_load.module_instance_id)
             );
         END IF;
+        IF EXISTS (
+            SELECT FROM omd_facts.transaction_log AS t
+            WHERE t.interface_id = p_interface_id
+                AND t.transaction_datetime >= v_load.loaded_datetime
+        ) THEN
+            PERFORM omd_facts._raise_not_undone(v_load, 'rows were written through views later');
+        END IF;
         IF v_load.queue_id IS NOT NULL THEN
             BEGIN
                 PERFORM omd_delivery.requeue_item(v_load.queue_id);

@@ -174,6 +174,7 @@
 \ir ../../procedures/omd_delivery/hold_interface.sql
 \ir ../../procedures/omd_delivery/next_queue_item.sql
 \ir ../../procedures/omd_delivery/queue_item.sql
+\ir ../../procedures/omd_delivery/delivery_head.sql
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql

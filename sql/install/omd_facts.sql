@@ -1,6 +1,6 @@
 -- This list says what is installed for the facts, in order. sql/install.sql includes it.
 
-\set checksum '856c44c618da8b13d7eaf4371d52ff8d56b801b67ba4811d6c2cf4c04e787463'
+\set checksum '2f542e63a53e64c804c2600dd3c53ff720fdc6f7ef3c9c79f6192ec3e4271000'
 \set migration 'V030__facts'
 \ir ../setup/claim.psql
 \if :pending
@@ -9,6 +9,7 @@
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
+\ir ../reference/omd_facts/delivery_statuses.sql
 
 -- Mapping
 \ir ../../procedures/omd_facts/_open_end.sql
@@ -42,6 +43,9 @@
 \ir ../../procedures/omd_facts/_select_list.sql
 \ir ../../procedures/omd_facts/_history_from.sql
 \ir ../../procedures/omd_facts/_wanted_views.sql
+\ir ../../procedures/omd_facts/_writer_blocks.sql
+\ir ../../procedures/omd_facts/_children_sql.sql
+\ir ../../procedures/omd_facts/_writer_sql.sql
 \ir ../../procedures/omd_facts/_view_statements.sql
 \ir ../../procedures/omd_facts/_drop_views.sql
 \ir ../../procedures/omd_facts/_kept_grants.sql
@@ -73,6 +77,17 @@
 \ir ../../procedures/omd_facts/load.sql
 \ir ../../procedures/omd_facts/_interfaces_to_load.sql
 \ir ../../procedures/omd_facts/load_all.sql
+
+-- Writes through views
+\ir ../../procedures/omd_facts/_refuse.sql
+\ir ../../procedures/omd_facts/_raise_mark.sql
+\ir ../../procedures/omd_facts/_index_all.sql
+\ir ../../procedures/omd_facts/_hold.sql
+\ir ../../procedures/omd_facts/hold.sql
+\ir ../../procedures/omd_facts/open_delivery.sql
+\ir ../../procedures/omd_facts/close_delivery.sql
+\ir ../../procedures/omd_facts/_log_removal.sql
+\ir ../../procedures/omd_facts/_require_physical.sql
 
 -- Undo
 \ir ../../procedures/omd_facts/_raise_not_undone.sql

@@ -3,9 +3,27 @@
 
 from __future__ import annotations
 
-from omd._core.errors import ConfigurationError, StateError
+from omd._core.errors import CallerError, ConfigurationError, StateError
 
-__all__ = ["FactsNotDeployed", "FactsWouldChange", "InvalidFacts", "LoadNotUndone"]
+__all__ = [
+    "AlternateKeyTaken",
+    "ChildrenExist",
+    "DeliveryOpen",
+    "FactExists",
+    "FactImmutable",
+    "FactOvertaken",
+    "FactsNotDeployed",
+    "FactsWouldChange",
+    "InvalidFacts",
+    "KeyChanged",
+    "LoadNotUndone",
+    "NoOpenDelivery",
+    "ParentMissing",
+    "PhysicalDeleteRefused",
+    "SystemColumnSet",
+    "ValueMissing",
+    "WritesBlocked",
+]
 
 
 class LoadNotUndone(StateError, code="OM153"):
@@ -22,3 +40,55 @@ class FactsNotDeployed(ConfigurationError, code="OM251"):
 
 class FactsWouldChange(ConfigurationError, code="OM252"):
     """A deployment would give stored facts another meaning."""
+
+
+class FactExists(CallerError, code="OM051"):
+    """The key that is inserted exists."""
+
+
+class KeyChanged(CallerError, code="OM052"):
+    """A key was to be changed."""
+
+
+class ValueMissing(CallerError, code="OM053"):
+    """A key or mandatory attribute has no value."""
+
+
+class ParentMissing(CallerError, code="OM054"):
+    """The parent that is named does not exist."""
+
+
+class ChildrenExist(CallerError, code="OM055"):
+    """Children of the row exist."""
+
+
+class FactImmutable(CallerError, code="OM056"):
+    """An immutable attribute was to be changed."""
+
+
+class AlternateKeyTaken(CallerError, code="OM057"):
+    """The values of an alternate key are taken."""
+
+
+class SystemColumnSet(CallerError, code="OM058"):
+    """A column of the house was to be written."""
+
+
+class NoOpenDelivery(StateError, code="OM150"):
+    """The session names no open delivery of the interface."""
+
+
+class WritesBlocked(StateError, code="OM151"):
+    """An LVL delivery of the interface is not at an end."""
+
+
+class DeliveryOpen(StateError, code="OM152"):
+    """The agreement has an open delivery."""
+
+
+class PhysicalDeleteRefused(StateError, code="OM156"):
+    """The delivery does not allow to delete physically."""
+
+
+class FactOvertaken(StateError, code="OM157"):
+    """The row was changed since the statement read it."""

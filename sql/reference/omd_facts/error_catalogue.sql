@@ -3,6 +3,58 @@
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
 (
+    'OM051', 'FactExists', '{entity_code} {key} exists',
+    'UPDATE it instead.'
+),
+(
+    'OM052', 'KeyChanged', 'the key of {entity_code} {key} can''t change',
+    'DELETE the row and INSERT another one.'
+),
+(
+    'OM053', 'ValueMissing', '{entity_code} {key}: "{attribute}" must have a value',
+    'Give it a value.'
+),
+(
+    'OM054', 'ParentMissing', '{entity_code} {key}: the parent of "{relationship}" does not exist',
+    'Insert the parent first.'
+),
+(
+    'OM055', 'ChildrenExist', '{entity_code} {key} has children in {child}',
+    'Delete the children first.'
+),
+(
+    'OM056', 'FactImmutable', '{entity_code} {key}: "{context}" is immutable',
+    'Leave its attributes as they are.'
+),
+(
+    'OM057', 'AlternateKeyTaken', '{entity_code} {key}: the values of "{context}" are those of another row',
+    'Give it other values.'
+),
+(
+    'OM058', 'SystemColumnSet', '{entity_code} {key}: the columns acm_ are not written',
+    'Name attributes only.'
+),
+(
+    'OM150', 'NoOpenDelivery', 'delivery {delivery_id} is no open one of interface "{interface_code}"',
+    'CALL omd_facts.open_delivery(…);'
+),
+(
+    'OM151', 'WritesBlocked', 'delivery {delivery_id} of interface "{interface_code}" is not at an end',
+    'SELECT * FROM omd_report.delivery_state;'
+),
+(
+    'OM152', 'DeliveryOpen', 'delivery {delivery_id} under "{agreement_code}" is open',
+    'CALL omd_facts.close_delivery({delivery_id});'
+),
+(
+    'OM156', 'PhysicalDeleteRefused', 'delivery {delivery_id} does not allow to delete physically',
+    'CALL omd_facts.open_delivery(…, p_physical_delete_allowed => true);'
+),
+(
+    'OM157', 'FactOvertaken', '{entity_code} {key} was changed by another transaction',
+    'Repeat the statement.'
+),
+(
     'OM153', 'LoadNotUndone', 'load {module_instance_id} can''t be undone: {problem}',
     'SELECT * FROM omd_report.facts_loads;'
 ),

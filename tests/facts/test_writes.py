@@ -1,0 +1,165 @@
+"""Rows are written through current views."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from facts.store import entity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from facts.store import Store
+
+PERSON = entity(
+    "person",
+    ["nbr"],
+    ["nbr", ("email", "text(20)"), ("born", "text(4)"), ("name", "text(20)"), "boss"],
+    relationships=[{"name": "under", "parent": "person", "columns": ["boss"]}],
+    facts={
+        "contexts": [
+            {"name": "mail", "kind": "alternate_key", "attributes": ["email"]},
+            {"name": "birth", "kind": "immutable", "attributes": ["born"]},
+        ]
+    },
+)
+PHONE = entity(
+    "phone",
+    ["nbr", "kind"],
+    ["nbr", ("kind", "text(4)"), ("number", "text(20)")],
+    relationships=[{"name": "of", "parent": "person", "columns": ["nbr"], "context_filter": False}],
+    facts={"context_of": "person", "kind": "multi_active"},
+)
+
+
+def opened(store: Store, code: str = "desk", **arguments: Any) -> int:
+    store.agree(code, layer_code="GDAL")
+    answer = store.call("omd_facts.open_delivery", agreement_code=code, **arguments)
+    return int(answer["delivery_id"])
+
+
+def write(store: Store, statement: str) -> None:
+    store.conn.execute(statement.encode())
+
+
+def refused(store: Store, sqlstate: str, statement: str) -> None:
+    with pytest.raises(psycopg.Error) as caught:
+        write(store, statement)
+    assert caught.value.sqlstate == sqlstate, caught.value
+
+
+def test_rows_are_written_through_views(store: Store) -> None:
+    store.set_up(PERSON, PHONE)
+    store.put(1, person=[("N", 1, "a", "1990", "x", None)])
+    refused(store, "OM150", "INSERT INTO gdal_shop.person (nbr) VALUES (2)")
+    delivery = opened(store)
+    write(store, "INSERT INTO gdal_shop.person (nbr, name, boss) VALUES (2, 'y', 1)")
+    write(store, "UPDATE gdal_shop.person SET name = 'z', email = 'b' WHERE nbr = 2")
+    write(store, "UPDATE gdal_shop.person SET name = 'z' WHERE nbr = 2")
+    write(store, "INSERT INTO gdal_shop.phone (nbr, kind, number) VALUES (2, 'home', '1')")
+    assert store.now("person") == [(1, "a", "1990", "x", None), (2, "b", None, "z", 1)]
+    assert store.now("phone") == [(2, "home", "1")]
+    values = "acm_record_ind, name, email"
+    two = "history_shop.person WHERE nbr = 2"
+    assert store.seen(two, values, "acm_start_dt") == [("N", "y", None), ("A", "z", "b")]
+
+    person = "gdal_shop.person"
+    refused(store, "OM051", f"INSERT INTO {person} (nbr) VALUES (1)")
+    refused(store, "OM052", f"UPDATE {person} SET nbr = 9 WHERE nbr = 1")
+    refused(store, "OM053", f"INSERT INTO {person} (name) VALUES ('x')")
+    refused(store, "OM054", f"UPDATE {person} SET boss = 77 WHERE nbr = 2")
+    refused(store, "OM054", "INSERT INTO gdal_shop.phone (nbr, kind) VALUES (77, 'home')")
+    refused(store, "OM055", f"DELETE FROM {person} WHERE nbr = 1")
+    refused(store, "OM056", f"UPDATE {person} SET born = '1991' WHERE nbr = 1")
+    refused(store, "OM057", f"UPDATE {person} SET email = 'a' WHERE nbr = 2")
+    refused(store, "OM058", f"UPDATE {person} SET acm_id = 7 WHERE nbr = 2")
+    write(store, "SET omd_facts.delete_type = 'PHYSICAL'")
+    refused(store, "OM156", f"DELETE FROM {person} WHERE nbr = 2")
+    write(store, "RESET omd_facts.delete_type")
+
+    # Writes of one transaction to a row become one.
+    with store.conn.transaction():
+        write(store, f"UPDATE {person} SET name = 'p' WHERE nbr = 2")
+        write(store, f"UPDATE {person} SET name = 'q' WHERE nbr = 2")
+        write(store, f"INSERT INTO {person} (nbr, name) VALUES (3, 'p')")
+        write(store, f"UPDATE {person} SET name = 'q' WHERE nbr = 3")
+        write(store, f"INSERT INTO {person} (nbr, name) VALUES (4, 'p')")
+        write(store, f"DELETE FROM {person} WHERE nbr = 4")
+    assert store.seen(two, values, "acm_start_dt")[2:] == [("A", "q", "b")]
+    three = "history_shop.person WHERE nbr IN (3, 4)"
+    assert store.seen(three, values, "nbr, acm_start_dt") == [("N", "q", None), ("R", "p", None)]
+    write(store, f"DELETE FROM {person} WHERE nbr = 2")
+    write(store, f"INSERT INTO {person} (nbr, name) VALUES (2, 'again')")
+    assert [i for (i, *_) in store.seen(two, values, "acm_start_dt")] == ["N", "A", "A", "R", "N"]
+    assert store.sound()
+    assert store.one("SELECT count(*) FROM omd_facts.transaction_log") == 7
+
+    store.call("omd_facts.close_delivery", delivery_id=delivery)
+    refused(store, "OM150", f"DELETE FROM {person} WHERE nbr = 2")
+    assert store.status(delivery) == "PERSISTED"
+
+
+def test_an_unfinished_delivery_blocks_writers_and_what_they_wrote_can_t_be_undone(
+    store: Store
+) -> None:
+    store.set_up(PERSON)
+    first = store.put(1, person=[("N", 1, "a", "1990", "x", None)])
+    opened(store, physical_delete_allowed=True)
+    refused_by = store.call("omd_facts.open_delivery", agreement_code="desk") if False else None
+    assert refused_by is None
+    store.refused("OM152", "omd_facts.open_delivery", agreement_code="desk")
+    write(store, "UPDATE gdal_shop.person SET name = 'y'")
+    store.refused("OM153", "omd_facts.undo", interface_code="shop", module_instance_id=first)
+    store.refused(
+        "OM037", "create_delivery", agreement_code="a", snapshot_datetime="2020-01-02",
+        entities={"person": "DELTA"},
+    )
+    store.create(entities={"person": "DELTA"})
+    refused(store, "OM151", "UPDATE gdal_shop.person SET name = 'z'")
+    assert store.rows("SELECT is_blocked FROM omd_report.facts_state") == [{"is_blocked": True}]
+
+
+def test_a_row_is_deleted_physically_with_a_proof(store: Store) -> None:
+    store.set_up(PERSON, PHONE)
+    opened(store, physical_delete_allowed=True)
+    write(store, "INSERT INTO gdal_shop.person (nbr, name, email) VALUES (1, 'a', 'b')")
+    write(store, "UPDATE gdal_shop.person SET name = 'c'")
+    write(store, "SET omd_facts.delete_type = 'PHYSICAL'")
+    write(store, "DELETE FROM gdal_shop.person")
+    assert store.seen("history_shop.person") == []
+    assert store.seen("cfl_shop.h_person", "nbr, acm_exists_ind, acm_physically_removed_ind") == [
+        (1, 0, 1)
+    ]
+    assert store.seen("omd_delivery.removal", "layer, row_count") == [
+        ("ANCHOR", 1),
+        ("CONTEXT", 0),
+        ("CONTEXT", 1),
+        ("CONTEXT", 2),
+    ]
+    assert store.sound()
+
+
+def test_of_two_writers_of_one_row_the_later_one_is_told(
+    store: Store, stores: Callable[..., Store], background: Callable[..., Future[Any]],
+    until_settled: Callable[[Any, Future[Any]], None],
+) -> None:
+    store.set_up(PERSON)
+    delivery = opened(store)
+    write(store, "INSERT INTO gdal_shop.person (nbr, boss) VALUES (1, NULL), (2, NULL)")
+    other = stores()
+    other.conn.execute(f"SET omd_facts.delivery_id = '{delivery}'".encode())
+    with store.conn.transaction():
+        write(store, "UPDATE gdal_shop.person SET name = 'first' WHERE nbr = 1")
+        late = background(write, other, "UPDATE gdal_shop.person SET name = 'second'")
+        until_settled(other, late)
+        assert not late.done()
+    with pytest.raises(psycopg.Error) as caught:
+        late.result()
+    assert caught.value.sqlstate == "OM157"
+    write(other, "UPDATE gdal_shop.person SET name = 'second' WHERE nbr = 2")
+    assert store.seen("gdal_shop.person", "nbr, name") == [(1, "first"), (2, "second")]
+    assert store.sound()
