@@ -17,9 +17,7 @@ DECLARE
     v_interface omd_facts.interface;
     v_entity record;
     v_counts jsonb;
-    v_all jsonb := '{}';
-    v_marked integer[];
-    v_former jsonb;
+    v_all jsonb := '{}'::jsonb;
 BEGIN
     CALL omd.fence(p_module_instance_id);
     SELECT q.* INTO v_item FROM omd_delivery.queue_item(p_queue_id) AS q;
@@ -51,48 +49,11 @@ BEGIN
         );
         v_all := v_all || jsonb_build_object(v_entity.entity_code, v_counts);
     END LOOP;
-
-    WITH RECURSIVE marked AS (
-        SELECT e.entity_id, e.supertype_id
-        FROM omd_facts.entity AS e
-        WHERE e.entity_id = ANY(v_item.entity_ids || v_item.delivered_entity_ids)
-        UNION
-        SELECT s.entity_id, s.supertype_id
-        FROM marked AS m
-        INNER JOIN omd_facts.entity AS s ON m.supertype_id = s.entity_id
-    )
-
-    SELECT array_agg(m.entity_id), jsonb_object_agg(m.entity_id, k.mark_datetime)
-    INTO v_marked, v_former
-    FROM marked AS m
-    LEFT JOIN omd_facts.entity_mark AS k USING (entity_id);
-    INSERT INTO omd_facts.entity_mark AS k (entity_id, mark_datetime)
-    SELECT m.id, v_item.snapshot_datetime
-    FROM unnest(v_marked) AS m (id)
-    ON CONFLICT (entity_id) DO UPDATE SET mark_datetime = excluded.mark_datetime
-    WHERE k.mark_datetime < excluded.mark_datetime;
-    UPDATE omd_facts.interface AS i
-    SET traveling_now = greatest(i.traveling_now, v_item.snapshot_datetime)
-    WHERE i.interface_id = v_item.interface_id;
-    INSERT INTO omd_facts.load_log (
-        module_instance_id, interface_id, queue_id, delivery_id, load_kind, transaction_datetime,
-        entity_ids, row_counts, former_marks, former_traveling_now
-    )
-    VALUES (
-        p_module_instance_id, v_item.interface_id, p_queue_id, v_item.delivery_id, 'LOAD',
-        v_item.snapshot_datetime, coalesce(v_marked, '{}'), v_all, coalesce(v_former, '{}'),
-        v_interface.traveling_now
+    PERFORM omd_facts._record_load(
+        v_item.interface_id, p_module_instance_id, p_queue_id, v_item.delivery_id,
+        v_item.snapshot_datetime, v_item.entity_ids || v_item.delivered_entity_ids, v_all
     );
     PERFORM omd_delivery.finish_queue_item(p_queue_id);
-    PERFORM omd.tell_row_counts(
-        coalesce(sum((c.value -> 'rows')::bigint), 0)::bigint,
-        coalesce(sum(
-            (c.value -> 'n')::bigint + (c.value -> 'a')::bigint + (c.value -> 'r')::bigint
-        ), 0)::bigint,
-        coalesce(sum((c.value -> 'closed')::bigint), 0)::bigint,
-        coalesce(sum((c.value -> 'removed')::bigint), 0)::bigint
-    )
-    FROM jsonb_each(v_all) AS c;
 END
 $load_item$;
 

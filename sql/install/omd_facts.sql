@@ -72,6 +72,7 @@
 \ir ../../procedures/omd_facts/_index_tables.sql
 \ir ../../procedures/omd_facts/_analyze_grown.sql
 \ir ../../procedures/omd_facts/_load_entity.sql
+\ir ../../procedures/omd_facts/_record_load.sql
 \ir ../../procedures/omd_facts/_load_item.sql
 \ir ../../procedures/omd_facts/_begin_load.sql
 \ir ../../procedures/omd_facts/load.sql
@@ -94,6 +95,8 @@
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
 \ir ../../procedures/omd_facts/undo.sql
+\ir ../../procedures/omd_facts/_difference_sql.sql
+\ir ../../procedures/omd_facts/resync.sql
 \ir ../../procedures/omd_facts/verify.sql
 
 -- Time

@@ -163,3 +163,33 @@ def test_of_two_writers_of_one_row_the_later_one_is_told(
     write(other, "UPDATE gdal_shop.person SET name = 'second' WHERE nbr = 2")
     assert store.seen("gdal_shop.person", "nbr, name") == [(1, "first"), (2, "second")]
     assert store.sound()
+
+
+def test_a_resync_makes_the_facts_what_lvl_has(store: Store) -> None:
+    store.set_up(PERSON, PHONE)
+    people = [("N", n, f"m{n}", "1990", "x", None) for n in range(1, 5)]
+    store.put(1, person=people, phone=[("N", 1, "home", "1")])
+    opened(store)
+    before = store.seen("gdal_shop.person", "nbr, email, born, name")
+    write(store, "UPDATE gdal_shop.person SET name = 'y' WHERE nbr = 1")
+    write(store, "DELETE FROM gdal_shop.person WHERE nbr IN (2, 3)")
+    write(store, "INSERT INTO gdal_shop.person (nbr, born) VALUES (9, '2000')")
+    write(store, "UPDATE gdal_shop.phone SET number = '2'")
+    planned = store.call("omd_facts.resync", interface_code="shop", dry_run=True)
+    assert planned["differences"] == {
+        "person": {"N": 2, "A": 1, "R": 1}, "phone": {"N": 0, "A": 1, "R": 0},
+    }
+    done = store.call("omd_facts.resync", interface_code="shop")
+    assert (done["outcome"], done["differences"]) == ("PERSISTED", planned["differences"])
+    assert store.seen("gdal_shop.person", "nbr, email, born, name") == before
+    assert store.now("phone") == [(1, "home", "1")]
+    again = store.call("omd_facts.resync", interface_code="shop")
+    assert (again["outcome"], again["differences"]) == ("NOTHING", {})
+    assert store.rows("SELECT * FROM wrk_shop.delta_person WHERE delivery_id < 0") == []
+    assert store.undo(done["module_instance_id"]) == [done["module_instance_id"]]
+    assert store.call("omd_facts.resync", interface_code="shop", dry_run=True)[
+        "differences"
+    ] == planned["differences"]
+    assert store.sound()
+    store.create(entities={"person": "DELTA"})
+    store.refused("OM154", "omd_facts.resync", interface_code="shop")

@@ -20,6 +20,7 @@ __all__ = [
     "NoOpenDelivery",
     "ParentMissing",
     "PhysicalDeleteRefused",
+    "ResyncBlocked",
     "SystemColumnSet",
     "ValueMissing",
     "WritesBlocked",
@@ -92,3 +93,7 @@ class PhysicalDeleteRefused(StateError, code="OM156"):
 
 class FactOvertaken(StateError, code="OM157"):
     """The row was changed since the statement read it."""
+
+
+class ResyncBlocked(StateError, code="OM154"):
+    """An LVL delivery of the interface is not at an end."""

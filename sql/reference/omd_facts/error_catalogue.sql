@@ -47,6 +47,10 @@ VALUES
     'CALL omd_facts.close_delivery({delivery_id});'
 ),
 (
+    'OM154', 'ResyncBlocked', 'delivery {delivery_id} of interface "{interface_code}" is not at an end',
+    'CALL omd_facts.load_all({interface_code_literal});'
+),
+(
     'OM156', 'PhysicalDeleteRefused', 'delivery {delivery_id} does not allow to delete physically',
     'CALL omd_facts.open_delivery(…, p_physical_delete_allowed => true);'
 ),
