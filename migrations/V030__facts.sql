@@ -12,6 +12,7 @@ CREATE TABLE omd_facts.interface (
     model_version integer NOT NULL,
     module_id integer,
     traveling_now timestamptz,
+    is_indexed boolean NOT NULL DEFAULT FALSE,
     writer_transaction xid8,
     writer_delivery_id bigint,
     writer_instance_id bigint,
@@ -31,6 +32,8 @@ COMMENT ON COLUMN omd_facts.interface.module_id IS
 'The Module facts.<interface>, whose runs load it; NULL while it is being deployed.';
 COMMENT ON COLUMN omd_facts.interface.traveling_now IS
 'The greatest transaction time that is persisted; NULL before the first load.';
+COMMENT ON COLUMN omd_facts.interface.is_indexed IS
+'All of its tables have their indexes; an empty table may lack them.';
 COMMENT ON COLUMN omd_facts.interface.writer_transaction IS
 'The newest transaction that wrote through a view, whose time is the traveling now while it is at '
 'work; NULL before the first.';

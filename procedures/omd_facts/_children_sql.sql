@@ -19,8 +19,8 @@ BEGIN
                         $sql$
         PERFORM FROM %s AS c WHERE c.%I = v_id AND %s;
         IF FOUND THEN
-            PERFORM omd_facts._refuse(
-                'OM055', {entity}, v_key, jsonb_build_object('child', %L)
+            PERFORM omd.raise_error(
+                'OM055', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'child', %L)
             );
         END IF;$sql$,
                         format(

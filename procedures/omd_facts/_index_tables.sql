@@ -13,6 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $index_tables$
 DECLARE
     v_index record;
+    v_statement text;
 BEGIN
     FOR v_index IN
         SELECT
@@ -24,7 +25,8 @@ BEGIN
         INNER JOIN omd_facts.interface AS i ON i.interface_id = p_interface_id
         ORDER BY m.table_name
     LOOP
-        EXECUTE v_index.statement;
+        v_statement := v_index.statement;
+        EXECUTE v_statement;
         IF v_index.is_last THEN
             EXECUTE format('ANALYZE %I.%I', 'cfl_' || v_index.interface_code, v_index.table_name);
         END IF;

@@ -16,7 +16,8 @@ SET search_path = pg_catalog, pg_temp
 AS $load_entity$
 DECLARE
     v_entity record;
-    v_statement record;
+    v_step record;
+    v_statement text;
     v_context_id integer;
     v_rows bigint;
     v_left bigint;
@@ -25,52 +26,57 @@ DECLARE
     v_a bigint;
     v_r bigint;
     v_is_unindexed boolean;
-    v_new bigint := 0;
-    v_changed bigint := 0;
-    v_deleted bigint := 0;
-    v_closed bigint := 0;
-    v_anchors bigint := 0;
-    v_touched bigint := 0;
-    v_removed bigint := 0;
+    v_new bigint := 0::bigint;
+    v_changed bigint := 0::bigint;
+    v_deleted bigint := 0::bigint;
+    v_closed bigint := 0::bigint;
+    v_anchors bigint := 0::bigint;
+    v_touched bigint := 0::bigint;
+    v_removed bigint := 0::bigint;
 BEGIN
     SELECT
         e.*,
-        format('%I.%I', 'wrk_' || i.interface_code, 'delta_' || e.entity_code) AS delta,
-        format('%I.%I', 'cfl_' || i.interface_code, e.anchor_table) AS anchor,
-        'cfl_' || i.interface_code AS cfl
+        'wrk_' || i.interface_code AS work_schema,
+        'cfl_' || i.interface_code AS cfl,
+        i.is_indexed
     INTO v_entity
     FROM omd_facts.entity AS e
     INNER JOIN omd_facts.interface AS i USING (interface_id)
     WHERE e.entity_id = p_entity_id;
-    EXECUTE format('SELECT count(*) FROM %s AS d WHERE d.delivery_id = $1', v_entity.delta)
-    INTO v_rows USING p_delivery_id;
-    PERFORM omd_facts._analyze_grown(v_entity.delta, v_rows);
-    v_is_unindexed := EXISTS (
+    EXECUTE format(
+        'SELECT count(*) FROM %I.%I AS d WHERE d.delivery_id = $1',
+        v_entity.work_schema, 'delta_' || v_entity.entity_code
+    ) INTO v_rows USING p_delivery_id;
+    PERFORM omd_facts._analyze_grown(
+        v_entity.work_schema, 'delta_' || v_entity.entity_code, v_rows
+    );
+    v_is_unindexed := NOT v_entity.is_indexed AND EXISTS (
         SELECT FROM omd_facts._wanted_indexes(v_entity.interface_id) AS w
         WHERE to_regclass(format('%I.%I', w.schema_name, w.index_name)) IS NULL
     );
-    FOR v_statement IN
+    FOR v_step IN
         SELECT s.* FROM omd_facts._entity_statements(p_entity_id) WITH ORDINALITY AS s (
             place, step, context_id, statement, n
         )
         ORDER BY s.place, s.n
     LOOP
-        IF v_statement.context_id IS DISTINCT FROM v_context_id THEN
-            v_context_id := v_statement.context_id;
+        IF v_step.context_id IS DISTINCT FROM v_context_id THEN
+            v_context_id := v_step.context_id;
             v_left := v_rows;
         END IF;
-        CONTINUE WHEN v_statement.step IN ('close', 'rewrite', 'take') AND v_left = 0;
-        CONTINUE WHEN v_statement.step = 'dates' AND v_anchors = v_rows;
-        CONTINUE WHEN v_statement.step IN ('remove', 'removed') AND NOT p_is_physical;
-        IF v_statement.step IN ('rewrite', 'exchange') THEN
-            EXECUTE v_statement.statement INTO v_n, v_a, v_r
+        v_statement := v_step.statement;
+        CONTINUE WHEN v_step.step IN ('close', 'rewrite', 'take') AND v_left = 0;
+        CONTINUE WHEN v_step.step = 'dates' AND v_anchors = v_rows;
+        CONTINUE WHEN v_step.step IN ('remove', 'removed') AND NOT p_is_physical;
+        IF v_step.step IN ('rewrite', 'exchange') THEN
+            EXECUTE v_statement INTO v_n, v_a, v_r
             USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
             v_count := v_n;
             v_new := v_new + v_n;
             v_changed := v_changed + v_a;
             v_deleted := v_deleted + v_r;
-        ELSIF v_statement.step = 'remove' THEN
-            EXECUTE v_statement.statement INTO v_n, v_count
+        ELSIF v_step.step = 'remove' THEN
+            EXECUTE v_statement INTO v_n, v_count
             USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
             v_removed := v_removed + v_count;
             IF v_count > 0 THEN
@@ -85,13 +91,15 @@ BEGIN
                 );
             END IF;
         ELSE
-            EXECUTE v_statement.statement
+            EXECUTE v_statement
             USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
             GET DIAGNOSTICS v_count = ROW_COUNT;
-            CASE v_statement.step
+            CASE v_step.step
                 WHEN 'anchor' THEN
                     v_anchors := v_count;
-                    PERFORM omd_facts._analyze_grown(v_entity.anchor, v_count);
+                    PERFORM omd_facts._analyze_grown(
+                        v_entity.cfl, v_entity.anchor_table, v_count
+                    );
                 WHEN 'insert' THEN
                     v_new := v_new + v_count;
                     v_left := v_rows - v_count;
@@ -112,13 +120,13 @@ BEGIN
             END CASE;
         END IF;
         IF v_is_unindexed AND v_count > 0
-            AND v_statement.step IN ('key', 'anchor', 'insert', 'exchange', 'super_return')
+            AND v_step.step IN ('key', 'anchor', 'insert', 'exchange', 'super_return')
         THEN
             PERFORM omd_facts._index_tables(v_entity.interface_id);
         END IF;
     END LOOP;
     PERFORM omd_facts._analyze_grown(
-        format('%I.%I', v_entity.cfl, c.context_table || '_now'), v_new
+        v_entity.cfl, c.context_table || '_now', v_new
     )
     FROM omd_facts.context AS c
     WHERE c.entity_id = p_entity_id;

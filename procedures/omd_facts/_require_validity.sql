@@ -2,7 +2,6 @@
 
 CREATE OR REPLACE FUNCTION omd_facts._require_validity(
     p_registry jsonb,
-    p_entity_id integer,
     p_entity_code text,
     p_context_id integer
 )

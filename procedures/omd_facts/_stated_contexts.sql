@@ -9,8 +9,8 @@ CREATE OR REPLACE FUNCTION omd_facts._stated_contexts(
 )
 RETURNS SETOF record
 LANGUAGE plpgsql
-STABLE
-PARALLEL UNSAFE
+IMMUTABLE
+PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $stated_contexts$

@@ -14,7 +14,8 @@ AS $undo_load$
 DECLARE
     v_context record;
     v_entity record;
-    v_sql text;
+    v_template text;
+    v_statement text;
 BEGIN
     FOR v_context IN
         SELECT c.context_id
@@ -22,7 +23,7 @@ BEGIN
         WHERE c.entity_id = ANY(p_load.entity_ids)
         ORDER BY c.context_id
     LOOP
-        FOREACH v_sql IN ARRAY ARRAY[
+        FOREACH v_template IN ARRAY ARRAY[
             'DELETE FROM {now} AS o WHERE o.acm_audit_id = $1',
             $sql$
 WITH closed AS (
@@ -36,12 +37,13 @@ SELECT o.acm_id{o_own}, o.acm_start_dt, {open}, o.acm_record_ind, o.acm_audit_id
 FROM closed AS o$sql$
         ]
         LOOP
-            EXECUTE omd_facts._fill(
-                v_sql,
+            v_statement := omd_facts._fill(
+                v_template,
                 omd_facts._context_pieces(v_context.context_id) || jsonb_build_object(
                     'open', quote_literal(omd_facts._open_end()) || '::timestamptz'
                 )
-            ) USING p_load.module_instance_id, p_load.transaction_datetime;
+            );
+            EXECUTE v_statement USING p_load.module_instance_id, p_load.transaction_datetime;
         END LOOP;
     END LOOP;
     FOR v_entity IN
@@ -82,11 +84,11 @@ WHERE a.acm_latest_start_dt = $1$sql$,
                     )
                 )
             )
-        INTO v_sql
+        INTO v_statement
         FROM omd_facts.context AS c
         INNER JOIN omd_facts.entity AS e USING (entity_id)
         WHERE e.anchor_entity_id = v_entity.anchor_entity_id;
-        EXECUTE v_sql USING p_load.transaction_datetime;
+        EXECUTE v_statement USING p_load.transaction_datetime;
     END LOOP;
     DELETE FROM omd_facts.entity_mark AS k
     WHERE p_load.former_marks -> k.entity_id::text = 'null';

@@ -1,7 +1,6 @@
 -- A context keeps its id and its table.
 
 CREATE OR REPLACE FUNCTION omd_facts._write_context(
-    p_registry jsonb,
     p_entity_id integer,
     p_context_code text,
     p_context_kind text,

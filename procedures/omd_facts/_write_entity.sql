@@ -122,13 +122,13 @@ BEGIN
 
     IF v_kind = 'CONTEXT' THEN
         v_context_id := omd_facts._write_context(
-            p_registry, v_id, v_code, v_facts ->> 'kind',
+            v_id, v_code, v_facts ->> 'kind',
             format('s_%s_%s', v_parent.entity_code, v_code), v_facts ->> 'valid_end'
         );
         UPDATE omd_facts.attribute AS a SET context_id = v_context_id
         WHERE a.entity_id = v_id
             AND NOT v_relationships -> 0 -> 'columns' ? a.attribute_code;
-        PERFORM omd_facts._require_validity(p_registry, v_id, v_code, v_context_id);
+        PERFORM omd_facts._require_validity(p_registry, v_code, v_context_id);
     ELSE
         FOR v_context IN
             SELECT s.* FROM omd_facts._stated_contexts(p_entity) AS s
@@ -139,7 +139,7 @@ BEGIN
                 );
             END IF;
             v_context_id := omd_facts._write_context(
-                p_registry, v_id, v_context.context_code, v_context.context_kind,
+            v_id, v_context.context_code, v_context.context_kind,
                 format('s_%s_%s', v_code, v_context.context_code), NULL
             );
             SELECT c.code INTO v_other
@@ -164,7 +164,7 @@ BEGIN
             WHERE a.entity_id = v_id AND a.attribute_code = ANY(v_context.attributes);
         END LOOP;
         v_context_id := omd_facts._write_context(
-            p_registry, v_id, 'properties', 'standard', format('s_%s_properties', v_code), NULL
+            v_id, 'properties', 'standard', format('s_%s_properties', v_code), NULL
         );
         UPDATE omd_facts.attribute AS a SET context_id = v_context_id
         WHERE a.entity_id = v_id AND a.key_position IS NULL AND a.context_id IS NULL;

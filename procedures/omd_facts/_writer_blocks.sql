@@ -148,8 +148,10 @@ BEGIN
     WHERE l.context_id = p_context_id;
     IF v_kind = 'immutable' THEN
         v_immutable := format(
-            'PERFORM omd_facts._refuse(''OM056'', {entity}, v_key, jsonb_build_object(''context'', %L));'
-            || E'\n        ',
+            $sql$PERFORM omd.raise_error(
+                'OM056', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'context', %L)
+            );
+        $sql$,
             v_code
         );
     ELSIF v_kind = 'alternate_key' THEN
@@ -157,9 +159,9 @@ BEGIN
             $sql$
     PERFORM FROM {now} AS o WHERE {n_match} AND o.acm_record_ind <> 'R' AND o.acm_id <> v_id;
     IF FOUND THEN
-        PERFORM omd_facts._refuse(
-            'OM057', {entity}, v_key, jsonb_build_object('context', {context_code})
-        );
+        PERFORM omd.raise_error(
+                'OM057', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'context', {context_code})
+            );
     END IF;$sql$,
             v_pieces || v_new || jsonb_build_object('context_code', quote_literal(v_code))
         );

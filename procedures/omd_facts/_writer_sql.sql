@@ -17,7 +17,6 @@ DECLARE
     v_pieces jsonb;
     v_blocks record;
     v_links record;
-    v_checks text;
     v_template CONSTANT text := $sql$
 CREATE OR REPLACE FUNCTION {function}()
 RETURNS trigger
@@ -64,20 +63,26 @@ BEGIN
     END IF;
     IF TG_OP = 'INSERT' THEN
         IF num_nonnulls({n_system}) > 0 THEN
-            PERFORM omd_facts._refuse('OM058', {entity}, v_key);
+            PERFORM omd.raise_error(
+                'OM058', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
         END IF;
     ELSIF TG_OP = 'UPDATE' THEN
         IF ({n_system}) IS DISTINCT FROM ({o_system}) THEN
-            PERFORM omd_facts._refuse('OM058', {entity}, v_key);
+            PERFORM omd.raise_error(
+                'OM058', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
         ELSIF ({n_keys}) IS DISTINCT FROM ({o_keys}) THEN
-            PERFORM omd_facts._refuse('OM052', {entity}, v_key);
+            PERFORM omd.raise_error(
+                'OM052', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
         END IF;
     END IF;
     IF TG_OP <> 'DELETE' THEN
         v_null := CASE {null_cases} END;
         IF v_null IS NOT NULL THEN
-            PERFORM omd_facts._refuse(
-                'OM053', {entity}, v_key, jsonb_build_object('attribute', v_null)
+            PERFORM omd.raise_error(
+                'OM053', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'attribute', v_null)
             );
         END IF;
     END IF;
@@ -170,8 +175,9 @@ BEGIN
                                     l.columns, l.parent, l.match
                                 )
                             ELSE format(
-                                'PERFORM omd_facts._refuse(''OM054'', %L, v_key,'
-                                ' jsonb_build_object(''relationship'', %L));',
+                                $sql$PERFORM omd.raise_error(
+                'OM054', jsonb_build_object('entity_code', %L, 'key', v_key, 'relationship', %L)
+            );$sql$,
                                 v_entity.entity_code, l.relationship_code
                             )
                         END
@@ -284,18 +290,22 @@ BEGIN
             'state_checks', omd_facts._fill(
                 $sql$
     IF TG_OP <> 'DELETE' AND coalesce(v_anchor.acm_exists_ind, 0) = 0 THEN
-        PERFORM omd_facts._refuse(
-            'OM054', {entity}, v_key, jsonb_build_object('relationship', 'context_of')
-        );
+        PERFORM omd.raise_error(
+                'OM054', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'relationship', 'context_of')
+            );
     END IF;
     SELECT o.acm_record_ind, o.acm_start_dt INTO v_former, v_start FROM {existence} AS o
     WHERE o.acm_id = v_id{own_match};
     IF TG_OP = 'INSERT' AND v_former <> 'R' THEN
-        PERFORM omd_facts._refuse('OM051', {entity}, v_key);
+        PERFORM omd.raise_error(
+                'OM051', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
     ELSIF TG_OP <> 'INSERT' AND v_start IS DISTINCT FROM OLD.acm_start_dt
         AND v_start IS DISTINCT FROM v_at
     THEN
-        PERFORM omd_facts._refuse('OM157', {entity}, v_key);
+        PERFORM omd.raise_error(
+                'OM157', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
     END IF;$sql$, v_pieces
             ),
             'children', '',
@@ -314,14 +324,18 @@ BEGIN
             'state_checks', omd_facts._fill(
                 $sql$
     IF TG_OP = 'INSERT' AND v_anchor.acm_exists_ind = 1 THEN
-        PERFORM omd_facts._refuse('OM051', {entity}, v_key);
+        PERFORM omd.raise_error(
+                'OM051', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
     ELSIF TG_OP <> 'INSERT'
         AND (v_anchor.acm_latest_start_dt, v_anchor.acm_exists_ind)
         IS DISTINCT FROM (OLD.acm_latest_start_dt, 1::smallint)
         AND (v_anchor.acm_latest_start_dt, v_anchor.acm_exists_ind)
         IS DISTINCT FROM (v_at, 1::smallint)
     THEN
-        PERFORM omd_facts._refuse('OM157', {entity}, v_key);
+        PERFORM omd.raise_error(
+                'OM157', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
     END IF;$sql$, v_pieces
             ),
             'children', omd_facts._children_sql(p_entity_id),

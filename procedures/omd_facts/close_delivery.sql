@@ -32,7 +32,7 @@ $close_delivery$;
 
 COMMENT ON PROCEDURE omd_facts.close_delivery IS
 'Closes the delivery p_delivery_id after the writers at work, and ends its Module Instance; '
-'again, it changes nothing. Errors: OM005, OM034: there is no such delivery. Locks: the '
-'interface, the delivery. Call again when the answer was lost.';
+'again, it changes nothing. Errors: OM101, OM130, OM005, OM034: there is no such delivery. '
+'Locks: the interface, the delivery. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.close_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.close_delivery TO omd_runner, omd_data_writer;

@@ -16,11 +16,13 @@ BEGIN
     END IF;
     PERFORM omd.require_read_committed();
     IF p_dry_run THEN
-        SELECT count(*) INTO p_statements FROM omd_facts.build_deploy_sql(p_interface_code);
+        SELECT count(*)::integer INTO p_statements FROM omd_facts.build_deploy_sql(p_interface_code);
     ELSE
         p_statements := cardinality(omd_facts._deploy(p_interface_code));
     END IF;
-    p_model_version := omd_delivery.registry_document(p_interface_code) -> 'model_version';
+    p_model_version := (
+        omd_delivery.registry_document(p_interface_code) ->> 'model_version'
+    )::integer;
 END
 $deploy$;
 

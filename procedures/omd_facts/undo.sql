@@ -62,9 +62,9 @@ COMMENT ON PROCEDURE omd_facts.undo IS
 'Undoes the load of the interface p_interface_code by p_module_instance_id and all later ones, '
 'without loading anything: their items are queued again, so that revert_delivery may take their '
 'deliveries back. Returns p_undone, the Module Instances that were undone; none when it was '
-'undone before. Errors: OM004: it is no load of the interface; OM005: an argument is NULL; '
-'OM013; OM014; OM031; OM153: it can''t be undone; OM251: the interface is not deployed. Locks: '
-'the interface in both rooms, the Module row, the items, the rows. Call again when the answer '
-'was lost.';
+'undone before. Errors: OM106, OM112, OM201, OM202, OM205, OM004: it is no load of the '
+'interface; OM005: an argument is NULL; OM013; OM014; OM031; OM153: it can''t be undone; OM251: '
+'the interface is not deployed. Locks: the interface in both rooms, the Module row, the items, '
+'the rows. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.undo FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.undo TO omd_admin;

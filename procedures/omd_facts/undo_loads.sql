@@ -16,7 +16,7 @@ DECLARE
     v_interface_code text;
     v_load omd_facts.load_log;
     v_undone_by bigint;
-    v_count bigint := 0;
+    v_count bigint := 0::bigint;
 BEGIN
     IF p_interface_id IS NULL OR p_instance_array IS NULL THEN
         PERFORM omd.raise_error(
@@ -35,7 +35,7 @@ BEGIN
             AND l.module_instance_id = ANY(p_instance_array)
             AND l.undone_by IS NULL
     ) THEN
-        RETURN 0;
+        RETURN v_count;
     END IF;
     PERFORM omd_delivery.hold_interface(v_interface_code);
     PERFORM FROM omd_facts.interface AS i
@@ -78,7 +78,7 @@ BEGIN
             END;
         END IF;
         PERFORM omd_facts._undo_load(v_load);
-        UPDATE omd_facts.load_log AS l SET undone_by = coalesce(v_undone_by, 0)
+        UPDATE omd_facts.load_log AS l SET undone_by = coalesce(v_undone_by, 0::bigint)
         WHERE l.module_instance_id = v_load.module_instance_id;
         v_count := v_count + 1;
     END LOOP;
@@ -89,8 +89,8 @@ $undo_loads$;
 COMMENT ON FUNCTION omd_facts.undo_loads IS
 'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are '
 'all that stand since the oldest of them, and returns how many there were; their items are '
-'queued again. It is the rollback of the Module facts.<interface>. Errors: OM005: an argument is '
-'NULL; OM031; OM130; OM153: a load deleted physically, its delta is purged, or a later one '
-'stands. Locks: the interface in both rooms, the items, the rows.';
+'queued again. It is the rollback of the Module facts.<interface>. Errors: OM034, OM005: an '
+'argument is NULL; OM130; OM153: a load deleted physically, its delta is purged, or a '
+'later one stands. Locks: the interface in both rooms, the items, the rows.';
 REVOKE ALL ON FUNCTION omd_facts.undo_loads FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.undo_loads TO omd_runner;

@@ -13,6 +13,7 @@ AS $verify$
 DECLARE
     v_interface omd_facts.interface := omd_facts._require_interface(p_interface_code);
     v_check record;
+    v_statement text;
     v_count bigint;
 BEGIN
     FOR v_check IN
@@ -56,7 +57,8 @@ BEGIN
         WHERE e.interface_id = v_interface.interface_id
         ORDER BY e.load_order, c.context_id, r.rule
     LOOP
-        EXECUTE v_check.query INTO v_count;
+        v_statement := v_check.query;
+        EXECUTE v_statement INTO v_count;
         IF v_count > 0 THEN
             entity_code := v_check.entity_code;
             rule := v_check.rule;

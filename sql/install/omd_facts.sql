@@ -1,6 +1,6 @@
 -- This list says what is installed for the facts, in order. sql/install.sql includes it.
 
-\set checksum '2f542e63a53e64c804c2600dd3c53ff720fdc6f7ef3c9c79f6192ec3e4271000'
+\set checksum 'b403108afc90cac3873465e25d629e0bef208024d1fadfed457910783bde2fa6'
 \set migration 'V030__facts'
 \ir ../setup/claim.psql
 \if :pending
@@ -80,7 +80,6 @@
 \ir ../../procedures/omd_facts/load_all.sql
 
 -- Writes through views
-\ir ../../procedures/omd_facts/_refuse.sql
 \ir ../../procedures/omd_facts/_raise_mark.sql
 \ir ../../procedures/omd_facts/_index_all.sql
 \ir ../../procedures/omd_facts/_hold.sql
@@ -100,7 +99,7 @@
 \ir ../../procedures/omd_facts/verify.sql
 
 -- Time
-\ir ../../procedures/omd_facts/_moment.sql
+\ir ../../procedures/omd_facts/moment.sql
 \ir ../../procedures/omd_facts/as_of.sql
 \ir ../../procedures/omd_facts/traveling_now.sql
 

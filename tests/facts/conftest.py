@@ -21,6 +21,8 @@ __all__ = ["conn", "dsn"]
 
 @pytest.fixture
 def store(conn: Connection) -> Store:
+    # Tests give the same names to tables of other types.
+    conn.prepare_threshold = None
     return Store(conn)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         DeployAnswer,
         LoadAnswer,
         LoadAllAnswer,
+        ResyncAnswer,
         VerifyRow,
     )
 
@@ -64,6 +65,16 @@ class FactsCalls(Calls):
 
         return self._rows(_BUILD_LOAD_SQL, BuildLoadSqlRow, interface_code)
 
+    def close_delivery(self, delivery_id: int) -> None:
+        """Closes the delivery ``delivery_id`` after the writers at work, and ends its Module
+        Instance; again, it changes nothing.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownDelivery: OM034.
+        """
+        self._do(_CLOSE_DELIVERY, delivery_id)
+
     def deploy(self, interface_code: str, *, dry_run: bool | None = None) -> DeployAnswer:
         """Brings the tables, views and functions of the facts of the interface ``interface_code``
         to its model, in one transaction.
@@ -86,6 +97,21 @@ class FactsCalls(Calls):
         from omd.facts.rows import DeployAnswer
 
         return self._answer(_DEPLOY, DeployAnswer, interface_code, dry_run)
+
+    def hold(self, interface_code: str) -> None:
+        """Does what the first write of a transaction on a current view of the interface
+        ``interface_code`` does: takes the lock, checks, and fixes the transaction time.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownInterface: OM031.
+            NoOpenDelivery: OM150.
+            WritesBlocked: OM151.
+            FactsNotDeployed: OM251.
+        """
+        self._do(_HOLD, interface_code)
 
     def load(self, interface_code: str) -> LoadAnswer:
         """Loads the oldest item of the queue of the interface ``interface_code`` that is not
@@ -125,6 +151,64 @@ class FactsCalls(Calls):
         from omd.facts.rows import LoadAllAnswer
 
         return self._answer(_LOAD_ALL, LoadAllAnswer, interface_code)
+
+    def moment(self, interface_id: int) -> datetime:
+        """Returns the moment of the session, else the traveling now of the interface
+        ``interface_id``; NULL before the first load.
+        """
+        answer: datetime = self._value(_MOMENT, interface_id)
+        return answer
+
+    def open_delivery(
+        self, agreement_code: str, *, physical_delete_allowed: bool | None = None
+    ) -> int:
+        """Opens a delivery under the GDAL agreement ``agreement_code``, and makes the session write
+        under it; other sessions SET omd_facts.delivery_id.
+
+        Returns ``delivery_id``.
+
+        Args:
+            physical_delete_allowed: a session may delete physically.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownAgreement: OM033.
+            DeliveryArgumentInvalid: OM036.
+            DeliveryOpen: OM152.
+            AgreementNotEffective: OM232.
+            FactsNotDeployed: OM251.
+        """
+        answer: int = self._value(_OPEN_DELIVERY, agreement_code, physical_delete_allowed)
+        return answer
+
+    def resync(
+        self, interface_code: str, *, entity_code: str | None = None, dry_run: bool | None = None
+    ) -> ResyncAnswer:
+        """Makes the current facts of the interface ``interface_code``, or of its entity
+        ``entity_code`` alone, what LVL has, as one load at the traveling now and a microsecond;
+        what was written through views goes.
+
+        Returns ``outcome``: PERSISTED by ``module_instance_id``, NOTHING, RUNNING or SKIPPED, and
+        ``differences``, {entity: {"N", "A", "R"}}. Attributes of immutable contexts are not
+        compared.
+
+        Args:
+            dry_run: it only counts.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownInterface: OM031.
+            DeliveryArgumentInvalid: OM036.
+            ResyncBlocked: OM154.
+            FactsNotDeployed: OM251.
+        """
+        from omd.facts.rows import ResyncAnswer
+
+        return self._answer(_RESYNC, ResyncAnswer, interface_code, entity_code, dry_run)
 
     def traveling_now(self, interface_code: str) -> datetime:
         """Returns the greatest transaction time that is persisted for the interface
@@ -201,14 +285,31 @@ _BUILD_LOAD_SQL = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_CLOSE_DELIVERY = Routine(
+    "omd_facts.close_delivery", {"p_delivery_id": "bigint"}, required=1, repeat=Repeat()
+)
 _DEPLOY = Routine(
     "omd_facts.deploy",
     {"p_interface_code": "text", "p_dry_run": "boolean"},
     required=1,
     repeat=Repeat(),
 )
+_HOLD = Routine("omd_facts.hold", {"p_interface_code": "text"}, required=1)
 _LOAD = Routine("omd_facts.load", {"p_interface_code": "text"}, required=1)
 _LOAD_ALL = Routine("omd_facts.load_all", {"p_interface_code": "text"})
+_MOMENT = Routine(
+    "omd_facts.moment", {"p_interface_id": "integer"}, required=1, repeat=Repeat(), is_function=True
+)
+_OPEN_DELIVERY = Routine(
+    "omd_facts.open_delivery",
+    {"p_agreement_code": "text", "p_physical_delete_allowed": "boolean"},
+    required=1,
+)
+_RESYNC = Routine(
+    "omd_facts.resync",
+    {"p_interface_code": "text", "p_entity_code": "text", "p_dry_run": "boolean"},
+    required=1,
+)
 _TRAVELING_NOW = Routine(
     "omd_facts.traveling_now",
     {"p_interface_code": "text"},

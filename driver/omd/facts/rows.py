@@ -17,6 +17,7 @@ __all__ = [
     "FactsStateRow",
     "LoadAllAnswer",
     "LoadAnswer",
+    "ResyncAnswer",
     "VerifyRow",
 ]
 
@@ -62,6 +63,15 @@ class LoadAllAnswer:
 
     loaded: int
     failed: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ResyncAnswer:
+    """Answer of omd_facts.resync."""
+
+    outcome: str
+    module_instance_id: int | None
+    differences: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 -- As-of views ask it once per statement.
 
-CREATE OR REPLACE FUNCTION omd_facts._moment(
+CREATE OR REPLACE FUNCTION omd_facts.moment(
     p_interface_id integer
 )
 RETURNS timestamptz
@@ -18,8 +18,8 @@ BEGIN
 END
 $moment$;
 
-COMMENT ON FUNCTION omd_facts._moment IS
+COMMENT ON FUNCTION omd_facts.moment IS
 'Returns the moment of the session, else the traveling now of the interface p_interface_id; NULL '
 'before the first load. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._moment FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_facts._moment TO omd_data_reader;
+REVOKE ALL ON FUNCTION omd_facts.moment FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_facts.moment TO omd_data_reader;
