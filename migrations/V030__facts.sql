@@ -143,7 +143,7 @@ CREATE TABLE omd_facts.link (
     relationship_code text NOT NULL,
     parent_entity_id integer NOT NULL,
     context_id integer,
-    child_columns text [] NOT NULL,
+    child_columns text[] NOT NULL,
     CONSTRAINT pk_link PRIMARY KEY (entity_id, relationship_code),
     CONSTRAINT fk_link_entity FOREIGN KEY (entity_id) REFERENCES omd_facts.entity (entity_id),
     CONSTRAINT fk_link_parent FOREIGN KEY (parent_entity_id)
@@ -181,7 +181,7 @@ CREATE TABLE omd_facts.load_log (
     delivery_id bigint,
     load_kind text NOT NULL,
     transaction_datetime timestamptz NOT NULL,
-    entity_ids integer [] NOT NULL,
+    entity_ids integer[] NOT NULL,
     row_counts jsonb NOT NULL,
     former_marks jsonb NOT NULL,
     former_traveling_now timestamptz,
@@ -240,7 +240,8 @@ COMMENT ON COLUMN omd_facts.gdal_delivery.is_physical_delete_allowed IS
 'A session may delete physically under it.';
 COMMENT ON COLUMN omd_facts.gdal_delivery.opened_by IS 'Who opened it.';
 COMMENT ON COLUMN omd_facts.gdal_delivery.opened_datetime IS 'When it was opened.';
-COMMENT ON COLUMN omd_facts.gdal_delivery.closed_datetime IS 'When it was closed; NULL: it is open.';
+COMMENT ON COLUMN omd_facts.gdal_delivery.closed_datetime IS
+'When it was closed; NULL: it is open.';
 
 CREATE TABLE omd_facts.transaction_log (
     interface_id integer NOT NULL,

@@ -15,7 +15,9 @@ AS $analyze_grown$
 DECLARE
     v_rows real;
 BEGIN
-    SELECT c.reltuples INTO v_rows FROM pg_class AS c WHERE c.oid = to_regclass(format('%I.%I', p_schema_name, p_table_name));
+    SELECT c.reltuples INTO v_rows
+    FROM pg_class AS c
+    WHERE c.oid = to_regclass(format('%I.%I', p_schema_name, p_table_name));
     IF p_rows > 0 AND p_rows * 10 > v_rows THEN
         EXECUTE format('ANALYZE %I.%I', p_schema_name, p_table_name);
     END IF;
@@ -23,6 +25,6 @@ END
 $analyze_grown$;
 
 COMMENT ON FUNCTION omd_facts._analyze_grown IS
-'Analyzes the table p_table_name in p_schema_name where p_rows new rows are more than a tenth of it. Locks: the table, '
-'against DDL.';
+'Analyzes the table p_table_name in p_schema_name where p_rows new rows are more than a tenth of '
+'it. Locks: the table, against DDL.';
 REVOKE ALL ON FUNCTION omd_facts._analyze_grown FROM PUBLIC;

@@ -1,6 +1,6 @@
--- $1 delivery, $2 T, $3 Module Instance, $4 physical. Each statement is about all rows of the delta,
--- and of the contexts it reads open rows by their keys alone. The anti join comes before DISTINCT,
--- so that only keys that are new are sorted.
+-- $1 delivery, $2 T, $3 Module Instance, $4 physical. Each statement is about all rows of the
+-- delta, and of the contexts it reads open rows by their keys alone. The anti join comes before
+-- DISTINCT, so that only keys that are new are sorted.
 
 CREATE OR REPLACE FUNCTION omd_facts._entity_statements(
     p_entity_id integer

@@ -1,4 +1,5 @@
--- A statement that can have nothing to do is left out: after a first load nothing is left to compare.
+-- A statement that can have nothing to do is left out: after a first load nothing is left to
+-- compare.
 
 CREATE OR REPLACE FUNCTION omd_facts._load_entity(
     p_entity_id integer,

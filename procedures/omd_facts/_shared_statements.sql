@@ -1,5 +1,5 @@
--- Generalizations and key roots belong to all interfaces, so the types of keys are compared over all
--- of them. A member that comes later brings the rows that it has.
+-- Generalizations and key roots belong to all interfaces, so the types of keys are compared over
+-- all of them. A member that comes later brings the rows that it has.
 
 CREATE OR REPLACE FUNCTION omd_facts._shared_statements(
     p_interface_id integer

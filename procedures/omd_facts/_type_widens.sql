@@ -15,7 +15,8 @@ BEGIN ATOMIC
             regexp_replace(p_old, '\(.*', '') = regexp_replace(p_new, '\(.*', '')
         )
         OR (
-            p_old IN ('smallint', 'integer', 'bigint') AND p_new IN ('smallint', 'integer', 'bigint')
+            p_old IN ('smallint', 'integer', 'bigint')
+            AND p_new IN ('smallint', 'integer', 'bigint')
         )
         OR (p_old LIKE 'character varying%' AND p_new = 'text');
 END;

@@ -3,7 +3,15 @@
 CREATE OR REPLACE FUNCTION omd_facts._wanted_columns(
     p_interface_id integer
 )
-RETURNS TABLE (table_name text, place integer, column_name text, column_type text, is_not_null boolean, entity_id integer, context_id integer)
+RETURNS TABLE (
+    table_name text,
+    place integer,
+    column_name text,
+    column_type text,
+    is_not_null boolean,
+    entity_id integer,
+    context_id integer
+)
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE

@@ -1,5 +1,5 @@
--- A table that is filled for the first time is indexed after its rows, which takes less time. Closed
--- rows come later, so their indexes are made with the table.
+-- A table that is filled for the first time is indexed after its rows, which takes less time.
+-- Closed rows come later, so their indexes are made with the table.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_indexes(
     p_interface_id integer

@@ -1,4 +1,5 @@
--- A link is stored beside the first of its columns that is not in the key, since it changes with it.
+-- A link is stored beside the first of its columns that is not in the key, since it changes with
+-- it.
 
 CREATE OR REPLACE FUNCTION omd_facts._write_links(
     p_registry jsonb,

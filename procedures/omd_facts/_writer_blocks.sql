@@ -1,5 +1,5 @@
--- What the function of a view does with each context. Writes of one transaction to a row become one:
--- a row that began at its time is changed where it is.
+-- What the function of a view does with each context. Writes of one transaction to a row become
+-- one: a row that began at its time is changed where it is.
 
 CREATE OR REPLACE FUNCTION omd_facts._writer_blocks(
     p_context_id integer

@@ -1,6 +1,6 @@
 -- This list says what is installed for the facts, in order. sql/install.sql includes it.
 
-\set checksum 'b403108afc90cac3873465e25d629e0bef208024d1fadfed457910783bde2fa6'
+\set checksum '98d779678f78a937738481533d9c9a43aaaef777c53ce6f40444674867be4a59'
 \set migration 'V030__facts'
 \ir ../setup/claim.psql
 \if :pending

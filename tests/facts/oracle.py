@@ -22,15 +22,16 @@ class Context:
         chain = self.chains.setdefault(key, [])
         last = chain[-1] if chain else None
         is_empty = last is None or last[2] == "R"
+        given = any(v is not None for v in values)
         if self.kind == "immutable" and last:
             return False
         if indicator == "R":
-            if is_empty:
+            if last is None or is_empty:
                 return False
-            new = [at, None, "R", last[3]]  # type: ignore[index]
+            new = [at, None, "R", last[3]]
         elif last and not is_empty and last[3] == values:
             return False
-        elif not last and self.kind in ("immutable", "alternate_key") and not any_value(values):
+        elif not last and self.kind in ("immutable", "alternate_key") and not given:
             return False
         else:
             new = [at, None, "N" if is_empty else "A", values]
@@ -45,10 +46,6 @@ class Context:
             for key, chain in self.chains.items()
             for start, end, indicator, values in chain
         }
-
-
-def any_value(values: tuple[Any, ...]) -> bool:
-    return any(v is not None for v in values)
 
 
 class Anchor:

@@ -90,9 +90,7 @@ class Store(Shop):
     def seen(self, view: str, columns: str = "", order: str = "1, 2") -> list[tuple[Any, ...]]:
         """Return rows of a view; without columns its attributes."""
         rows = self.rows(f"SELECT {columns or '*'} FROM {view} ORDER BY {order}")
-        return [
-            tuple(v for k, v in r.items() if columns or not k.startswith("acm_")) for r in rows
-        ]
+        return [tuple(v for k, v in r.items() if columns or not k.startswith("acm_")) for r in rows]
 
     def now(self, entity: str, columns: str = "") -> list[tuple[Any, ...]]:
         return self.seen(f'gdal_{self.interface}."{entity}"', columns)

@@ -16,9 +16,7 @@ THING = entity("thing", ["nbr"], ["nbr", ("name", "text(5)"), ("code", "text(9)"
 
 
 def deploy(store: Store, *entities: dict[str, Any]) -> int:
-    store.call(
-        "omd_delivery.deploy_model", model={"interface": "shop", "entities": list(entities)}
-    )
+    store.call("omd_delivery.deploy_model", model={"interface": "shop", "entities": list(entities)})
     return int(store.call("omd_facts.deploy", interface_code="shop")["statements"])
 
 
@@ -46,9 +44,7 @@ def test_a_deployment_follows_the_model_and_the_second_one_does_nothing(store: S
     assert store.one("SELECT has_table_privilege('omd_reader', 'gdal_shop.thing', 'SELECT')")
     store.push(2, thing=[("A", 1, "y" * 50, "c", None, None, "2000-01-01")])
     assert store.take()["outcome"] == "PERSISTED"
-    assert store.seen("gdal_shop.thing", "nbr, name, born::text") == [
-        (1, "y" * 50, "2000-01-01")
-    ]
+    assert store.seen("gdal_shop.thing", "nbr, name, born::text") == [(1, "y" * 50, "2000-01-01")]
     assert store.history("thing", "nbr, name")[0] == ("N", 1, 2, 1, "x")
 
     # A standard context becomes an alternate key where its values are unique, and back again.
@@ -88,7 +84,8 @@ def test_an_item_of_a_newer_model_waits_for_its_deployment(store: Store) -> None
     store.call("omd_delivery.deploy_model", model={"interface": "shop", "entities": [grown]})
     store.queue(1, thing=[("N", 1, "x", "c", None, None, 7)])
     answer = store.take()
-    assert answer["outcome"] == "FAILED" and "deployed" in answer["detail"]
+    assert answer["outcome"] == "FAILED"
+    assert "deployed" in answer["detail"]
     store.call("omd_facts.deploy", interface_code="shop")
     assert store.take()["outcome"] == "PERSISTED"
     assert store.now("thing") == [(1, "x", "c", 7)]
@@ -140,8 +137,12 @@ def test_names_of_63_bytes_and_reserved_words_are_names(store: Store) -> None:
         ["user", "group", "c" * 41],
         [("user", "text"), "group", "c" * 41, ("v" * 41, "text")],
         relationships=[
-            {"name": "r" * 41, "parent": "order", "columns": ["user", "group"],
-             "context_filter": False}
+            {
+                "name": "r" * 41,
+                "parent": "order",
+                "columns": ["user", "group"],
+                "context_filter": False,
+            }
         ],
         facts={"context_of": "order", "kind": "multi_active", "indexes": [["v" * 41]]},
     )
@@ -149,7 +150,7 @@ def test_names_of_63_bytes_and_reserved_words_are_names(store: Store) -> None:
     store.put(1, order=[("N", "x", 1, "s", "l")], **{"e" * 41: [("N", "x", 1, 5, "v")]})
     store.put(2, order=[("A", "x", 1, "t", "l")], **{"e" * 41: [("A", "x", 1, 5, "w")]})
     assert store.now("order") == [("x", 1, "t", "l")]
-    assert store.seen('asof_shop."order"(\'2020-01-01\')') == [("x", 1, "s", "l")]
+    assert store.seen("asof_shop.\"order\"('2020-01-01')") == [("x", 1, "s", "l")]
     assert store.now("e" * 41) == [("x", 1, 5, "w")]
     assert deploy(store, order, deep) == 0
     tables = store.seen("omd_report.facts_map", "context_table, context_code")

@@ -29,10 +29,13 @@ def test_a_key_is_new_changed_deleted_and_new_again(store: Store) -> None:
         ("R", 4, 5, 1, "mies"),
         ("N", 5, None, 1, "mies"),
     ]
-    assert store.one(
-        "SELECT extract(day FROM acm_last_created_dt AT TIME ZONE 'UTC')::integer"
-        " FROM cfl_shop.h_thing"
-    ) == 5
+    assert (
+        store.one(
+            "SELECT extract(day FROM acm_last_created_dt AT TIME ZONE 'UTC')::integer"
+            " FROM cfl_shop.h_thing"
+        )
+        == 5
+    )
     assert [
         store.seen(f"asof_shop.thing('2020-01-0{day} 12:00:00+00')", "nbr, name")
         for day in range(1, 6)
@@ -130,7 +133,8 @@ def test_contexts_of_one_anchor_have_histories_of_their_own(store: Store) -> Non
         r["QUERY PLAN"] for r in store.rows("EXPLAIN SELECT name FROM gdal_shop.person")
     )
     assert "s_person_properties_now" in plan
-    assert "Join" not in plan and "h_person" not in plan
+    assert "Join" not in plan
+    assert "h_person" not in plan
     assert store.sound()
 
 
@@ -163,8 +167,12 @@ def test_a_multi_active_context_has_a_chain_per_own_key(store: Store) -> None:
         "cfl_shop.s_thing_phone",
         "kind, extract(day FROM acm_start_dt AT TIME ZONE 'UTC')::integer AS s, acm_record_ind,"
         " number",
-    ) == [("home", 1, "N", "111"), ("home", 2, "A", "333"), ("work", 1, "N", "222"),
-          ("work", 2, "R", "222")]
+    ) == [
+        ("home", 1, "N", "111"),
+        ("home", 2, "A", "333"),
+        ("work", 1, "N", "222"),
+        ("work", 2, "R", "222"),
+    ]
     assert store.sound()
 
 
@@ -200,8 +208,10 @@ def test_a_subtype_makes_its_supertype_exist_and_leaves_it(store: Store) -> None
     )
     store.put(1, staff=[("N", 1, 100)], party=[("N", 2, "x")])
     assert store.now("party") == [(1, None), (2, "x")]
-    assert store.one("SELECT s.acm_id = p.acm_id FROM gdal_shop.staff AS s"
-                     " INNER JOIN gdal_shop.party AS p USING (nbr)")
+    assert store.one(
+        "SELECT s.acm_id = p.acm_id FROM gdal_shop.staff AS s"
+        " INNER JOIN gdal_shop.party AS p USING (nbr)"
+    )
     store.put(2, staff=[("R", 1, None)], party=[("N", 1, "y")])
     assert store.now("staff") == []
     assert store.now("party") == [(1, "y"), (2, "x")]
@@ -225,9 +235,10 @@ def test_a_physical_delete_leaves_no_row_of_the_key_and_a_proof(store: Store) ->
     assert store.take()["outcome"] == "PERSISTED"
     assert store.seen("history_shop.thing", "nbr, name") == [(2, "y")]
     assert store.seen("cfl_shop.s_thing_phone") == []
-    assert store.seen(
-        "cfl_shop.h_thing", "nbr, acm_exists_ind, acm_physically_removed_ind"
-    ) == [(1, 0, 1), (2, 1, 0)]
+    assert store.seen("cfl_shop.h_thing", "nbr, acm_exists_ind, acm_physically_removed_ind") == [
+        (1, 0, 1),
+        (2, 1, 0),
+    ]
     assert store.seen(
         "omd_delivery.removal WHERE layer IN ('CONTEXT', 'ANCHOR')",
         "layer, table_name, key_count, row_count",
@@ -249,8 +260,9 @@ def test_generalizations_and_key_roots_join_interfaces(store: Store) -> None:
     store.set_up(shop, interface="one")
     store.put(1, shop=[("N", "a", 1), ("N", "b", 2)])
     bank = entity("bank", ["iban"], [("iban", "text(5)"), "size"])
-    store.call("omd_delivery.register_agreement", agreement_code="b", tenant_code="t",
-               interface_code="one")
+    store.call(
+        "omd_delivery.register_agreement", agreement_code="b", tenant_code="t", interface_code="one"
+    )
     store.interface = "two"
     store.call("omd_delivery.deploy_model", model={"interface": "two", "entities": [bank]})
     store.agree("a2")
@@ -264,7 +276,7 @@ def test_generalizations_and_key_roots_join_interfaces(store: Store) -> None:
     )
     store.call("omd_facts.deploy", interface_code="two")
     assert store.call("omd_facts.deploy", interface_code="two")["statements"] == 0
-    run, _ = store.accept(2, code="a2", rows={"bank": [("N", "d", 1), ("R", "b", None)]})
+    _run, _ = store.accept(2, code="a2", rows={"bank": [("N", "d", 1), ("R", "b", None)]})
     assert store.take()["outcome"] == "PERSISTED"
     assert store.seen(
         "gdal.actor", "interface_code, entity_code, business_key::text, acm_exists_ind", "1, 3"

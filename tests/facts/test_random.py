@@ -55,9 +55,7 @@ class Model:
             wrote = [
                 self.properties.apply(nbr, day, indicator, (name, boss)),
                 self.mail.apply(nbr, day, indicator, (email,)),
-                self.birth.apply(nbr, day, indicator, (born,))
-                if indicator != "R"
-                else False,
+                self.birth.apply(nbr, day, indicator, (born,)) if indicator != "R" else False,
             ]
             self.anchor.apply(nbr, day, indicator, any(wrote))
         for indicator, nbr, kind, number in phone:
@@ -79,9 +77,7 @@ def stored(store: Store) -> dict[str, set[tuple[Any, ...]]]:
             f"SELECT {key} AS k, {start} AS s, {end} AS e, c.acm_record_ind, {values}"
             f" FROM cfl_shop.{table} AS c INNER JOIN cfl_shop.h_person AS a USING (acm_id)"
         )
-        return {
-            tuple(tuple(v) if isinstance(v, list) else v for v in r.values()) for r in rows
-        }
+        return {tuple(tuple(v) if isinstance(v, list) else v for v in r.values()) for r in rows}
 
     return {
         "properties": context("s_person_properties", "a.nbr", "c.name, c.boss"),

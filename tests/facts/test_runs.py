@@ -21,7 +21,10 @@ THING = entity("thing", ["nbr"], ["nbr", "amount"])
 def test_a_load_says_what_it_did_and_an_empty_queue_makes_no_run(store: Store) -> None:
     store.set_up(THING)
     assert store.take() == {
-        "outcome": "NOTHING", "module_instance_id": None, "delivery_id": None, "detail": None,
+        "outcome": "NOTHING",
+        "module_instance_id": None,
+        "delivery_id": None,
+        "detail": None,
     }
     delivery = store.queue(1, thing=[("N", 1, 5), ("N", 2, 6)])
     answer = store.take()
@@ -36,8 +39,9 @@ def test_a_load_says_what_it_did_and_an_empty_queue_makes_no_run(store: Store) -
     (log, _) = store.rows("SELECT * FROM omd_report.facts_loads ORDER BY module_instance_id")
     assert log["row_counts"]["thing"]["n"] == 2
     assert store.take()["outcome"] == "NOTHING"
-    store.conn.execute("UPDATE omd.module SET inactive_indicator = 'Y'"
-                       " WHERE module_code = 'facts.shop'")
+    store.conn.execute(
+        "UPDATE omd.module SET inactive_indicator = 'Y' WHERE module_code = 'facts.shop'"
+    )
     store.queue(3, thing=[("A", 1, 8)])
     assert store.take()["outcome"] == "SKIPPED"
     with store.conn.transaction():
@@ -45,7 +49,9 @@ def test_a_load_says_what_it_did_and_an_empty_queue_makes_no_run(store: Store) -
 
 
 def test_a_reader_sees_the_state_before_a_load_or_after_it(
-    store: Store, stores: Callable[..., Store], background: Callable[..., Future[Any]],
+    store: Store,
+    stores: Callable[..., Store],
+    background: Callable[..., Future[Any]],
     until_settled: Callable[[Any, Future[Any]], None],
 ) -> None:
     store.set_up(THING)
@@ -55,8 +61,10 @@ def test_a_reader_sees_the_state_before_a_load_or_after_it(
     total = "SELECT sum(amount)::integer AS s, count(*)::integer AS n FROM gdal_shop.thing"
     with blocker.conn.transaction():
         # The last row of the load waits; what it has done before is not seen.
-        blocker.conn.execute("SELECT FROM cfl_shop.s_thing_properties_now WHERE acm_id ="
-                             " (SELECT max(acm_id) FROM cfl_shop.h_thing) FOR UPDATE")
+        blocker.conn.execute(
+            "SELECT FROM cfl_shop.s_thing_properties_now WHERE acm_id ="
+            " (SELECT max(acm_id) FROM cfl_shop.h_thing) FOR UPDATE"
+        )
         load = background(loader.take)
         until_settled(loader, load)
         assert store.rows(total) == [{"s": 10, "n": 10}]
@@ -67,7 +75,9 @@ def test_a_reader_sees_the_state_before_a_load_or_after_it(
 
 
 def test_a_load_that_is_killed_leaves_nothing_and_the_next_one_loads_its_item(
-    store: Store, stores: Callable[..., Store], background: Callable[..., Future[Any]],
+    store: Store,
+    stores: Callable[..., Store],
+    background: Callable[..., Future[Any]],
     until_settled: Callable[[Any, Future[Any]], None],
 ) -> None:
     store.set_up(THING)
@@ -127,8 +137,10 @@ def test_a_run_that_is_marked_is_undone_by_the_next_load(store: Store) -> None:
     answer = store.take()
     assert answer["outcome"] == "PERSISTED"
     assert store.history("thing", "amount") == [("N", 1, 2, 1), ("A", 2, None, 2)]
-    assert store.one("SELECT undone_by FROM omd_facts.load_log WHERE module_instance_id = %s",
-                     second) == answer["module_instance_id"]
+    assert (
+        store.one("SELECT undone_by FROM omd_facts.load_log WHERE module_instance_id = %s", second)
+        == answer["module_instance_id"]
+    )
 
 
 def test_a_physical_delete_is_not_undone(store: Store) -> None:

@@ -104,18 +104,19 @@ def test_rows_are_written_through_views(store: Store) -> None:
 
 
 def test_an_unfinished_delivery_blocks_writers_and_what_they_wrote_can_t_be_undone(
-    store: Store
+    store: Store,
 ) -> None:
     store.set_up(PERSON)
     first = store.put(1, person=[("N", 1, "a", "1990", "x", None)])
     opened(store, physical_delete_allowed=True)
-    refused_by = store.call("omd_facts.open_delivery", agreement_code="desk") if False else None
-    assert refused_by is None
     store.refused("OM152", "omd_facts.open_delivery", agreement_code="desk")
     write(store, "UPDATE gdal_shop.person SET name = 'y'")
     store.refused("OM153", "omd_facts.undo", interface_code="shop", module_instance_id=first)
     store.refused(
-        "OM037", "create_delivery", agreement_code="a", snapshot_datetime="2020-01-02",
+        "OM037",
+        "create_delivery",
+        agreement_code="a",
+        snapshot_datetime="2020-01-02",
         entities={"person": "DELTA"},
     )
     store.create(entities={"person": "DELTA"})
@@ -144,7 +145,9 @@ def test_a_row_is_deleted_physically_with_a_proof(store: Store) -> None:
 
 
 def test_of_two_writers_of_one_row_the_later_one_is_told(
-    store: Store, stores: Callable[..., Store], background: Callable[..., Future[Any]],
+    store: Store,
+    stores: Callable[..., Store],
+    background: Callable[..., Future[Any]],
     until_settled: Callable[[Any, Future[Any]], None],
 ) -> None:
     store.set_up(PERSON)
@@ -177,7 +180,8 @@ def test_a_resync_makes_the_facts_what_lvl_has(store: Store) -> None:
     write(store, "UPDATE gdal_shop.phone SET number = '2'")
     planned = store.call("omd_facts.resync", interface_code="shop", dry_run=True)
     assert planned["differences"] == {
-        "person": {"N": 2, "A": 1, "R": 1}, "phone": {"N": 0, "A": 1, "R": 0},
+        "person": {"N": 2, "A": 1, "R": 1},
+        "phone": {"N": 0, "A": 1, "R": 0},
     }
     done = store.call("omd_facts.resync", interface_code="shop")
     assert (done["outcome"], done["differences"]) == ("PERSISTED", planned["differences"])
@@ -187,9 +191,10 @@ def test_a_resync_makes_the_facts_what_lvl_has(store: Store) -> None:
     assert (again["outcome"], again["differences"]) == ("NOTHING", {})
     assert store.rows("SELECT * FROM wrk_shop.delta_person WHERE delivery_id < 0") == []
     assert store.undo(done["module_instance_id"]) == [done["module_instance_id"]]
-    assert store.call("omd_facts.resync", interface_code="shop", dry_run=True)[
-        "differences"
-    ] == planned["differences"]
+    assert (
+        store.call("omd_facts.resync", interface_code="shop", dry_run=True)["differences"]
+        == planned["differences"]
+    )
     assert store.sound()
     store.create(entities={"person": "DELTA"})
     store.refused("OM154", "omd_facts.resync", interface_code="shop")

@@ -17,7 +17,8 @@ MIGRATION = "migrations/V001__process_control.sql"
 REPEATABLE = "procedures/omd/begin_module.sql"
 VIEW = "sql/views/omd/directives.sql"
 GRANTS = tuple(
-    f"sql/grants/{r}.sql" for r in ("omd", "omd_lineage", "omd_dispatch", "omd_delivery", "omd_facts")
+    f"sql/grants/{r}.sql"
+    for r in ("omd", "omd_lineage", "omd_dispatch", "omd_delivery", "omd_facts")
 )
 ADDED = "procedures/omd/added.sql"
 

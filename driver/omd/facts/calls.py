@@ -70,6 +70,8 @@ class FactsCalls(Calls):
         Instance; again, it changes nothing.
 
         Raises:
+            InstanceNotExecuting: OM101.
+            WrongDeliveryState: OM130.
             MissingArgument: OM005.
             UnknownDelivery: OM034.
         """
@@ -123,6 +125,11 @@ class FactsCalls(Calls):
         call it outside a transaction block.
 
         Raises:
+            RollbackIncomplete: OM112.
+            QueueItemNotReady: OM135.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
@@ -142,6 +149,12 @@ class FactsCalls(Calls):
         transaction block.
 
         Raises:
+            MissingArgument: OM005.
+            RollbackIncomplete: OM112.
+            QueueItemNotReady: OM135.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
@@ -171,6 +184,10 @@ class FactsCalls(Calls):
             physical_delete_allowed: a session may delete physically.
 
         Raises:
+            RollbackIncomplete: OM112.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
@@ -198,6 +215,10 @@ class FactsCalls(Calls):
             dry_run: it only counts.
 
         Raises:
+            RollbackIncomplete: OM112.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
@@ -215,6 +236,7 @@ class FactsCalls(Calls):
         ``interface_code``; NULL before its first load.
 
         Raises:
+            FactsNotDeployed: OM251.
             MissingArgument: OM005.
             InvalidArgument: OM013.
             UnknownInterface: OM031.
@@ -230,6 +252,11 @@ class FactsCalls(Calls):
         Returns ``undone``, the Module Instances that were undone; none when it was undone before.
 
         Raises:
+            DirectEditRefused: OM106.
+            RollbackIncomplete: OM112.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidArgument: OM013.
@@ -249,8 +276,8 @@ class FactsCalls(Calls):
         It is the rollback of the Module facts.<interface>.
 
         Raises:
+            UnknownDelivery: OM034.
             MissingArgument: OM005.
-            UnknownInterface: OM031.
             WrongDeliveryState: OM130.
             LoadNotUndone: OM153.
         """

@@ -11,11 +11,13 @@ VALUES
     'DELETE the row and INSERT another one.'
 ),
 (
-    'OM053', 'ValueMissing', '{entity_code} {key}: "{attribute}" must have a value',
+    'OM053', 'ValueMissing',
+    '{entity_code} {key}: "{attribute}" must have a value',
     'Give it a value.'
 ),
 (
-    'OM054', 'ParentMissing', '{entity_code} {key}: the parent of "{relationship}" does not exist',
+    'OM054', 'ParentMissing',
+    '{entity_code} {key}: the parent of "{relationship}" does not exist',
     'Insert the parent first.'
 ),
 (
@@ -27,39 +29,48 @@ VALUES
     'Leave its attributes as they are.'
 ),
 (
-    'OM057', 'AlternateKeyTaken', '{entity_code} {key}: the values of "{context}" are those of another row',
+    'OM057', 'AlternateKeyTaken',
+    '{entity_code} {key}: the values of "{context}" are those of another row',
     'Give it other values.'
 ),
 (
-    'OM058', 'SystemColumnSet', '{entity_code} {key}: the columns acm_ are not written',
+    'OM058', 'SystemColumnSet',
+    '{entity_code} {key}: the columns acm_ are not written',
     'Name attributes only.'
 ),
 (
-    'OM150', 'NoOpenDelivery', 'delivery {delivery_id} is no open one of interface "{interface_code}"',
+    'OM150', 'NoOpenDelivery',
+    'delivery {delivery_id} is no open one of interface "{interface_code}"',
     'CALL omd_facts.open_delivery(…);'
 ),
 (
-    'OM151', 'WritesBlocked', 'delivery {delivery_id} of interface "{interface_code}" is not at an end',
+    'OM151', 'WritesBlocked',
+    'delivery {delivery_id} of interface "{interface_code}" is not at an end',
     'SELECT * FROM omd_report.delivery_state;'
 ),
 (
-    'OM152', 'DeliveryOpen', 'delivery {delivery_id} under "{agreement_code}" is open',
+    'OM152', 'DeliveryOpen',
+    'delivery {delivery_id} under "{agreement_code}" is open',
     'CALL omd_facts.close_delivery({delivery_id});'
 ),
 (
-    'OM154', 'ResyncBlocked', 'delivery {delivery_id} of interface "{interface_code}" is not at an end',
+    'OM154', 'ResyncBlocked',
+    'delivery {delivery_id} of interface "{interface_code}" is not at an end',
     'CALL omd_facts.load_all({interface_code_literal});'
 ),
 (
-    'OM156', 'PhysicalDeleteRefused', 'delivery {delivery_id} does not allow to delete physically',
+    'OM156', 'PhysicalDeleteRefused',
+    'delivery {delivery_id} does not allow to delete physically',
     'CALL omd_facts.open_delivery(…, p_physical_delete_allowed => true);'
 ),
 (
-    'OM157', 'FactOvertaken', '{entity_code} {key} was changed by another transaction',
+    'OM157', 'FactOvertaken',
+    '{entity_code} {key} was changed by another transaction',
     'Repeat the statement.'
 ),
 (
-    'OM153', 'LoadNotUndone', 'load {module_instance_id} can''t be undone: {problem}',
+    'OM153', 'LoadNotUndone',
+    'load {module_instance_id} can''t be undone: {problem}',
     'SELECT * FROM omd_report.facts_loads;'
 ),
 (
@@ -67,11 +78,13 @@ VALUES
     'Mend the model: see docs/explanation/facts.md.'
 ),
 (
-    'OM251', 'FactsNotDeployed', 'the facts of interface "{interface_code}": {problem}',
+    'OM251', 'FactsNotDeployed',
+    'the facts of interface "{interface_code}": {problem}',
     'CALL omd_facts.deploy({interface_code_literal});'
 ),
 (
-    'OM252', 'FactsWouldChange', '{object} of interface "{interface_code}": {problem}',
+    'OM252', 'FactsWouldChange',
+    '{object} of interface "{interface_code}": {problem}',
     'Give what is new a name of its own, or keep the model as it was.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET

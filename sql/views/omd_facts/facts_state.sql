@@ -12,13 +12,14 @@ SELECT
     u.unfinished_delivery_id
 FROM omd_delivery.interface AS i
 INNER JOIN omd_facts.interface AS f ON i.interface_id = f.interface_id
-CROSS JOIN LATERAL (
-    SELECT
-        count(*) AS queued_items,
-        min(d.queued_datetime) AS oldest_queued
-    FROM omd_delivery.delta_queue AS d
-    WHERE d.interface_id = i.interface_id AND d.queue_status <> 'PERSISTED'
-) AS q
+CROSS JOIN
+    LATERAL (
+        SELECT
+            count(*) AS queued_items,
+            min(d.queued_datetime) AS oldest_queued
+        FROM omd_delivery.delta_queue AS d
+        WHERE d.interface_id = i.interface_id AND d.queue_status <> 'PERSISTED'
+    ) AS q
 CROSS JOIN LATERAL (
     SELECT min(d.delivery_id) AS unfinished_delivery_id
     FROM omd_delivery.delivery AS d
