@@ -16,6 +16,7 @@ DECLARE
     v_item record;
     v_interface omd_facts.interface;
     v_entity record;
+    v_at timestamptz;
     v_counts jsonb;
     v_all jsonb := '{}'::jsonb;
 BEGIN
@@ -37,6 +38,18 @@ BEGIN
             )
         );
     END IF;
+    -- T rises per entity, except that a subtype may have written its supertype at a later one.
+    SELECT
+        greatest(
+            v_item.snapshot_datetime,
+            max(k.mark_datetime) FILTER (WHERE k.mark_datetime >= v_item.snapshot_datetime)
+            + interval '1 microsecond'
+        )
+    INTO v_at
+    FROM omd_facts.entity_mark AS k
+    WHERE k.entity_id = ANY(
+        omd_facts._with_supertypes(v_item.entity_ids || v_item.delivered_entity_ids)
+    );
     FOR v_entity IN
         SELECT e.entity_id, e.entity_code
         FROM omd_facts.entity AS e
@@ -44,14 +57,14 @@ BEGIN
         ORDER BY e.load_order
     LOOP
         v_counts := omd_facts._load_entity(
-            v_entity.entity_id, v_item.delivery_id, v_item.snapshot_datetime,
+            v_entity.entity_id, v_item.delivery_id, v_at,
             p_module_instance_id, v_item.delete_type = 'PHYSICAL'
         );
         v_all := v_all || jsonb_build_object(v_entity.entity_code, v_counts);
     END LOOP;
     PERFORM omd_facts._record_load(
         v_item.interface_id, p_module_instance_id, p_queue_id, v_item.delivery_id,
-        v_item.snapshot_datetime, v_item.entity_ids || v_item.delivered_entity_ids, v_all
+        v_at, v_item.entity_ids || v_item.delivered_entity_ids, v_all
     );
     PERFORM omd_delivery.finish_queue_item(p_queue_id);
 END

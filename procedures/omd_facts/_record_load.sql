@@ -18,26 +18,13 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $record_load$
 DECLARE
-    v_marked integer[];
+    v_marked integer[] := omd_facts._with_supertypes(p_entity_ids);
     v_former jsonb;
     v_traveling_now timestamptz;
 BEGIN
-    WITH RECURSIVE marked AS (
-        SELECT e.entity_id, e.supertype_id
-        FROM omd_facts.entity AS e
-        WHERE e.entity_id = ANY(p_entity_ids)
-        UNION
-        SELECT s.entity_id, s.supertype_id
-        FROM marked AS m
-        INNER JOIN omd_facts.entity AS s ON m.supertype_id = s.entity_id
-    )
-
-    SELECT
-        coalesce(array_agg(m.entity_id), '{}'::integer[]),
-        coalesce(jsonb_object_agg(m.entity_id, k.mark_datetime), '{}'::jsonb)
-    INTO v_marked, v_former
-    FROM marked AS m
-    LEFT JOIN omd_facts.entity_mark AS k USING (entity_id);
+    SELECT coalesce(jsonb_object_agg(m.id, k.mark_datetime), '{}'::jsonb) INTO v_former
+    FROM unnest(v_marked) AS m (id)
+    LEFT JOIN omd_facts.entity_mark AS k ON m.id = k.entity_id;
     INSERT INTO omd_facts.entity_mark AS k (entity_id, mark_datetime)
     SELECT m.id, p_snapshot_datetime
     FROM unnest(v_marked) AS m (id)

@@ -107,7 +107,11 @@ BEGIN
         UNION ALL
         SELECT 5, t.table_name, format('GRANT SELECT ON %I.%I TO omd_data_reader', v_schema, t.table_name)
         FROM (
-            SELECT DISTINCT w.table_name FROM wanted AS w WHERE w.relation IS NULL
+            SELECT DISTINCT w.table_name || p.suffix AS table_name
+            FROM wanted AS w
+            INNER JOIN (VALUES (''), ('_now'), ('_past')) AS p (suffix)
+                ON p.suffix = '' OR w.context_id IS NOT NULL
+            WHERE w.relation IS NULL
         ) AS t
     )
 

@@ -72,6 +72,7 @@
 \ir ../../procedures/omd_facts/_index_tables.sql
 \ir ../../procedures/omd_facts/_analyze_grown.sql
 \ir ../../procedures/omd_facts/_load_entity.sql
+\ir ../../procedures/omd_facts/_with_supertypes.sql
 \ir ../../procedures/omd_facts/_record_load.sql
 \ir ../../procedures/omd_facts/_load_item.sql
 \ir ../../procedures/omd_facts/_begin_load.sql

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import psycopg
+import pytest
+
 from facts.store import entity
 
 if TYPE_CHECKING:
@@ -267,7 +270,7 @@ def test_generalizations_and_key_roots_join_interfaces(store: Store) -> None:
     store.call("omd_delivery.deploy_model", model={"interface": "two", "entities": [bank]})
     store.agree("a2")
     store.call("omd_facts.deploy", interface_code="two")
-    run, _ = store.accept(1, code="a2", rows={"bank": [("N", "b", 1), ("N", "c", 2)]})
+    store.accept(1, code="a2", rows={"bank": [("N", "b", 1), ("N", "c", 2)]})
     store.take()
     # It joins later, and brings what it has.
     store.call(
@@ -276,7 +279,7 @@ def test_generalizations_and_key_roots_join_interfaces(store: Store) -> None:
     )
     store.call("omd_facts.deploy", interface_code="two")
     assert store.call("omd_facts.deploy", interface_code="two")["statements"] == 0
-    _run, _ = store.accept(2, code="a2", rows={"bank": [("N", "d", 1), ("R", "b", None)]})
+    store.accept(2, code="a2", rows={"bank": [("N", "d", 1), ("R", "b", None)]})
     assert store.take()["outcome"] == "PERSISTED"
     assert store.seen(
         "gdal.actor", "interface_code, entity_code, business_key::text, acm_exists_ind", "1, 3"
@@ -296,3 +299,65 @@ def test_generalizations_and_key_roots_join_interfaces(store: Store) -> None:
         ("c", ["two.bank"], 1),
         ("d", ["two.bank"], 1),
     ]
+
+
+def test_a_supertype_that_is_older_than_its_subtype_keeps_both_histories(store: Store) -> None:
+    store.set_up(
+        entity("party", ["nbr"], ["nbr", ("name", "text(20)")]),
+        entity(
+            "staff",
+            ["nbr"],
+            ["nbr", "salary"],
+            relationships=[
+                {"name": "isa", "parent": "party", "columns": ["nbr"], "context_filter": False}
+            ],
+            facts={"subtype_of": "party"},
+        ),
+    )
+    store.push(10, staff=[("N", 1, 100)])
+    store.push(5, party=[("N", 1, "x")])
+    store.push(4, staff=[])
+    assert [store.take()["outcome"] for _ in range(4)] == ["PERSISTED"] * 3 + ["NOTHING"]
+    assert [(i, n) for (i, *_, n) in store.history("party", "nbr, name")] == [
+        ("N", None),
+        ("A", "x"),
+    ]
+    assert store.sound()
+
+
+def test_the_moment_of_a_session_is_that_of_all_its_views(store: Store) -> None:
+    store.set_up(PLAIN, CARRIER)
+    store.put(1, thing=[("N", 1, "old")], carrier=[("N", "AA", "old")])
+    store.put(3, thing=[("A", 1, "new")])
+    both = "SELECT t.name AS t, c.name AS c FROM asof_shop.thing AS t, asof_shop.carrier AS c"
+    assert store.rows(both) == [{"t": "new", "c": "old"}]
+    store.one("SELECT omd_facts.as_of('2020-01-02 01:00:00+01')")
+    assert store.rows(both) == [{"t": "old", "c": "old"}]
+    store.one("SELECT omd_facts.as_of('2019-01-01')")
+    assert store.rows(both) == []
+    store.one("SELECT omd_facts.as_of('2999-01-01')")
+    assert store.rows(both) == [{"t": "new", "c": "old"}]
+    store.one("SELECT omd_facts.as_of(NULL)")
+    assert store.rows(both) == [{"t": "new", "c": "old"}]
+
+
+def test_readers_read_and_nobody_else_does(store: Store) -> None:
+    store.set_up(PLAIN, PHONE)
+    store.put(1, thing=[("N", 1, "x")], phone=[("N", 1, "home", "1")])
+    views = (
+        "gdal_shop.thing",
+        "asof_shop.thing",
+        "history_shop.phone",
+        "asof_shop.thing('2020-01-05')",
+        "cfl_shop.s_thing_properties_now",
+        "cfl_shop.h_thing",
+    )
+    for role, may in (("omd_data_reader", True), ("omd_reader", False), ("omd_admin", False)):
+        store.conn.execute(f"SET ROLE {role}".encode())
+        for view in views:
+            if may:
+                assert len(store.rows(f"SELECT * FROM {view}")) == 1
+            else:
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    store.rows(f"SELECT * FROM {view}")
+        store.conn.execute("RESET ROLE")

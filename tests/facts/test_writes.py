@@ -57,6 +57,7 @@ def test_rows_are_written_through_views(store: Store) -> None:
     store.put(1, person=[("N", 1, "a", "1990", "x", None)])
     refused(store, "OM150", "INSERT INTO gdal_shop.person (nbr) VALUES (2)")
     delivery = opened(store)
+    write(store, "SET ROLE omd_data_writer")
     write(store, "INSERT INTO gdal_shop.person (nbr, name, boss) VALUES (2, 'y', 1)")
     write(store, "UPDATE gdal_shop.person SET name = 'z', email = 'b' WHERE nbr = 2")
     write(store, "UPDATE gdal_shop.person SET name = 'z' WHERE nbr = 2")
@@ -95,8 +96,10 @@ def test_rows_are_written_through_views(store: Store) -> None:
     write(store, f"DELETE FROM {person} WHERE nbr = 2")
     write(store, f"INSERT INTO {person} (nbr, name) VALUES (2, 'again')")
     assert [i for (i, *_) in store.seen(two, values, "acm_start_dt")] == ["N", "A", "A", "R", "N"]
+    store.call("omd_facts.hold", interface_code="shop")
+    write(store, "RESET ROLE")
     assert store.sound()
-    assert store.one("SELECT count(*) FROM omd_facts.transaction_log") == 7
+    assert store.one("SELECT count(*) FROM omd_facts.transaction_log") == 8
 
     store.call("omd_facts.close_delivery", delivery_id=delivery)
     refused(store, "OM150", f"DELETE FROM {person} WHERE nbr = 2")
