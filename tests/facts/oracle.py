@@ -29,10 +29,14 @@ class Context:
             if last is None or is_empty:
                 return False
             new = [at, None, "R", last[3]]
-        elif (last and not is_empty and last[3] == values) or (not last and self.kind in ("immutable", "alternate_key") and not given):
+        elif last and not is_empty:
+            if last[3] == values:
+                return False
+            new = [at, None, "A", values]
+        elif not last and self.kind in ("immutable", "alternate_key") and not given:
             return False
         else:
-            new = [at, None, "N" if is_empty else "A", values]
+            new = [at, None, "N", values]
         if last:
             last[1] = at
         chain.append(new)
