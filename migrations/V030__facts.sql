@@ -261,3 +261,27 @@ COMMENT ON COLUMN omd_facts.transaction_log.transaction_datetime IS
 'T: the transaction time of its rows.';
 COMMENT ON COLUMN omd_facts.transaction_log.delivery_id IS 'The delivery.';
 COMMENT ON COLUMN omd_facts.transaction_log.written_by IS 'The user of the session.';
+
+CREATE TABLE omd_facts.control (
+    entity_id integer NOT NULL,
+    control_code text NOT NULL,
+    operation text NOT NULL,
+    timing text NOT NULL,
+    function_name text NOT NULL,
+    sequence integer NOT NULL,
+    inactive_indicator text NOT NULL,
+    CONSTRAINT pk_control PRIMARY KEY (entity_id, control_code),
+    CONSTRAINT fk_control_entity FOREIGN KEY (entity_id) REFERENCES omd_facts.entity (entity_id),
+    CONSTRAINT ck_control_operation CHECK (operation IN ('INSERT', 'UPDATE', 'DELETE')),
+    CONSTRAINT ck_control_timing CHECK (timing IN ('BEFORE', 'AFTER')),
+    CONSTRAINT ck_control_inactive CHECK (inactive_indicator IN ('Y', 'N'))
+);
+COMMENT ON TABLE omd_facts.control IS
+'The controls of rows that are written through views: functions that refuse or complete them.';
+COMMENT ON COLUMN omd_facts.control.entity_id IS 'The entity.';
+COMMENT ON COLUMN omd_facts.control.control_code IS 'The control.';
+COMMENT ON COLUMN omd_facts.control.operation IS 'INSERT, UPDATE or DELETE.';
+COMMENT ON COLUMN omd_facts.control.timing IS 'BEFORE or AFTER the other checks.';
+COMMENT ON COLUMN omd_facts.control.function_name IS 'The function, quoted.';
+COMMENT ON COLUMN omd_facts.control.sequence IS 'Its place among the controls.';
+COMMENT ON COLUMN omd_facts.control.inactive_indicator IS 'Y: it is not called.';

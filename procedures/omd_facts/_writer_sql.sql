@@ -38,6 +38,7 @@ DECLARE
     v_start timestamptz;
     v_count bigint;
     v_wrote boolean := FALSE;
+    v_is_controlled boolean;
     {declare}
 BEGIN
     IF TG_OP = 'DELETE' THEN
@@ -60,6 +61,21 @@ BEGIN
     WHERE k.entity_id = {entity_id} AND k.mark_datetime = v_at;
     IF NOT FOUND THEN
         PERFORM omd_facts._raise_mark({entity_id}, v_at);
+    END IF;
+    PERFORM FROM omd_facts.control AS c WHERE c.entity_id = {entity_id} AND c.operation = TG_OP;
+    v_is_controlled := FOUND;
+    IF v_is_controlled AND TG_OP = 'DELETE' THEN
+        PERFORM omd_facts._run_controls({entity_id}, TG_OP, 'BEFORE', to_jsonb(OLD), NULL);
+    ELSIF v_is_controlled THEN
+        v_row := jsonb_populate_record(
+            v_row,
+            omd_facts._run_controls(
+                {entity_id}, TG_OP, 'BEFORE',
+                CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) END, to_jsonb(v_row)
+            )
+        );
+        NEW := v_row;
+        v_key := jsonb_build_object({key_pairs});
     END IF;
     IF TG_OP = 'INSERT' THEN
         IF num_nonnulls({n_system}) > 0 THEN
@@ -96,16 +112,28 @@ BEGIN
             PERFORM omd_facts._require_physical({interface_id});
             {remove}
             {remove_anchor}
+            IF v_is_controlled THEN
+                PERFORM omd_facts._run_controls({entity_id}, TG_OP, 'AFTER', to_jsonb(OLD), NULL);
+            END IF;
             RETURN OLD;
         END IF;
         {delete}
         {delete_anchor}
+        IF v_is_controlled THEN
+            PERFORM omd_facts._run_controls({entity_id}, TG_OP, 'AFTER', to_jsonb(OLD), NULL);
+        END IF;
         RETURN OLD;
     END IF;
     {checks}
     {make_anchor}
     {write}
     {write_anchor}
+    IF v_is_controlled THEN
+        PERFORM omd_facts._run_controls(
+            {entity_id}, TG_OP, 'AFTER', CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) END,
+            to_jsonb(v_row)
+        );
+    END IF;
     NEW.acm_id := v_id;
     NEW.acm_start_dt := v_at;
     NEW.acm_end_dt := {open};

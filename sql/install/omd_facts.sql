@@ -1,6 +1,6 @@
 -- This list says what is installed for the facts, in order. sql/install.sql includes it.
 
-\set checksum '98d779678f78a937738481533d9c9a43aaaef777c53ce6f40444674867be4a59'
+\set checksum '7b9f5d3dfd31ea24fdd8ee4aa3c4ebe5a05967ef651e7edc5208103a4cb42e1c'
 \set migration 'V030__facts'
 \ir ../setup/claim.psql
 \if :pending
@@ -87,6 +87,8 @@
 \ir ../../procedures/omd_facts/hold.sql
 \ir ../../procedures/omd_facts/open_delivery.sql
 \ir ../../procedures/omd_facts/close_delivery.sql
+\ir ../../procedures/omd_facts/register_control.sql
+\ir ../../procedures/omd_facts/_run_controls.sql
 \ir ../../procedures/omd_facts/_log_removal.sql
 \ir ../../procedures/omd_facts/_require_physical.sql
 

@@ -201,3 +201,54 @@ def test_a_resync_makes_the_facts_what_lvl_has(store: Store) -> None:
     assert store.sound()
     store.create(entities={"person": "DELTA"})
     store.refused("OM154", "omd_facts.resync", interface_code="shop")
+
+
+def test_controls_refuse_rows_and_complete_them(store: Store) -> None:
+    store.set_up(PERSON)
+    opened(store)
+    control = (
+        "CREATE FUNCTION dwh.{}(p_operation text, p_old jsonb, p_new jsonb) RETURNS jsonb"
+        " LANGUAGE plpgsql {} AS $$ BEGIN {} END $$"
+    )
+    complete = "RETURN jsonb_build_object('name', upper(p_new ->> 'name'));"
+    refuse = "IF p_old ->> 'name' = 'KEPT' THEN RAISE EXCEPTION 'it is kept'; END IF; RETURN NULL;"
+    write(store, "GRANT USAGE ON SCHEMA dwh TO omd_owner")
+    write(store, control.format("loud", "SECURITY DEFINER", complete))
+    write(store, control.format("keep", "SECURITY DEFINER", refuse))
+    write(store, control.format("open", "", complete))
+    given = {"interface_code": "shop", "entity_code": "person", "timing": "BEFORE"}
+    for operation in ("INSERT", "UPDATE"):
+        store.call(
+            "omd_facts.register_control",
+            control_code=f"loud_{operation}",
+            operation=operation,
+            function="dwh.loud",
+            **given,
+        )
+    store.call(
+        "omd_facts.register_control",
+        control_code="keep",
+        operation="DELETE",
+        function="dwh.keep",
+        **given,
+    )
+    store.refused(
+        "OM253",
+        "omd_facts.register_control",
+        control_code="open",
+        operation="INSERT",
+        function="dwh.open",
+        **given,
+    )
+    write(store, "INSERT INTO gdal_shop.person (nbr, name) VALUES (1, 'kept'), (2, 'x')")
+    write(store, "UPDATE gdal_shop.person SET name = 'y' WHERE nbr = 2")
+    assert store.seen("gdal_shop.person", "nbr, name") == [(1, "KEPT"), (2, "Y")]
+    refused(store, "P0001", "DELETE FROM gdal_shop.person")
+    write(store, "DELETE FROM gdal_shop.person WHERE nbr = 2")
+    write(store, "ALTER FUNCTION dwh.loud SECURITY INVOKER")
+    refused(store, "OM253", "UPDATE gdal_shop.person SET name = 'z'")
+    unknown = "RETURN '{\"odd\": 1}'::jsonb;"
+    write(store, "DROP FUNCTION dwh.loud")
+    write(store, control.format("loud", "SECURITY DEFINER", unknown))
+    refused(store, "OM059", "UPDATE gdal_shop.person SET name = 'z'")
+    assert store.sound()

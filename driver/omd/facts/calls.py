@@ -200,6 +200,48 @@ class FactsCalls(Calls):
         answer: int = self._value(_OPEN_DELIVERY, agreement_code, physical_delete_allowed)
         return answer
 
+    def register_control(
+        self,
+        interface_code: str,
+        entity_code: str,
+        control_code: str,
+        operation: str,
+        timing: str,
+        function: str,
+        *,
+        sequence: int | None = None,
+        inactive_indicator: str | None = None,
+    ) -> None:
+        """Registers a control of the rows that are written through the current view of the entity
+        ``entity_code`` of the interface ``interface_code``.
+
+        Args:
+            operation: INSERT, UPDATE or DELETE.
+            timing: BEFORE or AFTER the other checks.
+            function: a SECURITY DEFINER function (``operation`` text, ``old`` jsonb, ``new``
+                jsonb) that refuses by raising; what it returns BEFORE overlays the new row.
+            sequence: the order of controls.
+            inactive_indicator: Y, it is not called.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            UnknownInterface: OM031.
+            FactsNotDeployed: OM251.
+            InvalidControl: OM253.
+        """
+        self._do(
+            _REGISTER_CONTROL,
+            interface_code,
+            entity_code,
+            control_code,
+            operation,
+            timing,
+            function,
+            sequence,
+            inactive_indicator,
+        )
+
     def resync(
         self, interface_code: str, *, entity_code: str | None = None, dry_run: bool | None = None
     ) -> ResyncAnswer:
@@ -331,6 +373,21 @@ _OPEN_DELIVERY = Routine(
     "omd_facts.open_delivery",
     {"p_agreement_code": "text", "p_physical_delete_allowed": "boolean"},
     required=1,
+)
+_REGISTER_CONTROL = Routine(
+    "omd_facts.register_control",
+    {
+        "p_interface_code": "text",
+        "p_entity_code": "text",
+        "p_control_code": "text",
+        "p_operation": "text",
+        "p_timing": "text",
+        "p_function": "text",
+        "p_sequence": "integer",
+        "p_inactive_indicator": "text",
+    },
+    required=6,
+    repeat=Repeat(),
 )
 _RESYNC = Routine(
     "omd_facts.resync",

@@ -8,12 +8,14 @@ from omd._core.errors import CallerError, ConfigurationError, StateError
 __all__ = [
     "AlternateKeyTaken",
     "ChildrenExist",
+    "ControlAnswerUnknown",
     "DeliveryOpen",
     "FactExists",
     "FactImmutable",
     "FactOvertaken",
     "FactsNotDeployed",
     "FactsWouldChange",
+    "InvalidControl",
     "InvalidFacts",
     "KeyChanged",
     "LoadNotUndone",
@@ -97,3 +99,11 @@ class FactOvertaken(StateError, code="OM157"):
 
 class ResyncBlocked(StateError, code="OM154"):
     """An LVL delivery of the interface is not at an end."""
+
+
+class ControlAnswerUnknown(CallerError, code="OM059"):
+    """A control answers an attribute that there is not."""
+
+
+class InvalidControl(ConfigurationError, code="OM253"):
+    """A control is no SECURITY DEFINER function of the right signature."""

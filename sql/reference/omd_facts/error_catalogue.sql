@@ -39,6 +39,11 @@ VALUES
     'Name attributes only.'
 ),
 (
+    'OM059', 'ControlAnswerUnknown',
+    'control "{control_code}" answers "{attribute}", which is no attribute',
+    'Mend the function of the control.'
+),
+(
     'OM150', 'NoOpenDelivery',
     'delivery {delivery_id} is no open one of interface "{interface_code}"',
     'CALL omd_facts.open_delivery(…);'
@@ -86,6 +91,11 @@ VALUES
     'OM252', 'FactsWouldChange',
     '{object} of interface "{interface_code}": {problem}',
     'Give what is new a name of its own, or keep the model as it was.'
+),
+(
+    'OM253', 'InvalidControl', 'control "{control_code}": {problem}',
+    'CREATE FUNCTION … (p_operation text, p_old jsonb, p_new jsonb) RETURNS jsonb … SECURITY '
+    'DEFINER …;'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,
