@@ -26,10 +26,10 @@ BEGIN
     SET CONSTRAINTS ALL DEFERRED;
     PERFORM omd_facts._write_mapping(v_registry);
     v_statements := omd_facts._execute_all(
-        ARRAY(SELECT s FROM omd_facts._schema_statements(v_interface_id) AS s)
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._schema_statements(v_interface_id) AS s)
     );
     v_statements := v_statements || omd_facts._execute_all(
-        ARRAY(SELECT s FROM omd_facts._follow_mapping(v_interface_id, v_old) AS s)
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._follow_mapping(v_interface_id, v_old) AS s)
     );
     PERFORM pg_advisory_xact_lock(hashtext('omd_facts'), 0)
     FROM omd_facts.entity AS e
@@ -37,7 +37,7 @@ BEGIN
         AND num_nonnulls(e.generalization_code, e.key_root_code) > 0
     LIMIT 1;
     v_statements := v_statements || omd_facts._execute_all(
-        ARRAY(SELECT s FROM omd_facts._shared_statements(v_interface_id) AS s)
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._shared_statements(v_interface_id) AS s)
     );
     v_phase := ARRAY(SELECT s FROM omd_facts._table_statements(v_interface_id) AS s);
     IF EXISTS (SELECT FROM unnest(v_phase) AS s (text) WHERE s.text LIKE 'ALTER TABLE % ALTER COLUMN %')
@@ -45,19 +45,19 @@ BEGIN
         v_views := ARRAY(SELECT s FROM omd_facts._drop_views(v_interface_id) AS s);
         v_grants := ARRAY(SELECT s FROM omd_facts._kept_grants(v_interface_id) AS s);
     END IF;
-    v_statements := v_statements || omd_facts._execute_all(v_views || v_phase);
+    v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_views || v_phase);
     v_statements := v_statements || omd_facts._execute_all(
-        ARRAY(SELECT m.statement FROM omd_facts._missing_indexes(v_interface_id) AS m)
+        p_interface_code, ARRAY(SELECT m.statement FROM omd_facts._missing_indexes(v_interface_id) AS m)
     );
     v_statements := v_statements || omd_facts._execute_all(
-        ARRAY(SELECT s FROM omd_facts._view_statements(v_interface_id) AS s)
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._view_statements(v_interface_id) AS s)
     );
-    v_statements := v_statements || omd_facts._execute_all(v_grants);
+    v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_grants);
     v_statements := v_statements || omd_facts._execute_all(
-        ARRAY(SELECT s FROM omd_facts._fill_shared(v_interface_id) AS s)
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._fill_shared(v_interface_id) AS s)
     );
     v_statements := v_statements || omd_facts._execute_all(
-        ARRAY(SELECT s FROM omd_facts._shared_views(v_interface_id) AS s)
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._shared_views(v_interface_id) AS s)
     );
     PERFORM omd_facts._register_module(v_interface_id);
     UPDATE omd_facts.interface AS i SET is_indexed = FALSE
