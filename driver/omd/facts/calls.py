@@ -15,8 +15,8 @@ if TYPE_CHECKING:
         BuildDeploySqlRow,
         BuildLoadSqlRow,
         DeployAnswer,
-        LoadAnswer,
         LoadAllAnswer,
+        LoadAnswer,
         ResyncAnswer,
         VerifyRow,
     )
