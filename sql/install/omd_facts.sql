@@ -110,6 +110,8 @@
 \ir ../views/omd_facts/facts_map.sql
 \ir ../views/omd_facts/facts_state.sql
 \ir ../views/omd_facts/facts_loads.sql
+\ir ../views/omd_facts/facts_deliveries.sql
+\ir ../views/omd_facts/facts_removals.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql
