@@ -10,6 +10,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $open_delivery$
 DECLARE
+    v_messages CONSTANT text := current_setting('client_min_messages');
     v_interface omd_facts.interface;
     v_module_code text;
     v_open_id bigint;
@@ -53,6 +54,8 @@ BEGIN
     WHERE e.interface_id = v_interface.interface_id
     ORDER BY e.load_order
     LIMIT 1;
+    -- register_module would warn that no rollback is registered, which happens only below.
+    PERFORM set_config('client_min_messages', 'error', TRUE);
     CALL omd.register_module(
         p_module_code => v_module_code,
         p_area_code => 'INT',
@@ -62,6 +65,7 @@ BEGIN
         p_module_description => format('Rows written under the agreement %s', p_agreement_code),
         p_module_id => v_module_id
     );
+    PERFORM set_config('client_min_messages', v_messages, TRUE);
     CALL omd.register_rollback(
         p_module_code => v_module_code, p_statement_template => 'SELECT 0', p_keeps_rows => TRUE
     );
