@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from omd.control.run import Batch as Batch
     from omd.control.run import ModuleRun as ModuleRun
     from omd.control.run import Outcome as Outcome
+    from omd.decision.room import Decision as Decision
+    from omd.decision.run import DecisionOutcome as DecisionOutcome
     from omd.delivery.room import Delivery as Delivery
     from omd.delivery.run import Receipt as Receipt
     from omd.dispatch.room import Dispatch as Dispatch
@@ -63,6 +65,8 @@ __all__, __getattr__, __dir__ = lazily(
         ],
         "omd.control.room": ["Control", "connect"],
         "omd.control.run": ["Batch", "ModuleRun", "Outcome"],
+        "omd.decision.room": ["Decision"],
+        "omd.decision.run": ["DecisionOutcome"],
         "omd.delivery.room": ["Delivery"],
         "omd.delivery.run": ["Receipt"],
         "omd.dispatch.room": ["Dispatch"],

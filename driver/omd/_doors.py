@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from omd.decision.room import Decision
     from omd.delivery.room import Delivery, Receipt
     from omd.dispatch.room import Dispatch
     from omd.facts.room import Facts
@@ -43,6 +44,12 @@ class Doors:
     def facts(self) -> Facts:
         """Facts: how accepted facts are stored, read as of one moment, and handed out."""
         door: Facts = self._door("facts")
+        return door
+
+    @cached_property
+    def decision(self) -> Decision:
+        """Decision: which records form one execution of a rule, and what it says."""
+        door: Decision = self._door("decision")
         return door
 
     @property

@@ -13,6 +13,7 @@ ROOMS = {
     "dispatch": "Dispatch",
     "delivery": "Delivery",
     "facts": "Facts",
+    "decision": "Decision",
 }
 
 # Methods of doors that `control` has too, and their rooms.

@@ -49,27 +49,8 @@ BEGIN
         RETURN;
     END IF;
 
-    -- A window counts when its run has succeeded and the window was not withdrawn.
-    SELECT sc.* INTO v_window
-    FROM omd.source_control AS sc
-    INNER JOIN omd.module_instance AS mi USING (module_instance_id)
-    WHERE sc.module_id = v_instance.module_id
-        AND NOT sc.is_taken_back
-        AND mi.execution_status_code = 'S'
-    ORDER BY sc.module_instance_id DESC
-    LIMIT 1;
-    IF FOUND THEN
-        p_start_value := v_window.end_value;
-        p_start_id := v_window.end_id;
-    ELSE
-        -- No window counts: this one starts where the oldest one started, which is the open start,
-        -- unless a purge deleted the windows before it.
-        SELECT nullif(sc.start_value, '-infinity'), sc.start_id INTO p_start_value, p_start_id
-        FROM omd.source_control AS sc
-        WHERE sc.module_id = v_instance.module_id
-        ORDER BY sc.module_instance_id
-        LIMIT 1;
-    END IF;
+    SELECT w.p_start_value, w.p_start_id INTO p_start_value, p_start_id
+    FROM omd.load_window_start(v_instance.module_id) AS w;
 
     -- An open start fits an end of every kind; any other start tells how the Module reads its
     -- source.

@@ -70,7 +70,8 @@ BEGIN
                 p_rows_inserted => (v_told OPERATOR(pg_catalog.->>) 'inserted')::bigint,
                 p_rows_updated => (v_told OPERATOR(pg_catalog.->>) 'updated')::bigint,
                 p_rows_deleted => (v_told OPERATOR(pg_catalog.->>) 'deleted')::bigint,
-                p_rows_discarded => (v_told OPERATOR(pg_catalog.->>) 'discarded')::bigint
+                p_rows_discarded => (v_told OPERATOR(pg_catalog.->>) 'discarded')::bigint,
+                p_rows_rejected => (v_told OPERATOR(pg_catalog.->>) 'rejected')::bigint
             );
             p_execution_status_code := 'S';
         EXCEPTION

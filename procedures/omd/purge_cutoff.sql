@@ -35,11 +35,14 @@ BEGIN
         );
     END IF;
     RETURN statement_timestamp() - p_keep;
+EXCEPTION
+    WHEN datetime_field_overflow THEN
+        RETURN '-infinity'::timestamptz;
 END
 $purge_cutoff$;
 
 COMMENT ON FUNCTION omd.purge_cutoff IS
-'For rooms: Returns the moment p_keep ago. Errors: OM005 (an argument is NULL), OM013 (p_keep is '
-'negative, p_batch_size less than 1). Locks: none.';
+'For rooms: Returns the moment p_keep ago; -infinity when that is before all time. Errors: OM005 '
+'(an argument is NULL), OM013 (p_keep is negative, p_batch_size less than 1). Locks: none.';
 REVOKE ALL ON FUNCTION omd.purge_cutoff FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.purge_cutoff TO omd_admin;

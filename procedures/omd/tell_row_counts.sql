@@ -5,7 +5,9 @@ CREATE OR REPLACE FUNCTION omd.tell_row_counts(
     p_rows_input bigint DEFAULT NULL,
     p_rows_inserted bigint DEFAULT NULL,
     p_rows_updated bigint DEFAULT NULL,
-    p_rows_deleted bigint DEFAULT NULL
+    p_rows_deleted bigint DEFAULT NULL,
+    p_rows_discarded bigint DEFAULT NULL,
+    p_rows_rejected bigint DEFAULT NULL
 )
 RETURNS void
 LANGUAGE plpgsql
@@ -21,7 +23,9 @@ BEGIN
             'input', p_rows_input,
             'inserted', p_rows_inserted,
             'updated', p_rows_updated,
-            'deleted', p_rows_deleted
+            'deleted', p_rows_deleted,
+            'discarded', p_rows_discarded,
+            'rejected', p_rows_rejected
         )::text,
         TRUE
     );

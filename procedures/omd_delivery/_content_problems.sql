@@ -190,10 +190,10 @@ BEGIN ATOMIC
         AND a.type_kind NOT IN ('date', 'timestamp', 'timestamptz')
     UNION ALL
     SELECT
-        format('%s.values[%s]', a.path, v.n - 1) AS path,
+        format('%s.values[%s]', a.path, v.ordinal - 1) AS path,
         format('it is no value of the type %s', a.data_type) AS problem
     FROM attribute AS a
-    CROSS JOIN LATERAL omd_delivery._items(a.definition -> 'values') AS v
+    CROSS JOIN LATERAL omd.json_items(a.definition -> 'values') AS v
     WHERE
         jsonb_typeof(v.item) IN ('string', 'number', 'boolean')
         AND NOT omd_delivery._is_value(a.data_type, v.item)

@@ -44,6 +44,10 @@ BEGIN ATOMIC
             n.definition AS new_definition,
             row_number() OVER (
                 ORDER BY
+                    coalesce(n.kind, o.kind) = 'setting',
+                    coalesce(n.kind, o.kind) <> 'interface',
+                    en.ordinal,
+                    eo.ordinal,
                     array_position(
                         ARRAY[
                             'interface', 'entity', 'attribute', 'alternate_key', 'relationship',
@@ -51,7 +55,6 @@ BEGIN ATOMIC
                         ],
                         coalesce(n.kind, o.kind)
                     ),
-                    coalesce(n.entity_code, o.entity_code) COLLATE "C",
                     coalesce(n.ordinal, o.ordinal),
                     coalesce(n.object_code, o.object_code) COLLATE "C"
             ) AS place
@@ -61,6 +64,10 @@ BEGIN ATOMIC
                 n.kind = o.kind
                 AND coalesce(n.entity_code, '') = coalesce(o.entity_code, '')
                 AND n.object_code = o.object_code
+        LEFT JOIN new AS en
+            ON en.kind = 'entity' AND en.object_code = coalesce(n.entity_code, o.entity_code)
+        LEFT JOIN old AS eo
+            ON eo.kind = 'entity' AND eo.object_code = coalesce(n.entity_code, o.entity_code)
         WHERE
             n.kind IS NOT NULL
             OR o.kind = 'entity'

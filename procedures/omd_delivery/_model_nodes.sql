@@ -16,11 +16,11 @@ PARALLEL SAFE
 BEGIN ATOMIC
     WITH entity AS (
         SELECT
-            format('entities[%s]', i.n - 1) AS path,
+            format('entities[%s]', i.ordinal - 1) AS path,
             omd_delivery._text(i.item, 'name') AS entity_code,
-            i.n,
+            i.ordinal::integer AS n,
             i.item
-        FROM omd_delivery._items(p_model -> 'entities') AS i
+        FROM omd.json_items(p_model -> 'entities') AS i
     )
 
     SELECT
@@ -40,9 +40,9 @@ BEGIN ATOMIC
     UNION ALL
     SELECT
         l.level,
-        format('%s.%s[%s]', e.path, l.key, i.n - 1) AS path,
+        format('%s.%s[%s]', e.path, l.key, i.ordinal - 1) AS path,
         e.entity_code,
-        i.n AS ordinal,
+        i.ordinal::integer AS ordinal,
         i.item AS node
     FROM entity AS e
     CROSS JOIN (
@@ -52,7 +52,7 @@ BEGIN ATOMIC
         ('relationship', 'relationships'),
         ('constraint', 'constraints')
     ) AS l (level, key)
-    CROSS JOIN LATERAL omd_delivery._items(e.item -> l.key) AS i
+    CROSS JOIN LATERAL omd.json_items(e.item -> l.key) AS i
     UNION ALL
     SELECT
         l.level,

@@ -44,7 +44,12 @@ BEGIN ATOMIC
         AND o.definition ->> 'type' IN ('value', 'record')
         AND omd_delivery._check_problem(
             o.definition ->> 'check', o.definition ->> 'attribute', c.types
-        ) IS NOT NULL;
+        ) IS NOT NULL
+        -- That the type of an attribute is wrong is told already.
+        AND NOT EXISTS (
+            SELECT FROM omd_delivery._check_tokens(o.definition ->> 'check') AS w
+            WHERE w.kind IN ('word', 'quoted') AND c.types -> w.word = 'null'
+        );
 END;
 
 COMMENT ON FUNCTION omd_delivery._model_problems IS

@@ -8,8 +8,8 @@ LANGUAGE sql
 IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT coalesce(array_agg(i.item #>> '{}' ORDER BY i.n), '{}')
-    FROM omd_delivery._items(p_list) AS i
+    SELECT coalesce(array_agg(i.item #>> '{}' ORDER BY i.ordinal), '{}')
+    FROM omd.json_items(p_list) AS i
     WHERE jsonb_typeof(i.item) = 'string';
 END;
 

@@ -14,6 +14,7 @@ AS $read_check$
 DECLARE
     v_kinds text[];
     v_words text[];
+    v_bad text;
     v_node jsonb;
 BEGIN
     IF length(p_check) > 10000 THEN
@@ -31,6 +32,19 @@ BEGIN
             row_number() OVER () AS n
         FROM omd_delivery._check_tokens(p_check) AS c
     ) AS t;
+    SELECT w.word INTO v_bad
+    FROM unnest(v_kinds, v_words) WITH ORDINALITY AS w (kind, word, n)
+    WHERE w.kind = 'bad'
+    ORDER BY w.n
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'syntax_error',
+            MESSAGE = CASE
+                WHEN v_bad IN ('''', '"') THEN 'a quote is not closed'
+                ELSE format('%s is not allowed in a check', v_bad)
+            END;
+    END IF;
     v_node := omd_delivery._check_part(v_kinds, v_words, p_types, 1, 1, 1);
     IF (v_node -> 'at')::integer <= cardinality(v_kinds) THEN
         PERFORM omd_delivery._check_expect(

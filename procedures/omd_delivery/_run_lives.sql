@@ -1,12 +1,12 @@
 -- A run is as alive as the first of its entities that dies: the others could not be applied
--- without it.
+-- without it. A view asks too, so it must not be volatile.
 
 CREATE OR REPLACE FUNCTION omd_delivery._run_lives(
     p_delivery_id bigint
 )
 RETURNS boolean
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -24,6 +24,7 @@ END
 $run_lives$;
 
 COMMENT ON FUNCTION omd_delivery._run_lives IS
-'Returns whether all Module Instances of the newest run of the delivery p_delivery_id live. '
-'Locks: none.';
+'Returns whether all Module Instances of the newest run of the delivery p_delivery_id live. Locks:'
+' none.';
 REVOKE ALL ON FUNCTION omd_delivery._run_lives FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_delivery._run_lives TO omd_reader;

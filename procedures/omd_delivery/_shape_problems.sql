@@ -150,7 +150,7 @@ BEGIN ATOMIC
                     g.is_a = 'array'
                     AND cardinality(omd_delivery._names(g.value)) BETWEEN 1 AND 32
                     AND NOT EXISTS (
-                        SELECT FROM omd_delivery._items(g.value) AS i
+                        SELECT FROM omd.json_items(g.value) AS i
                         GROUP BY i.item
                         HAVING count(*) > 1 OR jsonb_typeof(i.item) <> 'string'
                     )
@@ -158,7 +158,7 @@ BEGIN ATOMIC
                 THEN
                     g.is_a = 'array' AND g.value <> '[]'
                     AND NOT EXISTS (
-                        SELECT FROM omd_delivery._items(g.value) AS i
+                        SELECT FROM omd.json_items(g.value) AS i
                         WHERE jsonb_typeof(i.item) NOT IN ('string', 'number', 'boolean')
                     )
             WHEN 'type' THEN omd_delivery._data_type(g.words) IS NOT NULL

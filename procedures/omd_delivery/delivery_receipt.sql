@@ -21,6 +21,8 @@ BEGIN
                 'interface', i.interface_code,
                 'model_version', d.model_version,
                 'snapshot_datetime', d.snapshot_datetime,
+                'created_datetime', d.created_datetime,
+                'message', d.message,
                 'status', d.delivery_status,
                 'verdict', d.verdict,
                 'attempt', d.attempt,
@@ -43,6 +45,7 @@ BEGIN
                                 jsonb_build_object(
                                     'entity', e.entity_code,
                                     'load', de.load_type,
+                                    'rows_announced', de.rows_announced,
                                     'rows_delivered', r.rows_delivered,
                                     'rows_skipped', r.rows_skipped,
                                     'rows_new', de.rows_new,
@@ -114,10 +117,11 @@ $delivery_receipt$;
 
 COMMENT ON FUNCTION omd_delivery.delivery_receipt IS
 'Returns the receipt of the delivery p_delivery_id for its tenant, as JSON, without row data: '
-'delivery_id, tenant, agreement, interface, model_version, snapshot_datetime, status, verdict, '
-'attempt, is_complete, reasons, and entities, each with load, rows_delivered, rows_skipped, '
-'rows_new, rows_changed, rows_deleted, rows_unchanged (delivered without effect), constraints '
-'(violations include existing; level NONE, FINDING, WARN or REJECT) and findings. Errors: OM005: '
-'p_delivery_id is NULL; OM034: there is no such delivery. Locks: none.';
+'delivery_id, tenant, agreement, interface, model_version, snapshot_datetime, created_datetime, '
+'message, status, verdict, attempt, is_complete, reasons, and entities, each with load, '
+'rows_announced, rows_delivered, rows_skipped, rows_new, rows_changed, rows_deleted, '
+'rows_unchanged (delivered without effect), constraints (violations include existing; level NONE, '
+'FINDING, WARN or REJECT) and findings. Errors: OM005: p_delivery_id is NULL; OM034: there is no '
+'such delivery. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery.delivery_receipt FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.delivery_receipt TO omd_reader;

@@ -28,17 +28,32 @@ BEGIN
     PERFORM omd.require_read_committed();
     SELECT
         jsonb_agg(
-            jsonb_build_object('path', p.path, 'problem', p.problem)
+            jsonb_build_object('path', p.path, 'object', o.object, 'problem', p.problem)
             ORDER BY p.path COLLATE "C", p.problem COLLATE "C"
         )
     INTO v_problems
-    FROM omd_delivery._model_problems(p_model) AS p;
+    FROM omd_delivery._model_problems(p_model) AS p
+    CROSS JOIN LATERAL (
+        SELECT
+            string_agg(
+                p_model #>> (m.m[1:2] || CASE WHEN l.is_part THEN m.m[3:4] END || '{name}'), '.'
+                ORDER BY l.is_part
+            ) AS object
+        FROM regexp_matches(
+            p.path, '^(entities)\[([0-9]+)\](?:\.([a-z_]+)\[([0-9]+)\])?'
+        ) AS m (m)
+        CROSS JOIN (VALUES (FALSE), (TRUE)) AS l (is_part)
+        WHERE NOT l.is_part OR m.m[3] IS NOT NULL
+    ) AS o;
     IF v_problems IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM030',
             jsonb_build_object(
                 'interface_code', v_code,
                 'path', v_problems -> 0 -> 'path',
+                'first', concat(
+                    v_problems -> 0 ->> 'path', ' (' || (v_problems -> 0 ->> 'object') || ')'
+                ),
                 'problem', v_problems -> 0 -> 'problem',
                 'problem_count', jsonb_array_length(v_problems),
                 'problems', v_problems

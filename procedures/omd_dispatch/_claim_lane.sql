@@ -33,7 +33,8 @@ BEGIN
     LOOP
         BEGIN
             RETURN QUERY EXECUTE format(
-                'SELECT c.* FROM omd_dispatch.%I($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS c',
+                'SELECT c.* FROM omd_dispatch.%I($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS c'
+                ' ORDER BY c.execution_time, c.task_id',
                 omd_dispatch._claim_routine(p_family_code, 'claim')
             ) USING p_lane, p_priority, p_limit, p_backend_id, p_claim_token, p_position, p_members,
                 p_now, p_begins_at, p_is_guarded;

@@ -1,11 +1,15 @@
--- What a worker does most, in one call: the server works for it while its tasks run. The version is
--- read after the claim, so that whoever knows the types of this version knows those of the tasks.
+-- What a worker does most, in one call: the server works for it while its tasks run. What is done
+-- ends where the worker has claimed it; a task that is not found there (its family may have another
+-- model meanwhile) is a result like any other. The version is read after the claim, so that whoever
+-- knows the types of this version knows those of the tasks. p_done has a default for workers that
+-- were started before an upgrade.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._complete_and_claim(
     p_backend_id text,
     p_results jsonb,
     p_limit integer,
-    p_anew boolean
+    p_anew boolean,
+    p_done jsonb DEFAULT '[]'
 )
 RETURNS TABLE (
     task_id bigint,
@@ -17,6 +21,7 @@ RETURNS TABLE (
     priority integer,
     attempt integer,
     claim_token bigint,
+    partition_code integer,
     types_version bigint
 )
 LANGUAGE plpgsql
@@ -26,8 +31,38 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $complete_and_claim$
 DECLARE
+    v_done record;
+    v_ended bigint[];
     v_refused bigint[];
 BEGIN
+    PERFORM omd.require_read_committed();
+    FOR v_done IN
+        SELECT d.family_code, d.partition_code, d.claim_token, d.task_ids
+        FROM jsonb_to_recordset(p_done) AS d (
+            family_code text, partition_code integer, claim_token bigint, task_ids bigint[]
+        )
+    LOOP
+        v_ended := omd_dispatch._end_done(
+            v_done.family_code, v_done.partition_code, p_backend_id, v_done.claim_token,
+            v_done.task_ids
+        );
+        IF cardinality(v_ended) < cardinality(v_done.task_ids) THEN
+            p_results := p_results || coalesce(
+                (
+                    SELECT
+                        jsonb_agg(
+                            jsonb_build_object(
+                                'task_id', d.task_id, 'claim_token', v_done.claim_token,
+                                'outcome', 'S'
+                            )
+                        )
+                    FROM unnest(v_done.task_ids) AS d (task_id)
+                    WHERE d.task_id <> ALL(v_ended)
+                ),
+                '[]'
+            );
+        END IF;
+    END LOOP;
     IF p_results <> '[]' THEN
         CALL omd_dispatch.complete_tasks(p_backend_id, p_results, v_refused);
         FOREACH task_id IN ARRAY v_refused LOOP
@@ -41,7 +76,7 @@ BEGIN
         RETURN QUERY
         SELECT
             c.task_id, c.family_code, c.task_type, c.criteria, c.payload, c.execution_time,
-            c.priority, c.attempt, c.claim_token, NULL::bigint AS types_version
+            c.priority, c.attempt, c.claim_token, c.partition_code, NULL::bigint AS types_version
         FROM omd_dispatch.claim_tasks(p_backend_id, p_limit) AS c;
         IF FOUND THEN
             task_id := NULL;
@@ -55,10 +90,11 @@ END
 $complete_and_claim$;
 
 COMMENT ON FUNCTION omd_dispatch._complete_and_claim IS
-'Does complete_tasks with p_results, then claim_tasks with p_limit where that is not 0, for the '
-'worker p_backend_id. It returns each refused task as a row with its task_id alone, then the '
-'claimed tasks in starting order, and after them a row with types_version alone, the version of '
-'task_conf_type_desc. p_anew: the claim begins at the start of each lane. Errors and locks: those '
-'of both.';
+'Ends p_done, does complete_tasks with p_results, then claim_tasks with p_limit where that is not '
+'0, for the worker p_backend_id. p_done: tasks that have succeeded and have begun no run, an array'
+' of {"family_code", "partition_code", "claim_token", "task_ids"}, as they were claimed. It '
+'returns each refused task as a row with its task_id alone, then the claimed tasks in starting '
+'order, and after them a row with types_version alone, the version of task_conf_type_desc. p_anew:'
+' the claim begins at the start of each lane. Errors and locks: those of both.';
 REVOKE ALL ON FUNCTION omd_dispatch._complete_and_claim FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._complete_and_claim TO omd_runner;

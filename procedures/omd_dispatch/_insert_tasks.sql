@@ -36,6 +36,7 @@ DECLARE
     v_is_new boolean;
     v_is_due boolean := FALSE;
     v_problem text;
+    v_too_long jsonb;
     v_holder bigint;
 BEGIN
     PERFORM omd.require_read_committed();
@@ -93,6 +94,22 @@ BEGIN
         EXCEPTION
             WHEN data_exception THEN
                 v_problem := sqlerrm;
+            WHEN program_limit_exceeded THEN
+                -- The index of its lane, or of a search, has no room for it.
+                SELECT
+                    jsonb_build_object(
+                        'family_code', p_family_code,
+                        'task_type', p_task_type,
+                        'criterion', coalesce(v_names ->> g.key, g.key),
+                        'problem', sqlerrm,
+                        'task', t.n
+                    )
+                INTO v_too_long
+                FROM jsonb_array_elements(p_tasks) WITH ORDINALITY AS t (task, n)
+                CROSS JOIN LATERAL jsonb_each_text(nullif(t.task -> 'criteria', 'null')) AS g
+                ORDER BY octet_length(g.value) DESC, t.n
+                LIMIT 1;
+                PERFORM omd.raise_error('OM078', v_too_long);
         END;
         IF v_problem IS NOT NULL THEN
             PERFORM omd_dispatch._raise_invalid_criterion(

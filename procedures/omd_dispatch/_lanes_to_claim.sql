@@ -38,6 +38,10 @@ BEGIN
     FROM (
         SELECT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
         WHERE t.deliver_id = p_group
+            AND (
+                p_known IS NULL
+                OR p_known @> jsonb_build_array(jsonb_build_object('family_code', t.family_code))
+            )
         GROUP BY t.family_code
     ) AS f
     CROSS JOIN LATERAL omd_dispatch._due_lanes(f.family_code, p_group, p_now, p_known) AS d

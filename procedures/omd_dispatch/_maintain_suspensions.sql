@@ -36,22 +36,9 @@ BEGIN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
     LOOP
         EXECUTE format(
-            $sql$
-            WITH RECURSIVE marks AS (
-                SELECT min(t.suspension_id) AS id FROM %1$s AS t WHERE t.suspension_id IS NOT NULL
-                UNION ALL
-                SELECT (SELECT min(t.suspension_id) FROM %1$s AS t WHERE t.suspension_id > m.id)
-                FROM marks AS m
-                WHERE m.id IS NOT NULL
-            )
-            SELECT m.id FROM marks AS m
-            WHERE m.id IS NOT NULL AND NOT EXISTS (
-                SELECT FROM omd_dispatch.task_suspension AS s WHERE s.suspension_id = m.id
-            )
-            LIMIT 1
-            $sql$,
-            omd_dispatch._model_table(v_family_code)
-        ) INTO v_suspension_id;
+            'SELECT omd_dispatch.%I()', omd_dispatch._claim_routine(v_family_code, 'stray')
+        )
+        INTO v_suspension_id;
         IF v_suspension_id IS NOT NULL THEN
             PERFORM omd_dispatch._let_go(v_family_code, v_suspension_id, p_limit);
         END IF;

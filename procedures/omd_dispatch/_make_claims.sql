@@ -1,11 +1,11 @@
--- What creates, claims and ends tasks are the statements that run most. As text over the table of
--- a family they would be planned at each call, over all partitions, which takes longer than to
--- execute them. So each family has functions of its own, whose plans a session keeps. The settings
--- of claims make their plans right for tables of any size: indexes only, even when they were made
--- while the tables were empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner
--- from reading a whole index of an empty partition, which may be full when the plan is used. The
--- families that exist get a change of this text from sql/reference/omd_dispatch/codes.sql, at an
--- upgrade.
+-- What creates, claims and ends tasks are the statements that run most, and each second some look
+-- for claims and marks that nobody cares for any more. As text over the table of a family they
+-- would be planned at each call, over all partitions, which takes longer than to execute them. So
+-- each family has functions of its own, whose plans a session keeps. The settings of claims make
+-- their plans right for tables of any size: indexes only, even when they were made while the tables
+-- were empty or never analysed; = ANY(ARRAY[x]) instead of = x keeps the planner from reading a
+-- whole index of an empty partition, which may be full when the plan is used. The families that
+-- exist get a change of this text from sql/reference/omd_dispatch/codes.sql, at an upgrade.
 --
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
 -- member only keeps them out of each other's way. A run that goes on although its worker is gone is
@@ -126,6 +126,23 @@ DECLARE
         INTO v_ended, v_over, v_dead
         FROM ended AS e
     $end$;
+    c_lost CONSTANT text := $lost$
+        SELECT
+            jsonb_agg(
+                jsonb_build_object(
+                    'task_id', c.task_id,
+                    'claim_token', c.claim_token,
+                    'claimed_by', c.claimed_by,
+                    'outcome', 'LOST',
+                    'error', format('its worker %s is gone', c.claimed_by)
+                )
+            )
+        INTO v_lost
+        FROM (
+            SELECT t.task_id, t.claim_token, t.claimed_by FROM <table> AS t
+            WHERE t.status = 'CLAIMED' AND <whose>
+        ) AS c;
+    $lost$;
     v_routine record;
 BEGIN
     FOR v_routine IN
@@ -140,11 +157,15 @@ BEGIN
                 replace(
                     replace(
                         replace(
-                            r.body, '<table>', omd_dispatch._model_table(p_family_code, m.is_new)
+                            replace(
+                                r.body, '<table>',
+                                omd_dispatch._model_table(p_family_code, m.is_new)
+                            ),
+                            '<criteria>', omd_dispatch._criteria_sql(p_family_code, m.is_new)
                         ),
-                        '<criteria>', omd_dispatch._criteria_sql(p_family_code, m.is_new)
+                        '<slot>', CASE WHEN m.is_new THEN 't.partition_code' ELSE '0' END
                     ),
-                    '<slot>', CASE WHEN m.is_new THEN 't.partition_code' ELSE '0' END
+                    '<part>', CASE WHEN m.is_new THEN 'partition_code' ELSE 'task_type' END
                 ),
                 '<family>', quote_literal(p_family_code)
             ) AS body
@@ -218,92 +239,151 @@ BEGIN
                 'up to p_limit tasks that it has claimed, as _claim_lane says',
                 $claim$
                 #variable_conflict use_column
+                DECLARE
+                    v_part <table>.<part>%TYPE;
+                    v_free bigint[];
+                    v_held jsonb;
                 BEGIN
-                    RETURN QUERY
-                    WITH picked AS MATERIALIZED (
-                        SELECT
-                            t.task_id,
-                            t.task_type,
-                            <criteria> AS criteria,
-                            t.payload,
-                            t.execution_time,
-                            <slot> AS partition_code,
-                            CASE
-                                WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
-                                    <family>, t.task_type, <criteria>
-                                )
-                            END AS suspension_id,
-                            -- The run of a worker that was lost may go on without it.
-                            CASE
-                                WHEN t.batch_instance_id IS NOT NULL
-                                    OR t.module_instance_id IS NOT NULL
-                                    THEN nullif(
-                                        omd.instance_outcome(
-                                            t.batch_instance_id, t.module_instance_id
-                                        ),
-                                        'F'
+                    FOR v_part, v_free, v_held IN
+                        WITH picked AS MATERIALIZED (
+                            SELECT
+                                t.<part> AS part,
+                                t.task_id,
+                                CASE
+                                    WHEN p_is_guarded THEN omd_dispatch._matching_suspension(
+                                        <family>, t.task_type, <criteria>
                                     )
-                            END AS earlier
-                        FROM <table> AS t
-                        WHERE t.status = 'PENDING'
-                            AND t.suspension_id IS NULL
-                            AND t.lane = p_lane COLLATE "C"
-                            AND t.priority = p_priority
-                            AND t.execution_time <= p_now
-                            AND t.execution_time >= p_begins_at
-                            AND (
-                                p_members = 1
-                                OR t.task_id % p_members = p_position
-                                OR t.execution_time < p_now - interval '5 seconds'
-                            )
-                        ORDER BY t.execution_time, t.task_id
-                        LIMIT p_limit
-                        FOR UPDATE SKIP LOCKED
-                    ),
-                    judged AS MATERIALIZED (
-                        SELECT
-                            p.*,
-                            CASE
-                                WHEN p.suspension_id IS NOT NULL OR p.earlier = 'E' THEN 'PENDING'
-                                WHEN p.earlier = 'S' THEN 'DONE'
-                                ELSE 'CLAIMED'
-                            END AS status
-                        FROM picked AS p
-                    ),
-                    claimed AS (
-                        UPDATE <table> AS t SET
-                            status = j.status,
-                            suspension_id = j.suspension_id,
-                            execution_time = CASE
-                                WHEN j.status = 'PENDING' AND j.suspension_id IS NULL
-                                    THEN p_now + interval '1 second'
-                                ELSE t.execution_time
-                            END,
-                            outcome = CASE WHEN j.status = 'DONE' THEN 'S' ELSE t.outcome END,
-                            finished_at = CASE WHEN j.status = 'DONE' THEN p_now END,
-                            attempt = t.attempt + (j.status = 'CLAIMED')::integer,
-                            claimed_by = CASE WHEN j.status = 'CLAIMED' THEN p_backend_id END,
-                            claimed_at = CASE WHEN j.status = 'CLAIMED' THEN p_now END,
-                            claim_token = CASE WHEN j.status = 'CLAIMED' THEN p_claim_token END
-                        FROM judged AS j
-                        WHERE t.task_id = ANY(ARRAY[j.task_id]) AND <slot> = j.partition_code
-                        RETURNING
-                            j.task_id, j.task_type, j.criteria, j.payload, j.execution_time,
-                            t.attempt, j.partition_code, j.status
-                    ),
-                    freed AS (
-                        DELETE FROM omd_dispatch.mutex AS m
-                        WHERE m.task_id = ANY(
-                            ARRAY(SELECT c.task_id FROM claimed AS c WHERE c.status = 'DONE')
+                                END AS suspension_id,
+                                -- The run of a worker that was lost may go on without it.
+                                CASE
+                                    WHEN t.batch_instance_id IS NOT NULL
+                                        OR t.module_instance_id IS NOT NULL
+                                        THEN (
+                                            SELECT o.outcome FROM omd.instance_outcome(
+                                                t.batch_instance_id, t.module_instance_id
+                                            ) AS o (outcome)
+                                            WHERE o.outcome IN ('E', 'S')
+                                        )
+                                END AS earlier
+                            FROM <table> AS t
+                            WHERE t.status = 'PENDING'
+                                AND t.suspension_id IS NULL
+                                AND t.lane = p_lane COLLATE "C"
+                                AND t.priority = p_priority
+                                AND t.execution_time <= p_now
+                                AND t.execution_time >= p_begins_at
+                                AND (
+                                    p_members = 1
+                                    OR t.task_id % p_members = p_position
+                                    OR t.execution_time < p_now - interval '5 seconds'
+                                )
+                            ORDER BY t.execution_time, t.task_id
+                            LIMIT p_limit
+                            FOR UPDATE SKIP LOCKED
                         )
-                    )
-                    SELECT
-                        c.task_id, c.task_type, c.criteria, c.payload, c.execution_time, c.attempt,
-                        c.partition_code, c.status <> 'CLAIMED' AS is_held
-                    FROM claimed AS c
-                    ORDER BY c.execution_time, c.task_id;
+                        SELECT
+                            p.part,
+                            array_agg(p.task_id) FILTER (
+                                WHERE p.suspension_id IS NULL AND p.earlier IS NULL
+                            ),
+                            jsonb_agg(p) FILTER (
+                                WHERE p.suspension_id IS NOT NULL OR p.earlier IS NOT NULL
+                            )
+                        FROM picked AS p
+                        GROUP BY p.part
+                    LOOP
+                        RETURN QUERY
+                        UPDATE <table> AS t SET
+                            status = 'CLAIMED',
+                            attempt = t.attempt + 1,
+                            finished_at = NULL,
+                            claimed_by = p_backend_id,
+                            claimed_at = p_now,
+                            claim_token = p_claim_token
+                        WHERE t.<part> = v_part AND t.task_id = ANY(v_free)
+                        RETURNING
+                            t.task_id, t.task_type, <criteria>, t.payload, t.execution_time,
+                            t.attempt, <slot>, FALSE;
+                        CONTINUE WHEN v_held IS NULL;
+                        RETURN QUERY
+                        WITH held AS (
+                            UPDATE <table> AS t SET
+                                status = CASE
+                                    WHEN h.suspension_id IS NULL AND h.earlier = 'S' THEN 'DONE'
+                                    ELSE 'PENDING'
+                                END,
+                                suspension_id = h.suspension_id,
+                                execution_time = CASE
+                                    WHEN h.suspension_id IS NULL AND h.earlier = 'E'
+                                        THEN p_now + interval '1 second'
+                                    ELSE t.execution_time
+                                END,
+                                outcome = CASE
+                                    WHEN h.suspension_id IS NULL AND h.earlier = 'S' THEN 'S'
+                                    ELSE t.outcome
+                                END,
+                                finished_at = CASE
+                                    WHEN h.suspension_id IS NULL AND h.earlier = 'S' THEN p_now
+                                END
+                            FROM jsonb_to_recordset(v_held) AS h (
+                                task_id bigint, suspension_id bigint, earlier text
+                            )
+                            WHERE t.<part> = v_part AND t.task_id = ANY(ARRAY[h.task_id])
+                            RETURNING t.task_id, t.status
+                        ),
+                        freed AS (
+                            DELETE FROM omd_dispatch.mutex AS m
+                            WHERE m.task_id = ANY(
+                                ARRAY(SELECT h.task_id FROM held AS h WHERE h.status = 'DONE')
+                            )
+                        )
+                        SELECT
+                            h.task_id, NULL::text, NULL::jsonb, NULL::jsonb, p_now, 0, 0, TRUE
+                        FROM held AS h;
+                    END LOOP;
                 END
                 $claim$
+            ),
+            (
+                'done',
+                'p_backend_id text, p_partition_code integer, p_claim_token bigint,'
+                ' p_task_ids bigint[]',
+                'bigint[]',
+                'VOLATILE',
+                c_indexes_only,
+                'the tasks that it has ended, as _end_done says',
+                $done$
+                DECLARE
+                    v_ended bigint[];
+                    v_over bigint[];
+                BEGIN
+                    WITH ended AS (
+                        UPDATE <table> AS t SET
+                            status = 'DONE',
+                            outcome = 'S',
+                            error = NULL,
+                            finished_at = clock_timestamp(),
+                            claimed_by = NULL,
+                            claimed_at = NULL,
+                            claim_token = NULL,
+                            cancel_requested = FALSE
+                        WHERE <slot> = p_partition_code
+                            AND t.task_id = ANY(p_task_ids)
+                            AND t.claimed_by = p_backend_id
+                            AND t.claim_token = p_claim_token
+                        RETURNING t.task_id, t.key_hash
+                    )
+                    SELECT
+                        array_agg(e.task_id),
+                        array_agg(e.task_id) FILTER (WHERE e.key_hash IS NOT NULL)
+                    INTO v_ended, v_over
+                    FROM ended AS e;
+                    IF v_over IS NOT NULL THEN
+                        DELETE FROM omd_dispatch.mutex AS m WHERE m.task_id = ANY(v_over);
+                    END IF;
+                    RETURN v_ended;
+                END
+                $done$
             ),
             (
                 'end',
@@ -345,6 +425,67 @@ BEGIN
                     RETURN v_all;
                 END
                 $sql$
+            ),
+            (
+                'lost',
+                'p_backend_id text, p_limit bigint',
+                'jsonb',
+                'VOLATILE',
+                c_indexes_only,
+                'the claims that _settle_claims is to settle',
+                'DECLARE v_lost jsonb; BEGIN IF p_backend_id IS NULL THEN'
+                || replace(
+                    c_lost, '<whose>', $dead$
+                    NOT EXISTS (
+                        SELECT FROM omd_dispatch.backend_registration AS b
+                        WHERE b.backend_id = t.claimed_by
+                    )
+                    LIMIT p_limit
+                    FOR UPDATE SKIP LOCKED
+                    $dead$
+                )
+                || 'ELSE'
+                || replace(c_lost, '<whose>', 't.claimed_by = p_backend_id LIMIT p_limit')
+                || $lost$
+                    END IF;
+                    IF v_lost IS NOT NULL THEN
+                        PERFORM nextval('omd_dispatch.due_again');
+                    END IF;
+                    RETURN v_lost;
+                END
+                $lost$
+            ),
+            (
+                'stray',
+                '',
+                'bigint',
+                'STABLE',
+                c_indexes_only,
+                'a suspension that has gone and still marks tasks',
+                $stray$
+                BEGIN
+                    RETURN (
+                        WITH RECURSIVE marks AS (
+                            SELECT min(t.suspension_id) AS id
+                            FROM <table> AS t
+                            WHERE t.suspension_id IS NOT NULL
+                            UNION ALL
+                            SELECT (
+                                SELECT min(t.suspension_id) FROM <table> AS t
+                                WHERE t.suspension_id > m.id
+                            )
+                            FROM marks AS m
+                            WHERE m.id IS NOT NULL
+                        )
+                        SELECT m.id FROM marks AS m
+                        WHERE m.id IS NOT NULL AND NOT EXISTS (
+                            SELECT FROM omd_dispatch.task_suspension AS s
+                            WHERE s.suspension_id = m.id
+                        )
+                        LIMIT 1
+                    );
+                END
+                $stray$
             ),
             (
                 'create',

@@ -11,9 +11,6 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
-SET enable_bitmapscan = off
-SET jit = off
 AS $settle_claims$
 DECLARE
     v_family_code text;
@@ -25,39 +22,12 @@ BEGIN
     LOOP
         PERFORM omd_dispatch._hold_model(v_family_code);
         EXECUTE format(
-            $sql$
-            SELECT
-                jsonb_agg(
-                    jsonb_build_object(
-                        'task_id', c.task_id,
-                        'claim_token', c.claim_token,
-                        'claimed_by', c.claimed_by,
-                        'outcome', 'LOST',
-                        'error', format('its worker %%s is gone', c.claimed_by)
-                    )
-                )
-            FROM (
-                SELECT t.task_id, t.claim_token, t.claimed_by FROM %s AS t
-                WHERE t.status = 'CLAIMED'
-                    AND CASE
-                        WHEN $1 IS NULL THEN NOT EXISTS (
-                            SELECT FROM omd_dispatch.backend_registration AS b
-                            WHERE b.backend_id = t.claimed_by
-                        )
-                        ELSE t.claimed_by = $1
-                    END
-                LIMIT $2
-                %s
-            ) AS c
-            $sql$,
-            omd_dispatch._model_table(v_family_code),
-            CASE WHEN p_backend_id IS NULL THEN 'FOR UPDATE SKIP LOCKED' ELSE '' END
+            'SELECT omd_dispatch.%I($1, $2)', omd_dispatch._claim_routine(v_family_code, 'lost')
         )
         INTO v_results
         USING p_backend_id, p_limit;
         IF v_results IS NOT NULL THEN
             v_all := v_all + cardinality(omd_dispatch._end_claims(v_family_code, NULL, v_results));
-            PERFORM nextval('omd_dispatch.due_again');
         END IF;
     END LOOP;
     RETURN v_all;

@@ -89,13 +89,26 @@ BEGIN
         FROM unnest(p_criteria) WITH ORDINALITY AS u (criterion, n)
         GROUP BY u.criterion
     ) AS c;
-    EXECUTE format(
-        'CREATE INDEX %1$I ON %2$s (%4$s, task_id DESC); CREATE INDEX ON %3$s (%4$s, task_id DESC)',
-        v_index,
-        omd_dispatch._data_table(p_family_code),
-        omd_dispatch._data_table(p_family_code, '_swap'),
-        v_columns
-    );
+    BEGIN
+        EXECUTE format(
+            'CREATE INDEX %1$I ON %2$s (%4$s, task_id DESC);'
+            ' CREATE INDEX ON %3$s (%4$s, task_id DESC)',
+            v_index,
+            omd_dispatch._data_table(p_family_code),
+            omd_dispatch._data_table(p_family_code, '_swap'),
+            v_columns
+        );
+    EXCEPTION
+        WHEN program_limit_exceeded THEN
+            PERFORM omd.raise_error(
+                'OM013',
+                jsonb_build_object(
+                    'argument', 'p_criteria',
+                    'value', left(p_criteria::text, 60),
+                    'expected', format('criteria with shorter values (%s)', sqlerrm)
+                )
+            );
+    END;
     CALL omd_dispatch._name_indexes(omd_dispatch._data_table(p_family_code));
 END
 $allow_search$;
@@ -103,8 +116,9 @@ $allow_search$;
 COMMENT ON PROCEDURE omd_dispatch.allow_search IS
 'Allows searches of the family p_family_code that give all of some criteria, and creates the index'
 ' p_index_name on them, which serves the search. p_criteria: these criteria; NULL removes both. '
-'Errors: OM005: p_family_code or p_index_name is NULL; OM013: a name is not allowed; OM070: the '
-'family is unknown; OM075: it lacks a criterion. Locks: the family; its table against writes while'
-' the index is built. Call again when the answer was lost.';
+'Errors: OM005: p_family_code or p_index_name is NULL; OM013: a name is not allowed, or a task has'
+' a value too long for the index; OM070: the family is unknown; OM075: it lacks a criterion. '
+'Locks: the family; its table against writes while the index is built. Call again when the answer '
+'was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.allow_search FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.allow_search TO omd_admin;

@@ -42,7 +42,7 @@ DECLARE
     v_shares integer[];
     v_members integer;
     v_held integer;
-    v_row record;
+    v_is_held boolean;
 BEGIN
     PERFORM omd.require_read_committed();
     IF p_limit IS NULL THEN
@@ -112,7 +112,8 @@ BEGIN
             FOREACH v_members IN ARRAY v_shares LOOP
                 LOOP
                     v_held := 0;
-                    FOR v_row IN
+                    FOR task_id, task_type, criteria, payload, execution_time, attempt,
+                        partition_code, v_is_held IN
                         SELECT c.* FROM omd_dispatch._claim_lane(
                             v_lane.family_code, v_lane.lane, v_lane.priority,
                             CASE WHEN v_lane.is_guarded THEN least(v_free, v_marks) ELSE v_free END,
@@ -120,20 +121,13 @@ BEGIN
                             v_lane.execution_time, v_lane.is_guarded
                         ) AS c
                     LOOP
-                        IF v_row.is_held THEN
+                        IF v_is_held THEN
                             v_held := v_held + 1;
-                            CONTINUE;
+                        ELSE
+                            v_free := v_free - 1;
+                            v_left := v_left - 1;
+                            RETURN NEXT;
                         END IF;
-                        task_id := v_row.task_id;
-                        task_type := v_row.task_type;
-                        criteria := v_row.criteria;
-                        payload := v_row.payload;
-                        execution_time := v_row.execution_time;
-                        attempt := v_row.attempt;
-                        partition_code := v_row.partition_code;
-                        RETURN NEXT;
-                        v_free := v_free - 1;
-                        v_left := v_left - 1;
                     END LOOP;
                     v_marks := v_marks - v_held;
                     -- Tasks that were only marked leave room for others.

@@ -73,8 +73,8 @@ COMMENT ON PROCEDURE omd_dispatch.create_tasks IS
 ' there. Returns p_task_ids, in their order, and p_created, how many are new. Errors: OM005: '
 'family, type or p_tasks is NULL; OM013: an argument is not allowed; OM014: the isolation level is'
 ' not read committed; OM070, OM071: family or type is unknown; OM075: the model lacks a criterion;'
-' OM076: a criterion is missing; OM077: one is forbidden; OM078: a value is not of its type; '
-'OM170: a live task has the key. Locks: the keys; it waits for those who create or end a task with'
-' one of them.';
+' OM076: a criterion is missing; OM077: one is forbidden; OM078: a value is not of its type, or '
+'too long for an index; OM170: a live task has the key. Locks: the keys; it waits for those who '
+'create or end a task with one of them.';
 REVOKE ALL ON PROCEDURE omd_dispatch.create_tasks FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.create_tasks TO omd_runner, omd_admin;

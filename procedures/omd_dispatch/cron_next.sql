@@ -75,7 +75,10 @@ BEGIN
             'p_time_zone', p_time_zone, 'a name in pg_timezone_names',
             omd_dispatch._is_time_zone(p_time_zone)
         ),
-        ('p_after', p_after::text, 'a finite time',  isfinite(p_after))
+        (
+            'p_after', p_after::text, 'a time from the year 1 to 9999',
+            p_after BETWEEN '0001-01-01' AND '9999-12-31'
+        )
     ) AS w (argument, value, expected, is_right)
     WHERE NOT coalesce(w.is_right, FALSE)
     LIMIT 1;

@@ -160,13 +160,25 @@ BEGIN
         PERFORM pg_advisory_xact_lock(
             hashtextextended('omd_dispatch model ' || p_family_code, 7302500)
         );
-        EXECUTE format(
-            'UPDATE %s AS t SET lane = omd_dispatch._lane($2, %s)'
-            ' WHERE t.task_type = $1 AND (t.status = ''CLAIMED'' OR t.suspension_id IS NOT NULL'
-            ' OR (t.status = ''PENDING'' AND t.suspension_id IS NULL))',
-            omd_dispatch._model_table(p_family_code),
-            omd_dispatch._criteria_sql(p_family_code)
-        ) USING p_task_type, v_new;
+        BEGIN
+            EXECUTE format(
+                'UPDATE %s AS t SET lane = omd_dispatch._lane($2, %s)'
+                ' WHERE t.task_type = $1 AND (t.status = ''CLAIMED'' OR t.suspension_id IS NOT NULL'
+                ' OR (t.status = ''PENDING'' AND t.suspension_id IS NULL))',
+                omd_dispatch._model_table(p_family_code),
+                omd_dispatch._criteria_sql(p_family_code)
+            ) USING p_task_type, v_new;
+        EXCEPTION
+            WHEN program_limit_exceeded THEN
+                PERFORM omd.raise_error(
+                    'OM013',
+                    jsonb_build_object(
+                        'argument', 'p_limit_criterion',
+                        'value', v_new.limit_criterion,
+                        'expected', format('one with shorter values (%s)', sqlerrm)
+                    )
+                );
+        END;
         PERFORM omd_dispatch._tell_due(v_new.deliver_id);
     END IF;
 END

@@ -64,8 +64,14 @@ BEGIN
                 END,
                 v_given.value, v_given.data_type
             ) INTO v_value;
+            INSERT INTO omd_dispatch.task_suspension_criteria (
+                suspension_id, criterion, criterion_value
+            )
+            SELECT p_suspension_id, v_given.criterion, v_value
+            WHERE v_value IS NOT NULL
+            ON CONFLICT DO NOTHING;
         EXCEPTION
-            WHEN data_exception THEN
+            WHEN data_exception OR program_limit_exceeded THEN
                 v_problem := sqlerrm;
         END;
         IF v_problem IS NOT NULL OR v_value IS NULL OR v_given.kind IN ('object', 'array') THEN
@@ -78,11 +84,6 @@ BEGIN
                 )
             );
         END IF;
-        INSERT INTO omd_dispatch.task_suspension_criteria (
-            suspension_id, criterion, criterion_value
-        )
-        VALUES (p_suspension_id, v_given.criterion, v_value)
-        ON CONFLICT DO NOTHING;
     END LOOP;
     p_held := omd_dispatch._mark_suspended(p_suspension_id, 10000);
     PERFORM omd.write_event(
@@ -104,6 +105,7 @@ COMMENT ON PROCEDURE omd_dispatch.suspend IS
 'now; of many tasks the rest is marked later, but all are held at once. Tasks that run go on. '
 'Errors: OM005: p_family_code is NULL; OM013: p_criteria; OM014: the isolation level is not read '
 'committed; OM070, OM071: family or type is unknown; OM075: the model lacks a criterion; OM078: a '
-'value is not of its type; OM173: the old model is master. Locks: the tasks that it marks.';
+'value is not of its type, or too long for an index; OM173: the old model is master. Locks: the '
+'tasks that it marks.';
 REVOKE ALL ON PROCEDURE omd_dispatch.suspend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.suspend TO omd_admin;

@@ -1,6 +1,6 @@
--- The newest export is that whose run began last, since those of an agreement run one after the
--- other. What was undone after it was created may be among its rows, and may come back as other
--- rows at the same moment; then nothing is known about what the receiver has, and all rows go again.
+-- The newest export is the one whose run began last, since runs of an agreement follow each other.
+-- What was undone after it was created may be among its rows, and may come back at the same moment
+-- with other values. Then nobody knows what the receiver has, and all rows go again.
 
 CREATE OR REPLACE FUNCTION omd_facts._export_since(
     p_export omd_facts.export,

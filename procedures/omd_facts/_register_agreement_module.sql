@@ -1,5 +1,5 @@
--- Under each agreement of the facts runs one Module, so that agreements of one interface run side by
--- side. What these Modules write is not theirs to take back.
+-- Each agreement of the facts has a Module of its own, so that agreements of one interface run side
+-- by side. What such a Module writes is not its to take back.
 
 CREATE OR REPLACE FUNCTION omd_facts._register_agreement_module(
     p_interface_id integer,

@@ -36,7 +36,7 @@ BEGIN
     ELSIF jsonb_typeof(p_manifest) <> 'object' THEN
         PERFORM omd_facts._raise_export('p_manifest', p_manifest::text, 'it must be an object');
     END IF;
-    SELECT sum(r.value::text::bigint) INTO v_rows
+    SELECT sum(r.value::text::bigint)::bigint INTO v_rows
     FROM jsonb_path_query(p_manifest, 'lax $.entities[*].rows ? (@.type() == "number")') AS r (value)
     WHERE r.value::text ~ '^\d{1,18}$';
     UPDATE omd_facts.export AS x SET

@@ -63,6 +63,13 @@
 \ir ../../migrations/V022__instances_of_tasks.sql
 \endif
 
+\set checksum '3d3bc89da53f5676b4012892ac10eb7325d5ee2bd3bb335769adcb49bb0a6b27'
+\set migration 'V028__row_counts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V028__row_counts.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -79,6 +86,7 @@
 \ir ../../procedures/omd/_quote_column.sql
 \ir ../../procedures/omd/_quote_value.sql
 \ir ../../procedures/omd/target_relation.sql
+\ir ../../procedures/omd/json_items.sql
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/_column_is_indexed.sql
@@ -205,6 +213,7 @@
 \ir ../../procedures/omd/previous_module_instance.sql
 \ir ../../procedures/omd/record_load_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
+\ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
 \ir ../../procedures/omd/heartbeat.sql
 \ir ../../procedures/omd/fence.sql

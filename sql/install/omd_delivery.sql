@@ -22,7 +22,6 @@
 -- Model
 \ir ../../procedures/omd_delivery/_text.sql
 \ir ../../procedures/omd_delivery/_flag.sql
-\ir ../../procedures/omd_delivery/_items.sql
 \ir ../../procedures/omd_delivery/_names.sql
 \ir ../../procedures/omd_delivery/_without_nulls.sql
 \ir ../../procedures/omd_delivery/_data_type.sql
@@ -108,6 +107,7 @@
 
 -- Creation
 \ir ../../procedures/omd_delivery/_delivered_entities.sql
+\ir ../../procedures/omd_delivery/_bound_entities.sql
 \ir ../../procedures/omd_delivery/_contexts.sql
 \ir ../../procedures/omd_delivery/_require_contexts.sql
 \ir ../../procedures/omd_delivery/_overtaken.sql
@@ -157,6 +157,7 @@
 \ir ../../procedures/omd_delivery/apply_delta.sql
 \ir ../../procedures/omd_delivery/_revert_entity.sql
 \ir ../../procedures/omd_delivery/revert_delivery.sql
+\ir ../../procedures/omd_delivery/persist_deliveries.sql
 \ir ../../procedures/omd_delivery/_purge_delivery.sql
 \ir ../../procedures/omd_delivery/purge_deliveries.sql
 
@@ -193,6 +194,7 @@
 \ir ../views/omd_delivery/delivery_agreements.sql
 \ir ../views/omd_delivery/delivery_models.sql
 \ir ../views/omd_delivery/delivery_constraints.sql
+\ir ../views/omd_delivery/delivery_thresholds.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

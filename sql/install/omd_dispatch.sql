@@ -7,6 +7,13 @@
 \ir ../../migrations/V021__dispatch.sql
 \endif
 
+\set checksum '374527d433789ff7ccbe18dc376797d5da4aedb0bca7362e4fa30675b69a7226'
+\set migration 'V029__done_tasks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V029__done_tasks.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 
@@ -74,6 +81,7 @@
 \ir ../../procedures/omd_dispatch/claim_tasks.sql
 \ir ../../procedures/omd_dispatch/_tell_dead.sql
 \ir ../../procedures/omd_dispatch/_end_claims.sql
+\ir ../../procedures/omd_dispatch/_end_done.sql
 \ir ../../procedures/omd_dispatch/complete_tasks.sql
 \ir ../../procedures/omd_dispatch/_complete_and_claim.sql
 \ir ../../procedures/omd_dispatch/_give_back.sql

@@ -38,7 +38,7 @@ AUDIT = (
 TYPES = {
     "bigint": "bigint",
     "int": "integer",
-    "decimal(15,2)": "numeric(15, 2)",
+    "decimal(15,2)": "numeric(15,2)",
     "date": "date",
     "string": "text",
 }
@@ -62,12 +62,14 @@ def in_spark(df: DataFrame) -> tuple[int, int]:
     return rows, int(total)
 
 
-def in_postgresql(conn: psycopg.Connection[Any], table: str, columns: list[str]) -> tuple[int, int]:
+def in_postgresql(
+    conn: psycopg.Connection[Any], table: str, columns: list[str], condition: str = "TRUE"
+) -> tuple[int, int]:
     """Return the same for a table."""
     row = f"concat_ws('|', {', '.join(columns)})"
     hashed = f"('x' || substr(md5({row}), 1, 15))::bit(60)::bigint"
     with conn.cursor(row_factory=tuple_row) as cursor:
-        cursor.execute(f"SELECT count(*), sum({hashed}) FROM {table}".encode())
+        cursor.execute(f"SELECT count(*), sum({hashed}) FROM {table} WHERE {condition}".encode())
         found = cursor.fetchone()
     assert found is not None
     return found[0], int(found[1])

@@ -76,7 +76,8 @@ SILENT = {
     "dispatch maintain", "dispatch purge", "dispatch set-migration-status", "model", "delivery",
     "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",
     "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
-    "delivery purge",
+    "delivery persist", "delivery purge", "decision", "decision activate", "decision deactivate",
+    "decision purge",
 }  # fmt: skip
 
 

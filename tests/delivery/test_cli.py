@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+import omd
 from omd.delivery import rows
 
 if TYPE_CHECKING:
@@ -116,6 +118,30 @@ def test_a_file_is_compared_applied_shown_and_then_changes_nothing(
     assert agreement["entities"] == ["customer", "orders"]
 
 
+def test_a_key_of_many_digits_keeps_them(omd_: Command, tmp_path: Path, dsn: str) -> None:
+    """A float has 15 digits; the key that is named must be found among the rows."""
+    digits = "1234567890123456.7891"
+    path = tmp_path / "coin.yaml"
+    path.write_text(
+        "{interface: coin, entities: [{name: coin, key: [nbr],"
+        " attributes: [{name: nbr, type: 'numeric(20,4)'}]}], tenants: [{tenant: t}],"
+        f" agreements: [{{agreement: a, tenant: t, context: {{coin: [{{nbr: {digits}}}]}}}}]}}",
+        encoding="utf-8",
+    )
+    told(omd_("model", "apply", str(path)))
+    shown = told(omd_("model", "show", "coin", "--agreements"))
+    assert digits in shown
+    path.write_text(shown, encoding="utf-8")
+    assert told(omd_("model", "diff", str(path))) == ""
+    with omd.connect(dsn) as control:
+        room = control.delivery
+        made = room.create_delivery("a", context={"coin": [{"nbr": Decimal(digits)}]})
+        room.report_loaded(made.delivery_id)
+        room.begin_delivery(made.delivery_id)
+        (planned,) = room.validation_plan(made.delivery_id, 2)["entities"]
+        assert planned["context"]["named"] == [{"nbr": Decimal(digits)}]
+
+
 def test_every_problem_of_a_file_is_told_with_its_line(
     omd_: Command, file: Callable[..., str], room: Room
 ) -> None:
@@ -126,6 +152,7 @@ def test_every_problem_of_a_file_is_told_with_its_line(
     }
     done = omd_("model", "apply", file(**bad), "--no-spark")
     assert told(done, 1) == ""
+    assert f"omd model diff {file(**bad)}" in done.stderr  # the next command, not one of psql
     for line in (
         "shop.yaml:7: entities[0].attributes[0].type: expected: boolean",
         "shop.yaml:5: entities[0].keys: unknown key",
@@ -133,6 +160,8 @@ def test_every_problem_of_a_file_is_told_with_its_line(
         "SQLSTATE: OM030",
     ):
         assert line in done.stderr
+    done = omd_("model", "diff", file(**{'"numeric(12,2)"': "money"}))
+    assert done.stderr.count("shop.yaml:") == 1
     done = omd_("model", "diff", file(**{"orders.positive: {": "orders.negative: {"}))
     assert 'shop.yaml:18: settings["orders.negative"]: there is no such' in done.stderr
     for replaced, hint in (
@@ -233,18 +262,22 @@ def test_a_receipt_says_what_became_of_a_delivery_why_and_what_to_do(
     found_.apply()
     assert "The delivery was accepted, with findings" in page(found_.id)
 
-    bad = shop.run(3)
+    bad = shop.run(3, entities={"customer": {"rows": 11}, "orders": "FULL"})
     bad.measure(1, {"orders.positive": 3, "customer.primary_key": {"rows": 1, "existing": 1}})
     bad.verdict(1)
     shown = page(bad.id)
     for text in (
         "The delivery was rejected",
         "orders: rows that break the rule positive: 3 of 10; allowed: 2.",
+        "announced",
         "customer: rows without a key, or with the key of another row: 2 of 10, of them 1 that",
         "Correct the data and deliver again",
-        f"omd delivery quarantine {bad.id}",
+        "Ask whoever has received the delivery to show you the rows.",
     ):
         assert text in shown, text
+    said = told(omd_("delivery", "receipt", str(bad.id)))
+    assert f"omd delivery quarantine {bad.id}" in said
+    assert "left out" not in said.partition("Rules broken")[2]  # nothing is done to its rows
     receipt = found(omd_("delivery", "receipt", str(bad.id), "--output", "json"))
     assert receipt == shop.receipt(bad.id)
 
@@ -283,6 +316,10 @@ def test_a_receipt_says_what_became_of_a_delivery_why_and_what_to_do(
     assert "The delivery is at work" in page(died.id)
     shop.call("fail_delivery", delivery_id=died.id, attempt=died.attempt)
     assert f"omd delivery resume {died.id}" in page(died.id)
+    shop.begin(died.id, lease="1 microsecond")
+    shown = page(died.id)
+    assert "It waits for begin_delivery, since its run is dead." in shown
+    assert f"omd delivery resume {died.id}" in shown
 
 
 def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Command) -> None:
@@ -309,7 +346,7 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
                 "constraint_codes": codes,
                 "is_skipped": True,
                 "raw": {"nbr": str(n), "amount": HOSTILE},
-                "staged_from": "orders.csv",
+                "staged_from": "file:/somewhere/deep/inside/of/a/disk/orders.csv",
             }
             for n, codes in enumerate((["orders.positive"], ["orders.of", "orders.positive"]))
         ],
@@ -323,7 +360,9 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
         omd_("delivery", "quarantine", id_, "--constraint", "orders.of", "--output", "json")
     )
     assert row["raw"] == {"nbr": "1", "amount": HOSTILE}
-    assert not set(told(omd_("delivery", "quarantine", id_))) & {"\x1b", "\u202e"}
+    table = told(omd_("delivery", "quarantine", id_))
+    assert not set(table) & {"\x1b", "\u202e"}
+    assert re.search(r"orders\.of, orders\.positive +True .* orders\.csv\n", table)
 
     [row] = found(omd_("delivery", "list", "--status", "accepted", "--output", "json"))
     assert (row["agreement_code"], row["verdict"]) == ("a", "ACCEPTED")
@@ -348,9 +387,13 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
     ]
     assert re.search(r"verdict +ACCEPTED\n", told(omd_("delivery", "show", id_)))
     assert omd_("delivery", "purge", "--keep", "0 s").stderr == "Deliveries purged: 0.\n"
-    shop.persist(shown["queue_id"])
+    assert omd_("delivery", "persist", "shop").stderr == "Deliveries persisted: 1.\n"
     assert omd_("delivery", "purge", "--keep", "0 s").stderr == "Deliveries purged: 1.\n"
-    assert found(omd_("delivery", "quarantine", id_, "--output", "json")) == []
+    done = omd_("delivery", "quarantine", id_, "--output", "json")
+    assert (found(done), done.stderr) == (
+        [],
+        f"Run 1 of delivery {id_} has registered no samples.\n",
+    )
     assert "SQLSTATE: OM136" in omd_("delivery", "remove-tenant", "t").stderr
     for command in ("show", "receipt", "quarantine"):
         assert "SQLSTATE: OM034" in omd_("delivery", command, "999999").stderr

@@ -266,3 +266,96 @@ def test_a_derived_entity_is_delivered_with_what_it_comes_from(shop: Shop) -> No
     run.write("busy", ("N", "NL"))
     assert run.apply()["row_counts"]["busy"] == {"N": 1, "A": 0, "R": 0}
     assert shop.receipt(run.id)["is_complete"] is False
+
+
+def test_a_bound_tenant_stays_within_what_its_agreement_names(shop: Shop) -> None:
+    """Whatever it says: no Full entity below reaches rows that belong to others."""
+    shop.deploy(orders(context_filter=True))
+    shop.agree("a", context={"organization": [{"code": "NL"}]})
+    organization, order = ("organization", "CONTEXT"), ("orders", "CONTEXT")
+    refused: list[dict[str, Any]] = [
+        {"entities": {"line": {"context": "ALL"}}},
+        {"entities": {"line": {"context": "ROWS"}}},
+        {"entities": ["line"], "context": {"orders": [{"o": "O9"}]}},
+        {"entities": ["line"], "context": {"line": [{"o": "O9", "nbr": "1"}]}},
+        {"entities": ["line", "organization"]},
+    ]
+    for arguments in refused:
+        at = {"agreement_code": "a", "snapshot_datetime": "2020-02-01Z"}
+        detail = shop.refused("OM039", "create_delivery", **at, **arguments)
+        assert (detail["entity"], detail["parents"]) == ("line", "orders"), arguments
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        (
+            {"orders": "FULL", "line": {"context": "ALL"}},
+            {"orders": ("FILTERED", organization), "line": ("FILTERED", order)},
+        ),
+        (
+            {"orders": {"context": "ROWS"}, "line": {"context": "ROWS"}},
+            {"orders": ("FILTERED", organization), "line": ("FILTERED", order)},
+        ),
+        (
+            {"orders": "DELTA", "line": "FULL"},
+            {"orders": ("KEYS", ("organization", "NAMED")), "line": ("FILTERED", order)},
+        ),
+        ({"line": "DELTA"}, {"line": ("KEYS",)}),
+    ]
+    for day, (entities, expected) in enumerate(cases, 1):
+        assert contexts(shop, day, entities=entities) == expected, entities
+    # What the agreement names may also limit it directly.
+    model = orders(context_filter=True)
+    line = entity(
+        "line",
+        ["o", "nbr", "org"],
+        relationships=[parent("orders", ["o"]), parent("organization", ["org"])],
+    )
+    shop.call("deploy_model", model={**model, "entities": [line, *model["entities"][1:]]})
+    assert contexts(shop, 19, entities={"line": {"context": "ALL"}}) == {
+        "line": ("FILTERED", organization)
+    }
+    shop.call("deploy_model", model=model)
+    # Nor does a delivery that was created before the tenant was bound.
+    shop.agree("a", context={})
+    waiting = shop.load(21, entities={"line": {"context": "ALL"}})
+    shop.agree("a", context={"organization": [{"code": "NL"}]})
+    shop.refused("OM039", "begin_delivery", delivery_id=waiting)
+
+
+def test_what_is_derived_from_a_part_is_a_part(shop: Shop) -> None:
+    """What is missing in it may be derived from the orders of others, which are not delivered."""
+    nl = {"organization": [{"code": "NL"}]}
+    derived = {"from": ["orders"], "query": "SELECT org FROM orders"}
+    whole, keys, part = ("ALL",), ("KEYS",), ("FILTERED", ("organization", "CONTEXT"))
+
+    def busy(**more: Any) -> dict[str, Any]:
+        model = orders(context_filter=True)
+        model["entities"].append(entity("busy", ["org"], derived=derived, **more))
+        return model
+
+    def planned(day: int, **arguments: Any) -> tuple[Any, ...]:
+        return tuple(contexts(shop, day, **arguments)["busy"])
+
+    shop.deploy(busy())
+    free = {"orders": "FULL", "busy": {"context": "ALL"}}
+    assert planned(1, entities={"orders": {"context": "ALL"}}) == whole
+    assert planned(2, entities=["orders"], context=nl) == keys
+    assert planned(3, entities=free, context=nl) == whole  # the query may be so
+    run = shop.run(4, entities=["orders"], context=nl)
+    run.measure(1, busy={"rows_delivered": 0})
+    run.verdict(1)
+    run.measure(2, busy={"rows_delivered": 0})
+    assert run.verdict(2)["verdict"] == "ACCEPTED"  # nothing of it is no lost file
+    shop.call("cancel_delivery", delivery_id=run.id, reason="enough")
+    shop.agree("a", context=nl)
+    for day, bound in enumerate(({}, {"context": {"busy": [{"org": "DE"}]}}), 5):
+        assert planned(day, entities=free, **bound) == keys
+    # A filter says what it is about.
+    shop.call("deploy_model", model=busy(relationships=[parent("organization", ["org"])]))
+    assert planned(7, entities=free) == part
+    # What is derived may be the parent of what it is derived from.
+    shop.agree("a", context={})
+    model = busy()
+    model["entities"][1]["relationships"].append(parent("busy", ["org"], context_filter=True))
+    shop.call("deploy_model", model=model)
+    found = contexts(shop, 8, entities=["orders", "organization"])
+    assert found == dict.fromkeys(("organization", "orders", "busy"), whole)
+    assert planned(9, entities=["orders"], context=nl) == keys

@@ -324,12 +324,48 @@ def test_the_facts_take_items_in_order_and_may_put_them_back(shop: Shop) -> None
     assert shop.one(unfinished, interface_id) == one.id
     for queue_id in (1, 2):
         shop.persist(queue_id)
-    assert shop.call("purge_deliveries", keep="1 hour")["purged"] == 0
+    for keep in ("1 hour", "290000 years"):  # the year of the latter is none of PostgreSQL
+        assert shop.call("purge_deliveries", keep=keep)["purged"] == 0
     assert shop.call("purge_deliveries", keep="0")["purged"] == 2
     assert shop.one(f"SELECT count(*) FROM {shop.delta('customer')}") == 0
     assert item_error(shop, "requeue_item", 2) == "OM135"
     assert shop.receipt(two.id)["entities"][0]["rows_changed"] == 1
     assert shop.call("purge_deliveries", keep="0")["purged"] == 0
+
+
+def test_an_administrator_ends_deliveries_that_no_facts_take(
+    shop: Shop, shops: Callable[..., Shop]
+) -> None:
+    shop.deploy()
+    admin = shops(role="omd_admin")
+    rows = {"customer": [("N", 1, "a")]}
+    one, _ = shop.accept(1, rows)
+    two, _ = shop.accept(2, {"customer": [("A", 1, "b")]})
+    forget = shop.load(3, entities={"customer": "DELTA"}, delete_type="PHYSICAL")
+    assert shop.ask(forget)["outcome"] == "WAIT"
+    persist = {"interface_code": "shop"}
+    assert admin.call("persist_deliveries", **persist, keep="1 day")["persisted"] == 0
+    assert shop.status(one.id) == "ACCEPTED"
+    assert admin.call("persist_deliveries", **persist)["persisted"] == 2
+    assert (shop.status(one.id), shop.status(two.id)) == ("PERSISTED", "PERSISTED")
+    assert admin.call("purge_deliveries", keep="0")["purged"] == 2
+    run = shop.begin(forget)
+    run.validate()
+    run.write("customer", ("R", 1, None))
+    run.apply()
+    assert shop.ask(shop.load(4))["outcome"] == "WAIT"
+    assert admin.call("persist_deliveries", **persist)["persisted"] == 1
+    assert shop.one(f"SELECT count(*) FROM {shop.delta('customer')}") == 0
+    assert admin.call("persist_deliveries", **persist)["persisted"] == 0
+    shop.refused("OM031", "persist_deliveries", interface_code="none")
+    # What the facts have taken once is theirs.
+    shop.agree("b")
+    queue_id = shop.accept(5, rows, code="b")[1]["queue_id"]
+    shop.one("SELECT omd_delivery.start_queue_item(%s, 7)", queue_id)
+    shop.refused("OM135", "persist_deliveries", **persist)
+    shop.one("SELECT omd_delivery.finish_queue_item(%s)", queue_id)
+    shop.accept(6, {"customer": [("A", 1, "b")]}, code="b")
+    shop.refused("OM135", "persist_deliveries", **persist)
 
 
 def test_the_facts_make_and_move_deliveries_of_their_own(shop: Shop) -> None:

@@ -13,6 +13,7 @@ from delivery.runs import SHOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from delivery.runs import Shop
 
@@ -202,6 +203,31 @@ def test_a_begin_never_blocks_and_one_of_many_runs(shop: Shop, shops: Callable[.
         "WAIT",
         "another session works on the interface",
     )
+
+
+@pytest.mark.parametrize(
+    ("routine", "arguments", "sqlstate"),
+    [("cancel_delivery", {"reason": "no"}, "OM130"), ("fail_delivery", {"attempt": 1}, "OM132")],
+)
+def test_a_heartbeat_beside_the_end_of_the_run_says_who_has_ended_it(
+    shop: Shop,
+    shops: Callable[..., Shop],
+    background: Callable[..., Future[Any]],
+    until_settled: Callable[[Shop, Future[Any]], None],
+    routine: str,
+    arguments: dict[str, Any],
+    sqlstate: str,
+) -> None:
+    shop.deploy()
+    run = shop.begin(shop.load(1, entities={"customer": "DELTA"}), lease="1 hour")
+    told = {"delivery_id": run.id, "attempt": 1, "lease": "1 hour"}
+    beating = shops()
+    with shop.conn.transaction():
+        shop.call(routine, delivery_id=run.id, **arguments)
+        call = background(beating.refused, sqlstate, "heartbeat_delivery", **told)
+        until_settled(beating, call)
+        assert not call.done(), "it waits for an instance"
+    assert call.result(timeout=30)["delivery_id"] == run.id
 
 
 def test_a_dead_run_is_given_up_and_resumed_and_its_late_calls_are_refused(shop: Shop) -> None:
@@ -522,7 +548,8 @@ def test_a_new_model_keeps_agreements_possible_and_ends_what_can_not_be_delivere
 
 def test_a_refused_delivery_ends_with_all_its_reasons(shop: Shop) -> None:
     shop.deploy()
-    run = shop.run(1)
+    said = {"customer": {"rows": 12}, "orders": "FULL"}
+    run = shop.run(1, entities=said, message={"by": "hand"})
     run.measure(1, {"orders.positive": 2, "customer.primary_key": 1})
     run.write("orders", ("N", 1, 1, 5))
     answer = run.verdict(1)
@@ -536,6 +563,9 @@ def test_a_refused_delivery_ends_with_all_its_reasons(shop: Shop) -> None:
     receipt = shop.receipt(run.id)
     assert (receipt["status"], receipt["verdict"]) == ("REFUSED", "REJECTED")
     assert receipt["reasons"] == answer["reasons"]
+    assert [e["rows_announced"] for e in receipt["entities"]] == [12, None]
+    assert receipt["message"] == {"by": "hand"}
+    assert receipt["created_datetime"] > receipt["snapshot_datetime"]
     assert {f["level"] for f in shop.rows("SELECT level FROM omd_report.delivery_findings")} == {
         "REJECT"
     }
@@ -681,5 +711,6 @@ def test_the_runner_runs_and_the_administrator_decides(
     runner.begin(second.id)
     admin.call("reject_delivery", delivery_id=second.id, reason="why")
     admin.call("purge_deliveries", keep="0")
-    for view in ("state", "log", "findings", "metrics", "queue", "marks"):
+    views = ("state", "log", "findings", "metrics", "queue", "marks", "thresholds")
+    for view in views:
         reader.rows(f"SELECT * FROM omd_report.delivery_{view}")

@@ -225,6 +225,9 @@ def test_what_grows_is_followed_while_there_are_rows(room: Room, model: dict[str
     expected = room.diff(model)
     version, changes = room.deploy(model)
     assert (version, [(c["object"], c["change"]) for c in changes]) == (2, expected)
+    # In the order of the document.
+    added = [name for name, change in expected if change.endswith("added")]
+    assert added[:3] == ["gates", "gates.gate", "flights.gate"]
     assert set(expected) >= {
         ("flights", 'interface: facts was not given, becomes {"x": 1}'),
         ("gates", "entity added"),

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
     from conftest import Room
@@ -123,3 +124,28 @@ def test_matches_is_about_the_whole_value(
     room: Room, value: str, pattern: str, whole: bool
 ) -> None:
     assert room.one("SELECT omd_delivery.matches(%s, %s)", value, pattern) is whole
+
+
+def test_what_a_check_may_not_hold_is_named(room: Room) -> None:
+    for check, said in {
+        "delay / 60 < 30": "/ is not allowed in a check",
+        "delay % 2 = 0": "% is not allowed in a check",
+        "delay::text = 'x'": ": is not allowed in a check",
+        "delay = 5 -- c": "-- is not allowed in a check",
+        "name = 'x": "a quote is not closed",
+    }.items():
+        assert problem(room, check) == said
+    model = {
+        "interface": "i",
+        "entities": [
+            {
+                "name": "e",
+                "key": ["k"],
+                "attributes": [{"name": "k", "type": "integer"}],
+                "constraints": [{"name": "odd", "type": "record", "check": "k % 2 = 1"}],
+            }
+        ],
+    }
+    detail = room.refused("OM030", "deploy_model", model=Jsonb(model))
+    assert detail["first"] == "entities[0].constraints[0].check (e.odd)"
+    assert [p["object"] for p in detail["problems"]] == ["e.odd"]

@@ -64,6 +64,25 @@ class Room(Flow):
         ]
         return list(self.call("complete_tasks", backend_id=by, results=Jsonb(results))["refused"])
 
+    def exchange(self, done: Rows, results: Rows = [], /, by: str = "w1") -> list[int]:  # noqa: B006
+        """Tell as a worker does which claimed tasks are done; return those that are refused."""
+        told = [
+            {
+                "family_code": task["family_code"],
+                "partition_code": task["partition_code"],
+                "claim_token": task["claim_token"],
+                "task_ids": [task["task_id"]],
+            }
+            for task in done
+        ]
+        rows = self.rows(
+            "SELECT task_id FROM omd_dispatch._complete_and_claim(%s, %s, 0, FALSE, %s)",
+            by,
+            Jsonb(results),
+            Jsonb(told),
+        )
+        return [row["task_id"] for row in rows]
+
     def task(self, task_id: int, /, family: str = "f") -> dict[str, Any]:
         (row,) = self.rows(
             f"SELECT * FROM omd_dispatch.task_data_{family} WHERE task_id = %s", task_id

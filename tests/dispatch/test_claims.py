@@ -85,6 +85,33 @@ def test_a_result_counts_under_its_claim_only(room: Room) -> None:
     assert room.complete([second]) == []
 
 
+def test_what_is_done_counts_once_under_its_claim_wherever_its_family_is(room: Room) -> None:
+    room.family("F", ("CODE",), migration_status=3)
+    room.member()
+    for code in "abcde":
+        room.create(code)
+    a, b, c, d, e = room.claim()
+    room.member("w2")
+    assert room.exchange([{**a, "claim_token": a["claim_token"] - 1}]) == [a["task_id"]]
+    assert room.exchange([a], by="w2") == [a["task_id"]]
+    failed = {"task_id": e["task_id"], "claim_token": e["claim_token"], "outcome": "F"}
+    # The claim is told twice, and results go with it.
+    assert room.exchange([a, a, b], [failed]) == [a["task_id"]]
+    assert room.task(a["task_id"])["outcome"] == "S"
+    assert [room.reason(task["task_id"]) for task in (a, b, e)] == ["DONE", "DONE", "NOT_DUE"]
+    assert room.create("a") > e["task_id"]  # its key is free
+    room.call("set_migration_status", family_code="F", migration_status=2)
+    assert room.exchange([c]) == []
+    (old,) = room.claim()
+    assert room.exchange([old]) == []
+    room.create("a")
+    (old,) = room.claim()
+    room.call("set_migration_status", family_code="F", migration_status=3)
+    assert room.exchange([old, d]) == []
+    (left,) = room.rows("SELECT * FROM omd_dispatch.mutex")
+    assert left["task_id"] == e["task_id"]
+
+
 def test_a_running_task_is_cancelled_by_its_worker(room: Room) -> None:
     room.family()
     room.member()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -323,3 +324,28 @@ def test_calls_that_lock_tasks_need_read_committed(
     with pytest.raises(psycopg.Error) as caught:
         other.claim()
     assert caught.value.sqlstate == "OM014"
+
+
+def test_a_text_that_is_too_long_for_an_index_is_refused_by_name(room: Room) -> None:
+    room.family(criteria={"CODE": "text", "NOTE": "text"})
+    room.call("set_custom", **TASK, criterion="NOTE", mode="O")
+    # Random, so that it can't be compressed.
+    long = secrets.token_urlsafe(9000)
+    given = {"CODE": "a", "NOTE": long}
+    kept = room.create(criteria=given)
+    search = {"family_code": "F", "index_name": "I"}
+    told = room.refused("OM013", "allow_search", **search, criteria=["NOTE"])
+    assert told["argument"] == "p_criteria"
+    limit = {**TASK, "max_running": 1, "limit_criterion": "NOTE"}
+    assert room.refused("OM013", "register_task_type", **limit)["argument"] == "p_limit_criterion"
+    assert (
+        room.refused("OM078", "suspend", family_code="F", criteria={"NOTE": long})["criterion"]
+        == "NOTE"
+    )
+    assert room.rows("SELECT * FROM omd_dispatch.task_suspension") == []
+    room.call("cancel_task", task_id=kept)
+    room.call("register_task_type", **limit)
+    tasks = [{"criteria": {"CODE": "a"}}, {"criteria": given}]
+    detail = room.refused("OM078", "create_tasks", **TASK, tasks=Jsonb(tasks))
+    assert (detail["criterion"], detail["task"]) == ("NOTE", 2)
+    room.create("a")

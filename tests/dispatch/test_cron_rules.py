@@ -187,6 +187,8 @@ def test_what_is_no_cron_is_refused(room: Room) -> None:
         ("OM013", "* * * * *", "x" * 5000, "now"),
         ("OM013", "* * * * *", "UTC", "infinity"),
         ("OM013", "* * * * *", "UTC", "-infinity"),
+        ("OM013", "* * * * *", "UTC", "294276-12-31 23:59:59+00"),
+        ("OM013", "* * * * *", "UTC", "4713-11-24 00:00+00 BC"),
     ):
         with pytest.raises(psycopg.Error) as caught:
             room.one("SELECT omd_dispatch.cron_next(%s, %s, %s)", *arguments)

@@ -19,9 +19,10 @@ def test_a_claim_reads_by_indexes_only_and_only_what_it_needs(room: Room, analys
         room.conn.execute("VACUUM omd_dispatch.task_data_f, omd_dispatch.mutex")
 
     def story() -> None:
-        for n in range(3):
+        for n in range(4):
             room.create(str(n))
         assert room.complete(room.claim(1)) == []
+        assert room.exchange(room.claim(1)) == []
         assert room.complete(room.claim(1), "F") == []
         room.claim()
         room.owner("DELETE FROM omd_dispatch.backend_registration")

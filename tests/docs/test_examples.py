@@ -1,10 +1,10 @@
 """The documents show what really happens: their examples are run, in order, and compared.
 
     ```sql            goes to psql; all blocks of a page are one session, as for a reader
-    ```console        has commands in the lines that begin with "$ ", and their output in the others
+    ```console        has commands in the lines that begin with "$ ", and their output in the
+                      others; they run in a new folder, with the SQL of the checkout in it
     ```python run     is run as a program of its own
-    ```python x.py    is saved as x.py in a new folder, in which the commands then run; so are
-                      ```yaml x.yaml and ```csv folder/x.csv
+    ```python x.py    is saved there as x.py; so are ```yaml x.yaml and ```csv folder/x.csv
     ```text           is the output of the block directly before it; without it, the block must
                       not fail
     ```text demo      is a part of the output of the demo
@@ -23,6 +23,7 @@ A page is played in a new database. A comment in the page may change that:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -246,7 +247,10 @@ def play(document: str, dsn: str, folder: Path, jvm: Jvm | None = None) -> int:
 
 def play_blocks(document: str, session: Session) -> int:
     written: list[tuple[tuple[int, int], str]] = []
-    folder = ROOT
+    folder = Path(session.env["EXAMPLES"])
+    for name in ("sql", "migrations", "procedures"):
+        with contextlib.suppress(FileExistsError):
+            (folder / name).symlink_to(ROOT / name)
     count = 0
     for block in blocks(document):
         if block.kind == "sql":
@@ -255,7 +259,6 @@ def play_blocks(document: str, session: Session) -> int:
             code, actual = session.program([sys.executable, "-"], block.text)
             assert code == 0, f"{block}\nfails:\n{actual}"
         elif block.kind.endswith((".py", ".yaml", ".csv")):
-            folder = Path(session.env["EXAMPLES"])
             file = folder / block.kind.split()[1]
             file.parent.mkdir(exist_ok=True)
             file.write_text(block.text, encoding="utf-8")

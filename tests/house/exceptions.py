@@ -17,6 +17,7 @@ CONTROLS_TRANSACTIONS = {
     "omd._restore_settings",
     "omd._session_settings",
     "omd_delivery.purge_deliveries",
+    "omd_decision.run_stage",
     "omd_dispatch.purge_family",
     "omd_dispatch.purge_partition",
     "omd_facts.load",
@@ -69,6 +70,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._empty_model",
     "omd_dispatch._empty_twin",
     "omd_dispatch._end_claims",
+    "omd_dispatch._end_done",
     "omd_dispatch._exchange_slot",
     "omd_dispatch._family_of_task",
     "omd_dispatch._fence_run",
@@ -108,7 +110,9 @@ OVER_GENERATED_TABLES = {
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
-OF_FAMILIES = re.compile(r"omd_dispatch\._(due|claim|end|create)_(old_)?task_data_\w+")
+OF_FAMILIES = re.compile(
+    r"omd_dispatch\._(due|claim|done|end|lost|stray|create)_(old_)?task_data_\w+"
+)
 
 # The worker calls these itself, as the role of its connection.
 CALLED_BY_THE_WORKER = {"omd_dispatch._complete_and_claim"}
@@ -412,6 +416,63 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_delivery._equip_agreement > omd.register_batch"],
     ),
     (
+        "OM002 OM005 OM009 OM013 OM204 OM210",
+        "it names no companions, and the document has been checked",
+        ["omd_decision._register_stage_module > omd.register_module"],
+    ),
+    (
+        "OM002 OM005 OM013 OM209",
+        "the Module is there, and the template is a text of decision",
+        ["omd_decision._register_stage_module > omd.register_rollback"],
+    ),
+    (
+        "OM003 OM004 OM005 OM006 OM013",
+        "the run exists, and the event is of type 6",
+        ["omd_decision._pin_run > omd.log_event", "omd_decision._finish_run > omd.log_event"],
+    ),
+    (
+        "OM004 OM005 OM102 OM105",
+        "it has seen the run execute, which has no window yet",
+        ["omd_decision._pin_run > omd.create_load_window"],
+    ),
+    (
+        "OM181",
+        "the run is its own, of this moment",
+        [
+            "omd_decision._begin_run > omd_decision._pin_run",
+            "omd_decision.begin_stage > omd_decision._pin_run",
+            "omd_decision.begin_stage > omd_decision._run_plan",
+            "omd_decision.process_stage > omd_decision._process_run",
+        ],
+    ),
+    (
+        "OM005",
+        "the run is known",
+        [
+            "omd_decision._process_run > omd_decision._run_plan",
+            "omd_decision.begin_stage > omd_decision._run_plan",
+        ],
+    ),
+    (
+        "OM288",
+        "Spark runs every kind",
+        [
+            "omd_decision.begin_stage > omd_decision._stage_plan",
+            "omd_decision.begin_stage > omd_decision._pin_run",
+        ],
+    ),
+    (
+        "OM288",
+        "it asks only for a FUNCTION",
+        ["omd_decision.activate_ruleset > omd_decision.test_ruleset"],
+    ),
+    (
+        "OM005 OM013 OM081",
+        "it has just saved the version",
+        ["omd_decision.define_ruleset > omd_decision.activate_ruleset"],
+    ),
+    ("OM004", "the run exists", ["omd_decision.commit_stage > omd.module_success"]),
+    (
         "OM171",
         "only a worker begins runs for tasks, and the room dispatch tells of it",
         [
@@ -425,7 +486,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "the target is a table of facts, and the codes are its own",
         [
             "omd_facts._register_module > omd.register_module",
-            "omd_facts.open_delivery > omd.register_module",
+            "omd_facts._register_agreement_module > omd.register_module",
         ],
     ),
     (
@@ -433,7 +494,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "the Module is there, and the template is a text of facts",
         [
             "omd_facts._register_module > omd.register_rollback",
-            "omd_facts.open_delivery > omd.register_rollback",
+            "omd_facts._register_agreement_module > omd.register_rollback",
         ],
     ),
     (
@@ -454,6 +515,16 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002 OM003 OM009 OM011 OM101",
         "the agreement has its Module, no Batch calls it, and it gives no lease",
         ["omd_facts.open_delivery > omd.begin_module"],
+    ),
+    (
+        "OM002 OM003 OM009 OM013 OM101",
+        "the agreement has its Module, no Batch calls it, and it gives no context",
+        ["omd_facts.begin_export > omd.begin_module"],
+    ),
+    (
+        "OM007",
+        "its counts are sums of natural numbers",
+        ["omd_facts.finish_export > omd.module_success"],
     ),
     (
         "OM004 OM007 OM101 OM102",
@@ -491,7 +562,10 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM038",
         "it gives no time",
-        ["omd_facts.open_delivery > omd_delivery.insert_delivery"],
+        [
+            "omd_facts.create_export > omd_delivery.insert_delivery",
+            "omd_facts.open_delivery > omd_delivery.insert_delivery",
+        ],
     ),
     (
         "OM130",
@@ -538,6 +612,8 @@ ADMIN_ROWS = {
 }
 # It removes a worker that hangs: whoever deletes the row declares it dead.
 ADMIN_DELETES = {"omd_dispatch.backend_registration"}
+# A run writes what it keeps with the rights of its caller; a trigger refuses all other rows.
+RUNNER_INSERTS = {"omd_decision.cycle", "omd_decision.reject"}
 ADMIN_COLUMNS = {
     "omd_dispatch.task_schedule.inactive_indicator",
     "omd_dispatch.task_schedule.next_time",

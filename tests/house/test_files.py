@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from house.catalog import FILES
+from house.catalog import FILES, FOLDER
 from house.exceptions import NOT_GRANTED, OF_FAMILIES
 
 if TYPE_CHECKING:
@@ -57,3 +58,14 @@ def test_the_grants_are_those_of_the_file(catalog: Catalog, file: Path) -> None:
     assert sorted(routine.granted) == (sorted(found.group(1).split(", ")) if found else [])
     if routine.is_public and routine.name not in NOT_GRANTED:
         assert found, "nobody may call it: is it internal, or for rooms?"
+
+
+def test_a_new_text_of_the_functions_of_families_reaches_the_families_that_exist() -> None:
+    """An upgrade makes them again when it executes codes.sql, so that file changes with them."""
+    codes = FOLDER.parent / "sql" / "reference" / "omd_dispatch" / "codes.sql"
+    comment = codes.read_text(encoding="utf-8").partition("\n\n")[0]
+    sources = re.findall(r"\b_\w+", comment)
+    (state,) = re.findall(r"\b[0-9a-f]{12}\b", comment)
+    text = b"".join((FOLDER / "omd_dispatch" / f"{name}.sql").read_bytes() for name in sources)
+    assert len(sources) == 4
+    assert state == hashlib.sha256(text).hexdigest()[:12]

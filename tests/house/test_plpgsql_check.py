@@ -19,6 +19,9 @@ EXECUTE_REGISTERED_SQL = {
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
+    "omd_decision._name_failure(jsonb,text,text,timestamp with time zone,timestamp with time zone)",
+    "omd_decision._process_run(bigint)",
+    "omd_decision.test_ruleset(text,integer)",
     "omd_dispatch._fire_schedules(integer)",
     "omd_lineage._call_processor(text,text,text,text,bigint,bigint,jsonb,jsonb)",
     "omd_lineage._count_nulls(text,jsonb)",
@@ -61,7 +64,8 @@ BASE_TABLE = """
 """
 
 ROUTINES = """
-    SELECT p.oid, p.oid::regprocedure::text AS name, coalesce(t.tgrelid, 0) AS relation
+    SELECT p.oid, p.oid::regprocedure::text AS name, coalesce(t.tgrelid, 0) AS relation,
+           t.tgnewtable AS new_table
       FROM pg_proc p
       JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
       LEFT JOIN pg_trigger t ON t.tgfoid = p.oid
@@ -70,7 +74,7 @@ ROUTINES = """
 """
 CHECK = """
     SELECT lineno, level, sqlstate, message, detail, hint
-      FROM plpgsql_check_function_tb(%s::regprocedure, %s::regclass,
+      FROM plpgsql_check_function_tb(%s::regprocedure, %s::regclass, newtable => %s,
                                      fatal_errors => false, all_warnings => true)
 """
 
@@ -91,7 +95,9 @@ def test_no_routine_has_a_warning(checker):
     assert len(routines) > 30
     findings = []
     for routine in routines:
-        rows = checker.execute(CHECK, [routine["oid"], routine["relation"]]).fetchall()
+        rows = checker.execute(
+            CHECK, [routine["oid"], routine["relation"], routine["new_table"]]
+        ).fetchall()
         for row in rows:
             if row["level"] == "security" and routine["name"] in EXECUTE_REGISTERED_SQL:
                 continue
@@ -120,5 +126,5 @@ def test_the_check_finds_an_unused_variable(checker):
     checker.execute(
         "CREATE PROCEDURE omd.bad() LANGUAGE plpgsql AS 'DECLARE v int; BEGIN NULL; END'"
     )
-    rows = checker.execute(CHECK, ["omd.bad()", 0]).fetchall()
+    rows = checker.execute(CHECK, ["omd.bad()", 0, None]).fetchall()
     assert [row["message"] for row in rows] == ['unused variable "v"']

@@ -157,10 +157,28 @@ class Judge:
                 return False
         return name not in self.named or self.model[name].key_of(row) in self.named[name]
 
+    def _fits(self, name: str, key: Key, delivered: Delivered) -> bool:
+        """Return whether a delivered row is within what limits its entity."""
+        entity, row = self.model[name], delivered.row
+        if delivered.is_delete:
+            unknown = {**dict.fromkeys(entity.attributes), **row}
+            row = self.current[name].get(
+                key, {n: unknown[n] if n in entity.key else None for n in unknown}
+            )
+        if self.sent[name].load == "FULL":
+            return self._inside(name, row)
+        return (name not in self.named or key in self.named[name]) and all(
+            tuple(row[c] for c in columns) in self.named[parent]
+            for parent, columns, is_filter in entity.parents.values()
+            if is_filter and parent in self.named
+        )
+
     def _context(self, name: str) -> None:
         """Parents come first in `sent`."""
         if self.sent[name].load == "DELTA":
-            self.contexts[name] = set(self.delivered[name])
+            self.contexts[name] = {
+                key for key, same in self.delivered[name].items() if self._fits(name, key, same[0])
+            }
         elif not self._filters(name) and name not in self.named:
             self.contexts[name] = None
         else:
@@ -196,23 +214,9 @@ class Judge:
     def _outside(self) -> None:
         """Find what is outside of the context; it is fixed before the rounds."""
         self.outside: set[tuple[str, Key]] = set()
-        for name, sent in self.sent.items():
-            entity = self.model[name]
+        for name in self.sent:
             for key, same in self.delivered[name].items():
-                row = same[0].row
-                if same[0].is_delete:
-                    unknown = {**dict.fromkeys(entity.attributes), **row}
-                    row = self.current[name].get(
-                        key, {n: unknown[n] if n in entity.key else None for n in unknown}
-                    )
-                if sent.load == "FULL":
-                    is_inside = self._inside(name, row)
-                else:
-                    is_inside = name not in self.named or key in self.named[name]
-                    for parent, columns, is_filter in entity.parents.values():
-                        if is_filter and parent in self.named:
-                            fk = tuple(row[c] for c in columns)
-                            is_inside = is_inside and fk in self.named[parent]
+                is_inside = self._fits(name, key, same[0])
                 if not is_inside and not same[0].is_skipped:
                     self.outside.add((name, key))
 

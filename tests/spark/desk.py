@@ -6,6 +6,8 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from delivery.runs import Shop, insert_open
 
 if TYPE_CHECKING:
@@ -42,8 +44,12 @@ class Desk(Shop):
         """Return rows as texts; a value beyond the columns is the mark of deletes."""
         names = [*columns, "acm_source_transaction_ind"]
         names = names[: len(rows[0])] if rows else names
-        texts = [tuple(None if v is None else str(v) for v in row) for row in rows]
-        return self.spark.createDataFrame(texts, ", ".join(f"`{n}` string" for n in names))
+        texts = [
+            [None if v is None else str(v) for v in column] for column in zip(*rows, strict=True)
+        ]
+        texts = texts or [[] for _ in names]
+        arrays = [pa.array(column, pa.string()) for column in texts]
+        return self.spark.createDataFrame(pa.Table.from_arrays(arrays, names))
 
     def put(self, name: str, *rows: dict[str, Any], **more: Any) -> None:
         """Insert open rows into a table of the Logical Validation Layer, without hashes."""

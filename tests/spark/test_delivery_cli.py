@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -57,6 +59,41 @@ def test_spark_compiles_a_model_before_it_is_deployed(
     file.write_text(MODEL.replace("nbrr", "nbr").replace("SELECT customer", "SELECT nbr"))
     assert omd_("model", "apply", str(file)).returncode == 0
     assert len(conn.execute("SELECT FROM omd_delivery.interface").fetchall()) == 1
+
+
+def test_a_model_without_queries_does_not_wait_for_spark(
+    omd_: Command, conn: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "shop.yaml"
+    file.write_text("\n".join(li for li in MODEL.splitlines() if "type: set" not in li))
+    done = omd_("model", "apply", str(file))
+    assert (done.returncode, "Spark" in done.stderr) == (0, False), done.stderr
+    file.write_text(file.read_text().replace("> 0", ">= 0"))
+    assert "Spark compiles the checks" in omd_("model", "apply", "--spark", str(file)).stderr
+
+
+@pytest.mark.slow
+def test_a_jvm_that_starts_says_nothing_and_one_that_does_not_says_why() -> None:
+    program = """
+from omd.spark.sessions import quiet_session
+spark = quiet_session("local[1]")
+spark._jvm.System.err.println("said later")
+spark.stop()
+"""
+
+    def run(**environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    assert run().stderr == "said later\n"
+    done = run(PYSPARK_SUBMIT_ARGS="--no-such-option pyspark-shell")
+    assert "--no-such-option" in done.stderr.partition("Traceback")[0]
 
 
 def test_a_folder_is_delivered_rejected_and_resumed(

@@ -152,12 +152,18 @@ def test_example_2_of_context(desk: Desk) -> None:
         "N": {("O1", 3), ("O3", 1)},
         "R": {("O1", 2), ("O2", 1)},
     }
+    # A bound tenant deletes nothing of others by delivering what they belong to.
+    desk.agree(context={"organization": [{"code": "NL"}]})
+    both = {**delivered, "organization": desk.texts(["code"], [("NL",), ("DE",)])}
+    bound = desk.deliver(2, entities=both, loads={"organization": "DELTA"}).delivery_id
+    assert outcomes(desk, "orders", bound) == outcomes(desk, "lines", bound) == {}
+    desk.agree(context={})
     loads = {
         "organization": "DELTA",
         "orders": {"context": "ALL"},
         "lines": {"context": "ALL"},
     }
-    second = desk.deliver(2, entities=delivered, loads=loads).delivery_id
+    second = desk.deliver(3, entities=delivered, loads=loads).delivery_id
     assert outcomes(desk, "orders", second) == {"R": {("O9",)}}
     assert outcomes(desk, "lines", second) == {"R": {("O9", 1)}}
 

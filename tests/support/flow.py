@@ -50,7 +50,8 @@ EMPTY = """
         FOR v_name IN
             SELECT oid::regclass FROM pg_class
             WHERE relnamespace IN (
-                'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace, 'omd_facts'::regnamespace
+                'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
+                'omd_facts'::regnamespace, 'omd_decision'::regnamespace
             )
                 AND relkind = 'r'
                 -- Reference rows stay.

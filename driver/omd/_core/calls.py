@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     from omd._core.errors import StateError
     from omd._core.link import Link
 
-__all__ = ["Calls", "Repeat", "Routine"]
+__all__ = ["AS_TEXT", "Calls", "Repeat", "Routine", "exact", "loads"]
 
 T = TypeVar("T")
+
+AS_TEXT = "as text"
+"""In the metadata of a field: the column is read as text."""
 
 
 def _plain(value: object) -> object:
@@ -30,6 +34,16 @@ def _plain(value: object) -> object:
 
 
 _dumps = functools.partial(json.dumps, default=_plain)
+
+
+def exact(told: str) -> float | Decimal:
+    """Return a number of JSON or YAML; one with more digits than a float keeps is a Decimal."""
+    number = float(told)
+    digits = Decimal(told)
+    return number if Decimal(repr(number)) == digits else digits
+
+
+loads = functools.partial(json.loads, parse_float=exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +168,17 @@ class Calls:
         """Call a function that answers rows."""
         return self._send(routine, row, values)
 
+    def _tuples(self, routine: Routine, columns: type, *values: Any) -> list[tuple[Any, ...]]:
+        """Call a function that answers rows, as tuples: many, of which something else is made.
+
+        Args:
+            routine: the function.
+            columns: has its columns as fields.
+            values: the arguments.
+        """
+        rows: list[Any] = self._send(routine, columns, values, made=tuple)
+        return rows
+
     def _row_or_none(self, routine: Routine, row: type[T], *values: Any) -> T | None:
         """Call a function that answers a row, or none."""
         rows = self._send(routine, row, values)
@@ -167,7 +192,9 @@ class Calls:
             raise OmdError(f"{routine.name} answered nothing where a {row.__name__} was expected")
         return rows[0]
 
-    def _send(self, routine: Routine, row: type[T], values: Sequence[Any]) -> list[T]:
+    def _send(
+        self, routine: Routine, row: type[T], values: Sequence[Any], *, made: type | None = None
+    ) -> list[T]:
         """Call a routine; where that may not be done twice, say so when the answer was lost.
 
         When the answer of a begin is lost, the instance may or may not exist. A second begin would
@@ -188,7 +215,7 @@ class Calls:
             return self._link.execute(
                 _statement(routine, row, tuple(given)),  # type: ignore[arg-type, unused-ignore]
                 given,
-                row,
+                made or row,
                 repeatable=repeat is not None,
                 settled=None if repeat is None else repeat.is_done,
             )
@@ -230,10 +257,13 @@ def _statement(routine: Routine, row: type, given: tuple[str, ...]) -> sql.Compo
 
 
 def columns_of(row: type) -> sql.Composed:
-    """The columns that a row class takes."""
+    """The columns that a row class takes; JSON is text where its field says `AS_TEXT`."""
     from psycopg import sql
 
-    return sql.SQL(", ").join(sql.Identifier(field.name) for field in fields(row))
+    return sql.SQL(", ").join(
+        sql.Identifier(field.name) + sql.SQL("::text" if AS_TEXT in field.metadata else "")
+        for field in fields(row)
+    )
 
 
 def _adapted(name: str, type_: str, value: Any) -> Any:

@@ -31,6 +31,7 @@ __all__ = [
     "OmdError",
     "StateError",
     "one_line",
+    "recorded_instance",
 ]
 
 
@@ -114,3 +115,12 @@ def one_line(error: BaseException) -> str:
     """Return the type of an exception and its message."""
     told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     return " ".join(f"{type(error).__name__}: {told or error}".split())
+
+
+def recorded_instance(error: psycopg.Error) -> int | None:
+    """Return the instance of a run that was cancelled and whose failure is recorded."""
+    try:
+        instance = json.loads(error.diag.message_detail or "{}").get("module_instance_id")
+    except (ValueError, AttributeError):
+        return None
+    return instance if isinstance(instance, int) else None

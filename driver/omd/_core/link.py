@@ -19,7 +19,9 @@ from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import Format, TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
+from psycopg.types.json import set_json_loads
 
+from omd._core.calls import loads
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
 from omd._core.rows import rows_of
 
@@ -250,9 +252,13 @@ class Link:
         connection.add_notice_handler(_forward_notice)
         connection.adapters.register_loader("timestamptz", _InstantLoader)
         connection.adapters.register_loader("numeric", _CountLoader)
+        set_json_loads(loads, connection)
         for name, value in self._settings.items():
             connection.execute(_set(name, value))
         return connection
+
+
+_Y = ord("y")  # no finite instant ends with it
 
 
 class _InstantLoader(Loader):
@@ -265,12 +271,11 @@ class _InstantLoader(Loader):
         self._finite = finite(oid, context)
 
     def load(self, data: Buffer) -> datetime:
-        told = bytes(data)
-        if told == b"-infinity":
+        if data[-1] != _Y:
+            return self._finite.load(data)  # type: ignore[no-any-return]
+        if bytes(data) == b"-infinity":
             return datetime.min.replace(tzinfo=timezone.utc)
-        if told == b"infinity":
-            return datetime.max.replace(tzinfo=timezone.utc)
-        return self._finite.load(data)  # type: ignore[no-any-return]
+        return datetime.max.replace(tzinfo=timezone.utc)
 
 
 class _CountLoader(Loader):

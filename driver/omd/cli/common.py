@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import importlib
 import inspect
 import json
 import os
@@ -18,10 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from omd._core.calls import loads
 from omd._core.program import python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection
 
     import psycopg
 
@@ -286,6 +288,56 @@ def add_call(
         command.params.append(click.Option(["--remove"], is_flag=True, help="Remove it."))
 
 
+def add_view(
+    group: click.Group,
+    name: str,
+    about: str,
+    columns: Mapping[str, str],
+    order_by: Sequence[str],
+    *,
+    room: str,
+    view: str,
+    filters: Iterable[click.Option] = (),
+    newest: str | None = None,
+    told: Callable[[list[Any], str], list[Any]] | None = None,
+    judged: Callable[[list[Any]], ExitCode] | None = None,
+) -> None:
+    """Add a command that shows a report of a room.
+
+    Args:
+        group: it gets the command.
+        name: of the command.
+        about: its help.
+        columns: those of the table, by their titles.
+        order_by: columns.
+        room: the door of `omd.Control` to the report.
+        view: the view, after the name of the room.
+        filters: options that choose rows, named like their columns.
+        newest: there may be many rows, so the newest ones are shown, the newest FIRST or LAST.
+        told: changes the rows for an output.
+        judged: tells more about the rows, and returns the exit code.
+    """
+
+    @group.command(name, help=about)
+    @dsn_option
+    @output_option
+    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
+        rows = importlib.import_module(f"omd.{room}.rows")
+        row = getattr(rows, f"{room}_{view}_row".title().replace("_", ""))
+        with open_control(dsn) as control:
+            found = getattr(control, room).report(
+                row, order_by=order_by, descending=newest is not None, limit=limit, **equal
+            )
+        shown = found[::-1] if newest == "LAST" else found
+        show(shown if told is None else told(shown, output), columns, output)
+        tell_more(found, limit)
+        return ExitCode.OK if judged is None else judged(found)
+
+    command.params += filters
+    if newest is not None:
+        limit_option()(command)
+
+
 def _singular(name: str) -> str:
     """Return the name of one of several values; depends_on stays."""
     for end, of_one in (("criteria", "criterion"), ("ses", "s"), ("s", "")):
@@ -343,7 +395,7 @@ def json_value(_ctx: click.Context, _parameter: click.Parameter, told: str | Non
     if told is None:
         return None
     try:
-        return json.loads(told)
+        return loads(told)
     except ValueError as error:
         raise click.BadParameter(f"{told} is no JSON: {error}") from error
 
@@ -436,21 +488,29 @@ def row_dict(row: Any) -> dict[str, Any]:
     return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
 
 
-def show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
-    """Print rows: as a table with the columns named (title: column), as JSON or CSV with all."""
+def show(
+    rows: Iterable[Any], columns: Mapping[str, str], output: str, *, whole: Collection[str] = ()
+) -> None:
+    """Print rows: as a table with the columns named (title: column), as JSON or CSV with all.
+
+    Of the columns of a table those in ``whole`` are never cut.
+    """
     found = [row_dict(row) for row in rows]
     if output == "table":
         show_table(
             [{title: short(row[name]) for title, name in columns.items()} for row in found],
             list(columns),
+            whole,
         )
     else:
         render(found, list(found[0]) if found else list(columns.values()), output)
 
 
-def show_table(rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
+def show_table(
+    rows: list[dict[str, Any]], columns: Sequence[str], whole: Collection[str] = ()
+) -> None:
     """Print rows as a table that is no wider than 100 columns, if that is possible."""
-    render(_fit(rows), columns, "table")
+    render(_fit(rows, whole), columns, "table")
 
 
 def show_document(values: Mapping[str, Any]) -> None:
@@ -491,15 +551,17 @@ def short(value: Any) -> Any:
     return value
 
 
-def _fit(rows: list[dict[str, Any]], width: int = 100) -> list[dict[str, Any]]:
+def _fit(
+    rows: list[dict[str, Any]], whole: Collection[str], width: int = 100
+) -> list[dict[str, Any]]:
     """Cut the widest texts until a table of these rows is no wider than allowed."""
     if not rows:
         return rows
     widths = {t: max(len(t), *(len(as_text(row[t])) for row in rows)) for t in rows[0]}
     too_much = sum(widths.values()) + 2 * (len(widths) - 1) - width
     while too_much > 0:
-        widest = max(widths, key=lambda title: widths[title])
-        if widths[widest] <= 20:
+        widest = max(widths, key=lambda title: 0 if title in whole else widths[title])
+        if widest in whole or widths[widest] <= 20:
             break  # there are many narrow columns: a wide table is better than an unreadable one
         room = max(20, widths[widest] - too_much)
         too_much -= widths[widest] - room

@@ -6,16 +6,18 @@ Every text goes through `el`, which escapes it, so a hostile name can't become m
 from __future__ import annotations
 
 import html
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from omd.cli.common import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 __all__ = [
+    "FINDING",
     "Html",
+    "described",
     "el",
     "join",
     "message",
@@ -26,6 +28,8 @@ __all__ = [
     "section",
     "table",
     "text",
+    "verdict",
+    "zone",
 ]
 
 
@@ -115,6 +119,39 @@ def section(id_: str, title: str, *children: object) -> Html:
     return el("section", el("h2", title), *children, id=id_)
 
 
+_SIGNS = {
+    "S": "\N{HEAVY CHECK MARK}",
+    "F": "\N{HEAVY BALLOT X}",
+    "A": "!",
+    "E": "\N{HORIZONTAL ELLIPSIS}",
+}
+
+
+def verdict(kind: str, title: str, *children: Html) -> Html:
+    """Return the part that says what was found, in the colour of ``kind``: S, F, A or E."""
+    sign = el("span", _SIGNS[kind], cls="sign", aria_hidden="true")
+    return el("section", sign, el("h2", title), *children, id="verdict", cls=f"verdict {kind}")
+
+
+def described(pairs: Mapping[str, object]) -> Html:
+    """Return a list of terms; a list of pieces describes one, and None leaves a term out."""
+    return el(
+        "dl",
+        *(
+            el("div", el("dt", term), el("dd", *(told if isinstance(told, list) else [told])))
+            for term, told in pairs.items()
+            if told is not None
+        ),
+    )
+
+
+def zone() -> str:
+    """Return the name of the local time."""
+    now = datetime.now().astimezone()
+    name, offset = f"{now:%Z}", f"{now:%z}"
+    return name if offset == "+0000" else f"{name} (UTC{offset[:3]}:{offset[3:]})"
+
+
 def page(title: str, *body: Html, style: str = "") -> str:
     """Return a whole page; ``style`` is added to what every page has."""
     head = [
@@ -202,5 +239,32 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 6px 0 0; padding: 
   .scroll { overflow: visible; }
   pre { max-height: none; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+"""
+
+# What a page has that tells one finding: `verdict` and `described`.
+FINDING = """
+main { max-width: 960px; }
+header { margin-bottom: 16px; }
+.verdict { border-left: 6px solid var(--e); background: var(--e-soft); padding-left: 60px;
+  position: relative; overflow-wrap: anywhere; }
+.verdict h2 { font-size: 20px; margin: 0 0 8px; }
+.verdict p { margin: 2px 0; max-width: 80ch; }
+.verdict.S { border-left-color: var(--s); background: var(--s-soft); }
+.verdict.F { border-left-color: var(--f); background: var(--f-soft); }
+.verdict.A { border-left-color: var(--a); background: var(--a-soft); }
+.sign { position: absolute; left: 16px; top: 14px; width: 30px; height: 30px; border-radius: 50%;
+  background: var(--e); color: var(--card); text-align: center;
+  font-size: 16px; line-height: 30px; }
+.S > .sign { background: var(--s); } .F > .sign { background: var(--f); }
+.A > .sign { background: var(--a); }
+dl { margin: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(280px, 1fr));
+  gap: 6px 24px; }
+dl div { display: grid; grid-template-columns: 88px minmax(0, 1fr); }
+dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+.line { display: block; }
+small { display: block; color: var(--soft); }
+@media screen and (max-width: 700px) {
+  .verdict { padding-left: 16px; } .verdict h2 { padding-left: 40px; min-height: 30px; }
 }
 """

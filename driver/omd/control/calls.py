@@ -1355,13 +1355,23 @@ class ControlCalls(Calls):
         rows_inserted: int | None = None,
         rows_updated: int | None = None,
         rows_deleted: int | None = None,
+        rows_discarded: int | None = None,
+        rows_rejected: int | None = None,
     ) -> None:
         """Tells run_module the row counts of the SQL that it executes (numbers of rows; NULL counts
         as 0), which replace those of its last statement.
 
         Call it in that SQL.
         """
-        self._do(_TELL_ROW_COUNTS, rows_input, rows_inserted, rows_updated, rows_deleted)
+        self._do(
+            _TELL_ROW_COUNTS,
+            rows_input,
+            rows_inserted,
+            rows_updated,
+            rows_deleted,
+            rows_discarded,
+            rows_rejected,
+        )
 
 
 _ADD_BATCH_TO_PARENT_BATCH = Routine(
@@ -1775,6 +1785,8 @@ _TELL_ROW_COUNTS = Routine(
         "p_rows_inserted": "bigint",
         "p_rows_updated": "bigint",
         "p_rows_deleted": "bigint",
+        "p_rows_discarded": "bigint",
+        "p_rows_rejected": "bigint",
     },
     is_function=True,
 )

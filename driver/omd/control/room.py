@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from psycopg.pq import TransactionStatus
 
+from omd._core import signals
 from omd._core.errors import CallerError
 from omd._core.link import Link, resolve_conninfo
 from omd._doors import Doors
@@ -161,6 +162,20 @@ class Control(ControlCalls, Doors):
         )
         link.set(**self._settings)
         return link
+
+    @contextmanager
+    def long_call(self) -> Iterator[Link]:
+        """Yield another connection for one call that takes long; SIGTERM and Ctrl-C cancel it."""
+        link = self.new_link()
+        signals.enter(lambda: None)
+        try:
+            yield link
+        except BaseException:
+            link.cancel()
+            raise
+        finally:
+            link.close()
+            signals.leave()
 
     def set(self, **settings: str) -> None:
         """Set parameters of the session, and of those that this control opens from now on."""

@@ -176,11 +176,11 @@ class DeliveryCalls(Calls):
 
     def delivery_receipt(self, delivery_id: int) -> dict[str, Any]:
         """Returns the receipt of the delivery ``delivery_id`` for its tenant, as JSON, without row
-        data: delivery_id, tenant, agreement, interface, model_version, snapshot_datetime, status,
-        verdict, attempt, is_complete, reasons, and entities, each with load, rows_delivered,
-        rows_skipped, rows_new, rows_changed, rows_deleted, rows_unchanged (delivered without
-        effect), constraints (violations include existing; level NONE, FINDING, WARN or REJECT) and
-        findings.
+        data: delivery_id, tenant, agreement, interface, model_version, snapshot_datetime,
+        created_datetime, message, status, verdict, attempt, is_complete, reasons, and entities,
+        each with load, rows_announced, rows_delivered, rows_skipped, rows_new, rows_changed,
+        rows_deleted, rows_unchanged (delivered without effect), constraints (violations include
+        existing; level NONE, FINDING, WARN or REJECT) and findings.
 
         Raises:
             MissingArgument: OM005.
@@ -250,7 +250,6 @@ class DeliveryCalls(Calls):
             MissingArgument: OM005.
             InvalidLease: OM011.
             UnknownDelivery: OM034.
-            InstanceNotExecuting: OM101.
             LeaseExpired: OM107.
             WrongDeliveryState: OM130.
             AttemptFenced: OM132.
@@ -277,6 +276,30 @@ class DeliveryCalls(Calls):
             UnknownInterface: OM031.
         """
         answer: dict[str, Any] = self._value(_MODEL_DOCUMENT, interface_code)
+        return answer
+
+    def persist_deliveries(
+        self, interface_code: str, *, keep: timedelta | str | None = None
+    ) -> int:
+        """Ends the accepted deliveries of the interface ``interface_code`` that no facts take: they
+        are PERSISTED, so they can't be reverted any more, their deltas can be purged, and a
+        PHYSICAL delivery may begin.
+
+        Returns ``persisted``, their number. Facts that are built later begin with what is in LVL.
+
+        Args:
+            keep: what was accepted within this time stays in the queue (0).
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownInterface: OM031.
+            UnknownDelivery: OM034.
+            WrongDeliveryState: OM130.
+            QueueItemNotReady: OM135.
+        """
+        answer: int = self._value(_PERSIST_DELIVERIES, interface_code, keep)
         return answer
 
     def purge_deliveries(self, keep: timedelta | str) -> int:
@@ -613,6 +636,12 @@ _MODEL_DOCUMENT = Routine(
     required=1,
     repeat=Repeat(),
     is_function=True,
+)
+_PERSIST_DELIVERIES = Routine(
+    "omd_delivery.persist_deliveries",
+    {"p_interface_code": "text", "p_keep": "interval"},
+    required=1,
+    repeat=Repeat(),
 )
 _PURGE_DELIVERIES = Routine(
     "omd_delivery.purge_deliveries", {"p_keep": "interval"}, required=1, repeat=Repeat()

@@ -18,6 +18,7 @@ from omd.cli.common import (
     Group,
     Sections,
     add_call,
+    add_view,
     call_arguments,
     call_options,
     document_option,
@@ -78,8 +79,8 @@ _CHANGE = {"object": "object", "change": "change"}
 @click.option(
     "--spark/--no-spark",
     default=None,
-    help="Whether Spark compiles the checks of a model that has changed; by default where it is "
-    "installed.",
+    help="Whether Spark compiles the checks and queries of a model that has changed; by default "
+    "where it is installed and the model has a query, which only Spark can judge.",
 )
 def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
     """Deploy the model of a YAML file, with its tenants and agreements, and show what has changed.
@@ -92,10 +93,7 @@ def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
       entities:
         - name: carriers
           key: [carrier]
-
-    Attributes:
-            - {name: carrier, type: text(2)}
-            - {name: name, type: text(80), mandatory: true}
+          attributes: [{name: carrier, type: text(2)}, {name: name, type: text(80)}]
       tenants:
         - {tenant: nyc, name: New York airports}
       agreements:
@@ -138,6 +136,7 @@ def _apply(
         except OmdError as error:
             for line in _problems(error, told, file):
                 click.echo(line, err=True)
+                error._hint = f"Mend the file; omd model diff {file} tells what is left."
             raise
     return version, changes, str(told.model.get("interface"))
 
@@ -160,11 +159,9 @@ def _compiler(
     room: Delivery, told: ModelFile, spark: bool | None
 ) -> Callable[[], Callable[[], None] | None] | None:
     """Return what starts Spark and returns the check by it; None where Spark is not asked."""
-    entities = told.model.get("entities")
-    has_checks = isinstance(entities, list) and any(
-        isinstance(entity, dict) and entity.get("constraints") for entity in entities
-    )
-    if spark is False or not has_checks or (spark is None and not find_spec("pyspark")):
+    # A check is judged by the database, and means the same on Spark.
+    is_wanted = spark or (spark is None and find_spec("pyspark") and _has_query(told.model))
+    if not is_wanted:
         return None
 
     def start() -> Callable[[], None] | None:
@@ -172,7 +169,7 @@ def _compiler(
 
         click.echo("Spark compiles the checks; --no-spark leaves this out.", err=True)
         try:
-            session = engine("SPARK").session()
+            session = engine("SPARK").session(quiet=True)
         except Exception as error:
             if spark:
                 raise
@@ -191,6 +188,17 @@ def _compiler(
     return start
 
 
+def _has_query(model: Mapping[str, Any]) -> bool:
+    """Whether a document, which may be a wrong one, has a constraint that only Spark can judge."""
+    entities = model.get("entities")
+    return isinstance(entities, list) and any(
+        isinstance(constraint, dict) and "query" in constraint
+        for entity in entities
+        if isinstance(entity, dict) and isinstance(entity.get("constraints"), list)
+        for constraint in entity["constraints"]
+    )
+
+
 @model.command("show")
 @click.argument("code")
 @dsn_option
@@ -204,7 +212,7 @@ def _compiler(
 @click.option("--agreements", is_flag=True, help="With its tenants and agreements.")
 def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     """Print the model of the interface CODE as a document; applying it changes nothing."""
-    from omd.delivery.document import as_yaml, whole_document
+    from omd.delivery.document import model_as_yaml, whole_document
     from omd.delivery.rows import DeliveryAgreementsRow
 
     with _open(dsn) as room:
@@ -218,7 +226,7 @@ def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     if output == "json":
         show_document(document)
     else:
-        click.echo(as_yaml(document), nl=False)
+        click.echo(model_as_yaml(document), nl=False)
 
 
 @model.command("list")
@@ -255,6 +263,7 @@ def delivery() -> None:
     """
 
 
+_SMALL = 16 * 1024 * 1024  # bytes; for more of them the JVM should compile as well as it can
 _master = click.option("--master", metavar="URL", help="Spark's master; local[*] by default.")
 _wait = click.option(
     "--wait",
@@ -303,7 +312,7 @@ def _document(
     """Return what a YAML or JSON file holds."""
     if path is None:
         return None
-    from omd.delivery.document import read_document
+    from omd.cli.yaml_file import read_document
 
     return read_document(path)[0]
 
@@ -440,12 +449,10 @@ def _deliver(
 
     with omd.connect(dsn or None, application_name="omd-delivery") as control:
         room: Any = control.delivery
-        block = room(
-            agreement,
-            **arguments,
-            wait=timedelta(seconds=wait),
-            spark=None if master is None else engine("SPARK").session(master),
-        )
+        files = arguments.get("files")
+        is_brief = files is not None and _are_small(files)
+        spark = engine("SPARK").session(master, is_brief=is_brief, quiet=True)
+        block = room(agreement, **arguments, wait=timedelta(seconds=wait), spark=spark)
         with block:
             tell(f"delivery {block.delivery_id}")
             with Progress(control.delivery, block.delivery_id, tell):
@@ -453,6 +460,12 @@ def _deliver(
         found = read_receipt(control.delivery, block.delivery_id)
     _show_receipt(found, output, page)
     return _exit_code(found)
+
+
+def _are_small(folder: str) -> bool:
+    """Return whether the files of a local folder are so small that Spark will end soon."""
+    sizes = (path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+    return Path(folder).is_dir() and sum(sizes) <= _SMALL
 
 
 def _exit_code(found: Receipt) -> ExitCode:
@@ -626,6 +639,17 @@ _CONSTRAINTS = {
     "stage": "stage",
     "check": "expression",
 }
+_THRESHOLDS = {
+    "interface": "interface_code",
+    "agreement": "agreement_code",
+    "constraint": "constraint_code",
+    "action": "action",
+    "threshold": "threshold",
+    "percent": "threshold_percent",
+    "warn": "warn",
+    "warn percent": "warn_percent",
+    "enabled": "is_enabled",
+}
 _TENANTS = {"tenant": "tenant_code", "name": "tenant_name", "agreements": "agreement_codes"}
 _AGREEMENTS = {
     "agreement": "agreement_code",
@@ -648,58 +672,44 @@ _FILTERS = {
 
 
 def _add_view(
-    name: str,
-    about: str,
-    view: str,
-    columns: Mapping[str, str],
-    order_by: list[str],
-    *,
-    newest: bool = False,
+    name: str, about: str, view: str, columns: Mapping[str, str], order_by: list[str], **more: Any
 ) -> None:
-    """Add a command that shows a report of the room.
+    """Add a command that shows a report; see `add_view`."""
+    filters = [
+        click.Option(
+            [f"--{option}", column],
+            type=type_,
+            metavar=metavar,
+            help=f"Only this {option}.",
+            callback=lambda _c, p, v: v.upper() if p.name == "delivery_status" and v else v,
+        )
+        for column, (option, type_, metavar) in _FILTERS.items()
+        if column in columns.values()
+    ]
+    add_view(
+        delivery,
+        name,
+        about,
+        columns,
+        order_by,
+        room="delivery",
+        view=view,
+        filters=filters,
+        **more,
+    )
 
-    Args:
-        name: of the command.
-        about: its help.
-        view: the view, after ``delivery_``.
-        columns: those of the table, by their titles.
-        order_by: columns.
-        newest: there may be many rows: the newest ones are shown, the newest last.
-    """
 
-    @delivery.command(name, help=about)
-    @dsn_option
-    @output_option
-    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> None:
-        from omd.delivery import rows
+def _queued(items: list[Any], output: str) -> list[Any]:
+    """Return items of the queue, in a table with counts for people."""
+    from omd.delivery.receipt import row_counts
 
-        row = getattr(rows, f"Delivery{view.title()}Row")
-        with _open(dsn) as room:
-            found = room.report(row, order_by=order_by, descending=newest, limit=limit, **equal)
-        if output == "table" and view == "queue":
-            from omd.delivery.receipt import row_counts
-
-            found = [dataclasses.replace(r, row_counts=row_counts(r.row_counts)) for r in found]
-        show(found[::-1] if newest else found, columns, output)
-        tell_more(found, limit)
-
-    for column, (option, type_, metavar) in _FILTERS.items():
-        if column in columns.values():
-            command.params.append(
-                click.Option(
-                    [f"--{option}", column],
-                    type=type_,
-                    metavar=metavar,
-                    help=f"Only this {option}.",
-                    callback=lambda _c, p, v: v.upper() if p.name == "delivery_status" and v else v,
-                )
-            )
-    if newest:
-        limit_option()(command)
+    if output != "table":
+        return items
+    return [dataclasses.replace(item, row_counts=row_counts(item.row_counts)) for item in items]
 
 
 delivery.section("What happened")
-_add_view("list", "Show the deliveries, newest last.", "log", _LOG, ["delivery_id"], newest=True)
+_add_view("list", "Show the deliveries, newest last.", "log", _LOG, ["delivery_id"], newest="LAST")
 _add_view(
     "state",
     "Show the deliveries that are not at an end, and what each waits for.",
@@ -798,6 +808,11 @@ def quarantine(
         )
     if constraint is not None:
         found = [row for row in found if constraint in row.constraint_codes]
+    if output == "table":  # the folder is that of the delivery
+        found = [
+            dataclasses.replace(row, staged_from=row.staged_from and row.staged_from.split("/")[-1])
+            for row in found
+        ]
     columns = {
         "entity": "entity_code",
         "key": "record_key",
@@ -807,8 +822,11 @@ def quarantine(
         "row": "raw",
         "from": "staged_from",
     }
-    show(found[:limit], columns, output)
+    show(found[:limit], columns, output, whole=("constraints",))
     tell_more(found[:limit], limit)
+    if not found and entity_code is None and constraint is None:
+        run_ = newest if attempt is None else attempt
+        click.echo(f"Run {run_} of delivery {delivery_id} has registered no samples.", err=True)
 
 
 _add_view(
@@ -817,7 +835,7 @@ _add_view(
     "findings",
     _FINDINGS,
     ["delivery_id", "entity_code", "constraint_code"],
-    newest=True,
+    newest="LAST",
 )
 _add_view(
     "metrics",
@@ -825,7 +843,7 @@ _add_view(
     "metrics",
     _METRICS,
     ["delivery_id", "entity_code"],
-    newest=True,
+    newest="LAST",
 )
 _add_view(
     "events",
@@ -833,7 +851,7 @@ _add_view(
     "events",
     _EVENTS,
     ["delivery_event_id"],
-    newest=True,
+    newest="LAST",
 )
 _add_view(
     "queue",
@@ -841,7 +859,8 @@ _add_view(
     "queue",
     _QUEUE,
     ["queue_id"],
-    newest=True,
+    newest="LAST",
+    told=_queued,
 )
 _add_view(
     "marks",
@@ -869,6 +888,13 @@ _add_view(
     "constraints",
     _CONSTRAINTS,
     ["interface_code", "stage", "constraint_code"],
+)
+_add_view(
+    "thresholds",
+    "Show the actions and thresholds of each model, and of each agreement.",
+    "thresholds",
+    _THRESHOLDS,
+    ["interface_code", "agreement_code", "stage", "constraint_code"],
 )
 add_call(
     delivery,
@@ -905,6 +931,26 @@ add_call(
 # Upkeep -----------------------------------------------------------------------------------------
 
 delivery.section("Upkeep")
+
+
+@delivery.command()
+@click.argument("interface")
+@dsn_option
+@click.option(
+    "--keep",
+    default="0",
+    show_default=True,
+    metavar="INTERVAL",
+    help="Leave those in the queue that were accepted within this time; they can be reverted.",
+)
+def persist(interface: str, dsn: str, keep: str) -> None:
+    """End the accepted deliveries of an interface that no facts take.
+
+    Then their deltas can be purged, and a PHYSICAL delivery may begin. They can't be reverted.
+    """
+    with _open(dsn) as room:
+        count = room.persist_deliveries(interface, keep=keep)
+    click.echo(f"Deliveries persisted: {count:,}.", err=True)
 
 
 @delivery.command()

@@ -1,8 +1,4 @@
-"""Models in YAML files, with the tenants and agreements that belong to them.
-
-The values of a file are those of YAML 1.2: a country NO is a text, and so is a date. What is wrong
-with a model only the database knows; it names the paths, and `ModelFile` knows their lines.
-"""
+"""Models in YAML files, with the tenants and agreements that belong to them."""
 
 from __future__ import annotations
 
@@ -13,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import psycopg
-import yaml
 
 from omd.cli.common import as_text
+from omd.cli.yaml_file import as_yaml, in_order, read_document
 from omd.delivery.calls import DeliveryCalls
 from omd.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
 
@@ -29,8 +25,7 @@ __all__ = [
     "Change",
     "ModelFile",
     "apply_model",
-    "as_yaml",
-    "read_document",
+    "model_as_yaml",
     "read_model",
     "whole_document",
 ]
@@ -75,50 +70,12 @@ class ModelFile:
 # Files ------------------------------------------------------------------------------------------
 
 
-class _Loader(yaml.SafeLoader):
-    """A loader without the surprises of YAML 1.1: NO is no truth value, 012 is no number."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
-
-
-for _tag, _pattern, _first in (
-    ("merge", r"<<", "<"),
-    ("null", r"|~|null|Null|NULL", ["~", "n", "N", ""]),
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
-    ("float", r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", "-+0123456789"),
-):
-    _Loader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), list(_first)
-    )
-
 _CODES = {"tenant": "tenant_code", "interface": "interface_code", "layer": "layer_code"}
 _AGREEMENT = {
     name
     for name, parameter in inspect.signature(DeliveryCalls.register_agreement).parameters.items()
     if parameter.kind is parameter.KEYWORD_ONLY
 } - {*_CODES.values()} | {*_CODES}
-
-
-def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return what a YAML file holds, and the line of each path in it.
-
-    Raises:
-        click.UsageError: it is no YAML, or no mapping.
-    """
-    try:
-        loader = _Loader(path.read_text(encoding="utf-8-sig"))
-        try:
-            node = loader.get_single_node()
-            lines = {} if node is None else dict(_lines(node, path))
-            document = None if node is None else loader.construct_document(node)
-        finally:
-            loader.dispose()
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise click.UsageError(f"{path}: {error}") from None
-    if not isinstance(document, dict):
-        raise click.UsageError(f"{path}: a mapping is expected")
-    return _plain(document), lines
 
 
 def read_model(path: Path) -> ModelFile:
@@ -134,39 +91,6 @@ def read_model(path: Path) -> ModelFile:
         _agreements(document.pop("agreements", None), document.get("interface"), path, lines)
     )
     return ModelFile(document, tenants, agreements, lines)
-
-
-def _lines(
-    node: yaml.Node, path: Path, at: str = "", within: tuple[int, ...] = ()
-) -> Iterator[tuple[str, int]]:
-    """Yield each path of a document, as the database writes it, with its line."""
-    if id(node) in within:
-        raise click.UsageError(f"{path}:{node.start_mark.line + 1}: an anchor holds itself")
-    within = (*within, id(node))
-    if isinstance(node, yaml.MappingNode):
-        seen = set()
-        for key, value in node.value:
-            line = key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode):
-                raise click.UsageError(f"{path}:{line}: a key must be a text")
-            if key.value in seen:
-                raise click.UsageError(f"{path}:{line}: {key.value} stands here twice")
-            seen.add(key.value)
-            quoted = key.value.replace("\\", "\\\\").replace('"', '\\"')
-            child = f'{at}["{quoted}"]' if at == "settings" else f"{at}.{key.value}".lstrip(".")
-            yield child, line
-            yield from _lines(value, path, child, within)
-    elif isinstance(node, yaml.SequenceNode):
-        for number, item in enumerate(node.value):
-            yield f"{at}[{number}]", item.start_mark.line + 1
-            yield from _lines(item, path, f"{at}[{number}]", within)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: its keys are texts."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
 def _entries(
@@ -289,25 +213,11 @@ def _differences(
 # As YAML ----------------------------------------------------------------------------------------
 
 
-class _Dumper(yaml.SafeDumper):
-    """It quotes what older readers of YAML take for another value, such as NO."""
-
-    def ignore_aliases(self, _data: Any) -> bool:
-        return True
-
-    def represent_text(self, text: str) -> yaml.Node:
-        # On one line in any case, so that it may stand in a list.
-        return self.represent_scalar("tag:yaml.org,2002:str", text, '"' if "\n" in text else None)
-
-
-_Dumper.add_representer(str, _Dumper.represent_text)
-
-
 def whole_document(
     model: Mapping[str, Any], agreements: Sequence[DeliveryAgreementsRow]
 ) -> dict[str, Any]:
     """Return a model with agreements and their tenants."""
-    document = {key: model[key] for key in _in_order(model)}
+    document = {key: model[key] for key in in_order(model, _ORDER)}
     if agreements:
         names = {row.tenant_code: row.tenant_name for row in agreements}
         document["tenants"] = [{"tenant": code, "name": name} for code, name in names.items()]
@@ -315,9 +225,9 @@ def whole_document(
     return document
 
 
-def as_yaml(document: Mapping[str, Any]) -> str:
-    """Return a model as YAML, as `read_model` reads it; what is short stands on one line."""
-    return "\n".join(_block(document, 0)) + "\n"
+def model_as_yaml(document: Mapping[str, Any]) -> str:
+    """Return a whole document as YAML, as `read_model` reads it."""
+    return as_yaml(document, _ORDER, apart=("entities",))
 
 
 _ORDER = [
@@ -338,10 +248,6 @@ _ORDER = [
 ]
 
 
-def _in_order(keys: Mapping[str, Any]) -> list[str]:
-    return sorted(keys, key=lambda k: (_ORDER.index(k) if k in _ORDER else len(_ORDER), k))
-
-
 def _agreement(row: DeliveryAgreementsRow) -> dict[str, Any]:
     defaults = {"layer": "LVL", "completeness": "PARTIAL", "inactive_indicator": "N"}
     values = {key: getattr(row, _CODES.get(key, key)) for key in sorted(_AGREEMENT)}
@@ -351,64 +257,3 @@ def _agreement(row: DeliveryAgreementsRow) -> dict[str, Any]:
         if value is not None and value != {} and defaults.get(key) != value
     }
     return {"agreement": row.agreement_code, **told}
-
-
-def _flow(value: Any) -> str:
-    """Return a value on one line."""
-    if isinstance(value, dict):
-        value = {key: value[key] for key in _in_order(value)}
-    text = yaml.dump(
-        value,
-        Dumper=_Dumper,
-        default_flow_style=True,
-        sort_keys=False,
-        allow_unicode=True,
-        width=10**9,
-    )
-    return text.removesuffix("\n").removesuffix("\n...")
-
-
-def _is_literal(text: str) -> bool:
-    """Whether a text of several lines reads the same as a literal block."""
-    lines = text.removesuffix("\n").split("\n")
-    return (
-        len(lines) > 1
-        and all(line == line.rstrip() and line.isprintable() for line in lines)
-        and lines[0] == lines[0].lstrip()
-        and bool(lines[0] and lines[-1])
-    )
-
-
-def _block(value: Mapping[str, Any], depth: int) -> Iterator[str]:
-    """Yield the lines of a mapping."""
-    indent = "  " * depth
-    for key in _in_order(value) if depth else value:
-        item = value[key]
-        line = f"{indent}{_flow(key)}: {_flow(item)}"
-        if isinstance(item, str) and _is_literal(item):
-            yield f"{indent}{_flow(key)}: |{'' if item.endswith(chr(10)) else '-'}"
-            yield from (
-                f"{indent}  {part}".rstrip() for part in item.removesuffix("\n").split("\n")
-            )
-        elif not isinstance(item, (dict, list)) or not item:
-            yield line
-        elif isinstance(item, dict):
-            if len(line) <= 100 and depth:
-                yield line
-            else:
-                yield f"{indent}{_flow(key)}:"
-                yield from _block(item, depth + 1)
-        elif all(not isinstance(i, dict) for i in item) and len(line) <= 100:
-            yield line
-        else:
-            yield f"{indent}{_flow(key)}:"
-            for entry in item:
-                flow = f"{indent}  - {_flow(entry)}"
-                if not isinstance(entry, dict) or (
-                    len(flow) <= 100 and "\\n" not in flow and key != "entities"
-                ):
-                    yield flow
-                    continue
-                first, *rest = _block(entry, depth + 2)
-                yield f"{indent}  - {first.lstrip()}"
-                yield from rest

@@ -73,7 +73,8 @@ class Progress:
 
 def _event(event: DeliveryEventsRow) -> str:
     run = f", run {event.attempt}" if event.event == "begin_delivery" else ""
-    why = f": {event.reason}" if event.reason else ""
+    # REFUSED says it, and the verdict is REJECTED then.
+    why = f": {event.reason}" if event.reason and event.to_status != "REFUSED" else ""
     return f"{event.to_status}{run}{why}"
 
 

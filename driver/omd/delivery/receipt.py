@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd.cli.common import as_text, printable, short, show_pairs, show_table
-from omd.cli.markup import Html, el, moment, name, number, page, section, table
+from omd.cli.markup import (
+    FINDING,
+    Html,
+    described,
+    el,
+    moment,
+    name,
+    number,
+    page,
+    section,
+    table,
+    verdict,
+    zone,
+)
 from omd.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
 
 if TYPE_CHECKING:
@@ -105,8 +118,11 @@ class Explained:
     next: list[str]
 
 
-def explain(receipt: Receipt) -> Explained:
-    """Return what became of a delivery, why, and what to do next."""
+_ASK = "Ask whoever has received the delivery to show you the rows."
+
+
+def explain(receipt: Receipt, rows: str = _ASK) -> Explained:
+    """Return what became of a delivery, why, and what to do next; ``rows``: how to see rows."""
     status, verdict = receipt.log.delivery_status, receipt.log.verdict
     why = list(_reasons(receipt))
     by = f"{receipt.last.editor} said: {receipt.last.reason}"
@@ -117,7 +133,7 @@ def explain(receipt: Receipt) -> Explained:
             "F" if receipt.is_rejected else "S",
             f"This was a trial: the delivery would {what}{more}",
             [*why, "Nothing was stored."],
-            [*_remedies(receipt)]
+            [*_remedies(receipt, rows)]
             if receipt.is_rejected
             else ["Deliver it for good when you want to."],
         )
@@ -126,7 +142,7 @@ def explain(receipt: Receipt) -> Explained:
             "F",
             "The delivery was rejected",
             [*why, "Nothing was stored."],
-            [*_remedies(receipt)],
+            [*_remedies(receipt, rows)],
         )
     if status == "REJECTED":
         return Explained(
@@ -164,7 +180,7 @@ def explain(receipt: Receipt) -> Explained:
             [*(why if with_findings else ["No rule was broken."]), *filter(None, [effect])],
             [
                 "Correct these rows at the source; the next delivery brings them again.",
-                *_quarantine(receipt),
+                *_quarantine(receipt, rows),
             ]
             if any(_has_rows(rule) for _, rule in receipt.rules(broken=True))
             else ["Nothing has to be done."],
@@ -218,7 +234,7 @@ def _reasons(receipt: Receipt) -> Iterator[str]:
 _MOST = 6
 
 
-def _remedies(receipt: Receipt) -> Iterator[str]:
+def _remedies(receipt: Receipt, rows: str) -> Iterator[str]:
     """Yield what may be done after a refusal."""
     broken = [(e, r) for e, r in receipt.rules(broken=True) if r["level"] == "REJECT"]
     if any("high_water_mark" in reason for reason in receipt.document["reasons"] or ()):
@@ -230,12 +246,12 @@ def _remedies(receipt: Receipt) -> Iterator[str]:
         )
     if len(broken) > len(deleted):
         yield "Correct the data and deliver again; the same time of the data may be used."
-    yield from _quarantine(receipt)
+    yield from _quarantine(receipt, rows)
 
 
-def _quarantine(receipt: Receipt) -> Iterator[str]:
+def _quarantine(receipt: Receipt, rows: str) -> Iterator[str]:
     if any(_has_rows(rule) for _, rule in receipt.rules(broken=True)):
-        yield f"The rows can be looked at with: omd delivery quarantine {receipt.log.delivery_id}"
+        yield rows
 
 
 def _has_rows(rule: Mapping[str, Any]) -> bool:
@@ -310,7 +326,10 @@ def _finding(code: str) -> str:
 
 def print_receipt(receipt: Receipt) -> None:
     """Print a receipt to stdout."""
-    log, told = receipt.log, explain(receipt)
+    log = receipt.log
+    told = explain(
+        receipt, f"The rows can be looked at with: omd delivery quarantine {log.delivery_id}"
+    )
     colour = {"S": "green", "F": "red", "A": "yellow"}.get(told.kind)
     click.secho(f"{told.title}.", bold=True, fg=colour)
     for line in told.why:
@@ -327,8 +346,8 @@ def print_receipt(receipt: Receipt) -> None:
             "verdict": log.verdict,
         }
     )
-    _print("Entities", receipt.entities, _entity_columns())
-    _print("Rules broken", receipt.rules(broken=True), _rule_columns())
+    _print("Entities", receipt.entities, _entity_columns(receipt))
+    _print("Rules broken", receipt.rules(broken=True), _rule_columns(receipt))
     _print(
         "Other findings",
         receipt.findings(),
@@ -364,13 +383,18 @@ def _version(log: DeliveryLogRow) -> str:
     return "" if log.model_version is None else f" (version {log.model_version} of its model)"
 
 
-def _entity_columns() -> dict[str, Callable[[Any], Any]]:
+def _entity_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
     def count(key: str) -> Callable[[Any], Any]:
         return lambda e: e[f"rows_{key}"]
 
     return {
         "entity": lambda e: e["entity"],
         "delivered as": lambda e: _LOADS[e["load"]],
+        **(
+            {"announced#": count("announced")}
+            if any(e["rows_announced"] is not None for e in receipt.entities)
+            else {}
+        ),
         "delivered#": count("delivered"),
         "left out#": count("skipped"),
         "new#": count("new"),
@@ -380,25 +404,20 @@ def _entity_columns() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-def _rule_columns() -> dict[str, Callable[[Any], Any]]:
-    return {
+def _rule_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
+    columns: dict[str, Callable[[Any], Any]] = {
         "rule": lambda f: f[1]["constraint"],
         "found": lambda f: _TOLD[f[1]["level"]],
         "rows#": lambda f: f[1]["violations"],
         "existing#": lambda f: f[1]["existing"],
         "allowed": lambda f: limit_of(f[1]),
-        "what is done": lambda f: _ACTIONS.get(f[1]["action"] or ""),
     }
+    if not receipt.is_rejected:  # else nothing is done to its rows: it is not stored
+        columns["what is done"] = lambda f: _ACTIONS.get(f[1]["action"] or "")
+    return columns
 
 
 # As a page --------------------------------------------------------------------------------------
-
-_HEADS = {
-    "S": "\N{HEAVY CHECK MARK}",
-    "F": "\N{HEAVY BALLOT X}",
-    "A": "!",
-    "E": "\N{HORIZONTAL ELLIPSIS}",
-}
 
 
 def as_page(receipt: Receipt) -> str:
@@ -410,7 +429,7 @@ def as_page(receipt: Receipt) -> str:
         "Agreement": log.agreement_code,
         "Interface": log.interface_code + _version(log),
         "Data of": moment(log.snapshot_datetime),
-        "Arrived": [moment(log.created_datetime), ", sent by ", name(log.created_by)],
+        "Arrived": [moment(log.created_datetime), ", created by ", name(log.created_by)],
         "Decided" if receipt.state is None or log.verdict else "Status since": moment(
             log.status_datetime
         ),
@@ -430,18 +449,17 @@ def as_page(receipt: Receipt) -> str:
             el("h1", f"Receipt of delivery {log.delivery_id}"),
             el("p", name(log.tenant_name)),
         ),
-        el(
-            "section",
-            el("span", _HEADS[told.kind], cls="sign", aria_hidden="true"),
-            el("h2", told.title),
+        verdict(
+            told.kind,
+            told.title,
             *(el("p", line) for line in told.why),
             *([el("h3", "What to do now")] if told.next else []),
             *(el("p", line) for line in told.next),
-            id="verdict",
-            cls=f"verdict {told.kind}",
         ),
-        section("delivery", "The delivery", el("dl", *_described(pairs))),
-        section("entities", "What was delivered", _table(receipt.entities, _entity_columns())),
+        section("delivery", "The delivery", described(pairs)),
+        section(
+            "entities", "What was delivered", _table(receipt.entities, _entity_columns(receipt))
+        ),
     ]
     if broken:
         body.append(section("rules", "Rules that were broken", _rules(broken, receipt)))
@@ -463,17 +481,11 @@ def as_page(receipt: Receipt) -> str:
     body.append(
         el(
             "p",
-            f"Times are local, in {_zone()}. This page holds counts and no row of the data.",
+            f"Times are local, in {zone()}. This page holds counts and no row of the data.",
             cls="note",
         )
     )
     return page(f"Receipt of delivery {log.delivery_id}: {told.title}", *body, style=_STYLE)
-
-
-def _zone() -> str:
-    now = datetime.now().astimezone()
-    name, offset = f"{now:%Z}", f"{now:%z}"
-    return name if offset == "+0000" else f"{name} (UTC{offset[:3]}:{offset[3:]})"
 
 
 def _message(message: Any) -> object:
@@ -482,13 +494,6 @@ def _message(message: Any) -> object:
             el("span", f"{key}: {as_text(value)}", cls="line") for key, value in message.items()
         ]
     return None if message in (None, {}) else as_text(message)
-
-
-def _described(pairs: Mapping[str, object]) -> Iterator[Html]:
-    for term, told in pairs.items():
-        if told is not None:
-            parts = told if isinstance(told, list) else [told]
-            yield el("div", el("dt", term), el("dd", *parts))
 
 
 def _table(rows: list[Any], columns: Mapping[str, Callable[[Any], Any]]) -> Html:
@@ -505,7 +510,7 @@ def _rules(rules: list[tuple[str, Mapping[str, Any]]], receipt: Receipt) -> Html
         level = found[1]["level"]
         return el("span", _TOLD[level], cls=f"badge {_COLOURS[level]}")
 
-    columns = _rule_columns()
+    columns = _rule_columns(receipt)
     has_old = any(rule["existing"] for _, rule in rules)
     return _table(
         rules,
@@ -515,40 +520,17 @@ def _rules(rules: list[tuple[str, Mapping[str, Any]]], receipt: Receipt) -> Html
             "what": lambda f: el("span", words_of(*f), el("small", f[1]["constraint"])),
             "rows#": columns["rows#"],
             **({"of them old#": columns["existing#"]} if has_old else {}),
-            "allowed": columns["allowed"],
-            # Nothing is done to the rows of a delivery that is not stored.
-            **({} if receipt.is_rejected else {"what is done": columns["what is done"]}),
+            **{title: columns[title] for title in ("allowed", "what is done") if title in columns},
         },
     )
 
 
-_STYLE = """
-main { max-width: 960px; }
-h3 { font-size: 13px; margin: 12px 0 4px; }
-.verdict { border-left: 6px solid var(--e); background: var(--e-soft); padding-left: 60px;
-  position: relative; overflow-wrap: anywhere; }
-.verdict h2 { font-size: 20px; margin: 0 0 8px; }
-.verdict p { margin: 2px 0; max-width: 80ch; }
-.verdict.S { border-left-color: var(--s); background: var(--s-soft); }
-.verdict.F { border-left-color: var(--f); background: var(--f-soft); }
-.verdict.A { border-left-color: var(--a); background: var(--a-soft); }
-.sign { position: absolute; left: 16px; top: 14px; width: 30px; height: 30px; border-radius: 50%;
-  background: var(--e); color: var(--card); text-align: center;
-  font-size: 16px; line-height: 30px; }
-.S > .sign { background: var(--s); } .F > .sign { background: var(--f); }
-.A > .sign { background: var(--a); }
-header { margin-bottom: 16px; }
-dl { margin: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(280px, 1fr));
-  gap: 6px 24px; }
-dl div { display: grid; grid-template-columns: 88px minmax(0, 1fr); }
-dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-.line { display: block; }
-#rules td, #kept td { white-space: nowrap; }
-#rules td:nth-child(3), #kept td:nth-child(3) { white-space: normal; width: 100%; }
-#rules :is(th, td):last-child, #kept :is(th, td):last-child { width: auto; }
-@media screen and (max-width: 700px) {
-  #rules td, #kept td { white-space: normal; width: auto; }
-  .verdict { padding-left: 16px; } .verdict h2 { padding-left: 40px; min-height: 30px; }
-}
-small { display: block; color: var(--soft); }
+_STYLE = f"""{FINDING}
+h3 {{ font-size: 13px; margin: 12px 0 4px; }}
+#rules td, #kept td {{ white-space: nowrap; }}
+#rules td:nth-child(3), #kept td:nth-child(3) {{ white-space: normal; width: 100%; }}
+#rules :is(th, td):last-child, #kept :is(th, td):last-child {{ width: auto; }}
+@media screen and (max-width: 700px) {{
+  #rules td, #kept td {{ white-space: normal; width: auto; }}
+}}
 """

@@ -24,6 +24,7 @@ __all__ = [
     "DeliveryQueueRow",
     "DeliveryStateRow",
     "DeliveryTenantsRow",
+    "DeliveryThresholdsRow",
     "DeployModelAnswer",
     "QuarantineRow",
     "StageVerdictAnswer",
@@ -379,7 +380,7 @@ class DeliveryStateRow:
         delivery_status: Its status.
         attempt: The number of its newest run; 0: it has not begun.
         batch_instance_id: The Batch Instance of the newest run; NULL before the first.
-        is_running: The newest run was not ended; it may be dead.
+        is_running: Its newest run executes, and lives.
         age: How long ago it was created.
         status_age: For how long it has its status.
         waits_for: What has to happen next.
@@ -416,6 +417,46 @@ class DeliveryTenantsRow:
     tenant_code: str
     tenant_name: str
     agreement_codes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryThresholdsRow:
+    """The actions and thresholds that the next delivery under each agreement is judged by.
+
+    Attributes:
+        interface_code: The interface.
+        agreement_code: The agreement, whose settings override those of the model; NULL: the
+            model alone.
+        entity_code: The entity whose rows violate the constraint.
+        constraint_code: The constraint.
+        constraint_type: Its type.
+        stage: The stage in which it is checked.
+        action: S: the row is skipped. E: the column is emptied. N: no action. NULL: its type
+            takes none.
+        threshold: More violating rows reject the delivery. NULL: any number is accepted, but
+            where deletes has no setting at all: then a Full entity about everything that
+            delivers no row may delete none.
+        threshold_percent: A higher percentage rejects it: of the delivered rows, for deletes of
+            the current rows in its context; NULL: there is no such limit.
+        warn: More violating rows are a warning; NULL: there is no such limit.
+        warn_percent: A higher percentage is a warning; NULL: there is no such limit.
+        is_enabled: It is checked.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_thresholds"
+
+    interface_code: str
+    agreement_code: str | None
+    entity_code: str
+    constraint_code: str
+    constraint_type: str
+    stage: int
+    action: str | None
+    threshold: int | None
+    threshold_percent: Decimal | None
+    warn: int | None
+    warn_percent: Decimal | None
+    is_enabled: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import omd
 from omd import install
+from omd.spark.engine import SHORT_LIFE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,13 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SUBMIT_ARGS", "Screen", "Step", "as_role", "install_omd", "session"]
 
-# The second compiler of the JVM would cost more time than it saves in the demo.
-_FOR_A_SHORT_LIFE = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
-
 SUBMIT_ARGS = " ".join(
-    [*(f'--conf "{name}={value}"' for name, value in _FOR_A_SHORT_LIFE.items()), "pyspark-shell"]
+    [*(f'--conf "{name}={value}"' for name, value in SHORT_LIFE.items()), "pyspark-shell"]
 )
 """The same for the JVM of another process, as PYSPARK_SUBMIT_ARGS."""
 
@@ -73,13 +67,7 @@ def as_role(role: str, dsn: str) -> str:
 def session(log: Path, master: str | None) -> SparkSession:
     """Return a session whose JVM writes its messages to a log file, not to the terminal."""
     from omd.spark import session as spark_session
+    from omd.spark.sessions import standard_error
 
-    with log.open("w") as file:
-        sys.stderr.flush()
-        terminal = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            return spark_session(master, _FOR_A_SHORT_LIFE)
-        finally:
-            os.dup2(terminal, 2)
-            os.close(terminal)
+    with log.open("w") as file, standard_error(file.fileno()):
+        return spark_session(master, SHORT_LIFE)

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 from omd._core import signals
 from omd._core.loop import Child
 from omd._core.program import python
-from omd.dispatch.exchange import ClaimedTask
 from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
 from omd.dispatch.task import Task
 
@@ -116,11 +115,12 @@ def _task_line(task: Task, kind: TaskType, tell: int, ttl: float) -> bytes:
         "task_id": task.task_id,
         "family_code": task.family_code,
         "task_type": task.task_type,
-        "criteria": task.criteria,
-        "payload": task.payload,
+        "criteria": task.criteria_json,
+        "payload": task.payload_json,
         "attempt": task.attempt,
         "execution_time": task.execution_time.isoformat(),
         "claim_token": task.claim_token,
+        "partition_code": task.partition_code,
         "handler": kind.handler,
         "target": kind.target,
         "master": task.master,
@@ -146,18 +146,16 @@ def main() -> None:
     sys.path[:] = told["path"]
     _end_with(told["parent"], feed, told["ttl"])
     task = Task(
-        ClaimedTask(
-            told["task_id"],
-            told["family_code"],
-            told["task_type"],
-            told["criteria"],
-            told["payload"],
-            datetime.fromisoformat(told["execution_time"]),
-            0,
-            told["attempt"],
-            told["claim_token"],
-        ),
         told["master"],
+        told["task_id"],
+        told["family_code"],
+        told["task_type"],
+        told["criteria"],
+        told["payload"],
+        datetime.fromisoformat(told["execution_time"]),
+        told["attempt"],
+        told["claim_token"],
+        told["partition_code"],
     )
     task.opens(_connected)
     kind = TaskType(task.family_code, task.task_type, told["handler"], told["target"], "", None)

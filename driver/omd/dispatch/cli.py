@@ -16,6 +16,7 @@ from omd.cli.common import (
     ExitCode,
     Sections,
     add_call,
+    add_view,
     call_arguments,
     call_options,
     document_option,
@@ -34,7 +35,6 @@ from omd.cli.common import (
     show,
     show_document,
     show_pairs,
-    tell_more,
     workers_option,
 )
 from omd.dispatch.calls import DispatchCalls
@@ -179,47 +179,33 @@ _FILTERS = {"family_code": "family", "task_type": "type", "backend_type": "group
 
 
 def _add_view(
-    name: str,
-    about: str,
-    columns: Mapping[str, str],
-    order_by: list[str],
-    *,
-    limited: bool = False,
-    problem: str | None = None,
+    name: str, about: str, columns: Mapping[str, str], order_by: list[str], **more: Any
 ) -> None:
-    """Add a command that shows a report of the room.
+    """Add a command that shows the report of the same name; see `add_view`."""
+    filters = [
+        click.Option([f"--{option}", column], metavar="CODE", help=f"Only this {option}.")
+        for column, option in _FILTERS.items()
+        if column in columns.values()
+    ]
+    add_view(
+        dispatch,
+        name,
+        about,
+        columns,
+        order_by,
+        room="dispatch",
+        view=name,
+        filters=filters,
+        **more,
+    )
 
-    Args:
-        name: of the command, and of the view after ``dispatch_``.
-        about: its help.
-        columns: those of the table, by their titles.
-        order_by: columns.
-        limited: there may be many rows: the newest ones are shown.
-        problem: a column that is told in full; a value in it makes the exit code 1.
-    """
 
-    @dispatch.command(name, help=about)
-    @dsn_option
-    @output_option
-    def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> int:
-        from omd.dispatch import rows
-
-        row = getattr(rows, f"Dispatch{name.title()}Row")
-        with _open(dsn) as room:
-            found = room.report(row, order_by=order_by, descending=limited, limit=limit, **equal)
-        show(found, columns, output)
-        tell_more(found, limit)
-        wrong = [r for r in found if problem is not None and getattr(r, problem) is not None]
-        for r in wrong:
-            click.echo(short(f"{getattr(r, order_by[0])}: {getattr(r, str(problem))}"), err=True)
-        return ExitCode.FAILURE if wrong else ExitCode.OK
-
-    for column, option in _FILTERS.items():
-        if column in columns.values():
-            told = f"Only this {option}."
-            command.params.append(click.Option([f"--{option}", column], metavar="CODE", help=told))
-    if limited:
-        limit_option()(command)
+def _problems(schedules: list[Any]) -> ExitCode:
+    """Tell the problems of schedules in full."""
+    wrong = [schedule for schedule in schedules if schedule.problem is not None]
+    for schedule in wrong:
+        click.echo(short(f"{schedule.schedule_code}: {schedule.problem}"), err=True)
+    return ExitCode.FAILURE if wrong else ExitCode.OK
 
 
 dispatch.section("Workers")  # their command stands at the end of this file
@@ -230,13 +216,13 @@ _add_view(
     _QUEUE,
     ["family_code", "task_type", "lane"],
 )
-_add_view("running", "Show the tasks that workers have.", _RUNNING, ["task_id"], limited=True)
+_add_view("running", "Show the tasks that workers have.", _RUNNING, ["task_id"], newest="FIRST")
 _add_view(
     "dead",
     "Show the tasks whose attempts are used up; omd dispatch revive tries them again.",
     _DEAD,
     ["task_id"],
-    limited=True,
+    newest="FIRST",
 )
 _add_view("backends", "Show the workers.", _BACKENDS, ["backend_type", "backend_id"])
 _add_view("suspensions", "Show the suspensions.", _SUSPENSIONS, ["suspension_id"])
@@ -245,7 +231,7 @@ _add_view(
     "Show the schedules.\n\nThe exit code is 1 when one has a problem, which stands below in full.",
     _SCHEDULES,
     ["schedule_code"],
-    problem="problem",
+    judged=_problems,
 )
 
 

@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from datetime import datetime  # noqa: TC003 - the types of fields are looked up at run time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from omd._core.calls import Calls, Routine
+from omd._core.calls import AS_TEXT, Calls, Routine
+from omd.dispatch.handlers import SUCCEEDED
+from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from omd._core.link import Link
     from omd._core.loop import Loop
+    from omd.dispatch.handlers import Ending
     from omd.dispatch.slots import Ended
 
-__all__ = ["ClaimedTask", "Exchange", "Exchanger"]
+__all__ = ["Exchange", "Exchanger"]
 
 _COMPLETE_AND_CLAIM = Routine(
     "omd_dispatch._complete_and_claim",
-    {"p_backend_id": "text", "p_results": "jsonb", "p_limit": "integer", "p_anew": "boolean"},
-    required=4,
+    {
+        "p_backend_id": "text",
+        "p_results": "jsonb",
+        "p_limit": "integer",
+        "p_anew": "boolean",
+        "p_done": "jsonb",
+    },
+    required=5,
     is_function=True,
 )
 
 
-@dataclass(slots=True)
-class ClaimedTask:
-    """A row of the answer: a claimed task, where it has a claim_token."""
+@dataclass
+class _Columns:
+    """The columns of the answer: those of a `Task`, in its order, and the version of the types."""
 
     task_id: int
     family_code: str
     task_type: str
-    criteria: dict[str, Any]
-    payload: Any
+    criteria: str = field(metadata={AS_TEXT: True})  # read when the handler asks for it
+    payload: str | None = field(metadata={AS_TEXT: True})
     execution_time: datetime
-    priority: int
     attempt: int
-    claim_token: int
-    types_version: int | None = None
+    claim_token: int | None
+    partition_code: int
+    types_version: int | None
 
 
 @dataclass
@@ -61,7 +71,7 @@ class Exchange:
     results: list[Ended]
     limit: int
     anew: bool
-    claimed: list[ClaimedTask] = field(default_factory=list)
+    claimed: list[Task] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)
     types_version: int | None = None
     error: Exception | None = None
@@ -74,12 +84,14 @@ class Exchanger:
     Args:
         link: its connection.
         loop: is woken when one is done.
+        master: Spark's master URL, for the tasks.
     """
 
-    def __init__(self, link: Link, loop: Loop) -> None:
+    def __init__(self, link: Link, loop: Loop, master: str | None = None) -> None:
         self._link = link
         self._calls = Calls(link)
         self._loop = loop
+        self._master = master
         self._asked: SimpleQueue[Exchange | None] = SimpleQueue()
         threading.Thread(target=self._work, name="omd-exchange", daemon=True).start()
 
@@ -102,26 +114,49 @@ class Exchanger:
         self._link.close()
 
     def _make(self, exchange: Exchange) -> None:
-        rows: list[Any] = self._calls._rows(
+        done, results = _sorted_out(exchange.results)
+        rows = self._calls._tuples(
             _COMPLETE_AND_CLAIM,
-            ClaimedTask,
+            _Columns,
             exchange.member,
-            [_result(ended) for ended in exchange.results if ended.ending is not None],
+            results,
             exchange.limit,
             exchange.anew,
+            done,
         )
-        for row in rows:
-            if row.claim_token is not None:
-                exchange.claimed.append(row)
-            elif row.types_version is not None:
-                exchange.types_version = row.types_version
+        for *told, types_version in rows:
+            task_id, claim_token = told[0], told[7]
+            if claim_token is not None:
+                exchange.claimed.append(Task(self._master, *told))
+            elif types_version is not None:
+                exchange.types_version = types_version
             else:
-                exchange.refused.append(row.task_id)
+                exchange.refused.append(task_id)
 
 
-def _result(ended: Ended) -> dict[str, Any]:
-    task, ending = ended.claimed.task, ended.ending
-    assert ending is not None  # noqa: S101 - what was not started is no result
+def _sorted_out(ended: list[Ended]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the tasks that have succeeded and can't have begun a run, by claims; and the rest."""
+    done: dict[tuple[str, int, int], list[int]] = {}
+    results = []
+    for claimed, ending, _ in ended:
+        task = claimed.task
+        if ending is SUCCEEDED and not task.has_control:
+            place = task.family_code, task.partition_code, task.claim_token
+            done.setdefault(place, []).append(task.task_id)
+        elif ending is not None:
+            results.append(_result(task, ending))
+    return [
+        {
+            "family_code": family_code,
+            "partition_code": partition_code,
+            "claim_token": claim_token,
+            "task_ids": task_ids,
+        }
+        for (family_code, partition_code, claim_token), task_ids in done.items()
+    ], results
+
+
+def _result(task: Task, ending: Ending) -> dict[str, Any]:
     result: dict[str, Any] = {
         "task_id": task.task_id,
         "claim_token": task.claim_token,

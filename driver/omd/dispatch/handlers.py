@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import psycopg
 from psycopg import sql
-from psycopg.types.json import Jsonb
 
 from omd._core.calls import Calls, Repeat, Routine, storable
 from omd._core.errors import NotInstalled, one_line
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from omd.dispatch.task import Task
 
 __all__ = [
+    "SUCCEEDED",
     "Ending",
     "TaskType",
     "refresher",
@@ -54,6 +54,10 @@ class Ending(NamedTuple):
     outcome: str | None
     error: str | None = None
     error_code: str | None = None
+
+
+# That of a function in a thread of the worker that has succeeded: this object, by its identity.
+SUCCEEDED = Ending("S")
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # compared by identity: workers count by it
@@ -130,7 +134,7 @@ _QUOTE_TABLE = Routine(
 class _Targets(Calls):
     """Procedures that tasks call."""
 
-    def call(self, target: str, payload: Any) -> None:
+    def call(self, target: str, payload_json: str | None) -> None:
         """Call a procedure with one jsonb parameter, outside a transaction block.
 
         The database quotes the name, which follows the rules of SQL.
@@ -138,7 +142,7 @@ class _Targets(Calls):
         name: str = self._value(_QUOTE_TABLE, target, "POSTGRES")
         self._link.execute(
             sql.SQL("CALL {}({}::jsonb)").format(sql.SQL(name), sql.Placeholder("payload")),
-            {"payload": None if payload is None else Jsonb(payload)},
+            {"payload": payload_json},
             tuple,
             repeatable=False,
         )
@@ -151,7 +155,7 @@ def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending:
         if task.cancelled:
             return kind.failure("it was not begun", task.ended_because)
         if kind.handler == "SQL":
-            _Targets(link).call(kind.target or "", task.payload)
+            _Targets(link).call(kind.target or "", task.payload_json)
             return Ending("S")
         control, code = ControlCalls(link), str(task.criteria["CODE"])
         if kind.handler == "BATCH":
@@ -184,13 +188,10 @@ def run_in_python(task: Task, kind: TaskType) -> Ending:
     return Ending(None)
 
 
-_SUCCEEDED = Ending("S")
-
-
 def _answered(kind: TaskType, answer: object) -> Ending:
-    if answer is None:
-        return _SUCCEEDED
-    if isinstance(answer, str) and answer in ("S", "A", "C"):
+    if answer is None or (isinstance(answer, str) and answer == "S"):
+        return SUCCEEDED
+    if isinstance(answer, str) and answer in ("A", "C"):
         return Ending(str(answer))
     return kind.failure(
         f"{kind.target} returned {answer!r}; a handler returns None or 'S' (done), 'A' (later) or"

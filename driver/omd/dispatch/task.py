@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,9 +11,10 @@ if TYPE_CHECKING:
 
     from omd.control.room import Control
     from omd.control.run import Batch, ModuleRun
-    from omd.dispatch.exchange import ClaimedTask
 
 __all__ = ["Task"]
+
+_UNREAD = object()
 
 
 class Task:
@@ -25,42 +27,75 @@ class Task:
         task_id: its number.
         family_code: its family.
         task_type: its type.
-        criteria: the values of its criteria, by name; of a date or a time the text.
-        payload: what the creator of the task gave to it; None for nothing.
         attempt: which attempt this is, from 1.
         execution_time: when it was due.
         claim_token: the number of the claim; only results under it count.
+        partition_code: the slot in which it was claimed.
         master: Spark's master URL, as the worker was told; None for the default.
+        criteria_json: its criteria, as text; it is read when somebody asks for them.
+        payload_json: its payload, in the same way.
     """
 
     __slots__ = (
         "_control",
+        "_criteria",
         "_open_control",
+        "_payload",
         "attempt",
         "claim_token",
-        "criteria",
+        "criteria_json",
         "ended_because",
         "execution_time",
         "family_code",
         "master",
-        "payload",
+        "partition_code",
+        "payload_json",
         "task_id",
         "task_type",
     )
 
-    def __init__(self, claimed: ClaimedTask, master: str | None = None) -> None:
-        self.task_id: int = claimed.task_id
-        self.family_code: str = claimed.family_code
-        self.task_type: str = claimed.task_type
-        self.criteria: dict[str, Any] = claimed.criteria
-        self.payload: Any = claimed.payload
-        self.attempt: int = claimed.attempt
-        self.execution_time: datetime = claimed.execution_time
-        self.claim_token: int = claimed.claim_token
+    def __init__(
+        self,
+        master: str | None,
+        task_id: int,
+        family_code: str,
+        task_type: str,
+        criteria_json: str,
+        payload_json: str | None,
+        execution_time: datetime,
+        attempt: int,
+        claim_token: int,
+        partition_code: int,
+    ) -> None:
         self.master = master
+        self.task_id = task_id
+        self.family_code = family_code
+        self.task_type = task_type
+        self.criteria_json = criteria_json
+        self.payload_json = payload_json
+        self.execution_time = execution_time
+        self.attempt = attempt
+        self.claim_token = claim_token
+        self.partition_code = partition_code
         self.ended_because: str | None = None
+        self._criteria: Any = _UNREAD
+        self._payload: Any = _UNREAD
         self._control: Control | None = None
         self._open_control: Callable[[Task], Control] | None = None
+
+    @property
+    def criteria(self) -> dict[str, Any]:
+        """The values of its criteria, by name; of a date or a time the text."""
+        if self._criteria is _UNREAD:
+            self._criteria = json.loads(self.criteria_json)
+        return self._criteria  # type: ignore[no-any-return]
+
+    @property
+    def payload(self) -> Any:
+        """What the creator of the task gave to it; None for nothing."""
+        if self._payload is _UNREAD:
+            self._payload = None if self.payload_json is None else json.loads(self.payload_json)
+        return self._payload
 
     def opens(self, open_control: Callable[[Task], Control]) -> None:
         """Say where its `control` comes from: from where it runs."""

@@ -31,14 +31,13 @@ from omd.dispatch.exchange import Exchange, Exchanger
 from omd.dispatch.handlers import TaskType, refresher, task_types
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
-from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from omd._core.link import Link
     from omd.control.room import Control
-    from omd.dispatch.exchange import ClaimedTask
+    from omd.dispatch.task import Task
 
 __all__ = ["Worker"]
 
@@ -115,7 +114,7 @@ class Worker:
         with self._connect_to_control("omd-dispatch", timedelta(0)) as control:
             self._control = control
             self._dispatch = DispatchCalls(control._link)
-            self._exchanger = Exchanger(self._new_link("-exchange"), loop)
+            self._exchanger = Exchanger(self._new_link("-exchange"), loop, self.master)
             self._slots = Slots(
                 self.workers,
                 loop,
@@ -248,7 +247,7 @@ class Worker:
         """Let what runs end, and leave the group."""
         try:
             self._give_back([c.task.task_id for c in self._slots.take_back()])
-            self._give_back([row.task_id for row in self._await_exchange()])
+            self._give_back([task.task_id for task in self._await_exchange()])
         except psycopg.Error as error:
             _tell(f"tasks that were not started can't be given back now: {one_line(error)}")
         self._loop.let_end(self._slots.running, self.grace, self._finish, hurry=_HURRY)
@@ -349,10 +348,10 @@ class Worker:
         """
         if self._exchange is not None and not self._exchange.done.is_set():
             return
-        rows = self._await_exchange()
+        tasks = self._await_exchange()
         self._take_ended()
-        self._begin_exchange(len(rows))
-        self._start(rows)  # while the database works for the next one
+        self._begin_exchange(len(tasks))
+        self._start(tasks)  # while the database works for the next one
 
     def _begin_exchange(self, coming: int) -> None:
         """Begin to tell what is over, and to claim what is next, if it is worth a transaction."""
@@ -374,7 +373,7 @@ class Worker:
             self._look = self._anew = False
         self._exchanger.start(self._exchange)
 
-    def _await_exchange(self) -> list[ClaimedTask]:
+    def _await_exchange(self) -> list[Task]:
         """Wait for the end of the exchange that is on its way; return what it has claimed."""
         if (exchange := self._exchange) is None:
             return []
@@ -434,28 +433,25 @@ class Worker:
         for task_id in exchange.refused:
             _tell(f"task {task_id}: its result was refused, since its claim had ended")
 
-    def _start(self, rows: list[ClaimedTask]) -> None:
+    def _start(self, tasks: list[Task]) -> None:
         """Let claimed tasks wait for a slot, and give back what is too much."""
-        if not rows:
+        if not tasks:
             return
-        now = time.monotonic()
+        now, member, types = time.monotonic(), self.backend_id, self._types
         claimed = [
-            Claimed(
-                Task(row, self.master),
-                self._types[row.family_code, row.task_type],
-                self.backend_id,
-                now,
-            )
-            for row in rows
+            Claimed(task, types[task.family_code, task.task_type], member, now) for task in tasks
         ]
-        seconds = max(self._seconds.get(kind, 1.0) for kind in {c.kind for c in claimed})
+        took = {kind: self._seconds.get(kind, 1.0) for kind in {c.kind for c in claimed}}
+        seconds = max(took.values())
         if seconds < _SHORT:
             # Half of what can start in time, so that few are given back.
-            self._ahead = min(_AHEAD, int(self.workers * _SOON / 2 / max(seconds, 1e-6)))
+            ahead = self._ahead = min(_AHEAD, int(self.workers * _SOON / 2 / max(seconds, 1e-6)))
         else:
             self._ahead = 0
+            # The short ones before the first that may be long start as soon as they would have.
+            ahead = next(n for n, c in enumerate(claimed) if took[c.kind] >= _SHORT)
         told = 0 if self._exchange is None else len(self._exchange.results)
-        room = max(self.workers + self._ahead - len(self._held) + told, 0)
+        room = max(self.workers + ahead - len(self._held) + told, 0)
         for c in claimed[:room]:
             self._held[c.task.task_id] = c
         self._slots.wake_at = self._ahead * 3 // 4 - 1  # then there is room again

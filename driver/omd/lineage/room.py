@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines, signals
+from omd._core import engines
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
 from omd.lineage.calls import LineageCalls
@@ -102,7 +102,8 @@ class Lineage(LineageCalls):
         """
         definition = self.topic_definition(topic)
         if definition.engine != "SPARK":
-            return self._step_in_database(topic)
+            with self.control.long_call() as link:
+                return step_in_database(link, topic)
         run = StepRun(self, definition, spark=spark, session=session, lease=lease, context=context)
         try:
             with run:
@@ -122,19 +123,6 @@ class Lineage(LineageCalls):
         return StepOutcome(
             topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
         )
-
-    def _step_in_database(self, topic: str) -> StepOutcome:
-        """Run a step on its own connection, because it takes long; SIGTERM and Ctrl-C cancel it."""
-        link = self.control.new_link()
-        signals.enter(lambda: None)
-        try:
-            return step_in_database(link, topic)
-        except BaseException:
-            link.cancel()
-            raise
-        finally:
-            link.close()
-            signals.leave()
 
 
 def _failed(run: StepRun, error: Exception) -> StepOutcome:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from omd._core.errors import one_line
+from omd._core.errors import one_line, recorded_instance
 from omd.control.codes import ProcessingIndicator
 from omd.control.rows import BeginModuleAnswer
 from omd.control.run import LoadWindow, ModuleRun
@@ -169,14 +168,7 @@ def step_in_database(link: Link, topic: str) -> StepOutcome:
     try:
         answer = LineageCalls(link).step(topic, hostid=hostid())
     except psycopg.errors.QueryCanceled as error:
-        return StepOutcome(topic, StepResult.ERROR, _recorded(error), detail=one_line(error))
+        return StepOutcome(
+            topic, StepResult.ERROR, recorded_instance(error), detail=one_line(error)
+        )
     return StepOutcome(topic, answer.outcome, answer.module_instance_id, answer.rows, answer.detail)
-
-
-def _recorded(error: psycopg.Error) -> int | None:
-    """Return the instance of a step that was cancelled and whose failure is recorded."""
-    try:
-        instance = json.loads(error.diag.message_detail or "{}").get("module_instance_id")
-    except (ValueError, AttributeError):
-        return None
-    return instance if isinstance(instance, int) else None

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
 
-__all__ = ["SparkEngine", "engine"]
+__all__ = ["SHORT_LIFE", "SparkEngine", "engine"]
+
+SHORT_LIFE = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Settings for a JVM that ends soon: its second compiler would cost more than it saves."""
 
 _log = logging.getLogger("omd.spark")
 
@@ -116,11 +119,19 @@ class SparkEngine:
 
         return stamp(run, df, **options)
 
-    def session(self, master: str | None = None) -> SparkSession:
-        """See `omd.spark.session`."""
-        from omd.spark.sessions import session
+    def session(
+        self, master: str | None = None, *, is_brief: bool = False, quiet: bool = False
+    ) -> SparkSession:
+        """See `omd.spark.session`.
 
-        return session(master)
+        Args:
+            master: the master URL.
+            is_brief: a new session has settings for a short life.
+            quiet: what the JVM says at its start is not shown.
+        """
+        from omd.spark.sessions import quiet_session, session
+
+        return (quiet_session if quiet else session)(master, SHORT_LIFE if is_brief else None)
 
     def transform(self, run: StepRun) -> None:
         """See `omd.spark.lineage.transform`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from contextlib import contextmanager
 from types import MethodType
 from typing import TYPE_CHECKING
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
     from omd.spark.reader import Reader
 
-__all__ = ["active", "register", "session"]
+__all__ = ["active", "quiet_session", "register", "session", "standard_error"]
 
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+_UP = b"\0the JVM is up\0"
 _DEFAULTS = {
     "spark.app.name": "omd",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -82,6 +84,57 @@ def session(master: str | None = None, settings: Mapping[str, str] | None = None
     for name, value in wanted.items():
         builder = builder.config(name, value)
     return register(builder.getOrCreate())
+
+
+def quiet_session(
+    master: str | None = None, settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """Return the session that `session` returns, for a program that a person watches.
+
+    What the JVM says while it starts is shown only when it does not start; what it says later goes
+    to standard error.
+    """
+    if _exists():
+        return session(master, settings)
+    reading, writing = os.pipe()
+    said = bytearray()
+
+    def listen() -> None:
+        is_up = False
+        while piece := os.read(reading, 65536):
+            if not is_up:
+                said.extend(piece)
+                _, mark, piece = bytes(said).partition(_UP)
+                is_up = bool(mark)
+            os.write(2, piece)
+
+    listener = threading.Thread(target=listen, name="omd-jvm", daemon=True)
+    listener.start()
+    is_up = False
+    try:
+        with standard_error(writing):
+            found = session(master, settings)
+        is_up = True
+        os.write(writing, _UP)  # behind all that was said until now
+    finally:
+        os.close(writing)
+        if not is_up:
+            listener.join(1)  # for what was said last
+            os.write(2, said)
+    return found
+
+
+@contextmanager
+def standard_error(file: int) -> Iterator[None]:
+    """Let this process, and those that it starts meanwhile, write their errors to a file."""
+    sys.stderr.flush()
+    terminal = os.dup(2)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(terminal, 2)
+        os.close(terminal)
 
 
 def _exists() -> bool:

@@ -3,7 +3,8 @@
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
 (
-    'OM030', 'InvalidModel', 'the model has {problem_count} problems; the first: {path}: {problem}',
+    'OM030', 'InvalidModel',
+    'the model has {problem_count} problems; the first: {first}: {problem}',
     'DETAIL lists them all. Mend the document, then deploy it again: CALL '
     'omd_delivery.deploy_model(…, p_dry_run => true);'
 ),
@@ -42,9 +43,9 @@ VALUES
     'Give the time at which the data was taken from the source.'
 ),
 (
-    'OM039', 'NoContext', 'the Full entity "{entity}" has no context: neither {parents} is there',
-    'Deliver a parent with it, name keys in p_context, or give the entity "context": "ALL" or '
-    '"ROWS".'
+    'OM039', 'NoContext', 'the Full entity "{entity}" has no context: {problem}: {parents}',
+    'Deliver a parent with it, name keys in p_context, or, where the agreement names none, give '
+    'the entity "context": "ALL" or "ROWS".'
 ),
 (
     'OM040', 'MeasuresInvalid', 'the measures of {entity} in delivery {delivery_id}: {problem}',
@@ -65,7 +66,8 @@ VALUES
 ),
 (
     'OM131', 'DeliveryPending',
-    'delivery {delivery_id} of agreement "{agreement_code}" is {delivery_status}',
+    'delivery {delivery_id} of agreement "{agreement_code}" is not decided yet '
+    '({delivery_status}), and the next one has to wait',
     'Run it, or CALL omd_delivery.cancel_delivery({delivery_id}, …);'
 ),
 (

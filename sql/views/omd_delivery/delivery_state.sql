@@ -10,23 +10,28 @@ SELECT
     d.delivery_status,
     d.attempt,
     d.batch_instance_id,
-    d.is_running,
+    s.is_running,
     now() - d.created_datetime AS age,
     now() - d.status_datetime AS status_age,
     CASE
         WHEN d.delivery_status = 'RECEIVED' THEN 'its data: report_loaded'
         WHEN d.delivery_status = 'ACCEPTED'
             THEN concat('the facts: item ', q.queue_id, ' is ', q.queue_status)
-        WHEN d.is_running THEN 'its run'
+        WHEN s.is_running THEN 'its run'
         WHEN r.delivery_id IS NOT NULL THEN concat('delivery ', r.delivery_id, ', which runs')
         WHEN p.delivery_id IS NOT NULL
             THEN concat('delivery ', p.delivery_id, ', which is not persisted')
+        WHEN d.is_running THEN 'begin_delivery, since its run is dead'
         ELSE 'begin_delivery'
     END AS waits_for
 FROM omd_delivery.delivery AS d
 INNER JOIN omd_delivery.agreement AS a ON d.agreement_id = a.agreement_id
 INNER JOIN omd_delivery.interface AS i ON d.interface_id = i.interface_id
 LEFT JOIN omd_delivery.delta_queue AS q ON d.delivery_id = q.delivery_id
+CROSS JOIN
+    LATERAL (
+        SELECT d.is_running AND omd_delivery._run_lives(d.delivery_id) AS is_running
+    ) AS s
 LEFT JOIN LATERAL (
     SELECT min(o.delivery_id) AS delivery_id
     FROM omd_delivery.delivery AS o
@@ -35,6 +40,7 @@ LEFT JOIN LATERAL (
         AND o.layer_code = 'LVL'
         AND o.delivery_status IN ('RECEIVED', 'LOADED', 'VALIDATED', 'ACCEPTED')
         AND o.is_running
+        AND omd_delivery._run_lives(o.delivery_id)
 ) AS r ON TRUE
 LEFT JOIN LATERAL (
     SELECT min(o.delivery_id) AS delivery_id
@@ -61,7 +67,7 @@ COMMENT ON COLUMN omd_report.delivery_state.attempt IS
 COMMENT ON COLUMN omd_report.delivery_state.batch_instance_id IS
 'The Batch Instance of the newest run; NULL before the first.';
 COMMENT ON COLUMN omd_report.delivery_state.is_running IS
-'The newest run was not ended; it may be dead.';
+'Its newest run executes, and lives.';
 COMMENT ON COLUMN omd_report.delivery_state.age IS 'How long ago it was created.';
 COMMENT ON COLUMN omd_report.delivery_state.status_age IS 'For how long it has its status.';
 COMMENT ON COLUMN omd_report.delivery_state.waits_for IS 'What has to happen next.';

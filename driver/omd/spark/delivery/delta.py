@@ -31,6 +31,9 @@ def write_delta(run: DeliveryRun, side: Side) -> int:
     """
     plan, checked = side.plan, side.checked
     assert plan is not None and checked is not None  # noqa: S101, PT018 - it is delivered
+    new, changed, deleted = side.effects()
+    if not new + changed + deleted:
+        return 0
     emptied = side.emptied()
     operations = side.operations().select(
         *side.key,
@@ -38,28 +41,17 @@ def write_delta(run: DeliveryRun, side: Side) -> int:
         "_delivered",
         *(side.marked_empty(name).alias(f"_empty_{name}") for name in emptied),
     )
-    operations = operations.persist()
-    try:
-        counts: dict[str | None, int] = {
-            row[OPERATION]: row["count"] for row in operations.groupBy(OPERATION).count().collect()
-        }
-        new, changed, deleted = (counts.get(op, 0) for op in "NAR")
-        if new + changed + deleted:
-            frames = []
-            if new + changed:
-                frames.append(_full_rows(side, operations, new, changed, emptied))
-            if deleted:
-                frames.append(
-                    operations.filter(F.col(OPERATION) == "R").select(*side.key, OPERATION)
-                )
-            rows = functools.reduce(
-                lambda one, other: one.unionByName(other, allowMissingColumns=True), frames
-            )
-            instance = run.instances[side.name]
-            write_table(run.control, instance, _stamped(run, rows, instance), plan.delta_table)
-        return new + changed + deleted
-    finally:
-        operations.unpersist()
+    frames = []
+    if new + changed:
+        frames.append(_full_rows(side, operations, new, changed, emptied))
+    if deleted:
+        frames.append(operations.filter(F.col(OPERATION) == "R").select(*side.key, OPERATION))
+    rows = functools.reduce(
+        lambda one, other: one.unionByName(other, allowMissingColumns=True), frames
+    )
+    instance = run.instances[side.name]
+    write_table(run.control, instance, _stamped(run, rows, instance), plan.delta_table)
+    return new + changed + deleted
 
 
 def _full_rows(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from omd.spark.delivery.delta import write_delta
 from omd.spark.delivery.plan import Plan
 from omd.spark.delivery.samples import Samples
+from omd.spark.delivery.scale import Scale
 from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.stage2 import Judgement, kept
 from omd.spark.delivery.staging import names_in, stage, working_session
@@ -41,10 +42,13 @@ def deliver(run: DeliveryRun) -> None:
     spark = working_session(register(run.spark, run.dsn))
     with active(spark):
         first = Plan.read(run.room.validation_plan(run.delivery_id, 1))
+        scale = Scale(spark)
         staged = stage(spark, first, run.given, lambda table: run.read(spark, table))
+        if scale.are_few_bytes(entity.size for entity in staged.values()):
+            staged = {name: entity.in_one_task() for name, entity in staged.items()}
         checked: dict[str, Checked] = {}
         try:
-            _work(run, spark, first, staged, checked)
+            _work(run, spark, scale, first, staged, checked)
         finally:
             for entity in checked.values():
                 entity.release()
@@ -63,6 +67,7 @@ def delivered_in(folder: str, spark: SparkSession | None) -> list[str]:
 def _work(
     run: DeliveryRun,
     spark: SparkSession,
+    scale: Scale,
     first: Plan,
     staged: Mapping[str, Staged],
     checked: dict[str, Checked],
@@ -84,6 +89,8 @@ def _work(
     second = Plan.read(room.validation_plan(delivery_id, 2))
     judgement = Judgement(run, spark, second, checked)
     try:
+        if scale.are_few_rows(judgement.about()):
+            judgement.work_in_one_task()
         judgement.judge()
         for side in judgement.planned:
             room.register_violations(delivery_id, attempt, 2, side.name, judgement.measures(side))

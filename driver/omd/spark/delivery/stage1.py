@@ -7,7 +7,7 @@ shuffled, to find duplicate keys; whole rows are read again where they are neede
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -51,12 +51,13 @@ class Checked:
 
     ``narrow`` is persisted: the key, the attributes to keep, ``_readable``, ``_delete``, ``_skip``,
     ``_mask``, ``_hash_a``, ``_hash_b``; duplicates of the key are marked. Its rows that are not
-    skipped have a key, and each another one.
+    skipped have a key, and each another one; ``unreadable`` rows have none.
     """
 
     entity: EntityPlan
     constraints: tuple[Constraint, ...]
     narrow: DataFrame
+    unreadable: int
     _rows: DataFrame
     _measures: Mapping[str, Any]
 
@@ -72,6 +73,10 @@ class Checked:
     def measures(self) -> dict[str, Any]:
         """Return what `omd_delivery.register_violations` takes for stage 1."""
         return dict(self._measures)
+
+    def in_one_task(self) -> Checked:
+        """Return it in one partition; it is released by the other one."""
+        return replace(self, narrow=self.narrow.coalesce(1), _rows=self._rows.coalesce(1))
 
     def release(self) -> None:
         """Free the narrow frame."""
@@ -95,8 +100,10 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
     narrow = rules.narrow(rows, keep).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         counted = Counter[tuple[int, ...]]()
-        for mask, count in narrow.groupBy(MASK).count().toLocalIterator():
+        unreadable = 0
+        for mask, readable, count in narrow.groupBy(MASK, READABLE).count().toLocalIterator():
             counted[tuple(mask)] += count
+            unreadable += 0 if readable else count
         torn = any(rules.torn.is_in(mask) for mask in counted)
     except BaseException:
         narrow.unpersist()
@@ -109,7 +116,7 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
         *(READABLE, DELETE, rules.skips().alias(SKIP), MASK, HASH_A, HASH_B, RAW, FROM),
     )
     measures = rules.measures(counted, staged, lacking)
-    return Checked(entity, entity.constraints, narrow, shown, measures)
+    return Checked(entity, entity.constraints, narrow, unreadable, shown, measures)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from omd.spark.delivery.lvl import HASHES, RECORD_IND, Current
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -52,7 +52,8 @@ class Side:
     ``_delivered``, ``_delete``, ``_skipped`` (in stage 1), ``_current``, ``_ended`` (logically
     deleted before; only where that matters), ``_same`` (the hashes are equal), ``_in_new`` and
     ``_in_old`` (in the context by these values), ``_implicit`` (an implicit delete). ``marks`` has
-    the keys that violate constraints, and in ``_codes`` their numbers.
+    the keys that violate constraints, and in ``_codes`` their numbers; ``skipped`` is how many of
+    these rows they skip. ``rows`` are counts of ``joined``, before there are marks.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Side:
     marks: DataFrame | None = None
     counts: dict[str, int] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
+    skipped: int = 0
     existing: dict[str, int] = field(default_factory=dict)
     existing_rows: list[DataFrame] = field(default_factory=list)
 
@@ -97,16 +99,17 @@ class Side:
         return self.plan.constraints if self.plan is not None else ()
 
     def marked(self, action: str, column: str | None = None) -> Column:
-        """Return whether a violation has this action, on this column."""
+        """Return whether a violation in a row of `state` has this action, on this column."""
+        return F.lit(False) if self.marks is None else self.violates(action, column)
+
+    def violates(self, action: str, column: str | None = None) -> Column:
+        """Return whether there is such a violation in ``_codes``."""
         numbers = [
-            i
+            F.lit(i)
             for i, c in enumerate(self.constraints)
             if c.action == action and (column is None or column in self._about(c))
         ]
-        if not numbers or self.marks is None:
-            return F.lit(False)
-        wanted = F.array(*(F.lit(i) for i in numbers))
-        return _known(F.arrays_overlap(F.col(CODES), wanted))
+        return _known(F.arrays_overlap(CODES, F.array(*numbers))) if numbers else F.lit(False)
 
     def _about(self, constraint: Constraint) -> tuple[str, ...]:
         assert self.plan is not None  # noqa: S101 - constraints are of a plan
@@ -194,18 +197,41 @@ class Side:
 
     def operations(self) -> DataFrame:
         """Return the joined rows with ``_op``: N, A, R, or NULL for nothing to do."""
-        state = self.state()
         changed = functools.reduce(
             lambda one, other: one | other,
             (self.marked(EMPTY, name) for name in self.emptied()),
             ~F.col("_same"),
         )
-        return state.withColumn(
+        return self.state().withColumn(
             OPERATION,
             F.when(F.col("_gone"), "R")
             .when(F.col("_up") & ~F.col("_current"), "N")
             .when(F.col("_up") & changed, "A"),
         )
+
+    def effects(self) -> tuple[int, int, int]:
+        """Return how many rows are new, changed and deleted."""
+        if not self.skipped and not self.emptied():
+            return self.rows["new"], self.rows["changed"], self.rows["deleted"]
+        counts = (F.count_if(F.col(OPERATION) == operation) for operation in "NAR")
+        new, changed, deleted = self.operations().agg(*counts).collect()[0]
+        return new, changed, deleted
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """The violations of an entity after a round: the rows, how many of each, how many skip."""
+
+    rows: DataFrame
+    counts: Mapping[str, int]
+    skipped: int
+
+    def put_on(self, side: Side) -> list[Constraint]:
+        """Make them those of the entity, and return the constraints that they are new to."""
+        new = [c for c in side.constraints if self.counts[c.code] > side.counts.get(c.code, 0)]
+        if new:
+            side.marks, side.counts, side.skipped = self.rows, dict(self.counts), self.skipped
+        return new
 
 
 class Judgement:
@@ -252,6 +278,19 @@ class Judgement:
             self._sides[name] = Side(name, tuple(key), self._current(name))
         return self._sides[name]
 
+    def about(self) -> Iterator[int]:
+        """Yield about how many rows are read of each entity, as far as that is known before."""
+        for side in self.delivered:
+            yield side.delivered
+            if side.plan is not None and side.plan.load == "FULL":
+                yield side.current.about
+
+    def work_in_one_task(self) -> None:
+        """Have the delivered rows in one partition."""
+        for side in self.delivered:
+            assert side.checked is not None  # noqa: S101 - it is delivered
+            side.checked = side.checked.in_one_task()
+
     def judge(self) -> None:
         """Find all violations; afterwards each side has its counts."""
         for side in self.delivered:
@@ -277,7 +316,7 @@ class Judgement:
             return measures
         first = side.checked.measures()
         measures["rows_delivered"] = first["rows_delivered"]
-        measures["rows_skipped"] = first["rows_skipped"] + self._skipped_here(side)
+        measures["rows_skipped"] = first["rows_skipped"] + side.skipped
         findings = {}
         if side.rows["unknown"]:
             findings["DELETE_OF_UNKNOWN_KEY"] = side.rows["unknown"]
@@ -345,11 +384,12 @@ class Judgement:
             lambda n: F.when(F.col("_delete"), side.old(n)).otherwise(side.new(n)),
         )
         rows = self._inside(side, rows, "_in_old", side.old) if is_full else rows
-        unreadable = self._unreadable(side) if is_full else 0
+        unreadable = checked.unreadable if is_full else 0
         missing = F.lit(False)
         if is_full:
             missing = ~F.col("_delivered") & F.col("_current") & F.col("_in_old")
         rows = rows.withColumn("_implicit", missing if not unreadable else F.lit(False))
+        up = F.col("_delivered") & ~F.col("_delete") & ~F.col("_skipped")
         counts: dict[str, Column] = {
             "missing": missing,
             "implicit": F.col("_implicit"),
@@ -360,6 +400,10 @@ class Judgement:
             & ~F.col("_ended"),
             "scope": F.col("_current") & F.col("_in_old") if is_full else F.lit(False),
             "replaced": F.col("_delivered") & F.col("_current"),
+            "new": up & ~F.col("_current"),
+            "changed": up & F.col("_current") & ~F.col("_same"),
+            "deleted": F.col("_implicit")
+            | (F.col("_delete") & ~F.col("_skipped") & (F.col("_current") | F.col("_ended"))),
         }
         side.joined, (counted,) = self._keeper.keep(
             rows, [F.count_if(c).alias(n) for n, c in counts.items()]
@@ -388,13 +432,6 @@ class Judgement:
             for c in side.checked.constraints
             if c.type == type_ and c.code in found
         )
-
-    def _unreadable(self, side: Side) -> int:
-        """Return how many delivered rows have no readable key."""
-        assert side.checked is not None  # noqa: S101 - it is delivered
-        if not self._violations(side, "primary_key") + self._violations(side, "row_format"):
-            return 0
-        return int(side.checked.narrow.filter("NOT _readable").count())
 
     def _current_rows(self, side: Side, delivered: DataFrame) -> DataFrame:
         """Return the current rows that an entity is joined with."""
@@ -468,7 +505,8 @@ class Judgement:
         if filter_.parents == "NAMED" or not parent.is_delivered:
             return self._named(parent, self._plan.context[parent.name])
         assert parent.joined is not None  # noqa: S101 - parents come first
-        rows = parent.joined.filter(F.col("_delivered") if parent.kind == "KEYS" else _in_context())
+        own = F.col("_delivered") & F.col("_in_new")
+        rows = parent.joined.filter(own if parent.kind == "KEYS" else _in_context())
         return rows.select(*parent.key)
 
     def _named(self, side: Side, keys: Iterable[Mapping[str, Any]]) -> DataFrame:
@@ -511,20 +549,14 @@ class Judgement:
             if c.type in self._CHECKS
         }
         while dirty:
-            found = {
-                side.name: self._violators(side, [i for name, i in dirty if name == side.name])
+            found = [
+                (side, self._violators(side, [i for name, i in dirty if name == side.name]))
                 for side in self.delivered
-            }
+            ]
             skipped: set[str] = set()
             emptied: set[str] = set()
-            for side in self.delivered:
-                frame, counts = found[side.name]
-                if frame is None:
-                    continue
-                self._mark(side, frame)
-                for i, count in counts.items():
-                    constraint = side.constraints[i]
-                    side.counts[constraint.code] = side.counts.get(constraint.code, 0) + count
+            for side, marked in found:
+                for constraint in marked.put_on(side) if marked is not None else ():
                     if constraint.action == SKIP:
                         skipped.add(side.name)
                     elif constraint.action == EMPTY:
@@ -539,33 +571,28 @@ class Judgement:
                 or (c.type == "set" and skipped | emptied)
             }
 
-    def _violators(
-        self, side: Side, numbers: Iterable[int]
-    ) -> tuple[DataFrame | None, dict[int, int]]:
-        """Return the keys that violate constraints, as far as it is new, and their numbers."""
-        frames = []
-        for i in numbers:
-            constraint = side.constraints[i]
-            keys = self._CHECKS[constraint.type](self, side, constraint)
-            if side.marks is not None and side.counts.get(constraint.code):
-                known = side.marks.filter(F.array_contains(CODES, i))
-                keys = keys.join(known, list(side.key), "left_anti")
-            frames.append(keys.withColumn(CODE, F.lit(i)))
+    def _violators(self, side: Side, numbers: Iterable[int]) -> _Marks | None:
+        """Return the violations of an entity, with those that were known before."""
+        frames = [
+            self._CHECKS[side.constraints[i].type](self, side, side.constraints[i]).select(
+                *side.key, F.lit(i).alias(CODE)
+            )
+            for i in numbers
+        ]
         if not frames:
-            return None, {}
-        every = functools.reduce(lambda one, other: one.unionByName(other), frames)
-        frame, counted = self._keeper.keep(every, [F.count("*").alias("_rows")], [CODE])
-        counts = {row[CODE]: row["_rows"] for row in counted}
-        return (frame, counts) if counts else (None, {})
-
-    def _mark(self, side: Side, found: DataFrame) -> None:
-        """Add violations to those of former rounds."""
-        key = list(side.key)
+            return None
         if side.marks is not None:
-            known = side.marks.select(*key, F.explode(CODES).alias(CODE))
-            found = known.unionByName(found)
-        marks = found.groupBy(*key).agg(F.collect_set(CODE).alias(CODES))
-        side.marks, _ = self._keeper.keep(marks, [F.count("*")])
+            frames.append(side.marks.select(*side.key, F.explode(CODES).alias(CODE)))
+        every = functools.reduce(lambda one, other: one.unionByName(other), frames)
+        marks = every.groupBy(*side.key).agg(F.collect_set(CODE).alias(CODES))
+        counts = [
+            F.count_if(F.array_contains(CODES, i)).alias(c.code)
+            for i, c in enumerate(side.constraints)
+        ]
+        rows, (counted,) = self._keeper.keep(
+            marks, [*counts, F.count_if(side.violates(SKIP)).alias(SKIP)]
+        )
+        return _Marks(rows, {c.code: counted[c.code] for c in side.constraints}, counted[SKIP])
 
     def _state(self, side: Side) -> DataFrame:
         return side.state(include_existing=self._plan.include_existing)
@@ -707,15 +734,6 @@ class Judgement:
         if side.joined is not None:
             rows = rows.join(side.joined, list(side.key), "left_anti")
         return rows.select(*columns)
-
-    def _skipped_here(self, side: Side) -> int:
-        """Return how many rows stage 2 skips."""
-        marks = side.marks
-        if marks is None or not any(
-            c.action == SKIP and side.counts.get(c.code) for c in side.constraints
-        ):
-            return 0
-        return int(marks.filter(side.marked(SKIP)).count())
 
     # Existing rows ------------------------------------------------------------------------------
 

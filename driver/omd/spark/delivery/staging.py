@@ -12,7 +12,7 @@ import codecs
 import os
 import re
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,7 @@ _WHOLE_FILES = {
     "spark.sql.files.openCostInBytes": str(2**60),
 }
 _HEAD = 1 << 20
+_ROW_BYTES = 200
 _COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _FORMATS = {".json": "json", ".jsonl": "json", ".parquet": "parquet"}
 _MOST_COLUMNS = 10_000
@@ -116,7 +117,8 @@ class Staged:
 
     ``frame`` has ``_raw`` (a struct of the staged columns), ``_from`` (file or table), ``_bad``
     (the row can't be read, or has another number of fields) and ``_torn`` (it is a part of a record
-    that goes on in the next line: then ``whole`` stages the entity again, by records).
+    that goes on in the next line: then ``whole`` stages the entity again, by records). ``size`` is
+    how many bytes of text it has at most; None where that is not known before it is read.
     """
 
     entity: str
@@ -126,6 +128,16 @@ class Staged:
     missing: tuple[str, ...] = ()
     unchanged: Callable[[], None] = lambda: None
     whole: Callable[[], Staged] | None = None
+    size: int | None = None
+
+    def in_one_task(self) -> Staged:
+        """Return it in one partition."""
+        whole = self.whole
+        return replace(
+            self,
+            frame=self.frame.coalesce(1),
+            whole=None if whole is None else lambda: whole().in_one_task(),
+        )
 
 
 def stage(
@@ -206,7 +218,14 @@ def _stage_one(
         if table is None:
             raise DeliveryArgumentInvalid("staging tables can't be read without a database")
         source, origin = table(source), source.replace('"', "")
-    return _typed(entity, in_session(spark, source), F.lit(origin), _users(plan, entity))
+    frame = in_session(spark, source)
+    return _typed(entity, frame, F.lit(origin), _users(plan, entity), size=_size(frame))
+
+
+def _size(frame: DataFrame) -> int | None:
+    """Return about how many bytes a DataFrame has at most, where Spark knows how many rows."""
+    rows = frame._jdf.queryExecution().optimizedPlan().maxRows()
+    return int(rows.get()) * _ROW_BYTES if rows.isDefined() else None
 
 
 def _users(plan: Plan, entity: EntityPlan) -> str:
@@ -289,7 +308,14 @@ def _derive(
         raise InvalidModel(
             f"the query of {entity.entity} can't be compiled: {_first_line(error)}"
         ) from error
-    return _typed(entity, frame, F.lit(f"derived from {', '.join(derived.sources)}"), "")
+    sizes = [staged[name].size for name in derived.sources]
+    return _typed(
+        entity,
+        frame,
+        F.lit(f"derived from {', '.join(derived.sources)}"),
+        "",
+        size=None if None in sizes else sum(n or 0 for n in sizes),
+    )
 
 
 def _first_line(error: Exception) -> str:
@@ -325,6 +351,13 @@ class _Files:
     @property
     def paths(self) -> list[str]:
         return [path for path, _, _ in self.found]
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes of text they have; of packed files nobody knows."""
+        if self.format == "parquet" or any(path.endswith(_COMPRESSED) for path in self.paths):
+            return None
+        return sum(size for _, size, _ in self.found)
 
     def unchanged(self) -> None:
         """Raise when the files are not those that were found."""
@@ -478,7 +511,13 @@ class _Json(_Reader):
         # Without an object there is nothing that could lack a column.
         more = {} if seen else {"missing": ()}
         return _staged(
-            self.entity, rows, columns, self.used, unchanged=self.files.unchanged, **more
+            self.entity,
+            rows,
+            columns,
+            self.used,
+            unchanged=self.files.unchanged,
+            size=self.files.size,
+            **more,
         )
 
 
@@ -535,6 +574,7 @@ class _Csv(_Reader):
             missing=tuple(missing),
             unchanged=self.files.unchanged,
             whole=None if by_record or not self.quote else lambda: self.staged(by_record=True),
+            size=self.files.size,
         )
 
     def head(self, path: str) -> str:

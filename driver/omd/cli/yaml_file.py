@@ -1,0 +1,198 @@
+"""Documents in YAML files: models, stages and rulesets.
+
+The values of a file are those of YAML 1.2: a country NO is a text, and so is a date. What is wrong
+with a document only the database knows; it names the paths, and `read_document` tells their lines.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import click
+import yaml
+
+from omd._core.calls import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["as_yaml", "in_order", "read_document"]
+
+
+class _Loader(yaml.SafeLoader):
+    """A loader without the surprises of YAML 1.1: NO is no truth value, 012 is no number."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+    def construct_number(self, node: yaml.ScalarNode) -> float | Decimal:
+        return exact(str(self.construct_scalar(node)))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_number)
+
+for _tag, _pattern, _first in (
+    ("merge", r"<<", "<"),
+    ("null", r"|~|null|Null|NULL", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
+    ("float", r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", "-+0123456789"),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), list(_first)
+    )
+
+
+def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return what a YAML file holds, and the line of each path in it.
+
+    Raises:
+        click.UsageError: it is no YAML, or no mapping.
+    """
+    try:
+        loader = _Loader(path.read_text(encoding="utf-8-sig"))
+        try:
+            node = loader.get_single_node()
+            lines = {} if node is None else dict(_lines(node, path))
+            document = None if node is None else loader.construct_document(node)
+        finally:
+            loader.dispose()
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise click.UsageError(f"{path}: {error}") from None
+    if not isinstance(document, dict):
+        raise click.UsageError(f"{path}: a mapping is expected")
+    return _plain(document), lines
+
+
+def _lines(
+    node: yaml.Node, path: Path, at: str = "", within: tuple[int, ...] = ()
+) -> Iterator[tuple[str, int]]:
+    """Yield each path of a document, as the database writes it, with its line."""
+    if id(node) in within:
+        raise click.UsageError(f"{path}:{node.start_mark.line + 1}: an anchor holds itself")
+    within = (*within, id(node))
+    if isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise click.UsageError(f"{path}:{line}: a key must be a text")
+            if key.value in seen:
+                raise click.UsageError(f"{path}:{line}: {key.value} stands here twice")
+            seen.add(key.value)
+            quoted = key.value.replace("\\", "\\\\").replace('"', '\\"')
+            child = f'{at}["{quoted}"]' if at == "settings" else f"{at}.{key.value}".lstrip(".")
+            yield child, line
+            yield from _lines(value, path, child, within)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield f"{at}[{number}]", item.start_mark.line + 1
+            yield from _lines(item, path, f"{at}[{number}]", within)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: its keys are texts."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+class _Dumper(yaml.SafeDumper):
+    """It quotes what older readers of YAML take for another value, such as NO."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+    def represent_text(self, text: str) -> yaml.Node:
+        # On one line in any case, so that it may stand in a list.
+        return self.represent_scalar("tag:yaml.org,2002:str", text, '"' if "\n" in text else None)
+
+    def represent_number(self, number: Decimal) -> yaml.Node:
+        return self.represent_scalar("tag:yaml.org,2002:float", str(number))
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_representer(Decimal, _Dumper.represent_number)
+
+
+def as_yaml(document: Mapping[str, Any], order: Sequence[str], apart: Collection[str] = ()) -> str:
+    """Return a document as YAML, as `read_document` reads it; what is short stands on one line.
+
+    Args:
+        document: the document; its own keys stay as they are.
+        order: the keys of its parts that come first; the others follow by their names.
+        apart: lists whose entries never stand on one line.
+    """
+    return "\n".join(_Writer(order, apart).block(document, 0)) + "\n"
+
+
+def in_order(keys: Iterable[str], order: Sequence[str]) -> list[str]:
+    """Return keys in this order; the others follow by their names."""
+    return sorted(keys, key=lambda k: (order.index(k) if k in order else len(order), k))
+
+
+class _Writer:
+    def __init__(self, order: Sequence[str], apart: Collection[str]) -> None:
+        self.order = order
+        self.apart = apart
+
+    def flow(self, value: Any) -> str:
+        """Return a value on one line."""
+        if isinstance(value, dict):
+            value = {key: value[key] for key in in_order(value, self.order)}
+        text = yaml.dump(
+            value,
+            Dumper=_Dumper,
+            default_flow_style=True,
+            sort_keys=False,
+            allow_unicode=True,
+            width=10**9,
+        )
+        return text.removesuffix("\n").removesuffix("\n...")
+
+    def block(self, value: Mapping[str, Any], depth: int) -> Iterator[str]:
+        """Yield the lines of a mapping."""
+        indent = "  " * depth
+        for key in in_order(value, self.order) if depth else value:
+            item = value[key]
+            line = f"{indent}{self.flow(key)}: {self.flow(item)}"
+            if isinstance(item, str) and _is_literal(item):
+                yield f"{indent}{self.flow(key)}: |{'' if item.endswith(chr(10)) else '-'}"
+                yield from (
+                    f"{indent}  {part}".rstrip() for part in item.removesuffix("\n").split("\n")
+                )
+            elif not isinstance(item, (dict, list)) or not item:
+                yield line
+            elif isinstance(item, dict):
+                if len(line) <= 100 and depth:
+                    yield line
+                else:
+                    yield f"{indent}{self.flow(key)}:"
+                    yield from self.block(item, depth + 1)
+            elif all(not isinstance(i, dict) for i in item) and len(line) <= 100:
+                yield line
+            else:
+                yield f"{indent}{self.flow(key)}:"
+                for entry in item:
+                    flow = f"{indent}  - {self.flow(entry)}"
+                    if not isinstance(entry, dict) or (
+                        len(flow) <= 100 and "\\n" not in flow and key not in self.apart
+                    ):
+                        yield flow
+                        continue
+                    first, *rest = self.block(entry, depth + 2)
+                    yield f"{indent}  - {first.lstrip()}"
+                    yield from rest
+
+
+def _is_literal(text: str) -> bool:
+    """Whether a text of several lines reads the same as a literal block."""
+    lines = text.removesuffix("\n").split("\n")
+    return (
+        len(lines) > 1
+        and all(line == line.rstrip() and line.isprintable() for line in lines)
+        and lines[0] == lines[0].lstrip()
+        and bool(lines[0] and lines[-1])
+    )

@@ -1,0 +1,477 @@
+"""Why something was decided as it was, in words: for a terminal, and as a page for people.
+
+`omd_decision.explain` says what a run has kept; here it is only told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd._core.errors import CallerError
+from omd.cli.common import as_text, printable, row_dict, short, show_pairs, show_table
+from omd.cli.markup import (
+    FINDING,
+    Html,
+    described,
+    el,
+    join,
+    moment,
+    name,
+    number,
+    page,
+    section,
+    table,
+    verdict,
+    zone,
+)
+from omd.control.codes import ExecutionStatus
+from omd.decision.errors import UnknownStage
+from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from omd.decision.room import Decision
+    from omd.decision.rows import ExplainRow
+
+__all__ = ["Explanation", "as_page", "print_explanation", "read_explanation", "run_of", "stage_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a run has kept about a key.
+
+    Attributes:
+        run: the run.
+        key: the key; None for all that it has kept.
+        wave: the wave; None for all.
+        primary: the first link of the stage.
+        calls: the calls of the ruleset.
+        rejects: the rejected records.
+    """
+
+    run: DecisionRunLogRow
+    key: Mapping[str, Any] | None
+    wave: str | None
+    primary: str
+    calls: list[ExplainRow]
+    rejects: list[ExplainRow]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "run": row_dict(self.run),
+            "key": self.key,
+            "wave": self.wave,
+            "calls": [row_dict(row) for row in self.calls],
+            "rejects": [row_dict(row) for row in self.rejects],
+        }
+
+
+def run_of(room: Decision, stage: str, instance: int | None = None) -> DecisionRunLogRow:
+    """Return a run of a stage; by default its newest one that has succeeded.
+
+    Raises:
+        CallerError: there is none.
+    """
+    found = room.report(
+        DecisionRunLogRow,
+        stage_code=stage,
+        module_instance_id=instance,
+        execution_status_code=ExecutionStatus.SUCCEEDED.value if instance is None else None,
+        order_by=["module_instance_id"],
+        descending=True,
+        limit=1,
+    )
+    if found:
+        return found[0]
+    if instance is not None:
+        raise CallerError(
+            f"stage {stage} has no run {instance}, or it was rolled back",
+            hint=f"Its runs: omd decision runs --stage {stage}",
+        )
+    stage_of(room, stage)
+    raise CallerError(
+        f"no run of stage {stage} has succeeded", hint=f"Run it: omd decision run {stage}"
+    )
+
+
+def stage_of(room: Decision, stage: str) -> DecisionStageListRow:
+    """Return a stage.
+
+    Raises:
+        UnknownStage: there is none of this name.
+    """
+    found = room.report(DecisionStageListRow, stage_code=stage)
+    if not found:
+        raise UnknownStage(f'stage "{stage}" is not defined', hint="The stages: omd decision list")
+    return found[0]
+
+
+def read_explanation(
+    room: Decision,
+    stage: str,
+    key: Mapping[str, Any] | None,
+    wave: str | None = None,
+    instance: int | None = None,
+) -> Explanation:
+    """Return what a run of a stage has kept about a key.
+
+    Raises:
+        CallerError: there is no such run, or the stage has other keys.
+    """
+    run = run_of(room, stage, instance)
+    of = stage_of(room, stage)
+    columns = [item["column"] for item in of.definition.get("keys") or ()]
+    if key is not None and {*key} != {*columns} and run.stage_version == of.version:
+        raise CallerError(
+            f"a key of stage {stage} has these columns: {', '.join(columns) or 'none'}",
+            hint="Give a value for each of them." if columns else "Leave the key out.",
+        )
+    rows = room.explain(run.module_instance_id, key, wave=wave)
+    return Explanation(
+        run,
+        key,
+        wave,
+        of.definition["links"][0]["name"],
+        [row for row in rows if row.link is None],
+        [row for row in rows if row.link is not None],
+    )
+
+
+# In words ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An explanation in plain words; ``kind`` is the letter of its colour."""
+
+    kind: str
+    title: str
+    why: list[str]
+
+
+_MOST = 50  # calls, and records of each, that are shown
+
+
+def tell(found: Explanation) -> Told:
+    """Return what became of a key, and why."""
+    rules = f"the rules “{found.run.ruleset_code}”, version {found.run.ruleset_version}"
+    calls, rejects = found.calls, found.rejects
+    why = [*_answers(found), *_reasons(found)]
+    if not calls and not rejects:
+        return Told(
+            "E",
+            "Nothing is known about it",
+            [
+                "No record that this run has read has this key, or what the run had kept is gone.",
+                "A stage with keep NONE keeps rejected records only.",
+            ],
+        )
+    if not calls:
+        return Told("F", "It was not decided: its records were rejected", why)
+    times = "once" if len(calls) == 1 else f"{len(calls):,} times"
+    title = f"It was decided by {rules}, called {times}"
+    if not rejects:
+        return Told("S", title, why)
+    more = (
+        "a record was rejected" if len(rejects) == 1 else f"{_records(len(rejects))} were rejected"
+    )
+    return Told("A", f"{title}; {more}", why)
+
+
+def _answers(found: Explanation) -> Iterator[str]:
+    """Yield how many records came out, in sentences."""
+    counts: Counter[str] = Counter()
+    for call in found.calls:
+        counts.update(call.outputs or {})
+    for output, count in counts.items():
+        yield f"{output}: {_records(count)} came out."
+
+
+def _reasons(found: Explanation) -> Iterator[str]:
+    """Yield why records were rejected, one sentence for each reason."""
+    groups = Counter((row.link, row.cause_link) for row in found.rejects)
+    for (link, cause), count in groups.items():
+        were = "was" if count == 1 else "were"
+        because = _because(found, link, cause)
+        yield f"{link}: {_records(count)} {were} rejected, because {because}."
+
+
+def _because(found: Explanation, link: str | None, cause: str | None) -> str:
+    """Return why records of a link were rejected."""
+    with_key = "with this key" if found.key is not None else "that goes with it"
+    if cause is not None:
+        return f"“{cause}” has no record {with_key}"
+    if link == found.primary:
+        return "no decision was left that could take them"
+    return f"“{found.primary}” has no record {with_key}"
+
+
+def _records(count: int) -> str:
+    return "one record" if count == 1 else f"{count:,} records"
+
+
+def _key(key: Mapping[str, Any] | None) -> str:
+    return ", ".join(f"{column} {as_text(value)}" for column, value in (key or {}).items())
+
+
+def _inputs(call: ExplainRow) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Yield what the ruleset was called with; the arrival numbers where no record is kept."""
+    if call.params is not None:
+        for parameter, value in call.params.items():
+            yield parameter, _as_records(value)
+    else:
+        for parameter, value in (call.inputs or {}).items():
+            ids = value if isinstance(value, list) else [value]
+            yield parameter, [{"record": arrival} for arrival in ids]
+
+
+def _results(call: ExplainRow) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    for parameter, value in (call.result or {}).items():
+        yield parameter, _as_records(value)
+
+
+def _as_records(value: Any) -> list[Mapping[str, Any]]:
+    items = value if isinstance(value, list) else [] if value is None else [value]
+    return [item if isinstance(item, dict) else {"value": item} for item in items]
+
+
+# What a decision model tells: its nodes in order, and of a table the rows that applied.
+
+_INPUT = re.compile(r"\[[^\[\]]*\]$")  # zen-engine adds the id of the column
+
+
+def rules_hit(trace: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Yield table and rule of each rule of a decision model that applied."""
+    nodes = [node for node in (trace or {}).values() if isinstance(node, dict)]
+    for node in sorted(nodes, key=lambda n: n.get("order") or 0):
+        data = node.get("traceData")
+        for hit in data if isinstance(data, list) else [data]:
+            if isinstance(hit, dict) and isinstance(hit.get("rule"), dict):
+                yield str(node.get("name")), _rule(hit)
+
+
+def _rule(hit: Mapping[str, Any]) -> str:
+    rule, values = hit["rule"], hit.get("reference_map") or {}
+    conditions = []
+    for column, condition in rule.items():
+        field = _INPUT.sub("", column)
+        if not column.startswith("_") and condition not in ("", "-", None):
+            was = f" (it was {as_text(values[field])})" if field in values else ""
+            conditions.append(f"{field} {condition}{was}")
+    row = f"row {hit['index'] + 1}: " if isinstance(hit.get("index"), int) else ""
+    told = str(rule.get("_description") or "")
+    return row + (", ".join(conditions) or "in all other cases") + (f": {told}" if told else "")
+
+
+# In a terminal ----------------------------------------------------------------------------------
+
+
+def print_explanation(found: Explanation) -> None:
+    """Print an explanation to stdout."""
+    told, run = tell(found), found.run
+    colour = {"S": "green", "F": "red", "A": "yellow"}.get(told.kind)
+    click.secho(f"{told.title}.", bold=True, fg=colour)
+    for line in told.why:
+        click.echo(printable(line))
+    click.echo()
+    show_pairs(
+        {
+            "key": _key(found.key) or None,
+            "wave": found.wave,
+            "stage": f"{run.stage_code} (version {run.stage_version})",
+            "ruleset": f"{run.ruleset_code} (version {run.ruleset_version})",
+            "run": f"{run.module_instance_id} ({run.engine})",
+            "decided": run.begun_at,
+        }
+    )
+    for call in found.calls[:_MOST]:
+        _print_heading(_call(call, found))
+        for parameter, records in _inputs(call):
+            _print(f"in: {parameter}", records)
+        for node, rule in rules_hit(call.trace):
+            click.echo(printable(f"rule: {node}: {rule}"))
+        for parameter, records in _results(call):
+            _print(f"out: {parameter}", records)
+    if found.rejects:
+        _print_heading("Rejected")
+        show_table(
+            [
+                {title: short(cell(row)) for title, cell in _reject_columns(found).items()}
+                for row in found.rejects[:_MOST]
+            ],
+            list(_reject_columns(found)),
+        )
+    for line in _left(found):
+        click.echo(line)
+
+
+def _print_heading(title: str) -> None:
+    click.secho(f"\n{printable(title)}", bold=True)
+
+
+def _print(title: str, records: Sequence[Mapping[str, Any]]) -> None:
+    click.echo(printable(title) + (": none" if not records else ""))
+    if records:
+        columns = _columns(records)
+        show_table(
+            [
+                {column: short(record.get(column)) for column in columns}
+                for record in records[:_MOST]
+            ],
+            columns,
+        )
+        if len(records) > _MOST:
+            click.echo(f"… and {len(records) - _MOST:,} more")
+
+
+def _columns(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(column for record in records for column in record))
+
+
+def _call(call: ExplainRow, found: Explanation) -> str:
+    of = [] if found.key is not None or not call.key else [_key(call.key)]
+    of += [f"wave {call.wave}"] if call.wave is not None and found.wave is None else []
+    of += [f"cycle {call.cycle_no}, call {call.invocation_no}"]
+    return "Decision: " + ", ".join(of)
+
+
+def _reject_columns(found: Explanation) -> dict[str, Callable[[ExplainRow], Any]]:
+    return {
+        "link": lambda row: row.link,
+        "record": lambda row: row.arrival,
+        "code": lambda row: row.code,
+        "because": lambda row: _because(found, row.link, row.cause_link),
+        "what it says": lambda row: row.params,
+    }
+
+
+def _left(found: Explanation) -> Iterator[str]:
+    if len(found.calls) > _MOST:
+        yield f"There are {len(found.calls) - _MOST:,} more decisions."
+    if len(found.rejects) > _MOST:
+        yield f"There are {len(found.rejects) - _MOST:,} more rejected records."
+    if any(call.params is None for call in found.calls):
+        yield (
+            "The run has kept which records took part, and not what they said: "
+            "the stage has no keep TRACE."
+        )
+
+
+# As a page --------------------------------------------------------------------------------------
+
+
+def as_page(found: Explanation) -> str:
+    """Return an explanation as an HTML page (see `omd.cli.markup`)."""
+    told, run = tell(found), found.run
+    title = _key(found.key) or f"Run {run.module_instance_id}"
+    pairs: dict[str, object] = {
+        "Decided": moment(run.begun_at),
+        "Rules": [name(run.ruleset_code), f", version {run.ruleset_version}"],
+        "Stage": [name(run.stage_code), f", version {run.stage_version}"],
+        "Wave": found.wave,
+        "Run": f"{run.module_instance_id} ({run.engine})",
+        "Fingerprint": el("span", run.content_hash[:16], title=run.content_hash),
+    }
+    body = [
+        el(
+            "header",
+            el("h1", name(title)),
+            el("p", "How it was decided, by ", name(run.stage_code)),
+        ),
+        verdict(told.kind, told.title, *(el("p", line) for line in told.why)),
+        *(_call_section(call, found, at) for at, call in enumerate(found.calls[:_MOST], 1)),
+    ]
+    if found.rejects:
+        columns: dict[str, Callable[[Any], object]] = {
+            "from": lambda row: name(row.link),
+            "record#": lambda row: number(row.arrival),
+            "why": lambda row: el(
+                "span",
+                _because(found, row.link, row.cause_link),
+                el("small", row.code),
+            ),
+            "what it says": lambda row: _pairs(row.params),
+        }
+        body.append(
+            section("rejects", "Records that were rejected", table(found.rejects[:_MOST], columns))
+        )
+    body.append(section("run", "The run", described(pairs)))
+    body.append(
+        el(
+            "p",
+            *(f"{line} " for line in _left(found)),
+            f"Times are local, in {zone()}. The fingerprint tells whether the rules are "
+            "the same as those of another run.",
+            cls="note",
+        )
+    )
+    return page(f"{title}: {told.title}", *body, style=_STYLE)
+
+
+def _call_section(call: ExplainRow, found: Explanation, at: int) -> Html:
+    parts = [el("h3", "What the rules were given"), *_tables(_inputs(call))]
+    hits = [*rules_hit(call.trace)]
+    if hits:
+        parts.append(el("h3", "Which rules applied"))
+        parts.append(
+            el("ul", *(el("li", el("b", node), ": ", rule) for node, rule in hits), cls="rules")
+        )
+    results = [*_results(call)]
+    if call.result is not None:
+        parts += [el("h3", "What they decided"), *_tables(iter(results))]
+        if not results:
+            parts.append(el("p", "Nothing.", cls="none"))
+    elif call.outputs:
+        counts = ", ".join(f"{output}: {_records(n)}" for output, n in call.outputs.items())
+        parts += [el("h3", "What they decided"), el("p", counts)]
+    return section(f"call-{at}", _call(call, found), *parts)
+
+
+def _tables(parameters: Iterator[tuple[str, list[Mapping[str, Any]]]]) -> Iterator[Html]:
+    for parameter, records in parameters:
+        yield el("h4", name(parameter))
+        columns: dict[str, Callable[[Any], object]] = {
+            column + ("#" if _is_numeric(records, column) else ""): _cell(column)
+            for column in _columns(records)
+        }
+        yield table(records[:_MOST], columns)
+        if len(records) > _MOST:
+            yield el("p", f"And {len(records) - _MOST:,} more.", cls="none")
+
+
+def _cell(column: str) -> Callable[[Any], object]:
+    return lambda record: as_text(record.get(column))
+
+
+def _is_numeric(records: Sequence[Mapping[str, Any]], column: str) -> bool:
+    values = [record.get(column) for record in records]
+    return all(v is None or (isinstance(v, (int, float)) and v is not True and v is not False)
+               for v in values)  # fmt: skip
+
+
+def _pairs(record: Mapping[str, Any] | None) -> Html:
+    return join(
+        el("span", el("span", column, cls="soft"), f" {as_text(value)}", cls="line")
+        for column, value in (record or {}).items()
+        if value is not None
+    )
+
+
+_STYLE = f"""{FINDING}
+h3 {{ font-size: 13px; margin: 16px 0 4px; }} h2 + h3 {{ margin-top: 0; }}
+h4 {{ font-size: 12px; font-weight: 500; color: var(--soft); margin: 8px 0 2px; }}
+.rules {{ margin: 4px 0; padding-left: 20px; }}
+.soft {{ color: var(--soft); }}
+#rejects .line {{ display: inline-block; margin-right: 12px; }}
+@media screen and (min-width: 701px) {{ #rejects td:nth-child(3) {{ min-width: 26ch; }} }}
+section[id^=call] table {{ width: auto; }}
+section[id^=call] :is(th, td):last-child {{ width: auto; }}
+"""

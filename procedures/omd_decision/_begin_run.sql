@@ -1,0 +1,40 @@
+-- The rollback of former runs runs with the rights of the caller. The run is pinned in the same
+-- transaction.
+
+CREATE OR REPLACE PROCEDURE omd_decision._begin_run(
+    p_stage_code text,
+    p_batch_instance_id bigint,
+    p_end_value timestamptz,
+    p_effective_at timestamptz,
+    INOUT p_module_instance_id bigint DEFAULT NULL,
+    INOUT p_processing_indicator text DEFAULT NULL,
+    INOUT p_executable text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $begin_run$
+DECLARE
+    v_plan record;
+BEGIN
+    SELECT p.* INTO v_plan
+    FROM omd_decision._stage_plan(p_stage_code, p_effective_at, 'POSTGRES') AS p;
+    PERFORM omd_decision._require_links(v_plan.definition);
+    CALL omd.begin_in_database_run(
+        v_plan.module_code, p_batch_instance_id, p_executable, p_module_instance_id,
+        p_processing_indicator
+    );
+    IF p_processing_indicator = 'P' THEN
+        PERFORM omd_decision._pin_run(
+            p_module_instance_id, 'POSTGRES', p_end_value, p_effective_at
+        );
+    END IF;
+END
+$begin_run$;
+
+COMMENT ON PROCEDURE omd_decision._begin_run IS
+'Begins a run of the stage p_stage_code in this statement, for p_batch_instance_id, up to '
+'p_end_value, with the ruleset of p_effective_at. Returns the id, the indicator and the SQL to '
+'execute. Locks: the Module row.';
+REVOKE ALL ON PROCEDURE omd_decision._begin_run FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_decision._begin_run TO omd_runner;

@@ -1,0 +1,37 @@
+-- A runner may insert what a run keeps, since a Spark job writes it; so each statement is looked
+-- at, once.
+
+CREATE OR REPLACE FUNCTION omd_decision._guard_rows()
+RETURNS trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $guard_rows$
+DECLARE
+    v_stranger bigint;
+BEGIN
+    SELECT r.module_instance_id INTO v_stranger
+    FROM (SELECT DISTINCT n.module_instance_id FROM new_rows AS n) AS r
+    WHERE NOT EXISTS (
+        SELECT FROM omd_decision.run AS u WHERE u.module_instance_id = r.module_instance_id
+    )
+        OR NOT EXISTS (
+            SELECT FROM omd.instance_state(r.module_instance_id) AS i
+            WHERE i.execution_status_code = 'E'
+        )
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM181', jsonb_build_object('module_instance_id', v_stranger)
+        );
+    END IF;
+    RETURN NULL;
+END
+$guard_rows$;
+
+COMMENT ON FUNCTION omd_decision._guard_rows IS
+'Refuses rows of a Module Instance that is no executing run of a stage. Errors: OM181. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd_decision._guard_rows FROM PUBLIC;

@@ -1,0 +1,80 @@
+-- omd.execute_module executes this as the SQL of the run, so that an error undoes all of it. It
+-- runs with the rights of the caller.
+
+CREATE OR REPLACE PROCEDURE omd_decision._process_run(
+    p_module_instance_id bigint
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC'
+SET datestyle = 'ISO'
+SET jit = off
+AS $process_run$
+DECLARE
+    v_run record;
+    v_call text;
+    v_counts jsonb;
+BEGIN
+    SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
+    v_call := omd.quote_table(v_run.content #>> '{}', 'POSTGRES');
+    IF omd_decision._content_hash(v_run.ruleset_kind, v_run.content)
+        IS DISTINCT FROM v_run.content_hash
+    THEN
+        PERFORM omd.raise_error(
+            'OM287',
+            jsonb_build_object(
+                'ruleset_code', v_run.ruleset_code,
+                'version', v_run.ruleset_version,
+                'content', v_run.content
+            )
+        );
+    END IF;
+    PERFORM omd_decision._require_links(v_run.definition);
+    BEGIN
+        EXECUTE omd_decision._run_sql(
+            v_run.definition, v_call, v_run.insert_column, v_run.batch_size
+        )
+        INTO v_counts
+        USING
+            p_module_instance_id, v_run.module_code, v_run.ruleset_version, v_run.definition,
+            v_run.start_value, v_run.end_value;
+    EXCEPTION
+        WHEN assert_failure OR OTHERS THEN
+            IF SQLSTATE !~ '^OM' THEN
+                PERFORM omd_decision._name_failure(
+                    v_run.definition, v_run.ruleset_code, v_call,
+                    v_run.start_value, v_run.end_value
+                );
+            END IF;
+            RAISE;
+    END;
+    PERFORM omd_decision._judge(v_run.definition, v_counts -> 'rejects');
+    IF (v_counts ->> 'unfit')::bigint > 0 THEN
+        PERFORM omd_decision._name_failure(
+            v_run.definition, v_run.ruleset_code, v_call,
+            v_run.start_value, v_run.end_value
+        );
+    END IF;
+    PERFORM omd_decision._finish_run(
+        p_module_instance_id,
+        v_counts || jsonb_build_object(
+            'attempts', (v_counts ->> 'cycles')::bigint + (v_counts ->> 'failed')::bigint
+        )
+    );
+    PERFORM omd.tell_row_counts(
+        p_rows_input => (v_counts ->> 'rows')::bigint + (v_counts ->> 'buffered')::bigint,
+        p_rows_inserted => (v_counts ->> 'output')::bigint,
+        p_rows_rejected => (v_counts ->> 'rejected')::bigint
+    );
+END
+$process_run$;
+
+COMMENT ON PROCEDURE omd_decision._process_run IS
+'Runs the stage of the run p_module_instance_id in the transaction of the caller: reads, calls, '
+'writes, and judges what it rejects. Errors: OM181; OM280, OM281, OM282: rejects that the stage '
+'forbids; OM283: the ruleset failed; OM284: its answer does not fit; OM285, OM289, OM290, OM291: '
+'the records; OM287: the function has changed; those of the outputs. Locks: what reading and '
+'writing takes.';
+REVOKE ALL ON PROCEDURE omd_decision._process_run FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_decision._process_run TO omd_runner;

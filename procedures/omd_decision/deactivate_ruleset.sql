@@ -1,0 +1,29 @@
+-- A version that is not active stays as it is, so that a second call does no harm.
+
+CREATE OR REPLACE PROCEDURE omd_decision.deactivate_ruleset(
+    p_ruleset_code text,
+    p_version integer
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $deactivate_ruleset$
+DECLARE
+    v_version omd_decision.ruleset_version
+        := omd_decision._require_version(p_ruleset_code, p_version);
+BEGIN
+    IF p_version IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_version'));
+    END IF;
+    UPDATE omd_decision.ruleset_version AS v SET state = 'INACTIVE'
+    WHERE v.ruleset_id = v_version.ruleset_id AND v.version = p_version AND v.state = 'ACTIVE';
+END
+$deactivate_ruleset$;
+
+COMMENT ON PROCEDURE omd_decision.deactivate_ruleset IS
+'Makes the version p_version of the ruleset p_ruleset_code INACTIVE: no run takes it any more. '
+'Runs that have begun go on. A version that is not ACTIVE stays as it is. Errors: OM005: '
+'p_ruleset_code or p_version is NULL; OM081: there is no such ruleset or version. Locks: the '
+'version. Call again when the answer was lost.';
+REVOKE ALL ON PROCEDURE omd_decision.deactivate_ruleset FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_decision.deactivate_ruleset TO omd_admin;

@@ -1,0 +1,29 @@
+-- Both engines fail by the same rules.
+
+CREATE OR REPLACE PROCEDURE omd_decision.judge_rejects(
+    p_module_instance_id bigint,
+    p_counts jsonb
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $judge_rejects$
+DECLARE
+    v_run record;
+BEGIN
+    SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
+    IF p_counts IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_counts'));
+    END IF;
+    PERFORM omd_decision._judge(v_run.definition, p_counts);
+END
+$judge_rejects$;
+
+COMMENT ON PROCEDURE omd_decision.judge_rejects IS
+'Raises an error when the stage of the run p_module_instance_id forbids what it rejects. '
+'p_counts: a list of {"link", "code", "count"}; with "wave", "key", "sort_key" and "arrival" of '
+'the first such record the error names it. Call it before anything is written. Errors: OM005: an '
+'argument is NULL; OM181: it is no run of a stage; OM280: LEFTOVER; OM281: KEY_MISMATCH; OM282: '
+'more rejects than abort_after. Locks: none.';
+REVOKE ALL ON PROCEDURE omd_decision.judge_rejects FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_decision.judge_rejects TO omd_runner;

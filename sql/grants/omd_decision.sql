@@ -1,0 +1,8 @@
+-- These grants say which roles may read and write the tables of decision. The file of each routine
+-- says which roles may call it. Nothing is granted to PUBLIC.
+
+GRANT USAGE ON SCHEMA omd_decision TO omd_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA omd_decision, omd_report TO omd_reader;
+
+-- A run writes what it keeps with the rights of its caller; a trigger refuses all else.
+GRANT INSERT ON omd_decision.cycle, omd_decision.reject TO omd_runner;

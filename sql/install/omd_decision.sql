@@ -1,0 +1,104 @@
+-- This list says what is installed for decision, in order. sql/install.sql includes it.
+
+\set checksum 'fab5d82902ca327fdf223bbb334b4df5f5445014873c5b668243b3512a8785ac'
+\set migration 'V027__decision'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V027__decision.sql
+\endif
+
+-- Reference rows
+\ir ../reference/omd_decision/error_catalogue.sql
+
+-- Helpers
+\ir ../../procedures/omd_decision/_type_family.sql
+\ir ../../procedures/omd_decision/_columns.sql
+\ir ../../procedures/omd_decision/_interval.sql
+\ir ../../procedures/omd_decision/_named_items.sql
+\ir ../../procedures/omd_decision/_shape_problems.sql
+
+-- Stages
+\ir ../../procedures/omd_decision/_with_defaults.sql
+\ir ../../procedures/omd_decision/_link_problems.sql
+\ir ../../procedures/omd_decision/_output_problems.sql
+\ir ../../procedures/omd_decision/_stage_problems.sql
+\ir ../../procedures/omd_decision/_comparable.sql
+\ir ../../procedures/omd_decision/_changes.sql
+\ir ../../procedures/omd_decision/_raise_invalid.sql
+\ir ../../procedures/omd_decision/_require_stage.sql
+\ir ../../procedures/omd_decision/_register_stage_module.sql
+\ir ../../procedures/omd_decision/define_stage.sql
+
+-- Rulesets
+\ir ../../procedures/omd_decision/_function.sql
+\ir ../../procedures/omd_decision/_content_hash.sql
+\ir ../../procedures/omd_decision/_model_problems.sql
+\ir ../../procedures/omd_decision/_ruleset_problems.sql
+\ir ../../procedures/omd_decision/_require_version.sql
+\ir ../../procedures/omd_decision/_require_unchanged.sql
+\ir ../../procedures/omd_decision/test_ruleset.sql
+\ir ../../procedures/omd_decision/_save_result.sql
+\ir ../../procedures/omd_decision/record_test_result.sql
+\ir ../../procedures/omd_decision/_activate.sql
+\ir ../../procedures/omd_decision/activate_ruleset.sql
+\ir ../../procedures/omd_decision/deactivate_ruleset.sql
+\ir ../../procedures/omd_decision/_save_ruleset.sql
+\ir ../../procedures/omd_decision/define_ruleset.sql
+
+-- Cycles
+\ir ../../procedures/omd_decision/_sort_key_sql.sql
+\ir ../../procedures/omd_decision/_batch_size.sql
+\ir ../../procedures/omd_decision/_links.sql
+\ir ../../procedures/omd_decision/_order_columns.sql
+\ir ../../procedures/omd_decision/_records_sql.sql
+\ir ../../procedures/omd_decision/_wave_sort_key_sql.sql
+\ir ../../procedures/omd_decision/_key_sql.sql
+\ir ../../procedures/omd_decision/_cells_sql.sql
+\ir ../../procedures/omd_decision/_bounds_sql.sql
+\ir ../../procedures/omd_decision/_link_sql.sql
+\ir ../../procedures/omd_decision/_raise_arrival.sql
+\ir ../../procedures/omd_decision/_raise_too_large.sql
+\ir ../../procedures/omd_decision/_require_links.sql
+\ir ../../procedures/omd_decision/_cycles_across_keys.sql
+\ir ../../procedures/omd_decision/_buffers_sql.sql
+\ir ../../procedures/omd_decision/_buffers.sql
+\ir ../../procedures/omd_decision/_cycles.sql
+\ir ../../procedures/omd_decision/_preview.sql
+\ir ../../procedures/omd_decision/cycles.sql
+
+-- Runs
+\ir ../../procedures/omd_decision/_guard_rows.sql
+\ir ../../procedures/omd_decision/_forget_run.sql
+\ir ../../procedures/omd_decision/_require_ruleset.sql
+\ir ../../procedures/omd_decision/_pin_run.sql
+\ir ../../procedures/omd_decision/_run_plan.sql
+\ir ../../procedures/omd_decision/_judge.sql
+\ir ../../procedures/omd_decision/_finish_run.sql
+\ir ../../procedures/omd_decision/_reject_text.sql
+\ir ../../procedures/omd_decision/_output_sql.sql
+\ir ../../procedures/omd_decision/_run_sql.sql
+\ir ../../procedures/omd_decision/_name_failure.sql
+\ir ../../procedures/omd_decision/_process_run.sql
+\ir ../../procedures/omd_decision/process_stage.sql
+\ir ../../procedures/omd_decision/_stage_plan.sql
+\ir ../../procedures/omd_decision/_begin_run.sql
+\ir ../../procedures/omd_decision/run_stage.sql
+\ir ../../procedures/omd_decision/begin_stage.sql
+\ir ../../procedures/omd_decision/judge_rejects.sql
+\ir ../../procedures/omd_decision/commit_stage.sql
+\ir ../../procedures/omd_decision/explain.sql
+\ir ../../procedures/omd_decision/purge_log.sql
+
+-- Triggers
+\ir ../triggers/omd_decision/kept_rows.sql
+\ir ../triggers/omd_decision/rolled_back_run.sql
+
+-- Reporting views
+\ir ../views/omd_decision/decision_reject_log.sql
+\ir ../views/omd_decision/decision_ruleset_list.sql
+\ir ../views/omd_decision/decision_run_log.sql
+\ir ../views/omd_decision/decision_stage_list.sql
+\ir ../views/omd_decision/decision_test_list.sql
+
+-- Grants
+\ir ../grants/omd_decision.sql

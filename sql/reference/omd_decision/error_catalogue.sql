@@ -1,0 +1,100 @@
+-- The errors of decision. omd.error_catalogue says how the templates are filled.
+
+INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
+VALUES
+(
+    'OM080', 'UnknownStage', 'stage "{stage_code}" is not defined',
+    'SELECT * FROM omd_report.decision_stage_list; or CALL omd_decision.define_stage(…);'
+),
+(
+    'OM081', 'UnknownRuleset', 'there is no {version_of}ruleset "{ruleset_code}"',
+    'SELECT * FROM omd_report.decision_ruleset_list; or CALL omd_decision.define_ruleset(…);'
+),
+(
+    'OM082', 'InvalidDefinition',
+    'the {document} "{code}" has {problem_count} problem(s); {path}: {problem}',
+    'The DETAIL lists all problems. Mend the document, and define it again.'
+),
+(
+    'OM180', 'RulesetUntested',
+    'version {version} of ruleset "{ruleset_code}" has not passed: {tests}',
+    'SELECT * FROM omd_decision.test_ruleset({ruleset_code_literal}, {version}); or omd decision '
+    'test.'
+),
+(
+    'OM181', 'NotAStageRun', 'Module Instance {module_instance_id} is no executing run of a stage',
+    'CALL omd_decision.run_stage(…); or begin_stage; the rows of a run are written while it '
+    'executes.'
+),
+(
+    'OM280', 'LeftoverNotAllowed',
+    'link "{link}" has records without a match (LEFTOVER), and no reject link for them; the first '
+    'has the arrival {arrival}',
+    'SELECT * FROM omd_decision.cycles({stage_code_literal}) WHERE code IS NOT NULL; or give the '
+    'link "reject": {"on": ["LEFTOVER"]}.'
+),
+(
+    'OM281', 'KeyMismatchNotAllowed',
+    'link "{link}" has records without a match (KEY_MISMATCH), and no reject link for them; the '
+    'first has the arrival {arrival}',
+    'SELECT * FROM omd_decision.cycles({stage_code_literal}) WHERE code IS NOT NULL; or give the '
+    'link "reject": {"on": ["KEY_MISMATCH"]}.'
+),
+(
+    'OM282', 'RejectLimitExceeded',
+    '{rejected} records of link "{link}" are rejected, more than {abort_after}',
+    'SELECT * FROM omd_decision.cycles({stage_code_literal}) WHERE code IS NOT NULL;'
+),
+(
+    'OM283', 'RulesetFailed',
+    'ruleset "{ruleset_code}" failed in cycle {cycle_no}, invocation {invocation_no}, of wave '
+    '{wave} and key {key}: {error}',
+    'SELECT params FROM omd_decision.cycles({stage_code_literal}, {wave_literal}) WHERE cycle_no = '
+    '{cycle_no} AND invocation_no = {invocation_no};'
+),
+(
+    'OM284', 'OutputUnfit',
+    'what ruleset "{ruleset_code}" answered in cycle {cycle_no}, invocation {invocation_no}, of '
+    'wave {wave} and key {key} does not fit: {problem}',
+    'It answers an object; under the parameter of an output null, an object, or a list of objects '
+    'whose fields fit the columns.'
+),
+(
+    'OM285', 'EmptyBufferLink', 'the buffer link "{link}" is no array, and has no record for wave '
+    '{wave}',
+    'Fill its source, or make it an array.'
+),
+(
+    'OM286', 'NoRulesetVersion',
+    'no version of ruleset "{ruleset_code}" is active and effective at {effective_at}',
+    'SELECT * FROM omd_report.decision_ruleset_list; CALL omd_decision.activate_ruleset('
+    '{ruleset_code_literal}, …);'
+),
+(
+    'OM287', 'RulesetChanged',
+    'function {content} is not as it was when version {version} of ruleset "{ruleset_code}" was '
+    'defined',
+    'Define the ruleset again: the function as it is now becomes a new version.'
+),
+(
+    'OM288', 'WrongEngine', 'ruleset "{ruleset_code}" of kind {kind} does not run in {engine}',
+    'Only a FUNCTION runs in the database: omd decision run {stage_code_literal} --engine SPARK.'
+),
+(
+    'OM289', 'LinkUnfit', 'link "{link}" can''t be read: {problem}',
+    'Mend its source, or define the stage again.'
+),
+(
+    'OM290', 'DuplicateArrival',
+    'two records of link "{link}" have the arrival {arrival}, in wave {wave} and key {key}',
+    'The arrival tells the records of one wave (in KEY: of one wave and key) apart.'
+),
+(
+    'OM291', 'ArrayTooLarge',
+    'an array of {rows} records in wave {wave} and key {key} is longer than {max_array_rows}',
+    'Raise max_array_rows of the stage, or make the link one that is no array.'
+)
+ON CONFLICT (sqlstate_code) DO UPDATE SET
+    error_name = excluded.error_name,
+    message_template = excluded.message_template,
+    hint_template = excluded.hint_template;

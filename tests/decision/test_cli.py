@@ -1,0 +1,319 @@
+"""The commands of decision, run as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from omd.decision import rows
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from decision.conftest import Room
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+HOSTILE = """</p><script>alert(1)</script> "q" 'q' & <img src=x> \x1b[31m\u202e"""
+
+RULESET = """
+ruleset: care
+kind: FUNCTION
+content: app.care
+tests:
+  - {name: late, input: {a: [{v: late}]}, expected: {out: {k: 1}}}
+"""
+STAGE = """
+stage: s
+mode: KEY
+keys: [{column: k}]
+ruleset: care
+keep: TRACE
+links:
+  - {name: a, source: app.a, arrival: id}
+  - {name: b, source: app.b, arrival: id, array: false, reject: {on: [LEFTOVER, KEY_MISMATCH]}}
+outputs:
+  - {name: out, table: app.out}
+"""
+
+
+@pytest.fixture
+def omd_(omd_here: Command, dsn: str) -> Command:
+    """``omd decision …`` on a database without stages."""
+    return lambda *arguments, **options: omd_here("decision", *arguments, dsn=dsn, **options)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[..., str]:
+    """A function that writes a file, with texts replaced, and returns its path."""
+
+    def write(name: str, text: str, **replaced: str) -> str:
+        for old, new in replaced.items():
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def scene(room: Room) -> Room:
+    """Two links, an output and the function of a ruleset; nothing is defined."""
+    room.scene()
+    room.function("jsonb_build_object('out', jsonb_build_object('k', 1))", "app.care")
+    return room
+
+
+def told(done: subprocess.CompletedProcess[str], code: int = 0) -> str:
+    """Return what a command has printed to stdout, after a look at its exit code."""
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+def found(done: subprocess.CompletedProcess[str], code: int = 0) -> Any:
+    return json.loads(told(done, code))
+
+
+class Page(HTMLParser):
+    """Reads a page as strictly as HTML allows, and collects what it holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def __contains__(self, text: str) -> bool:
+        return any(text in part for part in self.texts)
+
+
+def test_files_are_compared_defined_shown_and_then_change_nothing(
+    omd_: Command, file: Callable[..., str], scene: Room
+) -> None:
+    """Also: all files or none, a ruleset before its stage, and an empty diff after the show."""
+    stage, ruleset = file("s.yaml", STAGE, **{"stage: s": "stage: t"}), file("r.yaml", RULESET)
+    expected = found(omd_("diff", stage, ruleset, "--output", "json"), 1)
+    assert expected[0] == {
+        "document": "ruleset care", "version": 1, "path": "version", "old": None, "new": 1
+    }  # fmt: skip
+    assert {"links.b", "keep"} < {c["path"] for c in expected if c["document"] == "stage t"}
+    assert "; changes to come: " in omd_("define", stage, ruleset, "--dry-run").stderr
+    assert found(omd_("list", "--output", "json"))[0]["stage_code"] == "s"  # of the scene
+    done = omd_("define", stage, ruleset, "--activate", "--output", "json")
+    assert found(done) == expected
+    assert told(omd_("diff", stage, ruleset)) == ""
+    assert omd_("define", stage, ruleset).stderr == "Documents: 2; no change.\n"
+
+    shown = told(omd_("show", "t"))
+    assert shown.startswith("stage: t\nmode: KEY\n")
+    assert told(omd_("diff", file("copy.yaml", shown))) == ""
+    document = told(omd_("show", "t", "--output", "json"))
+    assert told(omd_("diff", file("copy.json", document))) == ""
+
+    [change] = found(
+        omd_("diff", file("s.yaml", shown, **{"array: false": "array: true"}), "--output", "json"),
+        1,
+    )
+    assert (change["path"], change["old"], change["new"]) == ("links.b.array", False, True)
+    assert "SQLSTATE: OM080" in omd_("show", "nix").stderr
+
+
+def test_every_problem_of_a_file_is_told_with_its_line(
+    omd_: Command, file: Callable[..., str], scene: Room
+) -> None:
+    bad = file("s.yaml", STAGE, **{"app.b, arrival: id": "app.b, arival: id", "app.out": "app.no"})
+    done = omd_("define", file("r.yaml", RULESET), bad)
+    assert told(done, 1) == ""
+    for line in ("s.yaml:9: links.b.arival: ", "s.yaml:11: outputs.out.table: "):
+        assert line in done.stderr
+    assert "SQLSTATE: OM082" in done.stderr
+    assert "care" not in told(omd_("rulesets"))  # all files or none
+    for text, hint in (
+        ("mode: KEY", "a stage or a ruleset is expected"),
+        ("stage: [x", "while parsing"),
+        ("{ruleset: r, kind: JDM, content: '@nix.json'}", "nix.json: "),
+    ):
+        done = omd_("define", file("x.yaml", text))
+        assert (done.returncode, hint in done.stderr) == (2, True), done.stderr
+
+
+def test_a_stage_is_tested_run_and_explained(
+    omd_: Command, file: Callable[..., str], scene: Room, tmp_path: Path
+) -> None:
+    """Also: the page holds hostile texts as texts, and says the same as the terminal."""
+    stage, ruleset = file("s.yaml", STAGE), file("r.yaml", RULESET)
+    told(omd_("define", stage, ruleset))
+    done = omd_("run", "s")
+    assert (done.returncode, "SQLSTATE: OM286" in done.stderr) == (1, True), done.stderr
+    assert "passed" in told(omd_("test", "care"))
+    [test] = found(omd_("tests", "--ruleset", "care", "--output", "json"))
+    assert (test["test_name"], test["passed"]) == ("late", True)
+    told(omd_("activate", "care", "1"))
+    scene.fill("a", (1, 5, HOSTILE), (2, 6, "alone"))
+    scene.fill("b", (1, 5, "x"), (2, 9, "y"))
+
+    cycles = found(omd_("cycles", "s", "--output", "json"))
+    assert [c["code"] for c in cycles if c["link"]] == ["KEY_MISMATCH", "LEFTOVER"]
+    done = omd_("run", "s")
+    assert (done.returncode, "SQLSTATE" in done.stderr, "F" in done.stdout) == (1, False, True)
+    assert "does not allow" in done.stdout or "KEY_MISMATCH" in done.stdout
+    told(omd_("define", file("s.yaml", STAGE, **{"id}\n": "id, reject: {on: [KEY_MISMATCH]}}\n"})))
+    ran = found(omd_("run", "s", "--output", "json"))
+    assert (ran["status"], ran["cycles"], ran["rows_output"], ran["rows_rejected"]) == (
+        "S",
+        1,
+        1,
+        2,
+    )
+    instance = str(ran["module_instance_id"])
+    scene.conn.execute("UPDATE omd.module SET inactive_indicator = 'Y'")
+    skipped = omd_("run", "s")
+    assert skipped.returncode in (3, 4)
+    assert skipped.stderr == "It has not begun; this says why: omd explain s\n"
+    assert instance in told(omd_("runs", "--stage", "s"))
+    assert [r["code"] for r in found(omd_("rejects", "s", "--output", "json"))] == [
+        "KEY_MISMATCH", "LEFTOVER"
+    ]  # fmt: skip
+    assert told(omd_("rejects", "s", "--link", "b")).count("LEFTOVER") == 1
+
+    for key, said in (
+        ({"k": 5}, "It was decided by the rules “care”, version 1, called once"),
+        ({"k": 6}, "It was not decided: its records were rejected"),
+        ({"k": 7}, "Nothing is known about it"),
+    ):
+        path = tmp_path / "why.html"
+        done = omd_("explain", "s", "--key", json.dumps(key), "--html", str(path))
+        assert told(done).startswith(said)
+        assert not set(done.stdout) & {"\x1b", "\u202e"}
+        page = Page(path.read_text(encoding="utf-8"))
+        assert said in page
+        assert not page.tags & {"script", "img", "link", "a"}
+        if key["k"] == 5:
+            assert "<script>alert(1)</script>" in page
+        if key["k"] == 6:
+            assert "a: one record was rejected, because “b” has no record with this key" in page
+    whole = found(omd_("explain", "s", "--instance", instance, "--output", "json"))
+    assert (len(whole["calls"]), len(whole["rejects"])) == (1, 2)
+    assert whole["calls"][0]["result"] == {"out": {"k": 1}}
+    assert omd_("explain", "s", "--instance", "999").returncode == 1
+    assert "these columns: k" in omd_("explain", "s", "--key", '{"j": 5}').stderr
+    assert omd_("purge", "0 s").stderr == "Cycles and rejected records deleted: 3.\n"
+
+
+MODEL = {
+    "nodes": [
+        {"id": "1", "type": "inputNode", "name": "in"},
+        {
+            "id": "2",
+            "type": "expressionNode",
+            "name": "e",
+            "content": {"expressions": [{"id": "x", "key": "out.n", "value": "len(a) + 1"}]},
+        },
+        {"id": "3", "type": "outputNode", "name": "out"},
+    ],
+    "edges": [
+        {"id": "a", "sourceId": "1", "targetId": "2"},
+        {"id": "b", "sourceId": "2", "targetId": "3"},
+    ],
+}
+CASE = {"name": "one", "input": {"a": [{}]}, "expected": {"out": {"n": 2}}}
+
+
+def test_functions_of_python_are_tested_in_this_process(
+    omd_: Command, file: Callable[..., str], room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = ModuleType("rules_of_a_test")
+    rules.good = lambda calls: [{"out": {"n": len(c["a"]) + 1}} for c in calls]  # type: ignore[attr-defined]
+    rules.bad = lambda calls: [*calls, {}]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "rules_of_a_test", rules)
+    document = {"ruleset": "p", "kind": "PYTHON", "content": "rules_of_a_test:bad", "tests": [CASE]}
+    told(omd_("define", file("p.json", json.dumps(document))))
+    done = omd_("test", "p", "--output", "json")
+    assert "a list of 1 items" in found(done, 1)[0]["error"]
+    assert "SQLSTATE: OM180" in omd_("activate", "p", "1").stderr
+    document["content"] = "rules_of_a_test:good"
+    told(omd_("define", file("p.json", json.dumps(document))))
+    assert found(omd_("test", "p", "--output", "json"))[0]["passed"]
+    told(omd_("test", "p", "--version", "1"), 1)
+    told(omd_("activate", "p", "2"))
+    told(omd_("deactivate", "p", "2"))
+    document["content"] = "rules_of_a_test:nix"
+    told(omd_("define", file("p.json", json.dumps(document))))
+    assert "PYTHONPATH" in omd_("test", "p").stderr
+    assert "SQLSTATE: OM081" in omd_("test", "nix").stderr
+
+
+def test_models_are_tested_with_zen_engine(
+    omd_: Command, file: Callable[..., str], room: Room
+) -> None:
+    pytest.importorskip("zen")
+    file("m.json", json.dumps(MODEL))
+    document = {"ruleset": "m", "kind": "JDM", "content": "@m.json", "tests": [CASE]}
+    told(omd_("define", file("r.json", json.dumps(document))))
+    told(omd_("test", "m"))
+    told(omd_("activate", "m", "1"))
+    wrong = json.dumps(MODEL).replace("len(a) + 1", "1 +")
+    file("m.json", wrong)
+    told(omd_("define", file("r.json", json.dumps(document))))
+    assert (
+        "node 2: Failed to evaluate" in found(omd_("test", "m", "--output", "json"), 1)[0]["error"]
+    )
+
+
+def test_wrong_use_is_told_before_anything_is_done(omd_: Command, file: Callable[..., str]) -> None:
+    for arguments, hint in {
+        ("define",): "Missing argument 'FILE...'",
+        ("define", "/nowhere.yaml"): "does not exist",
+        ("run", "s", "--engine", "LISP"): "is not one of",
+        ("explain", "s", "--key", "5"): "object of the key columns",
+        ("explain", "s", "--key", "{"): "is no JSON",
+        ("activate", "care"): "Missing argument 'VERSION'",
+        ("run", "s", "--end-value", "soon"): "soon is not like",
+    }.items():
+        done = omd_(*arguments)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert hint in done.stderr, done.stderr
+    for arguments in (("run", "nix"), ("rejects", "nix"), ("explain", "nix", "--key", "{}")):
+        assert "SQLSTATE: OM080" in omd_(*arguments).stderr
+
+
+def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
+    names = {"StageList": "list", "RulesetList": "rulesets", "TestList": "tests", "RunLog": "runs"}
+    views = {name for name in rows.__all__ if re.fullmatch("Decision.*Row", name)}
+    assert views == {f"Decision{name}Row" for name in (*names, "RejectLog")}
+    for command in names.values():
+        table = omd_(command)
+        assert told(table).count("\n") == 2
+        assert table.stderr == "(none)\n"
+        assert found(omd_(command, "--output", "json")) == []
+
+
+def test_the_help_has_every_command_in_a_section(omd_: Command) -> None:
+    text = told(omd_("--help"))
+    for title in ("Stages and rulesets", "Runs", "What there is"):
+        assert f"\n{title}:\n" in text
+    assert "Commands:" not in text

@@ -1,0 +1,102 @@
+"""The room in Python: a run and its outcome, on a connection of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import omd
+from decision.test_runs import WAITS, until_waiting
+from omd import errors
+from omd.decision import room as decision
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+
+    from decision.conftest import Room
+
+GOOD = "jsonb_build_object('out', p -> 'a')"
+
+
+@pytest.fixture
+def door(dsn: str) -> Iterator[omd.Decision]:
+    with omd.connect(dsn) as control:
+        yield control.decision
+
+
+def test_a_run_answers_what_became_of_it(room: Room, door: omd.Decision) -> None:
+    """Also: in a Batch, and with the documents as dicts."""
+    document = room.scene(GOOD)
+    assert door.define_stage({**document, "keep": "NONE"}).version == 2
+    room.fill("a", (1, 1), (2, 1))
+    room.fill("b", (1, 9))
+    door.control.register_batch("b", frequency_code="Adhoc")
+    door.control.add_module_to_batch("b", "s")
+    with door.control.batch("b") as batch:
+        done = door.run("s", batch=batch)
+    assert done == omd.DecisionOutcome(
+        "s", done.module_instance_id, omd.ExecutionStatus.SUCCEEDED, "POSTGRES", 1, 1, 1, 3, 2, 1
+    )
+    assert done.succeeded
+    room.conn.execute("ALTER TABLE app.out ADD CONSTRAINT no CHECK (k <> 1) NOT VALID")
+    done = door.run("s", engine="POSTGRES")
+    assert (done.status.value, done.succeeded, done.cycles) == ("F", False, None)
+    assert 'violates check constraint "no"' in (done.detail or "")
+    room.conn.execute("UPDATE omd.module SET inactive_indicator = 'Y'")
+    assert door.run("s").status.value in "AC"
+
+
+def test_what_is_wrong_before_a_run_is_raised(room: Room, door: omd.Decision) -> None:
+    document = room.scene(GOOD)
+    with pytest.raises(errors.UnknownStage):
+        door.run("nix")
+    for told in ({"engine": "LISP"}, {"engine": "POSTGRES", "links": {"a": object()}}):
+        with pytest.raises(errors.CallerError):
+            door.run("s", **told)  # type: ignore[arg-type]
+    door.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "rules:f"}, activate=True)
+    door.define_stage({**document, "ruleset": "p"})
+    with pytest.raises(errors.WrongEngine):
+        door.run("s", engine="POSTGRES")
+    door.deactivate_ruleset("p", 1)
+    with pytest.raises(errors.NoRulesetVersion):
+        door.run("s")
+
+
+def test_a_run_that_is_cancelled_is_a_failed_one(
+    room: Room, door: omd.Decision, background: Callable[..., Future[Any]]
+) -> None:
+    room.scene(WAITS)
+    room.fill("a", (1, 1))
+    room.conn.execute("SELECT pg_advisory_lock(15)")
+    run = background(door.run, "s")
+    until_waiting(room)
+    # The door serves other calls meanwhile.
+    assert [r.test_name for r in door.test_ruleset("f")] == []
+    room.conn.execute(
+        "SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    )
+    done = run.result(60)
+    assert (done.status.value, done.module_instance_id) == ("F", 1)
+    assert isinstance(done.error, Exception)
+    assert room.one("SELECT execution_status_code FROM omd.module_instance WHERE"
+                    " module_instance_id = 1") == "F"  # fmt: skip
+
+
+def test_the_results_of_any_kind_are_recorded(room: Room, door: omd.Decision) -> None:
+    room.scene(GOOD)
+    case = {"name": "c", "input": {"a": 1}, "expected": {"out": 1}}
+    version = door.define_ruleset({"ruleset": "f", "kind": "FUNCTION", "content": "app.f",
+                                   "tests": [case]})  # fmt: skip
+    passed = [decision.TestResult("c", True, {"out": 1}, {"out": 1}, None)]
+    assert door.test_ruleset("f", version) == passed
+    assert room.one("SELECT passed FROM omd_report.decision_test_list") is True
+    door.define_ruleset(
+        {"ruleset": "p", "kind": "PYTHON", "content": "builtins:sorted", "tests": [case]}
+    )
+    # What a rule answers is compared as JSON, a text too.
+    assert [(r.passed, r.actual) for r in door.test_ruleset("p")] == [(False, {"a": 1})]
+    door.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "json:dumps"})
+    [result] = door.test_ruleset("p")
+    assert "a list of 1 items" in (result.error or "")

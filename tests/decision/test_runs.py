@@ -1,0 +1,425 @@
+"""Runs: what they write and keep, how they fail, and who meets whom."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from decision.conftest import BOTH, FUNCTION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from decision.conftest import Room
+
+STAMPED = """
+    CREATE TABLE app.stamped (
+        k integer, v text, n integer, other text DEFAULT 'own',
+        g integer GENERATED ALWAYS AS (1) STORED,
+        omd_insert_module_instance_id bigint, omd_insert_datetime timestamptz,
+        omd_record_source text, omd_wave text, omd_key jsonb, omd_cycle_no bigint,
+        omd_invocation_no integer, omd_ruleset_version integer
+    )
+"""
+
+
+def counts(room: Room, instance: int) -> tuple[int, int, int]:
+    (row,) = room.rows(
+        "SELECT rows_input, rows_inserted, rows_rejected FROM omd.module_instance"
+        " WHERE module_instance_id = %s",
+        instance,
+    )
+    return tuple(row.values())  # type: ignore[return-value]
+
+
+def test_a_run_writes_stamped_records_and_routes_rejects(room: Room) -> None:
+    document = room.scene(
+        "jsonb_build_object('out', jsonb_build_array("
+        '\'{"n": 1, "k": null, "nothing": 2, "other": "x"}\'::jsonb, \'{}\'::jsonb))'
+    )
+    room.conn.execute(STAMPED)
+    for table in "ab":
+        room.conn.execute(f"ALTER TABLE app.{table} ADD w integer".encode())
+    document |= {"wave": "w", "keep": "TRACE"}
+    document["outputs"] = [
+        {
+            "name": "o",
+            "parameter": "out",
+            "table": "app.stamped",
+            "propagate": {"link": "a", "by": "ORDER"},
+        },
+        {"name": "p", "parameter": "none", "table": "app.out"},
+    ]
+    room.define(document)
+    room.conn.execute("INSERT INTO app.a VALUES (1, 5, 'x', 7), (2, 6, 'y', NULL)")
+    room.conn.execute("INSERT INTO app.b VALUES (1, 5, 'b', 7), (2, 9, 'c', 7), (3, 1, 'd', 7)")
+    done = room.run()
+    assert (done["execution_status_code"], done["cycles"], done["rows_rejected"]) == ("S", 2, 2)
+    instance = done["module_instance_id"]
+    assert counts(room, instance) == (5, 4, 2)
+    rows = room.rows("SELECT * FROM app.stamped ORDER BY omd_wave, n")
+    assert [(r["k"], r["v"], r["n"], r["other"], r["omd_wave"]) for r in rows] == [
+        (None, "x", 1, "own", "7"),
+        (None, None, None, "own", "7"),
+        (None, "y", 1, "own", None),
+        (None, None, None, "own", None),
+    ]
+    assert {(r["omd_insert_module_instance_id"], r["omd_record_source"]) for r in rows} == {
+        (instance, "s")
+    }
+    assert {
+        (r["omd_cycle_no"], r["omd_invocation_no"], r["omd_ruleset_version"]) for r in rows
+    } == {(1, 1, 1)}
+    assert rows[0]["omd_key"] == {"k": 5}
+    assert all(r["omd_insert_datetime"] for r in rows)
+
+    (run,) = room.rows("SELECT * FROM omd_report.decision_run_log")
+    assert (run["waves"], run["attempts"], run["cycles"], run["invocations"]) == (2, 2, 2, 2)
+    assert (run["engine"], run["batch_size"], run["rows_rejected"]) == ("POSTGRES", 0, 2)
+    rejects = room.rows("SELECT * FROM omd_report.decision_reject_log ORDER BY arrival")
+    assert [(r["arrival"], r["code"], r["key"]) for r in rejects] == [
+        (2, "LEFTOVER", {"k": 9}),
+        (3, "KEY_MISMATCH", {"k": 1}),
+    ]
+    assert all(r["text"] and r["record"]["w"] == 7 for r in rejects)
+    events = room.rows(
+        "SELECT event_return_code_details AS code, event_detail AS detail FROM omd.event_log"
+        " WHERE module_instance_id = %s AND event_type_code = 6 ORDER BY 1",
+        instance,
+    )
+    assert [(e["code"], e["detail"]) for e in events] == [
+        ("KEY_MISMATCH", 'rejected records of link "b": 1'),
+        ("LEFTOVER", 'rejected records of link "b": 1'),
+    ]
+
+    def explained(**arguments: Any) -> list[Any]:
+        names = ", ".join(f"p_{n} => %s" for n in arguments)
+        return room.rows(
+            f"SELECT * FROM omd_decision.explain(%s, {names})", instance, *arguments.values()
+        )
+
+    (row,) = explained(key=Jsonb({"k": 5}))
+    assert row["params"]["a"][0]["v"] == "x"
+    assert row["inputs"] == {"a": [1], "b": [1]}
+    assert (row["result"]["out"][0]["n"], row["ruleset_version"]) == (1, 1)
+    (row,) = explained(key=Jsonb({"k": 9}))
+    assert (row["code"], row["params"]["v"]) == ("LEFTOVER", "c")
+    assert len(explained(wave="7")) == 3
+    room.conn.execute("SET ROLE omd_admin")
+    assert room.call("purge_log", keep=timedelta(hours=1))["rows"] == 0
+    assert room.call("purge_log", keep=timedelta(0))["rows"] == 4
+    room.conn.execute("RESET ROLE")
+    assert explained(wave="7") == []
+
+
+def test_propagation_by_key_and_single_records(room: Room) -> None:
+    document = room.scene(
+        'jsonb_build_object(\'out\', \'[{"k": 2}, {"k": 1, "v": "own"}, {"k": 3}]\'::jsonb)',
+        batch_size=5,
+        keep="NONE",
+    )
+    document["outputs"][0]["propagate"] = {"link": "a", "by": "KEY"}
+    room.define(document)
+    room.fill("a", (1, 1, "one"), (2, 2, "two"), (3, 2, "later"))
+    assert room.run()["cycles"] == 1
+    assert [r["v"] for r in room.rows("SELECT v FROM app.out ORDER BY k")] == ["own", "two", None]
+    assert room.one("SELECT count(*) FROM omd_decision.cycle") == 0
+
+
+def test_a_batch_size_that_is_forced_is_an_event(room: Room) -> None:
+    document = room.scene("jsonb_build_object('out', p -> 'a')")
+    del document["keys"]
+    document |= {"mode": "BATCH", "batch_size": 10}
+    document["links"] = [{"name": "a", "source": "app.a", "arrival": "id", "array": False}]
+    room.define(document)
+    room.fill("a", (1, 1, "x"), (2, 2, "y"))
+    assert room.run()["cycles"] == 2
+    assert room.one("SELECT count(*) FROM app.out") == 2
+    assert room.one("SELECT batch_size FROM omd_decision.run") == 1
+    assert (
+        room.one(
+            "SELECT count(*) FROM omd.event_log WHERE event_type_code = 6"
+            " AND event_return_code_details = 'BATCH SIZE'"
+        )
+        == 1
+    )
+
+
+def test_a_buffer_link_goes_to_every_call(room: Room) -> None:
+    document = room.scene("jsonb_build_object('out', p -> 'b' || '{\"n\": 1}')")
+    document["links"][1] |= {"buffer": True, "array": False, "reject": {"on": ["LEFTOVER"]}}
+    room.define(document)
+    room.fill("a", (1, 1), (2, 2))
+    assert room.run()["execution_status_code"] == "F"
+    assert room.event(1) == "OM285"
+    room.fill("b", (5, 7, "first"), (6, 8, "more"))
+    done = room.run()
+    assert (done["cycles"], done["rows_rejected"]) == (2, 1), done
+    assert [r["v"] for r in room.rows("SELECT v FROM app.out")] == ["first", "first"]
+    assert counts(room, done["module_instance_id"]) == (4, 2, 1)
+
+
+def test_a_failing_run_leaves_no_row_and_says_why(room: Room) -> None:
+    document = room.scene("jsonb_build_object('out', p -> 'a')")
+    room.fill("a", (1, 1), (2, 3))
+    room.fill("b", (1, 2), (2, 9))
+    reject = {"on": BOTH}
+
+    def fails(body: str | None = None, **changes: Any) -> str:
+        document["links"][1]["reject"] = changes.get("reject", reject)
+        if document["links"][1]["reject"] is None:
+            del document["links"][1]["reject"]
+        room.define(document)
+        if body:
+            room.function(body)
+            room.ruleset(FUNCTION)
+        done = room.run()
+        assert done["execution_status_code"] == "F", done
+        assert done["detail"]
+        assert room.one("SELECT count(*) FROM app.out") == 0
+        assert room.one("SELECT count(*) FROM omd_decision.reject") == 0
+        assert room.one("SELECT count(*) FROM omd_decision.cycle") == 0
+        instance = done["module_instance_id"]
+        assert room.failures(module=instance) == 1
+        return room.event(instance)
+
+    assert fails(reject={"on": ["LEFTOVER"]}) == "OM281"
+    assert fails(reject={"on": ["KEY_MISMATCH"]}) == "OM280"
+    assert fails(reject=None) == "OM281"  # the first by its key
+    assert fails(reject={"on": BOTH, "abort_after": 1}) == "OM282"
+    second = "p #>> '{a,0,k}' = '3'"
+    assert fails(f"CASE WHEN {second} THEN (1 / 0)::text::jsonb ELSE '{{}}' END") == "OM283"
+    detail = room.one(
+        "SELECT event_detail FROM omd.event_log WHERE event_type_code = 2"
+        " ORDER BY event_id DESC LIMIT 1"
+    )
+    assert '"key": {"k": 3}' in detail
+    assert '"cycle_no": 1' in detail
+    assert "division by zero" in detail
+    for answer in (
+        "NULL",
+        "'5'",
+        "'{\"out\": 5}'",
+        "'{\"out\": [null]}'",
+        '\'{"out": {"k": "x"}}\'',
+    ):
+        assert fails(f"{answer}::jsonb") == "OM284"
+    # What else fails is told as it is.
+    room.conn.execute("ALTER TABLE app.out ADD CONSTRAINT small CHECK (k < 3)")
+    assert fails("jsonb_build_object('out', p -> 'a')") == "23514"
+    room.conn.execute("ALTER TABLE app.out DROP CONSTRAINT small")
+    done = room.run()
+    assert (done["execution_status_code"], done["rows_rejected"]) == ("S", 2)
+
+
+def test_batches_and_modules_run_stages_too(room: Room) -> None:
+    room.scene("jsonb_build_object('out', p -> 'a')")
+    room.fill("a", (1, 1))
+    done = room.call("omd.run_module", module_code="s")
+    assert done["execution_status_code"] == "S"
+    room.call("omd.register_batch", batch_code="b", frequency_code="Adhoc")
+    room.call("omd.add_module_to_batch", batch_code="b", module_code="s")
+    assert room.call("omd.run_batch", batch_code="b")["execution_status_code"] == "S"
+    assert room.one("SELECT count(*) FROM app.out") == 2
+    assert room.one("SELECT count(*) FROM omd_decision.run WHERE cycles = 1") == 2
+    room.call("deactivate_ruleset", ruleset_code="f", version=1)
+    done = room.call("omd.run_module", module_code="s")
+    assert done["execution_status_code"] == "F"
+    assert room.event(done["module_instance_id"]) == "OM286"
+    room.refused("OM181", "process_stage")
+    room.refused("OM080", "run_stage", stage_code="nix")
+    with pytest.raises(psycopg.Error) as caught, room.conn.transaction():
+        room.run()
+    assert caught.value.sqlstate == "OM018"
+
+
+def test_a_runner_runs_with_its_own_rights(room: Room, another: Callable[..., Room]) -> None:
+    room.scene("jsonb_build_object('out', p -> 'a')")
+    room.fill("a", (1, 1))
+    room.fill("b", (1, 9))
+    runner = another(role="omd_runner")
+    assert runner.run()["execution_status_code"] == "F"
+    assert room.event(1) == "42501"
+    room.conn.execute("GRANT USAGE ON SCHEMA app TO omd_runner")
+    room.conn.execute("GRANT SELECT ON app.a, app.b TO omd_runner")
+    room.conn.execute("GRANT SELECT, INSERT, DELETE ON app.out TO omd_runner")
+    done = runner.run()
+    assert (done["execution_status_code"], done["cycles"]) == ("S", 1), done
+    # It may write what a run keeps, of a run that executes, and nothing else.
+    for table, columns, values in (
+        ("cycle", "cycle_no, invocation_no, inputs, outputs", "1, 1, '{}', '{}'"),
+        ("reject", "link, arrival, code, text, record", "'a', 1, 'LEFTOVER', '', '{}'"),
+    ):
+        for instance in (done["module_instance_id"], 0, 999):
+            with pytest.raises(psycopg.Error) as caught:
+                runner.rows(
+                    f"INSERT INTO omd_decision.{table} (module_instance_id, {columns})"
+                    f" VALUES (%s, {values})",
+                    instance,
+                )
+            assert caught.value.sqlstate == "OM181"
+    room.conn.execute("REVOKE ALL ON SCHEMA app FROM omd_runner")
+    room.conn.execute("REVOKE ALL ON ALL TABLES IN SCHEMA app FROM omd_runner")
+
+
+WAITS = "CASE WHEN pg_advisory_xact_lock_shared(15) IS NULL THEN NULL ELSE '{}'::jsonb END"
+
+
+def until_waiting(room: Room) -> None:
+    """Return once a session waits for the lock of the ruleset."""
+    for _ in range(200_000):
+        if room.one(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            " AND objid = 15"
+        ):
+            return
+    pytest.fail("nobody waits")
+
+
+def test_of_two_runs_one_is_aborted_and_a_run_keeps_what_it_has_begun_with(
+    room: Room, another: Callable[..., Room], background: Callable[..., Future[Any]]
+) -> None:
+    document = room.scene(WAITS)
+    room.fill("a", (1, 1))
+    room.conn.execute("SELECT pg_advisory_lock(15)")
+    first = background(another().run)
+    until_waiting(room)
+    assert another().run()["execution_status_code"] == "A"
+    begun = room.call("begin_stage", stage_code="s")
+    assert (begun["processing_indicator"], begun["definition"]) == ("A", None)
+    assert room.define({**document, "keep": "NONE"})["version"] == 2
+    room.function("'{\"out\": {}}'")
+    assert room.ruleset(FUNCTION) == 2
+    room.conn.execute("SELECT pg_advisory_unlock(15)")
+    done = first.result(60)
+    assert done["execution_status_code"] == "S", done
+    (run,) = room.rows("SELECT * FROM omd_decision.run")
+    assert (run["stage_version"], run["ruleset_version"]) == (1, 1)
+    assert room.one("SELECT count(*) FROM omd_decision.cycle") == 1
+    assert room.run()["execution_status_code"] == "S"
+    assert room.one("SELECT count(*) FROM app.out") == 1
+
+
+def test_two_stages_that_write_one_table_run_at_once_and_are_undone_apart(
+    room: Room, another: Callable[..., Room], background: Callable[..., Future[Any]]
+) -> None:
+    document = room.scene("jsonb_build_object('out', p -> 'a')")
+    room.fill("a", (1, 1), (2, 2))
+    room.function(WAITS.replace("'{}'", "jsonb_build_object('out', p -> 'a')"), "app.waits")
+    room.ruleset({"ruleset": "w", "kind": "FUNCTION", "content": "app.waits"})
+    room.define({**document, "stage": "t", "ruleset": "w"})
+    room.conn.execute("SELECT pg_advisory_lock(15)")
+    slow = background(another().run, "t")
+    until_waiting(room)
+    fast = another().run("s")
+    room.conn.execute("SELECT pg_advisory_unlock(15)")
+    assert (fast["execution_status_code"], slow.result(60)["execution_status_code"]) == ("S", "S")
+    assert room.one("SELECT count(*) FROM app.out") == 4
+    room.call(
+        "omd.set_next_run_indicator",
+        next_run_indicator="R",
+        module_instance_id=fast["module_instance_id"],
+    )
+    again = room.run("s")["module_instance_id"]
+    assert room.one(
+        "SELECT array_agg(DISTINCT omd_insert_module_instance_id) FROM app.out"
+    ) == sorted([slow.result()["module_instance_id"], again])
+
+
+def test_a_run_that_is_killed_leaves_nothing(
+    room: Room, another: Callable[..., Room], background: Callable[..., Future[Any]]
+) -> None:
+    room.scene(WAITS)
+    room.fill("a", (1, 1))
+    for how in ("pg_terminate_backend", "pg_cancel_backend"):
+        room.conn.execute("SELECT pg_advisory_lock(15)")
+        session = another()
+        run = background(session.run)
+        until_waiting(room)
+        room.conn.execute(f"SELECT {how}(%s)".encode(), [session.conn.info.backend_pid])
+        with pytest.raises(psycopg.Error):
+            run.result(60)
+        room.conn.execute("SELECT pg_advisory_unlock(15)")
+    assert room.one("SELECT count(*) FROM omd_decision.cycle") == 0
+    done = room.run()
+    assert done["execution_status_code"] == "S"
+    # The runs that are rolled back are forgotten.
+    assert room.one("SELECT array_agg(module_instance_id) FROM omd_decision.run") == [
+        done["module_instance_id"]
+    ]
+    assert (
+        room.one(
+            "SELECT string_agg(execution_status_code, '' ORDER BY module_instance_id)"
+            " FROM omd.module_instance WHERE module_instance_id > 0"
+        )
+        == "FFS"
+    )
+
+
+def test_a_job_elsewhere_ends_by_the_same_rules(room: Room) -> None:
+    document = room.scene()
+    document["links"][1]["reject"]["abort_after"] = 5
+    del document["links"][0]["reject"]
+    room.define(document)
+    begun = room.call("begin_stage", stage_code="s", lease=timedelta(minutes=5))
+    instance = begun["module_instance_id"]
+    assert begun["definition"]["links"][0]["array"] is True
+    assert begun["ruleset"] == {
+        "ruleset": "f",
+        "version": 1,
+        "kind": "FUNCTION",
+        "content": "app.f",
+        "content_hash": room.one("SELECT content_hash FROM omd_decision.ruleset_version"),
+    }
+    room.conn.execute(
+        "INSERT INTO omd_decision.cycle (module_instance_id, cycle_no, invocation_no, inputs,"
+        " outputs) VALUES (%s, 1, 1, '{}', '{}')",
+        [instance],
+    )
+
+    def judged(*rejects: tuple[str, str, int]) -> None:
+        counts = [{"link": link, "code": code, "count": n} for link, code, n in rejects]
+        room.call("judge_rejects", module_instance_id=instance, counts=Jsonb(counts))
+
+    def refused(code: str, *rejects: tuple[str, str, int]) -> None:
+        with pytest.raises(psycopg.Error) as caught:
+            judged(*rejects)
+        assert caught.value.sqlstate == code
+
+    judged(("b", "LEFTOVER", 2), ("b", "KEY_MISMATCH", 3), ("a", "LEFTOVER", 0))
+    refused("OM280", ("a", "LEFTOVER", 1))
+    refused("OM281", ("a", "KEY_MISMATCH", 1))
+    refused("OM282", ("b", "LEFTOVER", 3), ("b", "KEY_MISMATCH", 3))
+    counted = {
+        "waves": 1,
+        "attempts": 3,
+        "cycles": 2,
+        "invocations": 2,
+        "rows_input": 9,
+        "rows_inserted": 4,
+        "rows_rejected": 2,
+        "rejects": [{"link": "b", "code": "LEFTOVER", "count": 2}],
+    }
+    for _ in range(2):
+        room.call("commit_stage", module_instance_id=instance, counts=Jsonb(counted))
+    assert counts(room, instance) == (9, 4, 2)
+    (run,) = room.rows("SELECT * FROM omd_report.decision_run_log")
+    assert (run["engine"], run["attempts"], run["execution_status_code"]) == ("SPARK", 3, "S")
+    assert room.one("SELECT count(*) FROM omd.event_log WHERE event_type_code = 6") == 1
+    # What failed is rolled back by the next begin, rows of the room too.
+    failed = room.call("begin_stage", stage_code="s")["module_instance_id"]
+    room.conn.execute(
+        "INSERT INTO omd_decision.cycle (module_instance_id, cycle_no, invocation_no, inputs,"
+        " outputs) VALUES (%s, 1, 1, '{}', '{}')",
+        [failed],
+    )
+    room.call("omd.module_failure", module_instance_id=failed)
+    room.refused("OM101", "commit_stage", module_instance_id=failed, counts=Jsonb({}))
+    room.call("begin_stage", stage_code="s")
+    assert room.one("SELECT array_agg(module_instance_id) FROM omd_decision.cycle") == [instance]
+    room.refused("OM181", "commit_stage", module_instance_id=failed, counts=Jsonb({}))
