@@ -7,7 +7,9 @@ CREATE OR REPLACE FUNCTION omd_facts._export_sql(
     p_entity_id integer,
     p_mode text,
     p_as_of timestamptz,
-    p_since timestamptz
+    p_since timestamptz,
+    p_low bigint DEFAULT NULL,
+    p_high bigint DEFAULT NULL
 )
 RETURNS text
 LANGUAGE plpgsql
@@ -19,7 +21,8 @@ AS $export_sql$
 DECLARE
     v_is_forward CONSTANT boolean := p_as_of >= p_since;
     v_pieces jsonb;
-    v_all CONSTANT text := 'SELECT {codes}{all_new} FROM {asof}({at}) AS f';
+    v_all CONSTANT text := $sql$
+SELECT {codes}{all_new} FROM {asof}({at}) AS f WHERE TRUE{f_part}$sql$;
     v_changes CONSTANT text := $sql$
 SELECT {values}, CASE WHEN NOT {is_there} THEN 'R' WHEN NOT {was_there} THEN 'N' ELSE 'A' END
     AS acm_record_ind
@@ -28,7 +31,7 @@ FROM (
     FROM {existence} AS p
     LEFT JOIN {anchor} AS a ON p.acm_id = a.acm_id{joins}
     WHERE p.acm_start_dt <= {later} AND p.acm_end_dt > {later}
-        AND ({began})
+        AND ({began}){p_part}
 ) AS l
 LEFT JOIN {asof}({earlier}) AS e ON l.acm_id = e.acm_id{own_match}
 WHERE (l.acm_is_there OR e.acm_id IS NOT NULL)
@@ -41,6 +44,10 @@ BEGIN
             'later', omd_facts._moment_literal(greatest(p_as_of, p_since)),
             'earlier', omd_facts._moment_literal(least(p_as_of, p_since)),
             'anchor', format('%I.%I', 'cfl_' || i.interface_code, e.anchor_table),
+            'f_part', coalesce(' AND f.acm_id >= ' || p_low, '')
+            || coalesce(' AND f.acm_id < ' || p_high, ''),
+            'p_part', coalesce(' AND p.acm_id >= ' || p_low, '')
+            || coalesce(' AND p.acm_id < ' || p_high, ''),
             'is_there', CASE WHEN v_is_forward THEN 'l.acm_is_there' ELSE '(e.acm_id IS NOT NULL)' END,
             'was_there', CASE WHEN v_is_forward THEN '(e.acm_id IS NOT NULL)' ELSE 'l.acm_is_there' END,
             'all_new', CASE p_mode

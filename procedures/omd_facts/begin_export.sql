@@ -56,6 +56,18 @@ BEGIN
                 'query', omd_facts._export_sql(
                     n.entity_id, v_export.export_mode, n.as_of, n.since
                 ),
+                'parts', (
+                    SELECT
+                        jsonb_agg(
+                            omd_facts._export_sql(
+                                n.entity_id, v_export.export_mode, n.as_of, n.since, c.low, c.high
+                            )
+                            ORDER BY c.low NULLS FIRST
+                        )
+                    FROM omd_facts._export_cuts(
+                        n.entity_id, (v_export.options ->> 'partitions')::integer
+                    ) AS c
+                ),
                 'since', n.since
             )
             ORDER BY e.load_order
@@ -72,8 +84,9 @@ COMMENT ON PROCEDURE omd_facts.begin_export IS
 'begins another. p_lease: how long it lives without omd.heartbeat; NULL: for ever. Returns '
 'p_module_instance_id and p_processing_indicator as omd.begin_module does, and where it is P '
 'p_attempt, the number of the run, and p_plan, a list of what to write: entity_code, folder, '
-'query, since (the moment since which CHANGES has them; NULL: all rows). Errors: OM005, OM011, '
-'OM014, OM034: there is no such export, OM112, OM155: it has ended, OM201, OM202, OM205. Locks: '
-'the export, the Module row. May be NULL: p_attempt, p_plan.';
+'query, parts (queries that return its rows in parts), since (the moment since which CHANGES has '
+'them; NULL: all rows). Errors: OM005, OM011, OM014, OM034: there is no such export, OM112, OM155:'
+' it has ended, OM201, OM202, OM205. Locks: the export, the Module row. May be NULL: p_attempt, '
+'p_plan.';
 REVOKE ALL ON PROCEDURE omd_facts.begin_export FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.begin_export TO omd_runner;

@@ -116,6 +116,7 @@
 \ir ../../procedures/omd_facts/_export_since.sql
 \ir ../../procedures/omd_facts/_moment_literal.sql
 \ir ../../procedures/omd_facts/_export_sql.sql
+\ir ../../procedures/omd_facts/_export_cuts.sql
 \ir ../../procedures/omd_facts/begin_export.sql
 \ir ../../procedures/omd_facts/finish_export.sql
 \ir ../../procedures/omd_facts/cancel_export.sql

@@ -57,6 +57,8 @@ def rows_of(store: Store, run: dict[str, Any]) -> dict[str, set[tuple[Any, ...]]
         rows = [tuple(row.values()) for row in store.rows(part["query"])]
         found[part["entity_code"]] = set(rows)
         assert len(found[part["entity_code"]]) == len(rows)
+        parts = [tuple(row.values()) for cut in part["parts"] for row in store.rows(cut)]
+        assert sorted(map(repr, parts)) == sorted(map(repr, rows))
     return found
 
 
@@ -225,7 +227,7 @@ def assert_changes(
     if full is not None:
         for name, rows in full.items():
             held[name] = {row[: keys[name]]: row for row in rows}
-    found = export(store, mode="CHANGES", as_of=T[moment])
+    found = export(store, mode="CHANGES", as_of=T[moment], options={"partitions": 3})
     wanted = state(store, moment)
     for name, changes in found.items():
         mine, size = held[name], keys[name]

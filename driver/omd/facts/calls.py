@@ -44,7 +44,8 @@ class FactsCalls(Calls):
 
         Returns ``module_instance_id`` and ``processing_indicator`` as omd.begin_module does, and
         where it is P ``attempt``, the number of the run, and ``plan``, a list of what to write:
-        entity_code, folder, query, since (the moment since which CHANGES has them; NULL: all rows).
+        entity_code, folder, query, parts (queries that return its rows in parts), since (the moment
+        since which CHANGES has them; NULL: all rows).
 
         Args:
             lease: how long it lives without omd.heartbeat; NULL: for ever.

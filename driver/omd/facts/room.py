@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.facts.calls import FactsCalls
+from omd.facts.export import Export, Exports
 
 if TYPE_CHECKING:
     from omd.control.room import Control
 
-__all__ = ["Facts"]
+__all__ = ["Export", "Facts"]
 
 
-class Facts(FactsCalls):
+class Facts(Exports):
     """The room facts: ``control.facts`` (docs/explanation/facts.md).
 
     Args:
