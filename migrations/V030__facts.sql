@@ -285,3 +285,65 @@ COMMENT ON COLUMN omd_facts.control.timing IS 'BEFORE or AFTER the other checks.
 COMMENT ON COLUMN omd_facts.control.function_name IS 'The function, quoted.';
 COMMENT ON COLUMN omd_facts.control.sequence IS 'Its place among the controls.';
 COMMENT ON COLUMN omd_facts.control.inactive_indicator IS 'Y: it is not called.';
+
+CREATE TABLE omd_facts.export (
+    delivery_id bigint NOT NULL,
+    interface_id integer NOT NULL,
+    agreement_code text NOT NULL,
+    target_uri text NOT NULL,
+    export_mode text NOT NULL,
+    as_of timestamptz NOT NULL,
+    options jsonb NOT NULL,
+    newest_instance_id bigint,
+    attempt integer NOT NULL DEFAULT 0,
+    module_instance_id bigint,
+    manifest jsonb,
+    created_datetime timestamptz NOT NULL DEFAULT clock_timestamp(),
+    exported_datetime timestamptz,
+    CONSTRAINT pk_export PRIMARY KEY (delivery_id),
+    CONSTRAINT fk_export_interface FOREIGN KEY (interface_id)
+    REFERENCES omd_facts.interface (interface_id),
+    CONSTRAINT ck_export_mode CHECK (export_mode IN ('FULL', 'CHANGES'))
+);
+CREATE INDEX ix_export_interface ON omd_facts.export (interface_id);
+CREATE INDEX ix_export_agreement ON omd_facts.export (agreement_code, module_instance_id);
+COMMENT ON TABLE omd_facts.export IS 'The deliveries that hand facts out as files.';
+COMMENT ON COLUMN omd_facts.export.delivery_id IS 'The delivery.';
+COMMENT ON COLUMN omd_facts.export.interface_id IS 'The interface.';
+COMMENT ON COLUMN omd_facts.export.agreement_code IS 'The agreement.';
+COMMENT ON COLUMN omd_facts.export.target_uri IS 'The folder under which its files go.';
+COMMENT ON COLUMN omd_facts.export.export_mode IS 'FULL or CHANGES.';
+COMMENT ON COLUMN omd_facts.export.as_of IS 'The moment of its rows.';
+COMMENT ON COLUMN omd_facts.export.options IS
+'The options: max_concurrent_entities, partitions, compression.';
+COMMENT ON COLUMN omd_facts.export.newest_instance_id IS
+'The newest load of the interface, or undoing of one, when it was created. What is undone later '
+'was among the facts then. NULL: there was none.';
+COMMENT ON COLUMN omd_facts.export.attempt IS 'How many runs of it have begun.';
+COMMENT ON COLUMN omd_facts.export.module_instance_id IS
+'The Module Instance of its newest run; NULL: none has begun.';
+COMMENT ON COLUMN omd_facts.export.manifest IS
+'What was published, as finish_export was told; NULL before.';
+COMMENT ON COLUMN omd_facts.export.created_datetime IS 'When it was created.';
+COMMENT ON COLUMN omd_facts.export.exported_datetime IS
+'When it was finished; NULL: it is not.';
+
+CREATE TABLE omd_facts.export_entity (
+    delivery_id bigint NOT NULL,
+    entity_id integer NOT NULL,
+    as_of timestamptz,
+    since timestamptz,
+    CONSTRAINT pk_export_entity PRIMARY KEY (delivery_id, entity_id),
+    CONSTRAINT fk_export_entity_export FOREIGN KEY (delivery_id)
+    REFERENCES omd_facts.export (delivery_id),
+    CONSTRAINT fk_export_entity_entity FOREIGN KEY (entity_id)
+    REFERENCES omd_facts.entity (entity_id)
+);
+CREATE INDEX ix_export_entity_entity ON omd_facts.export_entity (entity_id);
+COMMENT ON TABLE omd_facts.export_entity IS 'The entities of each export.';
+COMMENT ON COLUMN omd_facts.export_entity.delivery_id IS 'The delivery.';
+COMMENT ON COLUMN omd_facts.export_entity.entity_id IS 'The entity.';
+COMMENT ON COLUMN omd_facts.export_entity.as_of IS
+'The moment of its rows: that of the export, but no later than its mark; NULL: it had no rows.';
+COMMENT ON COLUMN omd_facts.export_entity.since IS
+'The moment since which the newest run exports changes; NULL: it exports all rows.';

@@ -1,6 +1,8 @@
 -- $1 delivery, $2 T, $3 Module Instance, $4 physical. Each statement is about all rows of the
 -- delta, and of the contexts it reads open rows by their keys alone. The anti join comes before
--- DISTINCT, so that only keys that are new are sorted.
+-- DISTINCT, so that only keys that are new are sorted. What is to be in a table that is empty is not
+-- looked up there: the planner could take it for small while it fills. (SELECT $2) keeps it from
+-- looking for T among the values that it knows, of which none is so new.
 
 CREATE OR REPLACE FUNCTION omd_facts._entity_statements(
     p_entity_id integer
@@ -26,13 +28,16 @@ FROM (
     WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND {d_given}
         AND NOT EXISTS (SELECT FROM {anchor} AS a WHERE {d_match})
 ) AS d{link_joins}$sql$;
+    v_missing CONSTANT text := $sql$
+SELECT count(*) FROM {delta} AS d
+WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND {d_given}
+    AND NOT EXISTS (SELECT FROM {anchor} AS a WHERE {d_match})$sql$;
     v_anchor CONSTANT text := $sql$
 INSERT INTO {anchor} ({id}{keys}{links}, acm_audit_id, acm_entity_id, acm_exists_ind,
     acm_latest_start_dt, acm_last_created_dt, acm_physically_removed_ind)
 SELECT {id_value}{d_keys}{link_values}, $3, {entity_id}, 1, $2, $2, 0
 FROM {delta} AS d{link_joins}
-WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R'
-    AND NOT EXISTS (SELECT FROM {anchor} AS a WHERE {d_match})$sql$;
+WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R'{not_there}$sql$;
     v_dates CONSTANT text := $sql$
 UPDATE {anchor} AS a SET
     acm_exists_ind = CASE d.acm_record_ind WHEN 'R' THEN 0 ELSE 1 END,
@@ -76,7 +81,8 @@ SELECT {entity_id}, a.acm_id FROM added AS a ORDER BY a.acm_id$sql$;
 BEGIN
     SELECT
         e.*,
-        format('%I.%I', 'wrk_' || i.interface_code, 'delta_' || e.entity_code) AS delta
+        format('%I.%I', 'wrk_' || i.interface_code, 'delta_' || e.entity_code) AS delta,
+        omd_facts._has_rows('cfl_' || i.interface_code, e.anchor_table) AS has_rows
     INTO v_entity
     FROM omd_facts.entity AS e
     INNER JOIN omd_facts.interface AS i USING (interface_id)
@@ -84,12 +90,28 @@ BEGIN
     v_delta := jsonb_build_object('delta', v_entity.delta);
     v_columns := omd_facts._anchor_columns(p_entity_id);
     v_pieces := omd_facts._key_pieces(v_entity.anchor_entity_id, v_columns) || v_delta;
+    v_pieces := v_pieces || jsonb_build_object(
+        'not_there', CASE
+            WHEN v_entity.has_rows
+                THEN E'\n    ' || omd_facts._fill(
+                    'AND NOT EXISTS (SELECT FROM {anchor} AS a WHERE {d_match})', v_pieces
+                )
+            ELSE ''
+        END
+    );
+    -- A parent that is there has its own parents, so these are looked for only where one is missing.
+    RETURN QUERY
+    SELECT 8, 'missing'::text, NULL::integer, omd_facts._fill(v_missing, p.pieces)
+    FROM omd_facts.link AS l
+    CROSS JOIN LATERAL (
+        SELECT omd_facts._key_pieces(l.parent_entity_id, l.child_columns) || v_delta AS pieces
+    ) AS p
+    WHERE l.entity_id = p_entity_id AND l.parent_entity_id <> p_entity_id
+    ORDER BY l.relationship_code;
     RETURN QUERY
     SELECT
-        CASE
-            WHEN r.ancestor_id = p_entity_id THEN 25 ELSE 10
-        END,
-        'key'::text,
+        CASE WHEN r.ancestor_id = p_entity_id THEN 25 ELSE 10 END,
+        CASE WHEN r.ancestor_id = p_entity_id THEN 'own_key' ELSE 'key' END,
         NULL::integer,
         omd_facts._fill(
             CASE WHEN p.pieces ? 'members' THEN replace(v_members, '{insert}', v_key) ELSE v_key END,
@@ -145,7 +167,7 @@ BEGIN
                         string_agg(
                             omd_facts._fill(
                                 'EXISTS (SELECT FROM {now} AS o WHERE o.acm_id = a.acm_id'
-                                '{o_own_match} AND o.acm_start_dt = $2)',
+                                '{o_own_match} AND o.acm_start_dt = (SELECT $2))',
                                 omd_facts._context_pieces(c.context_id)
                             ),
                             E'\n        OR ' ORDER BY c.context_id

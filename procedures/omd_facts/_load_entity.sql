@@ -21,6 +21,7 @@ DECLARE
     v_statement text;
     v_context_id integer;
     v_rows bigint;
+    v_missing bigint := 0::bigint;
     v_left bigint;
     v_count bigint;
     v_n bigint;
@@ -66,10 +67,14 @@ BEGIN
             v_left := v_rows;
         END IF;
         v_statement := v_step.statement;
+        CONTINUE WHEN v_step.step = 'key' AND v_missing = 0;
         CONTINUE WHEN v_step.step IN ('close', 'rewrite', 'take') AND v_left = 0;
         CONTINUE WHEN v_step.step = 'dates' AND v_anchors = v_rows;
         CONTINUE WHEN v_step.step IN ('remove', 'removed') AND NOT p_is_physical;
-        IF v_step.step IN ('rewrite', 'exchange') THEN
+        IF v_step.step = 'missing' THEN
+            EXECUTE v_statement INTO v_count USING p_delivery_id;
+            v_missing := v_missing + v_count;
+        ELSIF v_step.step IN ('rewrite', 'exchange') THEN
             EXECUTE v_statement INTO v_n, v_a, v_r
             USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
             v_count := v_n;
@@ -121,7 +126,7 @@ BEGIN
             END CASE;
         END IF;
         IF v_is_unindexed AND v_count > 0
-            AND v_step.step IN ('key', 'anchor', 'insert', 'exchange', 'super_return')
+            AND v_step.step IN ('key', 'own_key', 'anchor', 'insert', 'exchange', 'super_return')
         THEN
             PERFORM omd_facts._index_tables(v_entity.interface_id);
         END IF;

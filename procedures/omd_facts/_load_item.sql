@@ -50,6 +50,8 @@ BEGIN
     WHERE k.entity_id = ANY(
         omd_facts._with_supertypes(v_item.entity_ids || v_item.delivered_entity_ids)
     );
+    -- A load joins and sorts as much as what makes indexes, and is as rare.
+    PERFORM set_config('work_mem', current_setting('maintenance_work_mem'), TRUE);
     FOR v_entity IN
         SELECT e.entity_id, e.entity_code
         FROM omd_facts.entity AS e

@@ -25,11 +25,11 @@ FROM {delta} AS d
 INNER JOIN {anchor} AS a ON {d_match}
 INNER JOIN {super} AS s ON a.acm_id = s.acm_id AND s.acm_exists_ind = 0
 INNER JOIN {now} AS o ON a.acm_id = o.acm_id
-WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = $2
+WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = (SELECT $2)
     AND o.acm_start_dt < $2$sql$;
     v_delete CONSTANT text := $sql$
 DELETE FROM {now} AS o USING {past} AS x
-WHERE x.acm_id = o.acm_id AND x.acm_start_dt = o.acm_start_dt AND x.acm_end_dt = $2
+WHERE x.acm_id = o.acm_id AND x.acm_start_dt = o.acm_start_dt AND x.acm_end_dt = (SELECT $2)
     AND x.acm_record_ind = 'R'$sql$;
     v_return CONSTANT text := $sql$
 INSERT INTO {now} (acm_id, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id,
@@ -38,15 +38,13 @@ SELECT a.acm_id, $2, {open}, 'N', $3, {super_id}{nulls}{null_links}
 FROM {delta} AS d
 INNER JOIN {anchor} AS a ON {d_match}
 INNER JOIN {super} AS s ON a.acm_id = s.acm_id AND s.acm_exists_ind = 0
-LEFT JOIN {now} AS o ON a.acm_id = o.acm_id
-WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = $2
-    AND o.acm_id IS NULL$sql$;
+WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = (SELECT $2){not_open}$sql$;
     v_dates CONSTANT text := $sql$
 UPDATE {super} AS s SET acm_exists_ind = 1, acm_latest_start_dt = $2, acm_last_created_dt = $2,
     acm_physically_removed_ind = 0, acm_physically_removed_by = NULL
 FROM {delta} AS d
 INNER JOIN {anchor} AS a ON {d_match}
-WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = $2
+WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = (SELECT $2)
     AND s.acm_id = a.acm_id AND s.acm_exists_ind = 0$sql$;
 BEGIN
     SELECT s.* INTO v_supertype
@@ -65,6 +63,21 @@ BEGIN
                 WHERE i.interface_id = v_supertype.interface_id
             ),
             'super_id', v_supertype.entity_id,
+            'not_open', (
+                SELECT
+                    CASE
+                        WHEN omd_facts._has_rows('cfl_' || i.interface_code, c.context_table || '_now')
+                            THEN format(
+                                E'\n    AND NOT EXISTS'
+                                ' (SELECT FROM %I.%I AS o WHERE a.acm_id = o.acm_id)',
+                                'cfl_' || i.interface_code, c.context_table || '_now'
+                            )
+                        ELSE ''
+                    END
+                FROM omd_facts.context AS c
+                INNER JOIN omd_facts.interface AS i ON i.interface_id = v_supertype.interface_id
+                WHERE c.context_id = v_context_id
+            ),
             'links', omd_facts._context_pieces(v_context_id) -> 'links'
         );
         RETURN QUERY

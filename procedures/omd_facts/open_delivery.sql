@@ -1,4 +1,4 @@
--- An agreement has a Module of its own, so that agreements of one interface write side by side.
+-- The Module Instance of the delivery has no lease: a delivery may be open for days.
 
 CREATE OR REPLACE PROCEDURE omd_facts.open_delivery(
     p_agreement_code text,
@@ -10,7 +10,6 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $open_delivery$
 DECLARE
-    v_messages CONSTANT text := current_setting('client_min_messages');
     v_interface omd_facts.interface;
     v_module_code text;
     v_open_id bigint;
@@ -18,8 +17,6 @@ DECLARE
     v_indicator text;
     v_undone bigint[];
     v_reason text;
-    v_table text;
-    v_module_id integer;
 BEGIN
     IF p_physical_delete_allowed IS NULL THEN
         PERFORM omd.raise_error(
@@ -49,25 +46,10 @@ BEGIN
         );
     END IF;
     v_module_code := 'gdal.' || p_agreement_code;
-    SELECT format('%I.%I', 'cfl_' || v_interface.interface_code, e.anchor_table) INTO v_table
-    FROM omd_facts.entity AS e
-    WHERE e.interface_id = v_interface.interface_id
-    ORDER BY e.load_order
-    LIMIT 1;
-    -- register_module would warn that no rollback is registered, which happens only below.
-    PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
-        p_module_code => v_module_code,
-        p_area_code => 'INT',
-        p_table_code => v_table,
-        p_platform_code => 'POSTGRES',
-        p_insert_instance_column => 'acm_audit_id',
-        p_module_description => format('Rows written under the agreement %s', p_agreement_code),
-        p_module_id => v_module_id
-    );
-    PERFORM set_config('client_min_messages', v_messages, TRUE);
-    CALL omd.register_rollback(
-        p_module_code => v_module_code, p_statement_template => 'SELECT 0', p_keeps_rows => TRUE
+    PERFORM omd_facts._register_agreement_module(
+        v_interface.interface_id,
+        v_module_code,
+        format('Rows written under the agreement %s', p_agreement_code)
     );
     CALL omd.begin_module(
         v_module_code,

@@ -176,6 +176,7 @@
 \ir ../../procedures/omd_delivery/next_queue_item.sql
 \ir ../../procedures/omd_delivery/queue_item.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
+\ir ../../procedures/omd_delivery/delivery_terms.sql
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql

@@ -1,6 +1,6 @@
 -- This list says what is installed for the facts, in order. sql/install.sql includes it.
 
-\set checksum '7b9f5d3dfd31ea24fdd8ee4aa3c4ebe5a05967ef651e7edc5208103a4cb42e1c'
+\set checksum '1bb279599f5de6bba76bdedc3d5f1c73d6223f0fb3053522987952238a542e8a'
 \set migration 'V030__facts'
 \ir ../setup/claim.psql
 \if :pending
@@ -85,6 +85,7 @@
 \ir ../../procedures/omd_facts/_index_all.sql
 \ir ../../procedures/omd_facts/_hold.sql
 \ir ../../procedures/omd_facts/hold.sql
+\ir ../../procedures/omd_facts/_register_agreement_module.sql
 \ir ../../procedures/omd_facts/open_delivery.sql
 \ir ../../procedures/omd_facts/close_delivery.sql
 \ir ../../procedures/omd_facts/register_control.sql
@@ -106,12 +107,27 @@
 \ir ../../procedures/omd_facts/as_of.sql
 \ir ../../procedures/omd_facts/traveling_now.sql
 
+-- Export
+\ir ../../procedures/omd_facts/_raise_export.sql
+\ir ../../procedures/omd_facts/_hold_export.sql
+\ir ../../procedures/omd_facts/_require_unended.sql
+\ir ../../procedures/omd_facts/_export_options.sql
+\ir ../../procedures/omd_facts/create_export.sql
+\ir ../../procedures/omd_facts/_export_since.sql
+\ir ../../procedures/omd_facts/_moment_literal.sql
+\ir ../../procedures/omd_facts/_export_sql.sql
+\ir ../../procedures/omd_facts/_export_cuts.sql
+\ir ../../procedures/omd_facts/begin_export.sql
+\ir ../../procedures/omd_facts/finish_export.sql
+\ir ../../procedures/omd_facts/cancel_export.sql
+
 -- Views
 \ir ../views/omd_facts/facts_map.sql
 \ir ../views/omd_facts/facts_state.sql
 \ir ../views/omd_facts/facts_loads.sql
 \ir ../views/omd_facts/facts_deliveries.sql
 \ir ../views/omd_facts/facts_removals.sql
+\ir ../views/omd_facts/facts_exports.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

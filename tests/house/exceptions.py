@@ -486,7 +486,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "the target is a table of facts, and the codes are its own",
         [
             "omd_facts._register_module > omd.register_module",
-            "omd_facts.open_delivery > omd.register_module",
+            "omd_facts._register_agreement_module > omd.register_module",
         ],
     ),
     (
@@ -494,7 +494,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "the Module is there, and the template is a text of facts",
         [
             "omd_facts._register_module > omd.register_rollback",
-            "omd_facts.open_delivery > omd.register_rollback",
+            "omd_facts._register_agreement_module > omd.register_rollback",
         ],
     ),
     (
@@ -515,6 +515,16 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002 OM003 OM009 OM011 OM101",
         "the agreement has its Module, no Batch calls it, and it gives no lease",
         ["omd_facts.open_delivery > omd.begin_module"],
+    ),
+    (
+        "OM002 OM003 OM009 OM013 OM101",
+        "the agreement has its Module, no Batch calls it, and it gives no context",
+        ["omd_facts.begin_export > omd.begin_module"],
+    ),
+    (
+        "OM007",
+        "its counts are sums of natural numbers",
+        ["omd_facts.finish_export > omd.module_success"],
     ),
     (
         "OM004 OM007 OM101 OM102",
@@ -552,7 +562,10 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM038",
         "it gives no time",
-        ["omd_facts.open_delivery > omd_delivery.insert_delivery"],
+        [
+            "omd_facts.create_export > omd_delivery.insert_delivery",
+            "omd_facts.open_delivery > omd_delivery.insert_delivery",
+        ],
     ),
     (
         "OM130",

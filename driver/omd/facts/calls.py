@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime, timedelta
+    from typing import Any
 
     from omd.facts.rows import (
+        BeginExportAnswer,
         BuildDeploySqlRow,
         BuildLoadSqlRow,
         DeployAnswer,
@@ -35,6 +37,35 @@ class FactsCalls(Calls):
         """
         answer: datetime | None = self._value(_AS_OF, at)
         return answer
+
+    def begin_export(
+        self, delivery_id: int, *, lease: timedelta | str | None = None
+    ) -> BeginExportAnswer:
+        """Begins a run of the export ``delivery_id``, by the Module export.<agreement>; after a
+        failure it begins another.
+
+        Returns ``module_instance_id`` and ``processing_indicator`` as omd.begin_module does, and
+        where it is P ``attempt``, the number of the run, and ``plan``, a list of what to write:
+        entity_code, folder, query, parts (queries that return its rows in parts), since (the moment
+        since which CHANGES has them; NULL: all rows).
+
+        Args:
+            lease: how long it lives without omd.heartbeat; NULL: for ever.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidLease: OM011.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            RollbackIncomplete: OM112.
+            ExportEnded: OM155.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+        """
+        from omd.facts.rows import BeginExportAnswer
+
+        return self._answer(_BEGIN_EXPORT, BeginExportAnswer, delivery_id, lease)
 
     def build_deploy_sql(self, interface_code: str) -> list[BuildDeploySqlRow]:
         """Returns the statements (step, statement) that deploy would execute for the interface
@@ -67,6 +98,22 @@ class FactsCalls(Calls):
 
         return self._rows(_BUILD_LOAD_SQL, BuildLoadSqlRow, interface_code)
 
+    def cancel_export(self, delivery_id: int, reason: str) -> None:
+        """Cancels the export ``delivery_id`` because of ``reason``, and ends a run of it as failed.
+
+        Files that it has written stay.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            InstanceNotExecuting: OM101.
+            WrongDeliveryState: OM130.
+            ExportEnded: OM155.
+        """
+        self._do(_CANCEL_EXPORT, delivery_id, reason)
+
     def close_delivery(self, delivery_id: int) -> None:
         """Closes the delivery ``delivery_id`` after the writers at work, and ends its Module
         Instance; again, it changes nothing.
@@ -78,6 +125,45 @@ class FactsCalls(Calls):
             UnknownDelivery: OM034.
         """
         self._do(_CLOSE_DELIVERY, delivery_id)
+
+    def create_export(
+        self,
+        agreement_code: str,
+        target_uri: str,
+        *,
+        entities: Sequence[str] | None = None,
+        mode: str | None = None,
+        as_of: datetime | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Orders an export of facts under the EXPORT agreement ``agreement_code``, and fixes its
+        moment, so that a run that is repeated finds the same rows.
+
+        Returns ``delivery_id``.
+
+        Args:
+            target_uri: the folder under which the files go.
+            entities: the entities; NULL: all of the agreement.
+            mode: FULL, all rows, or CHANGES, the net changes since the newest export of the
+                agreement.
+            as_of: the moment, NULL: the traveling now, which is the latest.
+            options: max_concurrent_entities, partitions and compression (uncompressed, snappy,
+                gzip, lz4 or zstd).
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownAgreement: OM033.
+            DeliveryArgumentInvalid: OM036.
+            InvalidExport: OM060.
+            AgreementNotEffective: OM232.
+            FactsNotDeployed: OM251.
+        """
+        answer: int = self._value(
+            _CREATE_EXPORT, agreement_code, target_uri, entities, mode, as_of, options
+        )
+        return answer
 
     def deploy(self, interface_code: str, *, dry_run: bool | None = None) -> DeployAnswer:
         """Brings the tables, views and functions of the facts of the interface ``interface_code``
@@ -101,6 +187,28 @@ class FactsCalls(Calls):
         from omd.facts.rows import DeployAnswer
 
         return self._answer(_DEPLOY, DeployAnswer, interface_code, dry_run)
+
+    def finish_export(
+        self, delivery_id: int, module_instance_id: int, manifest: Mapping[str, Any]
+    ) -> None:
+        """Ends the export ``delivery_id`` as EXPORTED, and its run ``module_instance_id`` with
+        success; the manifest ``manifest`` is published by then.
+
+        Again, by the same run, it changes nothing.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            InvalidExport: OM060.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+            LeaseExpired: OM107.
+            WrongDeliveryState: OM130.
+            ExportEnded: OM155.
+        """
+        self._do(_FINISH_EXPORT, delivery_id, module_instance_id, manifest)
 
     def hold(self, interface_code: str) -> None:
         """Does what the first write of a transaction on a current view of the interface
@@ -346,6 +454,9 @@ class FactsCalls(Calls):
 _AS_OF = Routine(
     "omd_facts.as_of", {"p_at": "timestamp with time zone"}, required=1, is_function=True
 )
+_BEGIN_EXPORT = Routine(
+    "omd_facts.begin_export", {"p_delivery_id": "bigint", "p_lease": "interval"}, required=1
+)
 _BUILD_DEPLOY_SQL = Routine(
     "omd_facts.build_deploy_sql", {"p_interface_code": "text"}, required=1, is_function=True
 )
@@ -356,13 +467,34 @@ _BUILD_LOAD_SQL = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_CANCEL_EXPORT = Routine(
+    "omd_facts.cancel_export", {"p_delivery_id": "bigint", "p_reason": "text"}, required=2
+)
 _CLOSE_DELIVERY = Routine(
     "omd_facts.close_delivery", {"p_delivery_id": "bigint"}, required=1, repeat=Repeat()
+)
+_CREATE_EXPORT = Routine(
+    "omd_facts.create_export",
+    {
+        "p_agreement_code": "text",
+        "p_target_uri": "text",
+        "p_entities": "text[]",
+        "p_mode": "text",
+        "p_as_of": "timestamp with time zone",
+        "p_options": "jsonb",
+    },
+    required=2,
 )
 _DEPLOY = Routine(
     "omd_facts.deploy",
     {"p_interface_code": "text", "p_dry_run": "boolean"},
     required=1,
+    repeat=Repeat(),
+)
+_FINISH_EXPORT = Routine(
+    "omd_facts.finish_export",
+    {"p_delivery_id": "bigint", "p_module_instance_id": "bigint", "p_manifest": "jsonb"},
+    required=3,
     repeat=Repeat(),
 )
 _HOLD = Routine("omd_facts.hold", {"p_interface_code": "text"}, required=1)

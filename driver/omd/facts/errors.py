@@ -10,12 +10,14 @@ __all__ = [
     "ChildrenExist",
     "ControlAnswerUnknown",
     "DeliveryOpen",
+    "ExportEnded",
     "FactExists",
     "FactImmutable",
     "FactOvertaken",
     "FactsNotDeployed",
     "FactsWouldChange",
     "InvalidControl",
+    "InvalidExport",
     "InvalidFacts",
     "KeyChanged",
     "LoadNotUndone",
@@ -107,3 +109,11 @@ class ControlAnswerUnknown(CallerError, code="OM059"):
 
 class InvalidControl(ConfigurationError, code="OM253"):
     """A control is no SECURITY DEFINER function of the right signature."""
+
+
+class InvalidExport(CallerError, code="OM060"):
+    """An argument of an export is refused, or there is nothing to export."""
+
+
+class ExportEnded(StateError, code="OM155"):
+    """An export was published or cancelled."""

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from omd._core.listener import Listener
 from omd.facts.calls import FactsCalls
+from omd.facts.export import Export, Exports
 from omd.facts.run import FactsDelivery
 
 if TYPE_CHECKING:
     from omd.control.room import Control
     from omd.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
 
-__all__ = ["Facts"]
+__all__ = ["Export", "Facts"]
 
 
-class Facts(FactsCalls):
+class Facts(Exports):
     """The room facts: ``control.facts`` (docs/explanation/facts.md).
 
     Examples:

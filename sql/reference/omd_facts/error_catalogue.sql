@@ -44,6 +44,10 @@ VALUES
     'Mend the function of the control.'
 ),
 (
+    'OM060', 'InvalidExport', '{argument} can''t be {value}: {problem}',
+    'See docs/explanation/facts.md.'
+),
+(
     'OM150', 'NoOpenDelivery',
     'delivery {delivery_id} is no open one of interface "{interface_code}"',
     'CALL omd_facts.open_delivery(…);'
@@ -62,6 +66,10 @@ VALUES
     'OM154', 'ResyncBlocked',
     'delivery {delivery_id} of interface "{interface_code}" is not at an end',
     'CALL omd_facts.load_all({interface_code_literal});'
+),
+(
+    'OM155', 'ExportEnded', 'export {delivery_id} is {delivery_status}',
+    'CALL omd_facts.create_export(…);'
 ),
 (
     'OM156', 'PhysicalDeleteRefused',
