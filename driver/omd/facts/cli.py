@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ from omd.cli.common import (
     add_view,
     dsn_option,
     grace_option,
+    instant,
     is_chosen,
+    json_value,
     open_control,
     output_option,
     poll_option,
@@ -27,7 +30,9 @@ from omd.cli.common import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
+    from omd.facts.export import Export
     from omd.facts.room import Facts
 
 
@@ -285,6 +290,23 @@ def status(dsn: str, output: str, interfaces: tuple[str, ...]) -> None:
     show([row for row in found if is_chosen(row.interface_code, interfaces)], _STATE, output)
 
 
+def _counted(loads: list[Any], output: str) -> list[Any]:
+    """Return loads, in a table with the context rows that were written."""
+    if output != "table":
+        return loads
+    return [dataclasses.replace(load, row_counts=_written(load.row_counts)) for load in loads]
+
+
+def _written(counts: Mapping[str, Mapping[str, int]]) -> str:
+    marks = {"n": "new", "a": "changed", "r": "deleted", "removed": "removed"}
+    told = (
+        f"{entity} {', '.join(f'{of[mark]:,} {word}' for mark, word in marks.items() if of[mark])}"
+        for entity, of in counts.items()
+        if any(of.get(mark) for mark in marks)
+    )
+    return "; ".join(told)
+
+
 _add_view(
     "loads",
     "Show what was loaded, the newest last.",
@@ -292,6 +314,7 @@ _add_view(
     _LOADS,
     ["module_instance_id"],
     newest="LAST",
+    told=_counted,
 )
 
 
@@ -352,6 +375,131 @@ def verify(interface: str, dsn: str, output: str) -> int:
     told = "are broken" if found else "are sound"
     click.echo(f"The facts of {short(interface)} {told}.", err=True)
     return ExitCode.FAILURE if found else ExitCode.OK
+
+
+# Exports ----------------------------------------------------------------------------------------
+
+facts.section("Exports")
+
+_EXPORTS = {
+    "export": "delivery_id",
+    "agreement": "agreement_code",
+    "interface": "interface_code",
+    "status": "delivery_status",
+    "mode": "export_mode",
+    "as of": "as_of",
+    "runs": "attempt",
+    "target": "target_uri",
+}
+_master = click.option("--master", metavar="URL", help="Spark's master; local[*] by default.")
+
+
+@facts.command()
+@click.argument("agreement")
+@click.argument("target", metavar="FOLDER")
+@dsn_option
+@output_option
+@click.option(
+    "--entity", "entities", metavar="CODE", multiple=True, help="Only this; may be repeated."
+)
+@click.option("--changes", is_flag=True, help="Only the net changes since the newest export.")
+@click.option(
+    "--as-of",
+    callback=instant,
+    metavar="T",
+    help="The moment of the rows, by default the traveling now; without a zone it is local.",
+)
+@click.option(
+    "--options",
+    callback=json_value,
+    metavar="JSON",
+    help="max_concurrent_entities, partitions, compression.",
+)
+@_master
+def export(
+    agreement: str,
+    target: str,
+    dsn: str,
+    output: str,
+    entities: tuple[str, ...],
+    changes: bool,
+    as_of: datetime | None,
+    options: dict[str, Any] | None,
+    master: str | None,
+) -> None:
+    """Export facts under AGREEMENT as Parquet files into FOLDER, a path or a URI that Hadoop knows.
+
+    It is published when its _manifest.json is there. When a run dies, resume-export goes on.
+
+    \b
+    Examples:
+      omd facts export lake s3a://lake/facts
+      omd facts export lake s3a://lake/facts --changes --entity flights
+    """
+    with _open_on_spark(dsn, master) as (room, spark):
+        found = room.export(
+            agreement,
+            target,
+            entities=entities or None,
+            mode="CHANGES" if changes else None,
+            as_of=as_of,
+            options=options,
+            spark=spark,
+        )
+    _show_export(found, output)
+
+
+@facts.command("resume-export")
+@click.argument("delivery_id", metavar="ID", type=int)
+@dsn_option
+@output_option
+@_master
+def resume_export(delivery_id: int, dsn: str, output: str, master: str | None) -> None:
+    """Run an export to its end, with the rows of its moment; one that is published stays."""
+    with _open_on_spark(dsn, master) as (room, spark):
+        found = room.resume_export(delivery_id, spark=spark)
+    _show_export(found, output)
+
+
+@contextmanager
+def _open_on_spark(dsn: str, master: str | None) -> Iterator[tuple[Facts, Any]]:
+    """Open the room for a command that lasts, with a session."""
+    import omd
+    from omd._core.engines import engine
+
+    with omd.connect(dsn or None, application_name="omd-facts") as control:
+        yield control.facts, engine("SPARK").session(master, quiet=True)
+
+
+def _show_export(found: Export, output: str) -> None:
+    columns = ["entity_code", "rows", "since", "files"]
+    rows = [
+        {**{name: entity.get(name) for name in columns}, "files": len(entity["files"])}
+        for entity in found.manifest["entities"]
+    ]
+    render(rows, columns, output)
+    click.echo(f"Export {found.delivery_id} is published: {found.rows:,} rows.", err=True)
+
+
+_add_view(
+    "exports",
+    "Show the exports, the newest last.",
+    "exports",
+    _EXPORTS,
+    ["delivery_id"],
+    newest="LAST",
+)
+
+
+@facts.command("cancel-export")
+@click.argument("delivery_id", metavar="ID", type=int)
+@dsn_option
+@click.option("--reason", required=True, metavar="R", help="Why, in words.")
+def cancel_export(delivery_id: int, dsn: str, reason: str) -> None:
+    """Cancel an export that is not published; a run of it is ended."""
+    with _open(dsn) as room:
+        room.cancel_export(delivery_id, reason)
+    click.echo(f"Export {delivery_id} is cancelled.", err=True)
 
 
 # Writes through views ---------------------------------------------------------------------------
