@@ -16,6 +16,7 @@ AS $register_agreement_module$
 DECLARE
     v_table text;
     v_module_id integer;
+    v_messages CONSTANT text := current_setting('client_min_messages');
 BEGIN
     SELECT format('%I.%I', 'cfl_' || i.interface_code, e.anchor_table) INTO v_table
     FROM omd_facts.entity AS e
@@ -23,6 +24,8 @@ BEGIN
     WHERE e.interface_id = p_interface_id
     ORDER BY e.load_order
     LIMIT 1;
+    -- register_module would warn that no rollback is registered, which happens only below.
+    PERFORM set_config('client_min_messages', 'error', TRUE);
     CALL omd.register_module(
         p_module_code => p_module_code,
         p_area_code => 'INT',
@@ -32,6 +35,7 @@ BEGIN
         p_module_description => p_module_description,
         p_module_id => v_module_id
     );
+    PERFORM set_config('client_min_messages', v_messages, TRUE);
     CALL omd.register_rollback(
         p_module_code => p_module_code, p_statement_template => 'SELECT 0', p_keeps_rows => TRUE
     );

@@ -11,6 +11,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $register_module$
 DECLARE
+    v_messages CONSTANT text := current_setting('client_min_messages');
     v_interface omd_facts.interface;
     v_code text;
     v_table text;
@@ -27,6 +28,8 @@ BEGIN
     ORDER BY e.load_order
     LIMIT 1;
     v_code := 'facts.' || v_interface.interface_code;
+    -- register_module would warn that no rollback is registered, which happens only below.
+    PERFORM set_config('client_min_messages', 'error', TRUE);
     CALL omd.register_module(
         p_module_code => v_code,
         p_area_code => 'INT',
@@ -39,6 +42,7 @@ BEGIN
         ),
         p_module_id => v_module_id
     );
+    PERFORM set_config('client_min_messages', v_messages, TRUE);
     CALL omd.register_rollback(
         p_module_code => v_code,
         p_statement_template => format(

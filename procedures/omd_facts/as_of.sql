@@ -21,7 +21,7 @@ END
 $as_of$;
 
 COMMENT ON FUNCTION omd_facts.as_of IS
-'Sets the moment of the session, as of which its as-of views are read, and returns it; NULL '
-'takes it back. Locks: none. May be NULL: p_at.';
+'Sets the moment of the session, as of which its as-of views are read, and returns it. p_at: the '
+'moment; NULL: each view is as of its traveling now again. Locks: none. May be NULL: the answer.';
 REVOKE ALL ON FUNCTION omd_facts.as_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.as_of TO omd_reader, omd_data_reader;

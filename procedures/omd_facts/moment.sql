@@ -20,6 +20,6 @@ $moment$;
 
 COMMENT ON FUNCTION omd_facts.moment IS
 'Returns the moment of the session, else the traveling now of the interface p_interface_id; NULL '
-'before the first load. Locks: none.';
+'before the first load. Locks: none. May be NULL: the answer.';
 REVOKE ALL ON FUNCTION omd_facts.moment FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.moment TO omd_data_reader;

@@ -126,6 +126,8 @@
 \ir ../views/omd_facts/facts_state.sql
 \ir ../views/omd_facts/facts_loads.sql
 \ir ../views/omd_facts/facts_exports.sql
+\ir ../views/omd_facts/facts_deliveries.sql
+\ir ../views/omd_facts/facts_removals.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

@@ -29,9 +29,11 @@ __all__ = ["FactsCalls"]
 class FactsCalls(Calls):
     """The routines of the schema omd_facts, as methods."""
 
-    def as_of(self, at: datetime) -> datetime | None:
-        """Sets the moment of the session, as of which its as-of views are read, and returns it;
-        NULL takes it back.
+    def as_of(self, at: datetime | None) -> datetime | None:
+        """Sets the moment of the session, as of which its as-of views are read, and returns it.
+
+        Args:
+            at: the moment; NULL: each view is as of its traveling now again.
         """
         answer: datetime | None = self._value(_AS_OF, at)
         return answer
@@ -273,11 +275,11 @@ class FactsCalls(Calls):
 
         return self._answer(_LOAD_ALL, LoadAllAnswer, interface_code)
 
-    def moment(self, interface_id: int) -> datetime:
+    def moment(self, interface_id: int) -> datetime | None:
         """Returns the moment of the session, else the traveling now of the interface
         ``interface_id``; NULL before the first load.
         """
-        answer: datetime = self._value(_MOMENT, interface_id)
+        answer: datetime | None = self._value(_MOMENT, interface_id)
         return answer
 
     def open_delivery(
@@ -381,7 +383,7 @@ class FactsCalls(Calls):
 
         return self._answer(_RESYNC, ResyncAnswer, interface_code, entity_code, dry_run)
 
-    def traveling_now(self, interface_code: str) -> datetime:
+    def traveling_now(self, interface_code: str) -> datetime | None:
         """Returns the greatest transaction time that is persisted for the interface
         ``interface_code``; NULL before its first load.
 
@@ -391,7 +393,7 @@ class FactsCalls(Calls):
             InvalidArgument: OM013.
             UnknownInterface: OM031.
         """
-        answer: datetime = self._value(_TRAVELING_NOW, interface_code)
+        answer: datetime | None = self._value(_TRAVELING_NOW, interface_code)
         return answer
 
     def undo(self, interface_code: str, module_instance_id: int) -> list[int]:

@@ -15,9 +15,11 @@ __all__ = [
     "BuildDeploySqlRow",
     "BuildLoadSqlRow",
     "DeployAnswer",
+    "FactsDeliveriesRow",
     "FactsExportsRow",
     "FactsLoadsRow",
     "FactsMapRow",
+    "FactsRemovalsRow",
     "FactsStateRow",
     "LoadAllAnswer",
     "LoadAnswer",
@@ -95,6 +97,35 @@ class VerifyRow:
     entity_code: str
     rule: str
     violations: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactsDeliveriesRow:
+    """The open deliveries, under which rows are written through views.
+
+    Attributes:
+        delivery_id: The delivery.
+        agreement_code: The agreement.
+        interface_code: The interface.
+        is_physical_delete_allowed: A session may delete physically under it.
+        opened_by: Who opened it.
+        opened_datetime: When it was opened.
+        module_instance_id: Its Module Instance, which is on every row that is written under it.
+        transactions: How many transactions have written under it.
+        last_transaction: T of the last one; NULL: there is none.
+    """
+
+    view: ClassVar[str] = "omd_report.facts_deliveries"
+
+    delivery_id: int
+    agreement_code: str
+    interface_code: str
+    is_physical_delete_allowed: bool
+    opened_by: str
+    opened_datetime: datetime
+    module_instance_id: int
+    transactions: int
+    last_transaction: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +220,37 @@ class FactsMapRow:
     context_kind: str
     context_table: str
     attribute_codes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FactsRemovalsRow:
+    """The proof of physical deletes: how many rows left which table. It holds no key.
+
+    Attributes:
+        removal_id: Surrogate key.
+        delivery_id: The delivery that asked for it.
+        interface_code: The interface.
+        entity_code: The entity.
+        layer: LVL, DELTA, STAGING and SAMPLE of delivery; CONTEXT and ANCHOR of the facts.
+        table_name: The table.
+        key_count: How many keys were to leave it.
+        row_count: How many rows left it.
+        removed_datetime: When.
+        module_instance_id: The Module Instance that did it; NULL where none is known.
+    """
+
+    view: ClassVar[str] = "omd_report.facts_removals"
+
+    removal_id: int
+    delivery_id: int
+    interface_code: str
+    entity_code: str
+    layer: str
+    table_name: str
+    key_count: int
+    row_count: int
+    removed_datetime: datetime
+    module_instance_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
