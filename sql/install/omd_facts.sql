@@ -125,9 +125,9 @@
 \ir ../views/omd_facts/facts_map.sql
 \ir ../views/omd_facts/facts_state.sql
 \ir ../views/omd_facts/facts_loads.sql
-\ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/facts_deliveries.sql
 \ir ../views/omd_facts/facts_removals.sql
+\ir ../views/omd_facts/facts_exports.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from omd._core.listener import Listener
 from omd.facts.calls import FactsCalls
-from omd.facts.export import Exports
+from omd.facts.export import Export, Exports
 from omd.facts.run import FactsDelivery
 
 if TYPE_CHECKING:
     from omd.control.room import Control
     from omd.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
 
-__all__ = ["Facts"]
+__all__ = ["Export", "Facts"]
 
 
 class Facts(Exports):
