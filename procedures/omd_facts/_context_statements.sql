@@ -33,8 +33,25 @@ FROM {delta} AS d
 INNER JOIN {anchor} AS a ON {d_match}
 INNER JOIN {now} AS o ON a.acm_id = o.acm_id{o_own_match}
 WHERE d.delivery_id = $1 AND o.acm_start_dt < $2 AND {changes}$sql$;
-    v_rewrite CONSTANT text := $sql$
-WITH written AS (
+    v_change CONSTANT text := $sql$
+WITH changed AS MATERIALIZED (
+    SELECT a.acm_id, o, d
+    FROM {delta} AS d
+    INNER JOIN {anchor} AS a ON {d_match}
+    INNER JOIN {now} AS o ON a.acm_id = o.acm_id{o_own_match}
+    WHERE d.delivery_id = $1 AND o.acm_start_dt < $2 AND {changes}
+),
+
+closed AS (
+    INSERT INTO {past} (acm_id{own}, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id,
+        acm_entity_id{attributes}{links})
+    SELECT o.acm_id{o_own}, o.acm_start_dt, $2, o.acm_record_ind, o.acm_audit_id,
+        o.acm_entity_id{o_attributes}{o_links}
+    FROM changed AS c
+    CROSS JOIN LATERAL (SELECT (c.o).*) AS o
+),
+
+written AS (
     UPDATE {now} AS o SET
         acm_start_dt = $2,
         acm_record_ind = CASE
@@ -42,10 +59,9 @@ WITH written AS (
         END,
         acm_audit_id = $3,
         acm_entity_id = {entity_id}{set_attributes}{set_links}
-    FROM {delta} AS d
-    INNER JOIN {anchor} AS a ON {d_match}{link_joins}
-    WHERE d.delivery_id = $1 AND o.acm_id = a.acm_id{o_own_match} AND o.acm_start_dt < $2
-        AND {changes}
+    FROM changed AS c
+    CROSS JOIN LATERAL (SELECT (c.d).*) AS d{link_joins}
+    WHERE o.acm_id = c.acm_id{o_own_match}
     RETURNING o.acm_record_ind
 )
 
@@ -126,8 +142,8 @@ BEGIN
         VALUES
         (1, 'remove', v_remove, TRUE),
         (2, 'insert', v_insert, v_kind <> 'alternate_key'),
-        (3, 'close', v_close, v_kind <> 'immutable'),
-        (4, 'rewrite', v_rewrite, v_kind NOT IN ('immutable', 'alternate_key')),
+        (3, 'change', v_change, v_kind NOT IN ('immutable', 'alternate_key')),
+        (4, 'close', v_close, v_kind = 'alternate_key'),
         (5, 'take', v_take, v_kind = 'alternate_key'),
         (6, 'exchange', v_exchange, v_kind = 'alternate_key')
     ) AS s (place, step, template, is_used)

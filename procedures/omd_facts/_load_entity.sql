@@ -68,19 +68,22 @@ BEGIN
         END IF;
         v_statement := v_step.statement;
         CONTINUE WHEN v_step.step = 'key' AND v_missing = 0;
-        CONTINUE WHEN v_step.step IN ('close', 'rewrite', 'take') AND v_left = 0;
+        CONTINUE WHEN v_step.step IN ('change', 'close', 'take') AND v_left = 0;
         CONTINUE WHEN v_step.step = 'dates' AND v_anchors = v_rows;
         CONTINUE WHEN v_step.step IN ('remove', 'removed') AND NOT p_is_physical;
         IF v_step.step = 'missing' THEN
             EXECUTE v_statement INTO v_count USING p_delivery_id;
             v_missing := v_missing + v_count;
-        ELSIF v_step.step IN ('rewrite', 'exchange') THEN
+        ELSIF v_step.step IN ('change', 'exchange') THEN
             EXECUTE v_statement INTO v_n, v_a, v_r
             USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
             v_count := v_n;
             v_new := v_new + v_n;
             v_changed := v_changed + v_a;
             v_deleted := v_deleted + v_r;
+            IF v_step.step = 'change' THEN
+                v_closed := v_closed + v_n + v_a + v_r;
+            END IF;
         ELSIF v_step.step = 'remove' THEN
             EXECUTE v_statement INTO v_n, v_count
             USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;

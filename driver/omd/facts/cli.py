@@ -12,6 +12,7 @@ from omd.cli.common import (
     ExitCode,
     Sections,
     add_view,
+    document_option,
     dsn_option,
     grace_option,
     instant,
@@ -24,6 +25,7 @@ from omd.cli.common import (
     row_dict,
     short,
     show,
+    show_document,
     show_table,
     workers_option,
 )
@@ -143,6 +145,17 @@ _DELIVERIES = {
     "transactions": "transactions",
     "last": "last_transaction",
     "physical deletes": "is_physical_delete_allowed",
+}
+_EXPORTS = {
+    "delivery": "delivery_id",
+    "agreement": "agreement_code",
+    "interface": "interface_code",
+    "status": "delivery_status",
+    "mode": "export_mode",
+    "as of": "as_of",
+    "attempt": "attempt",
+    "exported": "exported_datetime",
+    "target": "target_uri",
 }
 _REMOVALS = {
     "removed": "removed_datetime",
@@ -549,6 +562,101 @@ _add_view(
     "removals",
     _REMOVALS,
     ["removal_id"],
+    newest="LAST",
+)
+
+
+# Exports ----------------------------------------------------------------------------------------
+
+facts.section("Exports")
+
+
+@facts.command()
+@click.argument("agreement", required=False)
+@click.argument("target", required=False)
+@dsn_option
+@document_option
+@click.option("--resume", type=int, metavar="ID", help="Go on with this export instead.")
+@click.option(
+    "--entity", "entities", metavar="CODE", multiple=True, help="Only these; may be repeated."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["FULL", "CHANGES"], case_sensitive=False),
+    help="CHANGES: what has changed since the newest export; by default all rows.",
+)
+@click.option(
+    "--as-of", callback=instant, metavar="T", help="The moment of the rows; by default the newest."
+)
+@click.option("--partitions", type=int, metavar="N", help="Files per entity, at most.")
+@click.option("--compression", metavar="NAME", help="uncompressed, snappy, gzip, lz4 or zstd.")
+@click.option("--concurrently", type=int, metavar="N", help="Entities at the same time.")
+@click.option("--master", metavar="URL", help="The master of Spark; by default local[*].")
+def export(
+    agreement: str | None,
+    target: str | None,
+    dsn: str,
+    output: str,
+    resume: int | None,
+    entities: tuple[str, ...],
+    mode: str | None,
+    as_of: datetime | None,
+    partitions: int | None,
+    compression: str | None,
+    concurrently: int | None,
+    master: str | None,
+) -> None:
+    """Write facts to Parquet files under the folder TARGET, under the EXPORT agreement AGREEMENT.
+
+    TARGET is a path or a URI of any file system of Hadoop. Whoever reads takes the files that
+    _manifest.json names, which appears when all of them are there. When it fails, resume it: the
+    rows are the same.
+
+    \b
+    Examples:
+      omd facts export lake /data/out
+      omd facts export lake s3a://lake/facts --mode CHANGES
+      omd facts export --resume 17
+    """
+    from omd._core.engines import engine
+
+    if (resume is None) == (agreement is None or target is None):
+        raise click.UsageError("Name AGREEMENT and TARGET, or --resume ID.")
+    options = {
+        "partitions": partitions,
+        "compression": compression,
+        "max_concurrent_entities": concurrently,
+    }
+    with _open(dsn) as room:
+        spark = engine("SPARK").session(master, quiet=True)
+        if resume is not None:
+            found = room.resume_export(resume, spark=spark)
+        else:
+            assert agreement is not None  # noqa: S101 - checked above
+            assert target is not None  # noqa: S101 - checked above
+            found = room.export(
+                agreement,
+                target,
+                entities=entities or None,
+                mode=mode,
+                as_of=as_of,
+                options={name: value for name, value in options.items() if value is not None},
+                spark=spark,
+            )
+    if output == "json":
+        show_document(found.manifest)
+    else:
+        columns = ("entity_code", "rows", "since")
+        show_table([{c: e[c] for c in columns} for e in found.manifest["entities"]], columns)
+    click.echo(f"Delivery {found.delivery_id}: {found.rows:,} rows are exported.", err=True)
+
+
+_add_view(
+    "exports",
+    "Show the exports, the newest last.",
+    "exports",
+    _EXPORTS,
+    ["delivery_id"],
     newest="LAST",
 )
 

@@ -180,13 +180,11 @@ def main() -> None:
         "      threads: 1\n"
     )
     runner = dbtRunner()
+    folders = ["--project-dir", str(folder), "--profiles-dir", str(folder)]
     for line in sys.stdin:
         delivery, load_date = line.split()
         told = json.dumps({"delivery": int(delivery), "load_date": load_date})
-        answer = runner.invoke(
-            ["run", "--quiet", "--vars", told]
-            + ["--project-dir", str(folder), "--profiles-dir", str(folder)]
-        )
+        answer = runner.invoke(["run", "--quiet", "--vars", told, *folders])
         if answer.exception is not None:
             raise answer.exception
         spent = sum(r.execution_time for r in answer.result.results)
