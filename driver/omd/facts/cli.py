@@ -17,7 +17,6 @@ from omd.cli.common import (
     grace_option,
     instant,
     is_chosen,
-    json_value,
     open_control,
     output_option,
     poll_option,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from omd.facts.export import Export
     from omd.facts.room import Facts
 
 
@@ -394,104 +392,87 @@ def verify(interface: str, dsn: str, output: str) -> int:
 
 facts.section("Exports")
 
-_EXPORTS = {
-    "export": "delivery_id",
-    "agreement": "agreement_code",
-    "interface": "interface_code",
-    "status": "delivery_status",
-    "mode": "export_mode",
-    "as of": "as_of",
-    "runs": "attempt",
-    "target": "target_uri",
-}
-_master = click.option("--master", metavar="URL", help="Spark's master; local[*] by default.")
-
 
 @facts.command()
-@click.argument("agreement")
-@click.argument("target", metavar="FOLDER")
+@click.argument("agreement", required=False)
+@click.argument("target", required=False)
 @dsn_option
-@output_option
+@document_option
+@click.option("--resume", type=int, metavar="ID", help="Go on with this export instead.")
 @click.option(
-    "--entity", "entities", metavar="CODE", multiple=True, help="Only this; may be repeated."
-)
-@click.option("--changes", is_flag=True, help="Only the net changes since the newest export.")
-@click.option(
-    "--as-of",
-    callback=instant,
-    metavar="T",
-    help="The moment of the rows, by default the traveling now; without a zone it is local.",
+    "--entity", "entities", metavar="CODE", multiple=True, help="Only these; may be repeated."
 )
 @click.option(
-    "--options",
-    callback=json_value,
-    metavar="JSON",
-    help="max_concurrent_entities, partitions, compression.",
+    "--mode",
+    type=click.Choice(["FULL", "CHANGES"], case_sensitive=False),
+    help="CHANGES: what has changed since the newest export; by default all rows.",
 )
-@_master
+@click.option(
+    "--as-of", callback=instant, metavar="T", help="The moment of the rows; by default the newest."
+)
+@click.option("--partitions", type=int, metavar="N", help="Files per entity, at most.")
+@click.option("--compression", metavar="NAME", help="uncompressed, snappy, gzip, lz4 or zstd.")
+@click.option("--concurrently", type=int, metavar="N", help="Entities at the same time.")
+@click.option("--master", metavar="URL", help="The master of Spark; by default local[*].")
 def export(
-    agreement: str,
-    target: str,
+    agreement: str | None,
+    target: str | None,
     dsn: str,
     output: str,
+    resume: int | None,
     entities: tuple[str, ...],
-    changes: bool,
+    mode: str | None,
     as_of: datetime | None,
-    options: dict[str, Any] | None,
+    partitions: int | None,
+    compression: str | None,
+    concurrently: int | None,
     master: str | None,
 ) -> None:
-    """Export facts under AGREEMENT as Parquet files into FOLDER, a path or a URI that Hadoop knows.
+    """Write facts to Parquet files under the folder TARGET, under the EXPORT agreement AGREEMENT.
 
-    It is published when its _manifest.json is there. When a run dies, resume-export goes on.
+    TARGET is a path or a URI of any file system of Hadoop. Whoever reads takes the files that
+    _manifest.json names, which appears when all of them are there. When it fails, resume it: the
+    rows are the same.
 
     \b
     Examples:
-      omd facts export lake s3a://lake/facts
-      omd facts export lake s3a://lake/facts --changes --entity flights
+      omd facts export lake /data/out
+      omd facts export lake s3a://lake/facts --mode CHANGES
+      omd facts export --resume 17
     """
-    with _open_on_spark(dsn, master) as (room, spark):
-        found = room.export(
-            agreement,
-            target,
-            entities=entities or None,
-            mode="CHANGES" if changes else None,
-            as_of=as_of,
-            options=options,
-            spark=spark,
-        )
-    _show_export(found, output)
-
-
-@facts.command("resume-export")
-@click.argument("delivery_id", metavar="ID", type=int)
-@dsn_option
-@output_option
-@_master
-def resume_export(delivery_id: int, dsn: str, output: str, master: str | None) -> None:
-    """Run an export to its end, with the rows of its moment; one that is published stays."""
-    with _open_on_spark(dsn, master) as (room, spark):
-        found = room.resume_export(delivery_id, spark=spark)
-    _show_export(found, output)
-
-
-@contextmanager
-def _open_on_spark(dsn: str, master: str | None) -> Iterator[tuple[Facts, Any]]:
-    """Open the room for a command that lasts, with a session."""
     import omd
     from omd._core.engines import engine
 
+    if (resume is None) == (agreement is None or target is None):
+        raise click.UsageError("Name AGREEMENT and TARGET, or --resume ID.")
+    options = {
+        "partitions": partitions,
+        "compression": compression,
+        "max_concurrent_entities": concurrently,
+    }
     with omd.connect(dsn or None, application_name="omd-facts") as control:
-        yield control.facts, engine("SPARK").session(master, quiet=True)
-
-
-def _show_export(found: Export, output: str) -> None:
-    columns = ["entity_code", "rows", "since", "files"]
-    rows = [
-        {**{name: entity.get(name) for name in columns}, "files": len(entity["files"])}
-        for entity in found.manifest["entities"]
-    ]
-    render(rows, columns, output)
-    click.echo(f"Export {found.delivery_id} is published: {found.rows:,} rows.", err=True)
+        room = control.facts
+        spark = engine("SPARK").session(master, quiet=True)
+        if resume is not None:
+            found = room.resume_export(resume, spark=spark)
+        else:
+            assert agreement is not None  # noqa: S101 - checked above
+            assert target is not None  # noqa: S101 - checked above
+            found = room.export(
+                agreement,
+                target,
+                entities=entities or None,
+                mode=mode,
+                as_of=as_of,
+                options={name: value for name, value in options.items() if value is not None},
+                spark=spark,
+            )
+    if output == "json":
+        show_document(found.manifest)
+    else:
+        columns = ("entity_code", "rows", "since")
+        show_table([{c: e[c] for c in columns} for e in found.manifest["entities"]], columns)
+    click.echo(f"Delivery {found.delivery_id}: {found.rows:,} rows are exported.", err=True)
 
 
 _add_view(
@@ -562,101 +543,6 @@ _add_view(
     "removals",
     _REMOVALS,
     ["removal_id"],
-    newest="LAST",
-)
-
-
-# Exports ----------------------------------------------------------------------------------------
-
-facts.section("Exports")
-
-
-@facts.command()
-@click.argument("agreement", required=False)
-@click.argument("target", required=False)
-@dsn_option
-@document_option
-@click.option("--resume", type=int, metavar="ID", help="Go on with this export instead.")
-@click.option(
-    "--entity", "entities", metavar="CODE", multiple=True, help="Only these; may be repeated."
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["FULL", "CHANGES"], case_sensitive=False),
-    help="CHANGES: what has changed since the newest export; by default all rows.",
-)
-@click.option(
-    "--as-of", callback=instant, metavar="T", help="The moment of the rows; by default the newest."
-)
-@click.option("--partitions", type=int, metavar="N", help="Files per entity, at most.")
-@click.option("--compression", metavar="NAME", help="uncompressed, snappy, gzip, lz4 or zstd.")
-@click.option("--concurrently", type=int, metavar="N", help="Entities at the same time.")
-@click.option("--master", metavar="URL", help="The master of Spark; by default local[*].")
-def export(
-    agreement: str | None,
-    target: str | None,
-    dsn: str,
-    output: str,
-    resume: int | None,
-    entities: tuple[str, ...],
-    mode: str | None,
-    as_of: datetime | None,
-    partitions: int | None,
-    compression: str | None,
-    concurrently: int | None,
-    master: str | None,
-) -> None:
-    """Write facts to Parquet files under the folder TARGET, under the EXPORT agreement AGREEMENT.
-
-    TARGET is a path or a URI of any file system of Hadoop. Whoever reads takes the files that
-    _manifest.json names, which appears when all of them are there. When it fails, resume it: the
-    rows are the same.
-
-    \b
-    Examples:
-      omd facts export lake /data/out
-      omd facts export lake s3a://lake/facts --mode CHANGES
-      omd facts export --resume 17
-    """
-    from omd._core.engines import engine
-
-    if (resume is None) == (agreement is None or target is None):
-        raise click.UsageError("Name AGREEMENT and TARGET, or --resume ID.")
-    options = {
-        "partitions": partitions,
-        "compression": compression,
-        "max_concurrent_entities": concurrently,
-    }
-    with _open(dsn) as room:
-        spark = engine("SPARK").session(master, quiet=True)
-        if resume is not None:
-            found = room.resume_export(resume, spark=spark)
-        else:
-            assert agreement is not None  # noqa: S101 - checked above
-            assert target is not None  # noqa: S101 - checked above
-            found = room.export(
-                agreement,
-                target,
-                entities=entities or None,
-                mode=mode,
-                as_of=as_of,
-                options={name: value for name, value in options.items() if value is not None},
-                spark=spark,
-            )
-    if output == "json":
-        show_document(found.manifest)
-    else:
-        columns = ("entity_code", "rows", "since")
-        show_table([{c: e[c] for c in columns} for e in found.manifest["entities"]], columns)
-    click.echo(f"Delivery {found.delivery_id}: {found.rows:,} rows are exported.", err=True)
-
-
-_add_view(
-    "exports",
-    "Show the exports, the newest last.",
-    "exports",
-    _EXPORTS,
-    ["delivery_id"],
     newest="LAST",
 )
 
