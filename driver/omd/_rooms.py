@@ -12,6 +12,7 @@ ROOMS = {
     "lineage": "Lineage",
     "dispatch": "Dispatch",
     "delivery": "Delivery",
+    "facts": "Facts",
     "decision": "Decision",
 }
 

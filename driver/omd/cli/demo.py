@@ -101,6 +101,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
             "lineage": on_spark,
             "dispatch": {"dsn": dsn},
             "delivery": on_spark | {"quick": quick},
+            "facts": on_spark | {"quick": quick},
         }
         return ExitCode.OK  # the subcommand plays its own demo
 
@@ -189,6 +190,32 @@ def delivery(dsn: str | None, quick: bool, master: str | None) -> int:
     return _play(dsn, play, "TABLE omd_report.delivery_log", "docs/tutorial/delivery.md")
 
 
+@demo.command()
+@_dsn
+@click.option("--quick", is_flag=True, help="Where nothing was delivered: deliver less first.")
+@_master
+def facts(dsn: str | None, quick: bool, master: str | None) -> int:
+    """Store what was delivered, and read it as of any moment.
+
+    It goes on where omd demo delivery ends, and plays that first where it was not played. Every
+    accepted delivery becomes one commit, while somebody reads. Then a load is undone and done
+    again, a desk corrects facts by plain SQL, and what must not be kept is erased with a proof. At
+    the end the demo asks what was current after each load, and compares.
+
+    It makes the schemas cfl_nyc, gdal_nyc, asof_nyc and history_nyc (or those of nyc_2 and so on),
+    and needs what omd demo needs.
+    """
+
+    def play(database: str, folder: Path) -> bool:
+        from omd.demo.delivery import story as delivery
+        from omd.demo.facts import story
+
+        extent = delivery.QUICK if quick else delivery.YEAR_LONG
+        return story.play(database, folder, _Terminal(), extent=extent, master=master)
+
+    return _play(dsn, play, "TABLE omd_report.facts_state", "docs/tutorial/facts.md")
+
+
 def _play(
     dsn: str | None,
     play: Callable[[str, Path], bool],
@@ -246,6 +273,13 @@ def _next(
     elif "delivery" in query:
         yield f"{psql} -c '{query}'", "every delivery, in SQL"
         yield f"{program} delivery receipt 3 --html r.html {told}", "why the third was rejected"
+        yield f"{program} demo facts {told}", "the next demo: facts"
+    elif "facts" in query:
+        yield f"{psql} -c '{query}'", "how far the facts are, in SQL"
+        yield (
+            f"{program} facts diagram nyc --output svg > nyc.svg {told}",
+            "a picture of the tables",
+        )
     elif "dispatch" in query:
         yield f"{psql} -c '{query}'", "every task, in SQL"
         yield f"{program} report {told}", "what ran and what waits, as a page"

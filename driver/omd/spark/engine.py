@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omd.control.run import EngineBlock, ModuleRun
     from omd.delivery.rows import DeliveryConstraintsRow
     from omd.delivery.run import DeliveryRun
+    from omd.facts.export import ExportRun
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
@@ -161,6 +162,18 @@ class SparkEngine:
         from omd.spark.delivery.run import delivered_in
 
         return delivered_in(folder, spark)
+
+    def export(self, run: ExportRun) -> dict[str, Any]:
+        """See `omd.spark.facts.export.export`."""
+        from omd.spark.facts.export import export
+
+        return export(run)
+
+    def absolute(self, session: SparkSession, path: str) -> str:
+        """See `omd.spark.hadoop.absolute`."""
+        from omd.spark.hadoop import absolute
+
+        return absolute(session, path)
 
 
 def _context(session: SparkSession) -> Any:
