@@ -73,6 +73,29 @@ class Room(Flow):
                 ),
             )
 
+    def end_module(self, id: int, status: str) -> int:
+        action = {"S": "success", "F": "failure"}[status]
+        self.call(f"omd.module_{action}", module_instance_id=id)
+        return id
+
+    def refused_commit(
+        self, sqlstate: str, tables: list[str], instance: int, /, *commits: dict[str, Any]
+    ) -> str:
+        """Open the tables and check that the commits are refused; return the DETAIL."""
+        self.conn.execute("BEGIN")
+        try:
+            self.open(instance, *tables)
+            return str(
+                self.refused(
+                    sqlstate,
+                    "commit_tables",
+                    module_instance_id=instance,
+                    commits=Jsonb(list(commits)),
+                )
+            )
+        finally:
+            self.conn.execute("ROLLBACK")
+
     def location(self, table: str) -> str:
         return str(self.one("SELECT metadata_location FROM omd_lake.find_table(%s)", table))
 
