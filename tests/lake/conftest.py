@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from support.emptied import conn, dsn
 from support.flow import Flow, background, until_settled
+from support.scene import Endless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,10 @@ __all__ = ["background", "conn", "dsn", "until_settled"]
 
 class Room(Flow):
     """Calls of omd_lake over one connection. No file is read or written."""
+
+    def __init__(self, conn: Connection) -> None:
+        super().__init__(conn)
+        conn.adapters.register_loader("timestamptz", Endless)
 
     def call(self, routine: str, /, **arguments: Any) -> dict[str, Any]:
         name = routine if "." in routine else f"omd_lake.{routine}"
