@@ -1,6 +1,6 @@
 -- A commit is whole or not there, and the commits of a table appear in the order of their
--- positions, so no writer is waited for. A run that has not succeeded is: it may be undone, and what
--- has read its rows would not be. Only writes of runs have rows that a window reads; what
+-- positions, so no writer is waited for. A run that has not succeeded is: it may be undone, and
+-- what has read its rows would not be. Only writes of runs have rows that a window reads; what
 -- maintenance or another engine committed is passed over.
 
 CREATE OR REPLACE FUNCTION omd_lake.next_block(

@@ -414,3 +414,22 @@ def test_a_commit_without_a_run_is_the_administrator_s(
             session.conn.execute("UPDATE iceberg_tables SET metadata_location = 'x'")
     with pytest.raises(InsufficientPrivilege):
         reader.call("open_commit", module_instance_id=instance, tables=["lake.a"])
+
+
+def test_what_is_abandoned_is_found_without_a_look_at_what_was_committed(room: Room) -> None:
+    room.owner(
+        "INSERT INTO omd_lake.table_commit OVERRIDING SYSTEM VALUE"
+        " SELECT i, 'lake.a', 'DELTA', i, NULL, now(), i, 'APPEND', 0, 0, 0, 0"
+        " FROM generate_series(1, 5000) AS i"
+    )
+    room.owner(
+        "INSERT INTO omd_lake.write_folder"
+        " SELECT i, 1, 'lake.a', '/x/' || i, now(), NULL, nullif(i, 5000)"
+        " FROM generate_series(1, 5000) AS i"
+    )
+    room.conn.execute("ANALYZE omd_lake.write_folder, omd_lake.table_commit")
+    found = "SELECT folder FROM omd_report.lake_folders WHERE folder_state = 'ABANDONED'"
+    assert [row["folder"] for row in room.rows(found)] == ["/x/5000"]
+    plan = str(room.rows(f"EXPLAIN {found}"))
+    assert "ix_write_folder_open" in plan
+    assert "Seq Scan on write_folder" not in plan

@@ -145,6 +145,12 @@ def test_a_lake_format_is_for_spark_and_has_a_rollback_in_every_area(room: Room)
         table_code="a.b",
         table_format_code="DELTA",
     )
+    # Rows of a run of another format would be looked for in the wrong way.
+    room.module("n", table_format_code=None)
+    room.end_module(room.begin("n"), "F")
+    room.refused("OM111", "omd.register_module", module_code="n", table_format_code="ICEBERG")
+    room.end_module(room.begin("m"), "F")
+    room.refused("OM111", "omd.register_module", module_code="m", table_format_code="PARQUET")
     # A rollback of one's own begins with that of the format.
     room.call("omd.register_rollback", module_code="m")
     own = "SELECT statement_template FROM omd.rollback_template WHERE module_id IS NOT NULL"

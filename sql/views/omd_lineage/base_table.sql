@@ -1,5 +1,6 @@
 -- This view is the one place of the rule which table a topic reads by blocks, and by which columns;
--- a source reads itself. The position of a lake table is that of its commits. Filtered by topic_id, it costs a few index look-ups.
+-- a source reads itself. The position of a lake table is that of its commits. Filtered by topic_id,
+-- it costs a few index look-ups.
 
 CREATE OR REPLACE VIEW omd_lineage.base_table AS
 SELECT
