@@ -25,9 +25,7 @@ class Doors:
 
     @cached_property
     def lake(self) -> Lake:
-        """Lake: which files of an Iceberg or Delta table a run wrote, and how they are removed
-        again.
-        """
+        """Lake: which files of a lake table a run wrote, and how they are removed again."""
         door: Lake = self._door("lake")
         return door
 
