@@ -160,7 +160,7 @@ def _data_file(
             lower[column.field_id] = low
             if high is not None:
                 upper[column.field_id] = high
-    return DataFile.from_args(
+    file = DataFile.from_args(
         content=DataFileContent.DATA,
         file_path=path,
         file_format=FileFormat.PARQUET,
@@ -179,8 +179,9 @@ def _data_file(
         split_offsets=sorted(offsets),
         equality_ids=None,
         sort_order_id=None,
-        spec_id=spec.spec_id,
     )
+    file.spec_id = spec.spec_id
+    return file
 
 
 def _require_columns(path: str, footer: pq.FileMetaData, columns: Sequence[NestedField]) -> None:

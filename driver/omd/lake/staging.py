@@ -149,7 +149,7 @@ class _Staging:
         """Write the manifests of the new files, and of those that come back."""
         by_spec: dict[int, list[ManifestEntry]] = {}
         for file in added:
-            by_spec.setdefault(self.metadata.spec.spec_id, []).append(
+            by_spec.setdefault(file.spec_id, []).append(
                 ManifestEntry.from_args(
                     status=ManifestEntryStatus.ADDED,
                     snapshot_id=self.snapshot_id,
