@@ -18,6 +18,7 @@ BEGIN;
 
 -- A room knows only those above it in this list.
 \ir install/omd.sql
+\ir install/omd_lake.sql
 \ir install/omd_lineage.sql
 \ir install/omd_dispatch.sql
 \ir install/omd_delivery.sql

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from omd.decision.room import Decision
     from omd.delivery.room import Delivery, Receipt
     from omd.dispatch.room import Dispatch
+    from omd.lake.room import Lake
     from omd.lineage.room import Lineage
 
 __all__ = ["Doors"]
@@ -20,6 +21,14 @@ __all__ = ["Doors"]
 
 class Doors:
     """The rooms, each found by typing a dot; imported when it is entered."""
+
+    @cached_property
+    def lake(self) -> Lake:
+        """Lake: which files of an Iceberg or Delta table a run wrote, and how they are removed
+        again.
+        """
+        door: Lake = self._door("lake")
+        return door
 
     @cached_property
     def lineage(self) -> Lineage:

@@ -23,6 +23,7 @@ from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
 from omd.lake.schema import iceberg_schema, partition_spec
 from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
+from omd.spark.snapshots import taking_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -125,7 +126,7 @@ class LakeRun:
         """
         run = self.run
         with run.control.long_call() as link, link.transaction() as connection:
-            for statement in taking_over(run.snapshot(run.control.dsn)):
+            for statement in taking_over(run.snapshot()):
                 connection.execute(statement.encode())
             calls = LakeCalls(link)
             table = self.opened(calls.find_table(code, "ICEBERG"))

@@ -11,12 +11,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
-    from omd.control.run import EngineBlock, ModuleRun
+    from omd.control.run import EngineBlock, LoadWindow, ModuleRun
     from omd.delivery.rows import DeliveryConstraintsRow
     from omd.delivery.run import DeliveryRun
     from omd.lineage.step import StepRun
@@ -90,6 +90,18 @@ class SparkEngine:
         from omd.spark.lake import execute_rollback
 
         execute_rollback(session, statement)
+
+    def roll_back_tables(self, run: ModuleRun, instances: Sequence[int]) -> None:
+        """See `omd.spark.tables.roll_back`."""
+        from omd.spark.tables import roll_back
+
+        roll_back(run, instances)
+
+    def window(self, run: ModuleRun, table: str) -> LoadWindow:
+        """See `omd.lake.run.window`."""
+        from omd.lake.window import window
+
+        return window(run, table)
 
     def snapshot(self, dsn: str) -> HeldSnapshot:
         """Hold one moment of a database."""
