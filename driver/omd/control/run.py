@@ -266,6 +266,7 @@ class Block(ABC):
 
     def _record(self, error: BaseException) -> None:
         """Record a failure; when that fails, add a note to the error and do not replace it."""
+        self._stop_heartbeat()
         detail, name = describe(error)
         try:
             self._fail(detail, name)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from pyiceberg.conversions import from_bytes
-from pyiceberg.types import LongType
-
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -50,7 +47,4 @@ def _bound(bounds: dict[int, bytes] | None, field_id: int) -> int | None:
     if raw is None:
         return None
     # A column that was widened has bounds of four bytes in its older files.
-    value: int = from_bytes(LongType(), raw) if len(raw) == 8 else int.from_bytes(
-        raw, "little", signed=True
-    )
-    return value
+    return int.from_bytes(raw, "little", signed=True)

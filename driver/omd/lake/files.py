@@ -32,5 +32,3 @@ def remove_folder(folder: str) -> None:
         io.fs_by_scheme(scheme, netloc).delete_dir(path)
     except FileNotFoundError:
         return
-
-

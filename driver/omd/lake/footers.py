@@ -246,10 +246,8 @@ def _bounds(type_: Any, known: _Column) -> tuple[bytes, bytes | None]:
     return to_bytes(type_, low), None if high is None else to_bytes(type_, high)
 
 
-def _partition(
-    path: str, found: dict[int, _Column], schema: Schema, spec: PartitionSpec
-) -> Record:
-    values = []
+def _partition(path: str, found: dict[int, _Column], schema: Schema, spec: PartitionSpec) -> Record:
+    values: list[Any] = []
     for field in spec.fields:
         column = found[field.source_id]
         apply = field.transform.transform(schema.find_type(field.source_id))

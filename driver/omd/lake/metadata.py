@@ -223,7 +223,7 @@ class Metadata:
         """Return an id that no snapshot of the table has."""
         taken = {told["snapshot-id"] for told in self.document["snapshots"]}
         while True:
-            number = random.getrandbits(62) + 1  # noqa: S311 - it is no secret
+            number = random.getrandbits(62) + 1
             if number not in taken:
                 return number
 

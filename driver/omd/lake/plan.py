@@ -91,13 +91,12 @@ def _require_readable(
     for file in files:
         if file.file_format != FileFormat.PARQUET:
             raise _unreadable(metadata, f"files of the format {file.file_format.value}")
-        if file.value_counts is None:
-            continue
-        for field in metadata.specs[file.spec_id].fields:
+        counted = file.value_counts or {}
+        for field in metadata.specs[file.spec_id].fields if counted else ():
             if (
                 isinstance(field.transform, IdentityTransform)
                 and field.source_id in known
-                and field.source_id not in file.value_counts
+                and field.source_id not in counted
             ):
                 raise _unreadable(metadata, f"values of {field.name} only in the paths of files")
     if _NAME_MAPPING in metadata.document["properties"]:

@@ -19,7 +19,7 @@ from omd.lake.files import file_io, remove_folder
 from omd.lake.metadata import Metadata
 from omd.lake.names import folder_of
 from omd.lake.plan import plan_read
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
+from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 from omd.lake.schema import iceberg_schema, partition_spec
 from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
 
     from omd._core.link import Link
-    from omd.control.room import Control
-    from omd.control.run import ModuleRun
+    from omd.control.run import LoadWindow, ModuleRun
     from omd.lake.rows import FindTableRow
 
 __all__ = ["LakeRun", "LakeTable", "Rewritten"]
@@ -44,6 +43,8 @@ _log = logging.getLogger("omd.lake")
 _ATTEMPTS = 3
 _PATIENCE = {"idle_in_transaction_session_timeout": "2min", "lock_timeout": "5min"}
 _MODULE = "omd.module-code"
+
+INSERT_INSTANCE = "omd_insert_module_instance_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,31 @@ class LakeRun:
         Raises:
             UnknownLakeTable: the catalogue does not have it.
         """
-        return self.opened(self._calls.find_table(code, "ICEBERG"))
+        return self.opened(self._calls.find_table(code, table_format_code="ICEBERG"))
+
+    def in_window(self, code: str, span: LoadWindow) -> tuple[LakeTable, Any, list[int]]:
+        """Return a table, its snapshot at the end of a load window, and the runs in the window.
+
+        Where that snapshot has expired, it is the present one.
+        """
+        if span.end_value is None or span.end_id is None:
+            return self.held(code, None)[0], None, []
+        try:
+            table, snapshot = self.held(code, span.end_value)
+        except NothingKept:
+            table, snapshot = self.held(code, None)
+        found = self._calls.instances_in_window(
+            code, span.start_value, span.start_id, span.end_value, span.end_id
+        )
+        return table, snapshot, [row.module_instance_id for row in found]
+
+    def insert_column(self, table: LakeTable) -> str:
+        """Return the insert instance column of a table, as its Modules name it."""
+        rows = self._calls.report(LakeTablesRow, table_code=table.code)
+        codes = [code for row in rows for code in row.module_codes or []]
+        names = [self.run.control.module_definition(code).insert_instance_column for code in codes]
+        held = set(table.metadata.schema.column_names)
+        return next((name for name in names if name in held), INSERT_INSTANCE)
 
     def held(self, code: str, as_of: datetime | int | None) -> tuple[LakeTable, Any]:
         """Return a table, and its snapshot, of the moment at which this run reads everything.
@@ -129,11 +154,12 @@ class LakeRun:
             for statement in taking_over(run.snapshot()):
                 connection.execute(statement.encode())
             calls = LakeCalls(link)
-            table = self.opened(calls.find_table(code, "ICEBERG"))
+            table = self.opened(calls.find_table(code, table_format_code="ICEBERG"))
             if as_of is None:
                 return table, table.metadata.snapshot
-            snapshot_id = as_of
-            if not isinstance(as_of, int):
+            if isinstance(as_of, int):
+                snapshot_id: int | None = as_of
+            else:
                 snapshot_id = calls.commit_as_of(code, as_of).snapshot_id
         snapshot = table.metadata.snapshot_of(snapshot_id)
         if snapshot is None and snapshot_id is not None:
@@ -163,7 +189,7 @@ class LakeRun:
             spark_schema: the columns of a new table, as Spark's JSON.
             partition_by: see `omd.lake.schema.partition_spec`.
         """
-        found = self._calls.find_table(code, "ICEBERG")
+        found = self._calls.find_table(code, table_format_code="ICEBERG")
         if found.metadata_location is not None:
             table = self.opened(found)
             if partition_by is not None:
@@ -214,7 +240,11 @@ class LakeRun:
         pending.added += files
 
     def replaced(
-        self, table: LakeTable, number: int, rows: int, files: Iterable[DataFile],
+        self,
+        table: LakeTable,
+        number: int,
+        rows: int,
+        files: Iterable[DataFile],
         removed: Mapping[str, set[str]],
     ) -> None:
         """Take over the files of a write that rewrites others, live ones or those of this run."""
@@ -498,7 +528,7 @@ class _Prepared:
     new: Rewritten
 
 
-class _Moved(StateError):
+class _Moved(StateError):  # noqa: N818 - it never leaves this module
     """A table has other files than when its mixed ones were rewritten."""
 
 

@@ -74,7 +74,9 @@ _TO_ICEBERG: dict[str, IcebergType] = {
     "timestamp": TimestamptzType(),
     "timestamp_ntz": TimestampType(),
 }
-_TO_SPARK = {str(type_): name for name, type_ in _TO_ICEBERG.items() if name not in ("byte", "short")}
+_TO_SPARK = {
+    str(type_): name for name, type_ in _TO_ICEBERG.items() if name not in ("byte", "short")
+}
 
 _PARTITION = re.compile(
     r"(?:(?P<unit>years|months|days|hours)\((?P<of>.+)\)"

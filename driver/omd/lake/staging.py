@@ -34,7 +34,7 @@ EVERYTHING: Literal["everything"] = "everything"
 MERGED_FROM = 100  # so many small manifests are merged into one
 SMALL = 1_000  # entries of a small manifest
 
-_CODEC = "deflate"
+_CODEC: Literal["deflate"] = "deflate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +233,7 @@ class _Staging:
     def write_list(self) -> str:
         """Write the list of the manifests, and return its path."""
         parent = self.metadata.snapshot
-        path = metadata_file(
-            self.metadata.location, f"snap-{self.snapshot_id}-1-{{}}.avro"
-        )
+        path = metadata_file(self.metadata.location, f"snap-{self.snapshot_id}-1-{{}}.avro")
         with write_manifest_list(
             format_version=2,
             output_file=self.io.new_output(path),

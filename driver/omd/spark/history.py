@@ -154,9 +154,7 @@ class Columns:
             reach: of the new rows.
         """
         hit, rest = self._split(old, new, reach)
-        chain = hit.withColumn(_OURS, F.lit(False)).unionByName(
-            new.withColumn(_OURS, F.lit(True))
-        )
+        chain = hit.withColumn(_OURS, F.lit(False)).unionByName(new.withColumn(_OURS, F.lit(True)))
         chain = chain.withColumn(_NEXT, self._next(chain))
         ours, next_ = F.col(_OURS), F.col(_NEXT)
         ends = next_.isNotNull()
@@ -221,8 +219,7 @@ class Columns:
             *(F.col(quote(name)).alias(f"omd_key_{n}") for n, name in enumerate(self.keys))
         ).distinct()
         equal = [
-            F.col(quote(name)).eqNullSafe(F.col(f"omd_key_{n}"))
-            for n, name in enumerate(self.keys)
+            F.col(quote(name)).eqNullSafe(F.col(f"omd_key_{n}")) for n, name in enumerate(self.keys)
         ]
         both = reduce(lambda one, other: one & other, equal)
         marked = old.join(keys.withColumn(_HIT, F.lit(True)), both, "left")

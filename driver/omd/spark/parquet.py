@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StructType, TimestampType
+from pyspark.sql.types import StructField, StructType, TimestampType
 
 from omd.errors import CallerError
 from omd.lake.schema import require_distinct
@@ -37,7 +37,9 @@ _in_use: dict[str, tuple[int, str | None]] = {}
 _lock = threading.Lock()
 
 
-def fitting(df: DataFrame, schema: dict[str, Any], table: str, may_lack: frozenset[str]) -> DataFrame:
+def fitting(
+    df: DataFrame, schema: dict[str, Any], table: str, may_lack: frozenset[str]
+) -> DataFrame:
     """Return the rows with exactly the columns of a table, each with its field id.
 
     Args:
@@ -60,16 +62,20 @@ def fitting(df: DataFrame, schema: dict[str, Any], table: str, may_lack: frozens
                 hint=f"Its columns are {', '.join(wanted.names)}.",
             )
     try:
-        fit = df.to(wanted)
+        fit = df.to(StructType([StructField(f.name, f.dataType) for f in wanted]))
         fit.schema  # noqa: B018 - Spark Connect tells only now
     except AnalysisException as error:
         raise UnsupportedType(f"{table}: {error.getMessage()}", hint="Cast the column.") from error
-    return fit
+    # The optimizer keeps the metadata of an alias, and that inside of a type.
+    return fit.select(
+        *(
+            F.col(quote(field.name)).cast(field.dataType).alias(field.name, metadata=field.metadata)
+            for field in wanted
+        )
+    )
 
 
-def write_files(
-    df: DataFrame, folder: str, partition: Sequence[Column]
-) -> tuple[int, list[str]]:
+def write_files(df: DataFrame, folder: str, partition: Sequence[Column]) -> tuple[int, list[str]]:
     """Write rows into a folder; return how many Spark counted, and the URIs of its files.
 
     Args:
@@ -91,15 +97,12 @@ def write_files(
     return int(counted.get.get("rows") or 0), found.inputFiles()
 
 
-def read_files(
-    spark: SparkSession, schema: dict[str, Any], location: str, paths: Sequence[str]
-) -> DataFrame:
+def read_files(spark: SparkSession, schema: dict[str, Any], paths: Sequence[str]) -> DataFrame:
     """Return the rows of some files, whose columns are found by their field ids.
 
     Args:
         spark: the session.
         schema: the columns as JSON, with field ids.
-        location: where the table lies.
         paths: the files.
     """
     wanted = StructType.fromJson(schema)
@@ -108,13 +111,13 @@ def read_files(
     spark.conf.set(_READ_IDS, "true")  # it changes nothing for a schema without ids
     reader = spark.read.schema(wanted).option("recursiveFileLookup", "true")
     if len(paths) > _MANY:
-        found = reader.parquet(*_folders(location, paths))
+        found = reader.parquet(*_folders(paths))
         if len(found.inputFiles()) == len(paths):
             return found
     return reader.parquet(*paths)
 
 
-def _folders(location: str, paths: Sequence[str]) -> list[str]:
+def _folders(paths: Sequence[str]) -> list[str]:
     """Return the folders of the files, without those inside another one of them."""
     folders: list[str] = []
     for folder in sorted({path.rpartition("/")[0] for path in paths}):
@@ -160,7 +163,9 @@ def partition_value(df: DataFrame, column: str, field: PartitionField) -> Column
         return value
     type_ = df.schema[column].dataType
     if name == "truncate":
-        return _truncated(value, type_.typeName(), int(width.rstrip("]")), getattr(type_, "scale", 0))
+        return _truncated(
+            value, type_.typeName(), int(width.rstrip("]")), getattr(type_, "scale", 0)
+        )
     if isinstance(type_, TimestampType):
         hour = F.floor(F.unix_micros(value) / F.lit(3_600_000_000))
         day = F.date_add(F.lit("1970-01-01").cast("date"), F.floor(hour / 24).cast("int"))

@@ -1,4 +1,4 @@
-"""Lake tables as targets and sources of a run: Spark moves the rows, the driver commits the files."""
+"""Lake tables of a run: Spark moves the rows, the driver commits the files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.errors import NoRollbackExecutor
+from omd.errors import CallerError, NoRollbackExecutor
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
 from omd.lake.plan import plan_read
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.control.run import EngineBlock, ModuleRun
+    from omd.lake.plan import Plan
     from omd.lake.undo import Undo
 
 __all__ = ["lake_run", "read", "roll_back", "write"]
@@ -89,7 +90,6 @@ def _read(spark: SparkSession, table: LakeTable, files: Sequence[DataFile]) -> D
     return read_files(
         spark,
         spark_schema(table.metadata.schema),
-        table.metadata.location,
         [file.file_path for file in files],
     )
 
@@ -180,6 +180,7 @@ def read(
     *,
     as_of: datetime | int | None,
     columns: Sequence[str] | None,
+    window: bool,
 ) -> DataFrame:
     """Return a lake table as a DataFrame, of the moment at which this run reads everything.
 
@@ -189,21 +190,48 @@ def read(
         code: the table.
         as_of: an instant, or the id of a snapshot.
         columns: read only these.
+        window: only the live rows that the runs in the load window have stamped.
     """
     lake = lake_run(run)
+    if window:
+        return _read_window(run, lake, spark, code, columns)
     table, snapshot = lake.held(code, as_of)
     plan = plan_read(table.io, table.metadata, snapshot)
     files = plan.files
     pending = lake.staged(table.code) if as_of is None else None
     if pending is not None:
         files = pending.over(files)
+    return _selected(spark, plan, files, columns)
+
+
+def _selected(
+    spark: SparkSession, plan: Plan, files: Sequence[DataFile], columns: Sequence[str] | None
+) -> DataFrame:
     schema = spark_schema(plan.schema)
-    found = read_files(spark, schema, plan.location, [file.file_path for file in files])
+    found = read_files(spark, schema, [file.file_path for file in files])
     names = list(columns) if columns is not None else found.columns
     # The ids belong to this table; in another one they would name other columns.
     return found.select(
         *(F.col(quote(name)).alias(name, metadata=_without_id(found, name)) for name in names)
     )
+
+
+def _read_window(
+    run: EngineBlock,
+    lake: LakeRun,
+    spark: SparkSession,
+    code: str,
+    columns: Sequence[str] | None,
+) -> DataFrame:
+    """Return the rows of the load window, as of its end, or of now if that has expired."""
+    span = run.load_window
+    if span is None:
+        raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
+    table, snapshot, instances = lake.in_window(code, span)
+    column = lake.insert_column(table)
+    plan = plan_read(table.io, table.metadata, snapshot, instances=(column, instances))
+    rows = _selected(spark, plan, plan.files, None).where(F.col(quote(column)).isin(instances))
+    return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
 
 
 def _without_id(df: DataFrame, name: str) -> dict[str, Any]:
