@@ -120,3 +120,204 @@ def test_a_failed_run_is_taken_back_whether_it_had_committed_or_not(lake: Lake) 
     assert lake.ids() == [7]
     with lake.run(module):
         assert lake.ids() == [6]
+
+
+def test_files_that_hold_rows_of_other_runs_are_rewritten_without_those_of_the_failed_one(
+    lake: Lake,
+) -> None:
+    module = lake.module()
+    with lake.run(module) as run:
+        run.write(lake.rows(0, 2).coalesce(1))
+    with pytest.raises(Stop), lake.run(module) as failed:
+        failed.write(lake.rows(2, 4).coalesce(1))
+        failed.commit()
+        raise Stop
+    # A compaction by another engine has put the rows of both runs into one file.
+    _compact(lake, [run.module_instance_id, failed.module_instance_id])
+    assert lake.ids() == [0, 1, 2, 3]
+    with lake.run(module) as again:
+        assert lake.ids() == [0, 1]
+        assert {row[STAMP] for row in lake.seen()} == {run.module_instance_id}
+        again.write(lake.rows(4, 5))
+    assert lake.ids() == [0, 1, 4]
+
+
+def _compact(lake: Lake, instances: list[int]) -> None:
+    """Commit one file with all rows in place of those that are live, without a run."""
+    from omd.lake.calls import LakeCalls
+    from omd.lake.footers import data_files
+    from omd.lake.names import below
+    from omd.lake.run import LakeRun, _commit
+    from omd.lake.schema import spark_schema
+    from omd.lake.staging import EVERYTHING, Change, stage
+    from omd.spark.parquet import fitting, read_files, write_files
+
+    with lake.run(lake.module("reader")) as run:
+        table = LakeRun(run).table("lake.t")
+        schema = spark_schema(table.metadata.schema)
+        paths = [str(path) for path in sorted((lake.folder / "t/data").rglob("*.parquet"))]
+        rows = fitting(read_files(lake.spark, schema, paths), schema, "t", frozenset()).coalesce(1)
+    folder = f"{table.metadata.location}/data/omd/0/0"
+    _, uris = write_files(rows, folder, [])
+    files = data_files(table.io, below(folder, uris), table.metadata.schema, table.metadata.spec)
+    change = Change("COMPACT", added=files, removed=EVERYTHING)
+    with lake.control.transaction():
+        calls = LakeCalls(lake.control._link)
+        calls.open_commit(None, ["lake.t"])
+        staged = stage(table.io, table.metadata, change)
+        calls.commit_tables(None, [_commit("lake.t", table.metadata, staged, change, [])])
+
+
+HISTORY = {
+    "area_code": "INT",
+    "table_type_code": "SAT",
+    "business_key_columns": ["id"],
+}
+
+
+def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake: Lake) -> None:
+    module = lake.module(**HISTORY)
+
+    def versions(*rows: tuple[int, str, str]) -> Any:
+        return lake.spark.createDataFrame(
+            [(id, note, date.fromisoformat(day)) for id, note, day in rows],
+            "id bigint, note string, omd_effective_date date",
+        )
+
+    def chain() -> list[tuple[Any, ...]]:
+        return sorted(
+            (
+                row["id"],
+                row["note"],
+                str(row["omd_effective_date"]),
+                str(row["omd_expiry_date"]),
+                row["omd_current_record_indicator"],
+                row["omd_update_module_instance_id"],
+            )
+            for row in lake.seen()
+        )
+
+    with lake.run(module) as first:
+        first.write(versions((1, "a", "2020-01-01"), (2, "x", "2020-01-01")), mode="history")
+    before = chain()
+    assert before == [
+        (1, "a", "2020-01-01", "9999-12-31", "Y", None),
+        (2, "x", "2020-01-01", "9999-12-31", "Y", None),
+    ]
+    with pytest.raises(Stop), lake.run(module) as second:
+        second.write(versions((1, "c", "2022-01-01"), (3, "z", "2022-01-01")), mode="history")
+        second.write(versions((1, "b", "2021-01-01")), mode="history")
+        second.commit()
+        raise Stop
+    ended = second.module_instance_id
+    assert chain() == [
+        (1, "a", "2020-01-01", "2021-01-01", "N", ended),
+        (1, "b", "2021-01-01", "2022-01-01", "N", None),
+        (1, "c", "2022-01-01", "9999-12-31", "Y", None),
+        (2, "x", "2020-01-01", "9999-12-31", "Y", None),
+        (3, "z", "2022-01-01", "9999-12-31", "Y", None),
+    ]
+    with lake.run(module) as third:
+        assert chain() == before
+        third.write(versions((2, "y", "2021-01-01")), mode="history")
+    assert chain() == [
+        (1, "a", "2020-01-01", "9999-12-31", "Y", None),
+        (2, "x", "2020-01-01", "2021-01-01", "N", third.module_instance_id),
+        (2, "y", "2021-01-01", "9999-12-31", "Y", None),
+    ]
+
+
+def test_every_type_and_partition_is_read_back_by_spark_and_by_another_reader(lake: Lake) -> None:
+    spark = lake.spark
+    before = spark.conf.get("spark.sql.parquet.outputTimestampType")
+    rows = spark.sql(
+        """SELECT id, cast(id AS tinyint) AS small, cast(id AS decimal(20, 3)) / 4 AS amount,
+           CASE WHEN id % 2 = 0 THEN double('NaN') ELSE id / 3 END AS x, id > 5 AS flag,
+           CASE WHEN id % 3 = 0 THEN NULL WHEN id % 3 = 1 THEN '' ELSE concat('ä/%', id) END AS t,
+           cast(cast(id AS string) AS binary) AS raw, date_add(date'1969-12-30', int(id)) AS d,
+           timestamp'1969-12-31 22:30:00 UTC' + make_interval(0, 0, 0, 0, int(id)) AS ts,
+           timestamp_ntz'2020-01-01 00:00:00' AS local,
+           named_struct('a', id, 'b', named_struct('c', string(id))) AS st
+           FROM range(12)"""
+    )
+    partition_by = ["months(d)", "hours(ts)", "truncate(2, t)", "t", "truncate(5, small)"]
+    with lake.run(lake.module()) as run:
+        assert run.write(rows.repartition(2), partition_by=partition_by).rows == 12
+        assert spark.conf.get("spark.sql.parquet.outputTimestampType") == before
+    with lake.run("m_t") as run:
+        read = run.read(spark, "lake.t")
+        audit = [name for name in read.columns if name.startswith("omd_")]
+        assert read.drop(*audit).dtypes == [
+            (name, "int" if name == "small" else type) for name, type in rows.dtypes
+        ]
+        same = read.drop(*audit).withColumn("small", read.small.cast("tinyint"))
+        assert same.exceptAll(rows).count() == rows.exceptAll(same).count() == 0
+        run.write(rows.where("id = 1").select("id", "small", "d", "ts"))
+    told = {row["id"]: row for row in lake.seen() if row[STAMP] == 1}
+    for row in rows.collect():
+        for name in ("t", "d", "amount", "flag", "local"):
+            assert told[row.id][name] == row[name], name
+    late = [row for row in lake.seen() if row[STAMP] != 1]
+    assert [(row["id"], row["t"], row["st"]) for row in late] == [(1, None, None)]
+    table = StaticTable.from_metadata(_location(lake))
+    assert len(list(table.scan(row_filter="t == ''").plan_files())) == 4
+    assert table.scan(row_filter="ts < '1970-01-01T00:00:00+00:00'").to_arrow().num_rows == 3
+
+
+def _location(lake: Lake) -> str:
+    found = lake.control.lake.find_table("lake.t").metadata_location
+    assert found is not None
+    return found
+
+
+def test_rows_that_do_not_fit_are_refused_before_anything_is_visible(lake: Lake) -> None:
+    module = lake.module()
+    refused = [
+        (lake.spark.sql("SELECT 1 AS id, array(1) AS list"), UnsupportedType, "array"),
+        (lake.spark.sql("SELECT 1 AS a, 2 AS A"), CallerError, "differ at most in case"),
+    ]
+    for rows, error, told in refused:
+        with pytest.raises(error, match=told), lake.run(module) as run:
+            run.write(rows)
+    with lake.run(module) as run:
+        run.write(lake.rows(0, 1))
+        with pytest.raises(CallerError, match='no column "more"'):
+            run.write(lake.rows(0, 1).withColumnRenamed("note", "more"))
+        with pytest.raises(UnsupportedType, match="note"):
+            run.write(lake.spark.sql("SELECT 1L AS id, named_struct('a', 1) AS note"))
+        with pytest.raises(CallerError, match="partitioned otherwise"):
+            run.write(lake.rows(0, 1), partition_by=["id"])
+    assert lake.ids() == [0]
+
+
+def test_a_run_reads_one_moment_as_of_another_and_the_window_since_the_last_run(lake: Lake) -> None:
+    for table in ("t", "u"):
+        lake.module(table)
+    for table, first in (("t", 0), ("u", 10), ("t", 20)):
+        with lake.run(f"m_{table}") as run:
+            run.write(lake.rows(first, first + 2))
+    spark = lake.spark
+
+    def ids(rows: Any) -> list[int]:
+        return sorted(row.id for row in rows.collect())
+
+    moments = lake.conn.execute(
+        "SELECT commit_datetime, snapshot_id FROM omd_lake.table_commit ORDER BY 1"
+    ).fetchall()
+    lake.module("v")
+    with lake.run("m_v") as reader:
+        assert ids(reader.read(spark, "lake.t")) == [0, 1, 20, 21]
+        with lake.run("m_u") as writer:
+            writer.write(lake.rows(30, 31))
+        assert ids(reader.read(spark, "lake.u", columns=["id"])) == [10, 11]
+        assert ids(reader.read(spark, "lake.t", as_of=moments[1]["commit_datetime"])) == [0, 1]
+        assert ids(reader.read(spark, "lake.t", as_of=moments[0]["snapshot_id"])) == [0, 1]
+        with pytest.raises(omd.errors.NothingKept):
+            reader.read(spark, "lake.t", as_of=42)
+        assert reader.window(table="lake.t").end_id == 2
+        assert ids(reader.read(spark, "lake.t", window=True)) == [0, 1, 20, 21]
+    with lake.run("m_t") as run:
+        run.write(lake.rows(40, 41))
+    with lake.run("m_v") as reader:
+        reader.window(table="lake.t")
+        assert ids(reader.read(spark, "lake.t", window=True)) == [40]
