@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import psycopg
-import pytest
-
-from lake.conftest import commit, delta
+from lake.conftest import commit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Future
 
     from lake.conftest import Room
 

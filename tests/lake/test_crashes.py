@@ -12,7 +12,7 @@ import pytest
 from pyiceberg.table import StaticTable
 
 import omd
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
+from omd.lake.rows import LakeFoldersRow
 
 from .programs import lake_of, write
 

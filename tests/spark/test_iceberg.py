@@ -13,7 +13,6 @@ from omd.errors import CallerError
 from omd.spark import UnsupportedType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession

@@ -21,7 +21,7 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.names import metadata_file, version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import ManifestFile
@@ -194,7 +194,7 @@ class Metadata:
             },
         )
 
-    def without_snapshots(self, snapshot_ids: Sequence[int]) -> Metadata:
+    def without_snapshots(self, snapshot_ids: Collection[int]) -> Metadata:
         """Return the version that does not keep these snapshots any more."""
         gone = set(snapshot_ids)
         old = self.document

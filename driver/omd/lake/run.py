@@ -113,7 +113,7 @@ class LakeRun:
         Raises:
             UnknownLakeTable: the catalogue does not have it.
         """
-        return self.opened(self._calls.find_table(code, table_format_code="ICEBERG"))
+        return LakeRun.open(self._calls.find_table(code, table_format_code="ICEBERG"))
 
     def in_window(self, code: str, span: LoadWindow) -> tuple[LakeTable, Any, list[int]]:
         """Return a table, its snapshot at the end of a load window, and the runs in the window.
@@ -154,7 +154,7 @@ class LakeRun:
             for statement in taking_over(run.snapshot()):
                 connection.execute(statement.encode())
             calls = LakeCalls(link)
-            table = self.opened(calls.find_table(code, table_format_code="ICEBERG"))
+            table = LakeRun.open(calls.find_table(code, table_format_code="ICEBERG"))
             if as_of is None:
                 return table, table.metadata.snapshot
             if isinstance(as_of, int):
@@ -169,7 +169,8 @@ class LakeRun:
             )
         return table, snapshot
 
-    def opened(self, found: FindTableRow) -> LakeTable:
+    @staticmethod
+    def open(found: FindTableRow) -> LakeTable:
         """Return the table that the catalogue has found."""
         if found.metadata_location is None:
             raise UnknownLakeTable(
@@ -191,7 +192,7 @@ class LakeRun:
         """
         found = self._calls.find_table(code, table_format_code="ICEBERG")
         if found.metadata_location is not None:
-            table = self.opened(found)
+            table = LakeRun.open(found)
             if partition_by is not None:
                 self._require_partition(table, partition_by)
             return table

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.control.rows import WriteLogRow
-from omd.errors import CallerError
+from omd.errors import CallerError, ConfigurationError
 from omd.spark import lake
 from omd.spark.failure import failure_in
 from omd.spark.names import parts
@@ -223,6 +223,11 @@ def write(
     """
     stamped = stamp(run, df)
     target = table or run.module.table_code
+    if run.module.table_format_code == "DELTA":
+        raise ConfigurationError(
+            f"module {run.module_code} writes DELTA, which OMD does not commit yet",
+            hint="Register it with ICEBERG, or without a format: then the session's jar commits.",
+        )
     if run.module.table_format_code == "ICEBERG":
         from omd.spark import tables  # the extra lake is needed from here on
 
