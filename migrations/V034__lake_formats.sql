@@ -1,4 +1,14 @@
--- V034: the formats ICEBERG and DELTA of targets on Spark. Applied once.
+-- V034: the formats ICEBERG and DELTA of targets on Spark. Applied once. _require_target has a
+-- parameter more; its file creates it again.
+
+DO $do$
+BEGIN
+    IF to_regproc('omd._require_target') IS NOT NULL THEN
+        COMMENT ON ROUTINE omd._require_target IS 'Retired.';
+        ALTER ROUTINE omd._require_target RENAME TO _former_require_target;
+    END IF;
+END
+$do$;
 
 COMMENT ON COLUMN omd.module.table_format_code IS
 'Format of the target. PARQUET: rows can''t be deleted from it. ICEBERG, DELTA: OMD commits what '

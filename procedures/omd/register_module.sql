@@ -45,16 +45,14 @@ BEGIN
     v_new.platform_code := coalesce(v_platform_code, v_old.platform_code, 'POSTGRES');
     PERFORM omd.require_name('p_area_code', v_new.area_code);
     PERFORM omd.require_name('p_table_code', v_new.table_code);
-    v_is_lake := coalesce(v_table_format_code, v_old.table_format_code) IN ('ICEBERG', 'DELTA');
+    v_table_format_code := coalesce(v_table_format_code, v_old.table_format_code);
+    v_is_lake := v_table_format_code IN ('ICEBERG', 'DELTA');
     IF v_is_lake AND v_new.platform_code <> 'SPARK' THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
                 'argument', 'p_platform_code', 'value', v_new.platform_code,
-                'expected', format(
-                    'SPARK for the table format %s',
-                    coalesce(v_table_format_code, v_old.table_format_code)
-                )
+                'expected', 'SPARK for the table format ' || v_table_format_code
             )
         );
     END IF;
@@ -70,7 +68,8 @@ BEGIN
         v_old,
         v_new.table_code,
         v_new.platform_code,
-        coalesce(p_insert_instance_column, v_old.insert_instance_column)
+        coalesce(p_insert_instance_column, v_old.insert_instance_column),
+        v_table_format_code
     );
 
     INSERT INTO omd.module AS m (
@@ -112,7 +111,7 @@ BEGIN
         insert_instance_column = coalesce(p_insert_instance_column, m.insert_instance_column),
         update_instance_column = coalesce(p_update_instance_column, m.update_instance_column),
         inactive_indicator = coalesce(v_inactive_indicator, m.inactive_indicator),
-        table_format_code = coalesce(v_table_format_code, m.table_format_code),
+        table_format_code = v_table_format_code,
         open_expiry_date = coalesce(p_open_expiry_date, m.open_expiry_date)
     RETURNING m.module_id INTO p_module_id;
 

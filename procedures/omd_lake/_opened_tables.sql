@@ -6,7 +6,7 @@ LANGUAGE sql
 STABLE
 PARALLEL UNSAFE
 BEGIN ATOMIC
-    SELECT nullif(current_setting('omd_lake.opened_tables', TRUE), '')::text [];
+    SELECT nullif(current_setting('omd_lake.opened_tables', TRUE), '')::text[];
 END;
 
 COMMENT ON FUNCTION omd_lake._opened_tables IS

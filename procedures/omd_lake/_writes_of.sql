@@ -19,7 +19,7 @@ BEGIN ATOMIC
     FROM jsonb_array_elements(p_commits) AS c (item)
     CROSS JOIN
         LATERAL jsonb_array_elements(
-            CASE WHEN jsonb_typeof(c.item -> 'writes') = 'array' THEN c.item -> 'writes' ELSE '[]' END
+            coalesce(nullif(c.item -> 'writes', 'null'), '[]')
         ) AS w (item);
 END;
 

@@ -1,7 +1,7 @@
--- A commit of an Iceberg table is staged in files before it is made, which is too long to be lost to
--- another one. So the tables are locked first: always in one order, since two commits of the same
--- tables would wait for each other, and all by one call, for the same reason. What was opened is
--- known by a setting that lasts for the transaction; the exchange itself does not rely on it.
+-- A commit of an Iceberg table is staged in files before it is made, and that work must not be lost
+-- to another commit. So the tables are locked first: always in one order, since two commits of the
+-- same tables would wait for each other, and all by one call, for the same reason. What was opened
+-- is known by a setting that lasts for the transaction; the exchange itself does not rely on it.
 
 CREATE OR REPLACE PROCEDURE omd_lake.open_commit(
     p_module_instance_id bigint,

@@ -6,6 +6,8 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $register_maintenance$
+DECLARE
+    v_module_id integer;
 BEGIN
     IF NOT EXISTS (
         SELECT FROM omd.module_target AS m WHERE m.module_code = 'omd_lake_maintain'
@@ -17,6 +19,7 @@ BEGIN
             'HELPER',
             'SPARK',
             p_module_description => 'Maintenance of lake tables: omd lake maintain.',
+            p_module_id => v_module_id,
             p_table_format_code => 'ICEBERG'
         );
     END IF;

@@ -23,7 +23,13 @@ SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '100ms'
 AS $try_probe$
 DECLARE
-    v_table oid := omd.target_relation(p_table_code);
+    -- A lake table is no relation, even where there is one of its name.
+    v_table oid := CASE
+        WHEN NOT EXISTS (
+            SELECT FROM omd_lineage.topic AS t
+            WHERE t.topic_id = p_topic_id AND t.source_offset = 'LAKE'
+        ) THEN omd.target_relation(p_table_code)
+    END;
     v_new omd_lineage.source_probe;
     v_old omd_lineage.source_probe;
     v_seen record;

@@ -70,7 +70,7 @@
 \ir ../../migrations/V028__row_counts.sql
 \endif
 
-\set checksum '804c860e428f1435ad8579e8cbf43cb6b0aeaf094153cb7415f1cddf2095f745'
+\set checksum 'cd9589fbbc8e5636c0ebe30e7f6f384524ad5f3bd07b8e9b18f5f3a57d7f26af'
 \set migration 'V034__lake_formats'
 \ir ../setup/claim.psql
 \if :pending

@@ -472,7 +472,7 @@ HIDDEN = {"omd_lineage.replaced_row"}
 BUSINESS_ROWS = {"omd_delivery.quarantine", "omd_delivery.sample"}
 
 # The schemas that a room may name besides omd.
-KNOWS = {"omd_facts": {"omd_delivery"}}
+KNOWS = {"omd_facts": {"omd_delivery"}, "omd_lineage": {"omd_lake"}}
 
 # The rights of omd_admin on tables, as in sql/grants: on all rows, or UPDATE of columns.
 ADMIN_ROWS = {

@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from support.emptied import conn, dsn
 from support.flow import Flow, background, until_settled
+from support.scene import Endless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,10 @@ __all__ = ["background", "conn", "dsn", "until_settled"]
 
 class Room(Flow):
     """Calls of omd_lake over one connection. No file is read or written."""
+
+    def __init__(self, conn: Connection) -> None:
+        super().__init__(conn)
+        conn.adapters.register_loader("timestamptz", Endless)
 
     def call(self, routine: str, /, **arguments: Any) -> dict[str, Any]:
         name = routine if "." in routine else f"omd_lake.{routine}"
@@ -72,6 +77,29 @@ class Room(Flow):
                     for table, before in zip(tables, found, strict=True)
                 ),
             )
+
+    def end_module(self, id: int, status: str) -> int:
+        action = {"S": "success", "F": "failure"}[status]
+        self.call(f"omd.module_{action}", module_instance_id=id)
+        return id
+
+    def refused_commit(
+        self, sqlstate: str, tables: list[str], instance: int, /, *commits: dict[str, Any]
+    ) -> str:
+        """Open the tables and check that the commits are refused; return the DETAIL."""
+        self.conn.execute("BEGIN")
+        try:
+            self.open(instance, *tables)
+            return str(
+                self.refused(
+                    sqlstate,
+                    "commit_tables",
+                    module_instance_id=instance,
+                    commits=Jsonb(list(commits)),
+                )
+            )
+        finally:
+            self.conn.execute("ROLLBACK")
 
     def location(self, table: str) -> str:
         return str(self.one("SELECT metadata_location FROM omd_lake.find_table(%s)", table))

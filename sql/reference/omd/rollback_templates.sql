@@ -37,7 +37,7 @@ SELECT
     f.table_format_code,
     1 AS step,
     'CALL omd.undo(table => {table_literal}, instances => array({instance_list}))'
-    AS statement_template
+        AS statement_template
 FROM (VALUES ('STG'), ('HSTG'), ('INT'), ('PRES'), ('HELPER')) AS a (area_code)
 CROSS JOIN (VALUES ('ICEBERG'), ('DELTA')) AS f (table_format_code)
 ON CONFLICT (

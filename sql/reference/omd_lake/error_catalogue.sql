@@ -18,7 +18,8 @@ VALUES
     'what a commit is.'
 ),
 (
-    'OM120', 'LakeConflict', '{table_code} has moved on since {from}; now {metadata_location} holds',
+    'OM120', 'LakeConflict',
+    '{table_code} has moved on since {from}; now {metadata_location} holds',
     'Open the commit again, and stage what you write on the present metadata file.'
 ),
 (

@@ -1,5 +1,6 @@
--- A run that is dead and not yet declared dead still counts as writing; the next begin of its
--- Module declares it dead.
+-- Most writes are committed. The view has three parts, so that a query for one state reads only the
+-- writes that may have it; maintenance asks for those that are abandoned. A run that is dead and not
+-- yet declared dead still counts as writing; the next begin of its Module declares it dead.
 
 CREATE OR REPLACE VIEW omd_report.lake_folders AS
 SELECT
@@ -9,9 +10,39 @@ SELECT
     w.write_number,
     w.table_code,
     w.folder,
+    'COMMITTED' AS folder_state,
+    w.announced_datetime,
+    w.removed_datetime,
+    w.commit_id
+FROM omd_lake.write_folder AS w
+LEFT JOIN omd.module_instance AS mi ON w.module_instance_id = mi.module_instance_id
+LEFT JOIN omd.module AS m ON mi.module_id = m.module_id
+WHERE w.commit_id IS NOT NULL
+UNION ALL
+SELECT
+    w.module_instance_id,
+    m.module_code,
+    mi.execution_status_code,
+    w.write_number,
+    w.table_code,
+    w.folder,
+    'REMOVED' AS folder_state,
+    w.announced_datetime,
+    w.removed_datetime,
+    w.commit_id
+FROM omd_lake.write_folder AS w
+LEFT JOIN omd.module_instance AS mi ON w.module_instance_id = mi.module_instance_id
+LEFT JOIN omd.module AS m ON mi.module_id = m.module_id
+WHERE w.commit_id IS NULL AND w.removed_datetime IS NOT NULL
+UNION ALL
+SELECT
+    w.module_instance_id,
+    m.module_code,
+    mi.execution_status_code,
+    w.write_number,
+    w.table_code,
+    w.folder,
     CASE
-        WHEN w.commit_id IS NOT NULL THEN 'COMMITTED'
-        WHEN w.removed_datetime IS NOT NULL THEN 'REMOVED'
         WHEN mi.execution_status_code = 'E' THEN 'WRITING'
         ELSE 'ABANDONED'
     END AS folder_state,
@@ -20,7 +51,8 @@ SELECT
     w.commit_id
 FROM omd_lake.write_folder AS w
 LEFT JOIN omd.module_instance AS mi ON w.module_instance_id = mi.module_instance_id
-LEFT JOIN omd.module AS m ON mi.module_id = m.module_id;
+LEFT JOIN omd.module AS m ON mi.module_id = m.module_id
+WHERE w.commit_id IS NULL AND w.removed_datetime IS NULL;
 
 COMMENT ON VIEW omd_report.lake_folders IS
 'The writes of runs into lake tables, and what became of their folders.';
