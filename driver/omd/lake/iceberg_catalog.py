@@ -149,7 +149,9 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
             except (LakeConflict, psycopg.errors.LockNotAvailable) as error:
                 raise CommitFailedException(str(error)) from error
         now = self._table(table.name(), location)
-        return CommitTableResponse.model_construct(metadata=now.metadata, metadata_location=location)
+        return CommitTableResponse.model_construct(
+            metadata=now.metadata, metadata_location=location
+        )
 
     def create_namespace(self, namespace: Any, properties: Any = EMPTY_DICT) -> None:
         """Register a namespace; its property ``location`` says where its tables lie."""

@@ -34,6 +34,8 @@ __all__ = ["WriteResult", "read", "stamp", "write", "write_table"]
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
 
+_COMMITS = ("commit_datetime", "sequence_number")  # the position of rows in a lake table
+
 
 @dataclass(frozen=True)
 class WriteResult:
@@ -88,7 +90,7 @@ def read(
 
         if query is not None or predicates is not None or options:
             raise CallerError(f"the lake table {table} takes only columns, window and as_of")
-        if window not in (None, True, False):
+        if window not in (None, True, False, _COMMITS):
             raise CallerError(
                 f"the load window of the lake table {table} is one of commits, not of {window}",
                 hint="run.window(table=…), then run.read(spark, table, window=True).",
