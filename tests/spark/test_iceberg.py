@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyiceberg.table import StaticTable
+from pyspark.sql import functions as F
 
 import omd
 from omd.errors import CallerError
+from omd.lake.maintenance import maintain
 from omd.spark import UnsupportedType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -45,6 +48,17 @@ class Lake:
 
     def run(self, module: str) -> omd.ModuleRun:
         return self.control.module(module, spark=self.spark)
+
+    def fail(self, module: str, job: Callable[[omd.ModuleRun], object]) -> int:
+        """Let a run do a job, and then fail."""
+
+        def failing(run: omd.ModuleRun) -> None:
+            job(run)
+            raise Stop
+
+        outcome = self.control.run(module, failing, spark=self.spark)
+        assert isinstance(outcome.error, Stop), outcome.error
+        return outcome.instance_id
 
     def rows(self, first: int, last: int, note: str = "n") -> Any:
         return self.spark.range(first, last).selectExpr("id", f"'{note}' AS note")
@@ -99,23 +113,27 @@ def test_a_failed_run_is_taken_back_whether_it_had_committed_or_not(lake: Lake) 
     module = lake.module()
     with lake.run(module) as run:
         run.write(lake.rows(0, 3))
-    with pytest.raises(Stop), lake.run(module) as run:
+
+    def half(run: omd.ModuleRun) -> None:
         run.write(lake.rows(3, 6))
         run.commit()
         run.write(lake.rows(6, 9))
-        raise Stop
+
+    failed = lake.fail(module, half)
     assert lake.ids() == [0, 1, 2, 3, 4, 5]
-    folders = list((lake.folder / "t/data/omd").glob(f"{run.module_instance_id}/*"))
+    folders = list((lake.folder / "t/data/omd").glob(f"{failed}/*"))
     assert len(folders) == 2
     with lake.run(module) as run:
         assert lake.ids() == [0, 1, 2]
         run.write(lake.rows(6, 7), mode="overwrite")
     assert len(list(folders[0].parent.glob("*"))) == 1  # what was never committed is removed
     assert lake.operations() == ["APPEND", "APPEND", "UNDO", "OVERWRITE"]
-    with pytest.raises(Stop), lake.run(module) as run:
+
+    def overwriting(run: omd.ModuleRun) -> None:
         run.write(lake.rows(7, 8), mode="overwrite")
         run.commit()
-        raise Stop
+
+    lake.fail(module, overwriting)
     assert lake.ids() == [7]
     with lake.run(module):
         assert lake.ids() == [6]
@@ -127,12 +145,13 @@ def test_files_that_hold_rows_of_other_runs_are_rewritten_without_those_of_the_f
     module = lake.module()
     with lake.run(module) as run:
         run.write(lake.rows(0, 2).coalesce(1))
-    with pytest.raises(Stop), lake.run(module) as failed:
-        failed.write(lake.rows(2, 4).coalesce(1))
-        failed.commit()
-        raise Stop
-    # A compaction by another engine has put the rows of both runs into one file.
-    _compact(lake, [run.module_instance_id, failed.module_instance_id])
+
+    def committed(run: omd.ModuleRun) -> None:
+        run.write(lake.rows(2, 4).coalesce(1))
+        run.commit()
+
+    lake.fail(module, committed)
+    _compact(lake)  # by another engine, which puts the rows of both runs into one file
     assert lake.ids() == [0, 1, 2, 3]
     with lake.run(module) as again:
         assert lake.ids() == [0, 1]
@@ -141,7 +160,7 @@ def test_files_that_hold_rows_of_other_runs_are_rewritten_without_those_of_the_f
     assert lake.ids() == [0, 1, 4]
 
 
-def _compact(lake: Lake, instances: list[int]) -> None:
+def _compact(lake: Lake) -> None:
     """Commit one file with all rows in place of those that are live, without a run."""
     from omd.lake.calls import LakeCalls
     from omd.lake.footers import data_files
@@ -203,12 +222,13 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake
         (1, "a", "2020-01-01", "9999-12-31", "Y", None),
         (2, "x", "2020-01-01", "9999-12-31", "Y", None),
     ]
-    with pytest.raises(Stop), lake.run(module) as second:
-        second.write(versions((1, "c", "2022-01-01"), (3, "z", "2022-01-01")), mode="history")
-        second.write(versions((1, "b", "2021-01-01")), mode="history")
-        second.commit()
-        raise Stop
-    ended = second.module_instance_id
+
+    def late(run: omd.ModuleRun) -> None:
+        run.write(versions((1, "c", "2022-01-01"), (3, "z", "2022-01-01")), mode="history")
+        run.write(versions((1, "b", "2021-01-01")), mode="history")
+        run.commit()
+
+    ended = lake.fail(module, late)
     assert chain() == [
         (1, "a", "2020-01-01", "2021-01-01", "N", ended),
         (1, "b", "2021-01-01", "2022-01-01", "N", None),
@@ -320,3 +340,47 @@ def test_a_run_reads_one_moment_as_of_another_and_the_window_since_the_last_run(
     with lake.run("m_v") as reader:
         reader.window(table="lake.t")
         assert ids(reader.read(spark, "lake.t", window=True)) == [40]
+
+
+def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(lake: Lake) -> None:
+    module = lake.module()
+    with lake.run(module) as first:
+        first.write(lake.rows(0, 1))
+    with lake.run(module) as many:
+        many.write(lake.rows(10, 16).repartition(6))
+    before = lake.seen()
+    done = maintain(lake.control, spark=lake.spark)
+    assert [(row.action, row.files) for row in done] == [("COMPACT", 6)]
+    assert sorted(lake.seen(), key=str) == sorted(before, key=str)
+    assert len(list(StaticTable.from_metadata(_location(lake)).scan().plan_files())) == 2
+    assert maintain(lake.control, spark=lake.spark) == []
+    lake.control.set_next_run_indicator("R", module_instance_id=many.module_instance_id)
+    with lake.run(module) as again:
+        assert again.instance_array == [many.module_instance_id]
+        assert lake.ids() == [0]
+    # Once its runs ended long ago, no rollback is to be expected: their files are joined.
+    for n in range(4):
+        with lake.run(module) as run:
+            run.write(lake.rows(n + 1, n + 2).coalesce(1))
+    lake.conn.execute(
+        "UPDATE omd.module_instance SET start_datetime = start_datetime - interval '40 days',"
+        " end_datetime = end_datetime - interval '40 days' WHERE module_instance_id > 0"
+    )
+    assert [row.files for row in maintain(lake.control, spark=lake.spark)] == [5]
+    assert lake.ids() == [0, 1, 2, 3, 4]
+
+
+def test_a_history_whose_table_has_moved_on_ends_the_run_and_leaves_nothing(lake: Lake) -> None:
+    module = lake.module(**HISTORY)
+    lake.module("other", table_code="lake.t")
+    row = lake.spark.sql("SELECT 1L AS id, 'a' AS note, date'2020-01-01' AS omd_effective_date")
+
+    def overtaken(run: omd.ModuleRun) -> None:
+        run.write(row, mode="history")
+        with lake.run("m_other") as other:
+            other.write(row.withColumn("id", F.lit(2).cast("bigint")), mode="append")
+
+    outcome = lake.control.run(module, overtaken, spark=lake.spark)
+    assert isinstance(outcome.error, omd.errors.LakeConflict)
+    assert lake.ids() == [2]
+    assert outcome.status == "F"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pyiceberg.manifest import DataFile
 
-__all__ = ["Share", "share"]
+__all__ = ["Share", "bounds_of", "share"]
 
 
 class Share(Enum):
@@ -32,14 +32,18 @@ def share(file: DataFile, field_id: int, instances: Collection[int]) -> Share:
     nulls = (file.null_value_counts or {}).get(field_id)
     if nulls == file.record_count:
         return Share.NONE
-    low = _bound(file.lower_bounds, field_id)
-    high = _bound(file.upper_bounds, field_id)
+    low, high = bounds_of(file, field_id)
     if low is None or high is None:
         return Share.SOME  # another engine has kept no bounds
     within = sum(low <= instance <= high for instance in set(instances))
     if not within:
         return Share.NONE
     return Share.ALL if nulls == 0 and within == high - low + 1 else Share.SOME
+
+
+def bounds_of(file: DataFile, field_id: int) -> tuple[int | None, int | None]:
+    """Return the least and the greatest value of an integer column; None where not known."""
+    return _bound(file.lower_bounds, field_id), _bound(file.upper_bounds, field_id)
 
 
 def _bound(bounds: dict[int, bytes] | None, field_id: int) -> int | None:

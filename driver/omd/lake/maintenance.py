@@ -8,16 +8,19 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from pyarrow.fs import FileSelector
 
+from omd._core import engines
+from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.calls import LakeCalls
+from omd.lake.compaction import groups, runs_of
 from omd.lake.files import file_io, filesystem, remove_folder
 from omd.lake.metadata import Metadata
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
-from omd.lake.run import LakeRun
+from omd.lake.run import LakeRun, insert_column
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
@@ -25,12 +28,16 @@ if TYPE_CHECKING:
 
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import ManifestFile
+    from pyspark.sql import SparkSession
 
     from omd.control.room import Control
+    from omd.control.run import ModuleRun
 
 __all__ = ["Done", "maintain"]
 
 MODULE = "omd_lake_maintain"
+
+_SETTLED = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +56,16 @@ def maintain(
     *,
     keep: timedelta = timedelta(days=5),
     dry_run: bool = False,
+    spark: SparkSession | None = None,
 ) -> list[Done]:
-    """Remove the folders of ended runs that committed nothing, and what only old snapshots need.
+    """Remove folders that were never committed, and what only old snapshots need; join small files.
 
     Args:
         control: the connection.
         tables: the tables; none: all that are in the catalogue.
         keep: for how long snapshots are kept; the current one is kept for ever.
         dry_run: only return what would be done.
+        spark: the session that joins files; by default one is started when there are any.
     """
     lake = control.lake
     codes = [lake.find_table(code, table_format_code="ICEBERG").table_code for code in tables]
@@ -66,9 +75,10 @@ def maintain(
         return [
             *_remove_folders(control, codes, dry_run=True),
             *(done for code in catalogued for done in _expire(control, None, code, keep)),
+            *(done for code in catalogued for done in _compact(control, None, code)),
         ]
     lake.register_maintenance()
-    with control.module(MODULE) as run:
+    with control.module(MODULE, spark=spark) as run:
         return [
             *_remove_folders(control, codes, dry_run=False),
             *(
@@ -76,6 +86,7 @@ def maintain(
                 for code in catalogued
                 for done in _expire(control, run.module_instance_id, code, keep)
             ),
+            *(done for code in catalogued for done in _compact(control, run, code)),
         ]
 
 
@@ -144,6 +155,40 @@ def _expire(control: Control, instance: int | None, code: str, keep: timedelta) 
     if instance is not None:
         _delete(needed)
     yield Done(code, "EXPIRE", len(needed), sum(needed.values()))
+
+
+def _compact(control: Control, run: ModuleRun | None, code: str) -> Iterable[Done]:
+    """Join the small files of a table, and exchange them in one commit."""
+    table = LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
+    column = insert_column(control, table)
+    if column not in table.metadata.schema.column_names:
+        return
+    runs = runs_of(table.io, table.metadata, column)
+    found = groups(table.io, table.metadata, column, _settled(control, runs))
+    if not found:
+        return
+    done = Done(code, "COMPACT", sum(len(g.files) for g in found), sum(g.bytes for g in found))
+    if run is None:
+        yield done
+        return
+    engine = engines.engine("SPARK")
+    if run.spark is None:
+        run.spark = engine.session(is_brief=True, quiet=True)
+    run.attach(run.spark)
+    joined = [(group, engine.join_files(run, run.spark, table, column, group)) for group in found]
+    if LakeRun(run).exchange(table.code, joined):
+        yield done
+
+
+def _settled(control: Control, runs: Collection[int]) -> set[int]:
+    """Return the runs that ended so long ago that no rollback of them is to be expected."""
+    rows = control.report(ModuleExecutionLogRow, module_instance_id=sorted(runs) or [0])
+    until = datetime.now(timezone.utc) - _SETTLED
+    return {
+        row.module_instance_id
+        for row in rows
+        if row.end_datetime is not None and row.end_datetime < until
+    }
 
 
 def _old_snapshots(metadata: Metadata, keep: timedelta) -> set[int]:

@@ -14,6 +14,7 @@ from omd._core.errors import AnswerLost, CallerError, ConfigurationError, StateE
 from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.lake.calls import LakeCalls
+from omd.lake.compaction import Group, exchange
 from omd.lake.errors import LakeConflict, NothingKept, UnknownLakeTable
 from omd.lake.files import file_io, remove_folder
 from omd.lake.metadata import Metadata
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
 
     from omd._core.link import Link
+    from omd.control.room import Control
     from omd.control.run import LoadWindow, ModuleRun
     from omd.lake.rows import FindTableRow
 
-__all__ = ["LakeRun", "LakeTable", "Rewritten"]
+__all__ = ["LakeRun", "LakeTable", "Rewritten", "insert_column"]
 
 _log = logging.getLogger("omd.lake")
 
@@ -130,14 +132,6 @@ class LakeRun:
             code, span.start_value, span.start_id, span.end_value, span.end_id
         )
         return table, snapshot, [row.module_instance_id for row in found]
-
-    def insert_column(self, table: LakeTable) -> str:
-        """Return the insert instance column of a table, as its Modules name it."""
-        rows = self._calls.report(LakeTablesRow, table_code=table.code)
-        codes = [code for row in rows for code in row.module_codes or []]
-        names = [self.run.control.module_definition(code).insert_instance_column for code in codes]
-        held = set(table.metadata.schema.column_names)
-        return next((name for name in names if name in held), INSERT_INSTANCE)
 
     def held(self, code: str, as_of: datetime | int | None) -> tuple[LakeTable, Any]:
         """Return a table, and its snapshot, of the moment at which this run reads everything.
@@ -381,6 +375,20 @@ class LakeRun:
             link.set(**_PATIENCE)
             yield link
 
+    def exchange(self, code: str, joined: Sequence[tuple[Group, Rewritten]]) -> bool:
+        """Commit larger files in the place of small ones; False if one of these is gone."""
+        with self._connection() as link, link.transaction():
+            (location,) = self._open(link, [code])
+            io = file_io(location)
+            metadata = Metadata.read(io, location)
+            files = [(group, new.files) for group, new in joined]
+            change = exchange(io, metadata, files, self._told())
+            if change is not None:
+                writes = [(new.write_number, new.rows) for _, new in joined]
+                commit = _commit(code, metadata, stage(io, metadata, change), change, writes)
+                LakeCalls(link).commit_tables(self.run.module_instance_id, [commit])
+        return change is not None
+
     # Rollback -----------------------------------------------------------------------------------
 
     def undo(
@@ -517,6 +525,15 @@ class LakeRun:
             self._calls.record_folder_removal(
                 row.module_instance_id, row.write_number, row.table_code
             )
+
+
+def insert_column(control: Control, table: LakeTable) -> str:
+    """Return the insert instance column of a table, as its Modules name it."""
+    rows = control.lake.report(LakeTablesRow, table_code=table.code)
+    codes = [code for row in rows for code in row.module_codes or []]
+    names = [control.module_definition(code).insert_instance_column for code in codes]
+    held = set(table.metadata.schema.column_names)
+    return next((name for name in names if name in held), INSERT_INSTANCE)
 
 
 @dataclass(frozen=True, slots=True)

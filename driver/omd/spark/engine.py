@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from omd.control.run import EngineBlock, LoadWindow, ModuleRun
     from omd.delivery.rows import DeliveryConstraintsRow
     from omd.delivery.run import DeliveryRun
+    from omd.lake.compaction import Group
+    from omd.lake.run import LakeTable, Rewritten
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
@@ -96,6 +98,14 @@ class SparkEngine:
         from omd.spark.tables import roll_back
 
         roll_back(run, instances)
+
+    def join_files(
+        self, run: ModuleRun, session: SparkSession, table: LakeTable, column: str, group: Group
+    ) -> Rewritten:
+        """See `omd.spark.tables.join`."""
+        from omd.spark.tables import join
+
+        return join(run, session, table, column, group)
 
     def window(self, run: ModuleRun, table: str) -> LoadWindow:
         """See `omd.lake.run.window`."""

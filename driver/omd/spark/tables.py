@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.errors import CallerError, NoRollbackExecutor
+from omd.lake.errors import LakeTableUnreadable
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
 from omd.lake.plan import plan_read
-from omd.lake.run import LakeRun, LakeTable, Rewritten
+from omd.lake.run import LakeRun, LakeTable, Rewritten, insert_column
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
 from omd.spark import history
-from omd.spark.names import quote
+from omd.spark.names import parts, quote
 from omd.spark.parquet import fitting, partition_value, read_files, write_files
 from omd.spark.types import UnsupportedType
 from omd.spark.writer import MAY_LACK
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.control.run import EngineBlock, ModuleRun
+    from omd.lake.compaction import Group
     from omd.lake.plan import Plan
     from omd.lake.undo import Undo
 
-__all__ = ["lake_run", "read", "roll_back", "write"]
+__all__ = ["join", "lake_run", "read", "roll_back", "write"]
+
+_LARGE = 256 * 1024 * 1024
+_NATIVE = "spark.sql.catalog.omd"
 
 
 def lake_run(run: Any) -> LakeRun:
@@ -170,6 +175,25 @@ def _repaired(
     return columns.repaired(_read(spark, table, undo.mixed), touched, array, reach)
 
 
+# Maintenance --------------------------------------------------------------------------------------
+
+
+def join(
+    run: ModuleRun, spark: SparkSession, table: LakeTable, column: str, group: Group
+) -> Rewritten:
+    """Write the rows of small files into few larger ones, those of each run together."""
+    number = -(-group.bytes // _LARGE)
+    rows = _read(spark, table, group.files)
+    if group.sequence_number is None:
+        rows = rows.repartitionByRange(number, F.col(quote(column))).sortWithinPartitions(
+            F.col(quote(column))
+        )
+    else:
+        rows = rows.coalesce(number)
+    fit = fitting(rows, spark_schema(table.metadata.schema), table.code, frozenset())
+    return Rewritten(*_put(lake_run(run), table, fit))
+
+
 # Read ---------------------------------------------------------------------------------------------
 
 
@@ -196,12 +220,28 @@ def read(
     if window:
         return _read_window(run, lake, spark, code, columns)
     table, snapshot = lake.held(code, as_of)
-    plan = plan_read(table.io, table.metadata, snapshot)
+    try:
+        plan = plan_read(table.io, table.metadata, snapshot)
+    except LakeTableUnreadable:
+        if spark.conf.get(_NATIVE, None) is None:
+            raise
+        return _read_native(spark, table, snapshot, columns)
     files = plan.files
     pending = lake.staged(table.code) if as_of is None else None
     if pending is not None:
         files = pending.over(files)
     return _selected(spark, plan, files, columns)
+
+
+def _read_native(
+    spark: SparkSession, table: LakeTable, snapshot: Any, columns: Sequence[str] | None
+) -> DataFrame:
+    """Read a table through the native jar of its format, which knows all its features."""
+    reader = spark.read.format("iceberg")
+    if snapshot is not None:
+        reader = reader.option("snapshot-id", str(snapshot["snapshot-id"]))
+    rows = reader.table(".".join(["omd", *map(quote, parts(table.code))]))
+    return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
 
 
 def _selected(
@@ -228,7 +268,7 @@ def _read_window(
     if span is None:
         raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
     table, snapshot, instances = lake.in_window(code, span)
-    column = lake.insert_column(table)
+    column = insert_column(run.control, table)
     plan = plan_read(table.io, table.metadata, snapshot, instances=(column, instances))
     rows = _selected(spark, plan, plan.files, None).where(F.col(quote(column)).isin(instances))
     return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
