@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyiceberg.table import StaticTable
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 import omd
 from omd.errors import CallerError

@@ -839,9 +839,10 @@ class ModuleRun(EngineBlock):
         statements = [text for text in told if not text.startswith(_UNDO)]
         if statements or not told:
             self._execute_rollback(statements)
-        if len(statements) < len(told):
+        undone = [text for text in told if text.startswith(_UNDO)]
+        if undone:
             # It is confirmed in the transaction that takes the rows back.
-            self._engine.roll_back_tables(self, self.instance_array)
+            self._engine.roll_back_tables(self, undone)
         else:
             self.control.confirm_rollback(self.module_instance_id)
 

@@ -20,7 +20,7 @@ from omd.lake.compaction import groups, runs_of
 from omd.lake.files import file_io, filesystem, remove_folder
 from omd.lake.metadata import Metadata
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
-from omd.lake.run import LakeRun, insert_column
+from omd.lake.run import LakeRun, module_of
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Done", "maintain"]
 
 MODULE = "omd_lake_maintain"
+
+INSERT_INSTANCE = "omd_insert_module_instance_id"
 
 _SETTLED = timedelta(days=30)
 
@@ -160,7 +162,8 @@ def _expire(control: Control, instance: int | None, code: str, keep: timedelta) 
 def _compact(control: Control, run: ModuleRun | None, code: str) -> Iterable[Done]:
     """Join the small files of a table, and exchange them in one commit."""
     table = LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
-    column = insert_column(control, table)
+    module = module_of(control, code)
+    column = INSERT_INSTANCE if module is None else module.insert_instance_column
     if column not in table.metadata.schema.column_names:
         return
     runs = runs_of(table.io, table.metadata, column)

@@ -35,18 +35,21 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
     from omd.control.room import Control
+    from omd.control.rows import ModuleDefinitionRow
     from omd.control.run import LoadWindow, ModuleRun
     from omd.lake.rows import FindTableRow
 
-__all__ = ["LakeRun", "LakeTable", "Rewritten", "insert_column"]
+__all__ = ["LakeRun", "LakeTable", "Rewritten", "module_of"]
 
 _log = logging.getLogger("omd.lake")
 
 _ATTEMPTS = 3
-_PATIENCE = {"idle_in_transaction_session_timeout": "2min", "lock_timeout": "5min"}
+_SETTINGS = {
+    "default_transaction_isolation": "read committed",
+    "idle_in_transaction_session_timeout": "2min",
+    "lock_timeout": "5min",
+}
 _MODULE = "omd.module-code"
-
-INSERT_INSTANCE = "omd_insert_module_instance_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,12 @@ class LakeRun:
             code, span.start_value, span.start_id, span.end_value, span.end_id
         )
         return table, snapshot, [row.module_instance_id for row in found]
+
+    def module_of(self, table: LakeTable) -> ModuleDefinitionRow:
+        """Return the Module that loads a table; that of this run where none is registered."""
+        if table.code == self.run.module.table_code:
+            return self.run.module
+        return module_of(self.run.control, table.code) or self.run.module
 
     def held(self, code: str, as_of: datetime | int | None) -> tuple[LakeTable, Any]:
         """Return a table, and its snapshot, of the moment at which this run reads everything.
@@ -372,7 +381,7 @@ class LakeRun:
     @contextmanager
     def _connection(self) -> Iterator[Link]:
         with self.run.control.long_call() as link:
-            link.set(**_PATIENCE)
+            link.set(**_SETTINGS)
             yield link
 
     def exchange(self, code: str, joined: Sequence[tuple[Group, Rewritten]]) -> bool:
@@ -414,6 +423,10 @@ class LakeRun:
         by_table: dict[str, list[LakeCommitsRow]] = {}
         for row in done:
             by_table.setdefault(row.table_code, []).append(row)
+        for code in list(by_table):
+            found = self._calls.find_table(code, table_format_code="ICEBERG")
+            if found.metadata_location is None:
+                _log.info("%s was dropped: nothing to take back", by_table.pop(code)[0].table_code)
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
                 rewritten = self._rewritten(by_table, instances, rewrite)
@@ -497,10 +510,11 @@ class LakeRun:
     def _plan(
         self, table: LakeTable, commits: Sequence[LakeCommitsRow], instances: Sequence[int]
     ) -> Undo:
+        module = self.module_of(table)
         return plan_undo(
             table.io,
             table.metadata,
-            self.run.module.insert_instance_column,
+            module.insert_instance_column,
             instances,
             since=min(commit.sequence_number for commit in commits),
             overwrites=[
@@ -509,7 +523,7 @@ class LakeRun:
                 if commit.operation == "OVERWRITE" and commit.snapshot_id is not None
             ],
             is_history=any(commit.operation == "HISTORY" for commit in commits),
-            update_column=self.run.module.update_instance_column,
+            update_column=module.update_instance_column,
         )
 
     def _tell_expired(self, code: str, number: int) -> None:
@@ -527,13 +541,11 @@ class LakeRun:
             )
 
 
-def insert_column(control: Control, table: LakeTable) -> str:
-    """Return the insert instance column of a table, as its Modules name it."""
-    rows = control.lake.report(LakeTablesRow, table_code=table.code)
+def module_of(control: Control, code: str) -> ModuleDefinitionRow | None:
+    """Return a Module that loads a table; None if there is none."""
+    rows = control.lake.report(LakeTablesRow, table_code=code)
     codes = [code for row in rows for code in row.module_codes or []]
-    names = [control.module_definition(code).insert_instance_column for code in codes]
-    held = set(table.metadata.schema.column_names)
-    return next((name for name in names if name in held), INSERT_INSTANCE)
+    return control.module_definition(codes[0]) if codes else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,11 +93,11 @@ class SparkEngine:
 
         execute_rollback(session, statement)
 
-    def roll_back_tables(self, run: ModuleRun, instances: Sequence[int]) -> None:
+    def roll_back_tables(self, run: ModuleRun, statements: Sequence[str]) -> None:
         """See `omd.spark.tables.roll_back`."""
         from omd.spark.tables import roll_back
 
-        roll_back(run, instances)
+        roll_back(run, statements)
 
     def join_files(
         self, run: ModuleRun, session: SparkSession, table: LakeTable, column: str, group: Group

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -11,7 +12,7 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
 from omd.lake.plan import plan_read
-from omd.lake.run import LakeRun, LakeTable, Rewritten, insert_column
+from omd.lake.run import LakeRun, LakeTable, Rewritten
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
 from omd.spark import history
 from omd.spark.names import parts, quote
@@ -33,15 +34,19 @@ if TYPE_CHECKING:
 
 __all__ = ["join", "lake_run", "read", "roll_back", "write"]
 
+_MODES = ("append", "overwrite", "history")
 _LARGE = 256 * 1024 * 1024
 _NATIVE = "spark.sql.catalog.omd"
+
+_lock = threading.Lock()
 
 
 def lake_run(run: Any) -> LakeRun:
     """Return the lake tables of a run; they are its own until it ends."""
-    if run.uncommitted is None:
-        run.uncommitted = LakeRun(run)
-    lake: LakeRun = run.uncommitted
+    with _lock:  # several threads of a job may write at the same time
+        if run.uncommitted is None:
+            run.uncommitted = LakeRun(run)
+        lake: LakeRun = run.uncommitted
     return lake
 
 
@@ -62,6 +67,10 @@ def write(
         partition_by: how a missing table is partitioned.
     """
     lake = lake_run(run)
+    if mode not in _MODES:
+        raise CallerError(
+            f"a lake table is not written by {mode!r}", hint=f"Say one of {', '.join(_MODES)}."
+        )
     if mode == "history":
         stamped = history.Columns.of(run.module).opened(stamped)
     try:
@@ -130,9 +139,19 @@ def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFr
 # Rollback -----------------------------------------------------------------------------------------
 
 
-def roll_back(run: ModuleRun, instances: Sequence[int]) -> None:
-    """Take back what runs did to lake tables; Spark is needed only for mixed files."""
+def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
+    """Take back what runs did to lake tables; Spark is needed only for mixed files.
+
+    Args:
+        run: the run that begins.
+        statements: those of its rollback that stand for lake tables; they name the runs.
+    """
     lake = lake_run(run)
+    instances = {
+        int(number)
+        for statement in statements
+        for number in statement.rpartition("array(")[2].rstrip(") ").split(",")
+    }
 
     def rewrite(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten:
         spark = run.spark
@@ -143,20 +162,19 @@ def roll_back(run: ModuleRun, instances: Sequence[int]) -> None:
             )
         run.attach(spark)
         if undo.touched:
-            kept = _repaired(run, lake, spark, table, undo, array)
+            kept = _repaired(lake, spark, table, undo, array)
         else:
-            column = F.col(quote(run.module.insert_instance_column))
+            column = F.col(quote(lake.module_of(table).insert_instance_column))
             kept = _read(spark, table, undo.mixed).where(
                 ~F.coalesce(column.isin(list(array)), F.lit(False))
             )
         fit = fitting(kept, spark_schema(table.metadata.schema), table.code, frozenset())
         return Rewritten(*_put(lake, table, fit))
 
-    lake.undo(instances, rewrite)
+    lake.undo(sorted(instances), rewrite)
 
 
 def _repaired(
-    run: ModuleRun,
     lake: LakeRun,
     spark: SparkSession,
     table: LakeTable,
@@ -164,7 +182,7 @@ def _repaired(
     array: Sequence[int],
 ) -> DataFrame:
     """Return the rows of all files that a history touched, and let these files be rewritten."""
-    columns = history.Columns.of(run.module)
+    columns = history.Columns.of(lake.module_of(table))
     touched = columns.touched(_read(spark, table, undo.touched), array)
     reach = columns.reach(touched)
     if reach is None:
@@ -268,7 +286,7 @@ def _read_window(
     if span is None:
         raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
     table, snapshot, instances = lake.in_window(code, span)
-    column = insert_column(run.control, table)
+    column = lake.module_of(table).insert_instance_column
     plan = plan_read(table.io, table.metadata, snapshot, instances=(column, instances))
     rows = _selected(spark, plan, plan.files, None).where(F.col(quote(column)).isin(instances))
     return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
