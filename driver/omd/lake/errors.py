@@ -10,6 +10,8 @@ __all__ = [
     "FolderInUse",
     "InvalidCommit",
     "LakeConflict",
+    "LakeFilesUnfit",
+    "LakeTableUnreadable",
     "NothingKept",
     "UnknownLakeTable",
     "UnknownNamespace",
@@ -42,3 +44,11 @@ class UnknownNamespace(ConfigurationError, code="OM220"):
 
 class AmbiguousFormat(ConfigurationError, code="OM221"):
     """Modules load the table in several formats."""
+
+
+class LakeFilesUnfit(StateError):
+    """The files that Spark wrote can't become part of the table."""
+
+
+class LakeTableUnreadable(ConfigurationError):
+    """The table uses a feature without which its rows can't be read correctly."""
