@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+TUTORIAL = Path(__file__).parents[2] / "docs/tutorial/decision.md"
 ONE = "id = (SELECT min(id) FROM care.decision)"
 
 
@@ -57,16 +59,17 @@ class TestPlayed:
                 r"\na call +1642\nLEFTOVER +weather +2\nKEY_MISMATCH +weather +585\n",
                 r"✗ january_care +failed(?s:.*)✓ january_care +27,004 decisions in 1,642 calls",
                 r"✓ flight_care +80,789 decisions",
-                (
-                    r"\nrejected records +587 +587 +0\ndecisions +27004 +27004 +0\n"
-                    r"calls of the rules +1642 +1642 +0\n"
-                ),
+                "and the same calls, decisions and rejects",
                 r"a hotel +0 +row 3: delay >= 180 .*, \$nodes\.Sky\.storm true .*: bad weather",
                 r"\ncare\.january .* ✓\nrejected weather +1674 .* ✓\n",
             ),
             strict=True,
         ):
             assert re.search(what, act), act
+        shown = re.findall(r"(?ms)^```text demo\n(.*?)^```$", TUTORIAL.read_text())
+        assert shown
+        for block in shown:
+            assert block in done.stdout
         assert "docs/tutorial/decision.md" in done.stdout
         assert "\033" not in done.stdout  # it is no terminal, so the lines are plain
 
