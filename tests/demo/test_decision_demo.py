@@ -60,7 +60,7 @@ class TestPlayed:
                 r"✗ january_care +failed(?s:.*)✓ january_care +27,004 decisions in 1,642 calls",
                 r"✓ flight_care +80,789 decisions",
                 "and the same calls, decisions and rejects",
-                r"a hotel +0 +row 3: delay >= 180 .*, \$nodes\.Sky\.storm true .*: bad weather",
+                r"DL +269 +ATL +599 +a hotel +0 +row 3\n(?s:.*)row 3: Sky.storm true, delay",
                 r"\ncare\.january .* ✓\nrejected weather +1674 .* ✓\n",
             ),
             strict=True,

@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 
 import omd
 from omd.decision.document import define, read_files
-from omd.decision.explained import read_explanation, rules_hit, tell
+from omd.decision.explained import BY_THE_RULE, read_explanation, results, rules_hit, tell
 from omd.decision.rows import DecisionRulesetListRow
 from omd.demo import files
 from omd.demo.control.proof import table_line
@@ -37,7 +37,6 @@ __all__ = ["QUICK", "YEAR_LONG", "play"]
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 FUNCTION, TABLE = "care_function", "care_table"
 JANUARY, YEAR = "january_care", "flight_care"
-_LATE = 60  # minutes: flights that the complaint is told about
 _HERE = Path(__file__).parent
 _TABLES = {
     "care.flights": "id, month, origin, hour, carrier, flight, dest, distance, delay",
@@ -200,26 +199,19 @@ class _Story:
         found = read_explanation(self.control.decision, YEAR, key)
         [call] = found.calls
         self._say(f"  {tell(found).title}.")
-        params, result = call.params or {}, call.result or {}
-        for line in params["weather"]:
-            self._say(
-                f"  The weather: wind {line['wind_speed']}, visibility {line['visib']} miles."
-            )
+        for line in (call.params or {})["weather"]:
+            told = f"wind {line['wind_speed']:.0f} miles per hour, visibility {line['visib']} miles"
+            self._say(f"  The weather: {told}.")
+        columns = ("carrier", "flight", "dest", "delay", "care", "dollars", BY_THE_RULE)
         self.screen.table(
             [
-                {
-                    "flight": f"{flight['carrier']} {flight['flight']}",
-                    "late": flight["delay"],
-                    "care": care["care"],
-                    "dollars": care["dollars"],
-                    "rule that applied": rule,
-                }
-                for flight, care, (_, rule) in zip(
-                    params["flights"], result["care"], rules_hit(call.trace), strict=True
-                )
-                if (flight["delay"] or 0) >= _LATE
+                {column: decided.get(column) for column in columns}
+                for _, records in results(call, found)
+                for decided in records
+                if decided["care"] != "nothing"
             ]
         )
+        self._say(*(f"  {table}, {rule}" for table, rule in rules_hit(call)))
 
     # What they do -------------------------------------------------------------------------------
 
