@@ -225,7 +225,8 @@ class _Stream:
                 yield segment
 
     def _require_arrivals(self, segment: Segment, last: tuple[str, int, int] | None) -> None:
-        link, arrivals = self._shape.links[segment.place], segment.arrivals
+        link = self._shape.links[segment.place]
+        arrivals: list[int | None] = [*segment.arrivals]
         twice = None if last is None else last[2]
         for place, arrival in enumerate(arrivals):
             if arrival is None:

@@ -43,8 +43,18 @@ class Waiting:
         count: how many wait.
     """
 
-    __slots__ = ("_back", "_back_bytes", "_blocks", "_file", "_front", "_front_bytes", "_limit")
-    __slots__ += ("_next", "_read_at", "count")
+    __slots__ = (
+        "_back",
+        "_back_bytes",
+        "_blocks",
+        "_file",
+        "_front",
+        "_front_bytes",
+        "_limit",
+        "_next",
+        "_read_at",
+        "count",
+    )
 
     def __init__(self, limit: int) -> None:
         self.count = 0
