@@ -52,9 +52,9 @@ counted AS (
 
 SELECT
     c.what,
-    sum(c.in_database) AS in_database,
-    sum(c.on_spark) AS on_spark,
-    sum(abs(c.in_database - c.on_spark)) AS different
+    sum(c.in_database)::bigint AS in_database,
+    sum(c.on_spark)::bigint AS on_spark,
+    sum(abs(c.in_database - c.on_spark))::bigint AS different
 FROM counted AS c
 GROUP BY c.what
 ORDER BY c.what DESC;

@@ -148,7 +148,7 @@ class _Story:
         self.screen.title("3. January, by the function in the database")
         outcome = self._run(JANUARY)
         self._say(
-            f"  {outcome.detail}",
+            textwrap.fill(outcome.detail or "", 90, initial_indent="  ", subsequent_indent="  "),
             "A record that no rule has seen is a loss that somebody must have allowed. So the",
             "stage gets a reject link for the weather:",
         )
