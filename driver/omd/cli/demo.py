@@ -275,10 +275,8 @@ def _next(
     elif "decision" in query:
         yield f"{psql} -c '{query}'", "every run, in SQL"
         key = '{"origin": "JFK", "hour": "2013-01-13T13:00:00+00:00"}'
-        yield (
-            f"{program} decision explain flight_care --key '{key}' --html why.html {told}",
-            "no money",
-        )
+        explain = f"explain flight_care --key '{key}' --html why.html"
+        yield f"{program} decision {explain} {told}", "why there was no money, as a page"
         yield f"{program} decision rejects flight_care {told}", "the weather of no decision"
     elif "dispatch" in query:
         yield f"{psql} -c '{query}'", "every task, in SQL"
