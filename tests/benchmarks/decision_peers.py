@@ -22,8 +22,8 @@ PostgreSQL and its end, against the same function in a job that only counts what
   in a bare loop over the same calls. Bound: 0.7 times as fast.
 
 The peers do not sort the records of a key, as a job must that promises their order. All have the
-same records in Parquet, the same JVM, the same number of partitions, and the settings that suit the
-peers: large Arrow batches, no merging of partitions by the adaptive planner.
+same records in Parquet, the same JVM, the same number of partitions (which the adaptive planner may
+not merge) and the same Arrow batches.
 
 What is compared is measured in turns, ``--rounds`` times; a ratio is that of the medians. It is
 processor time, which other programs of a shared machine disturb least: of the backend in the
@@ -248,7 +248,6 @@ class Bench:
                     "spark.sql.session.timeZone": "UTC",
                     "spark.sql.shuffle.partitions": str(PARTITIONS),
                     "spark.sql.adaptive.coalescePartitions.enabled": "false",
-                    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
                     "spark.local.dir": str(self.folder),
                     "spark.ui.enabled": "false",
                     "spark.log.level": "ERROR",
