@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from omd.decision.errors import (
     RulesetFailed,
 )
 from omd.spark.decision import keys
+from spark.test_faults import Job, kill, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
+
+JOB = Path(__file__).with_name("deciding_job.py")
 
 SCENE = """
     CREATE SCHEMA app;
@@ -280,3 +284,40 @@ def test_a_window_moves_on_spark_too(
     assert (done.detail, done.rows_input) == (None, 50)
     done = control.decision.run("s", spark=spark, links=links)
     assert (done.detail, done.rows_input) == (None, 50)
+
+
+@pytest.mark.slow
+def test_executors_that_are_killed_change_no_answer(
+    room: Room, control: omd.Control, conn: Any, dsn: str
+) -> None:
+    stage = document(batch_size=1, wave="w", b={"array": False}, keep="TRACE")
+    room.define(stage)
+    there = control.decision.run("s")
+    # Calls wait for the lock 1, and writes for the lock 2.
+    conn.execute(
+        "CREATE FUNCTION app.waits(p jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$ BEGIN"
+        " PERFORM pg_advisory_xact_lock_shared(1); RETURN p; END $$;"
+        " CREATE FUNCTION app.write() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " PERFORM pg_advisory_xact_lock_shared(2); RETURN NULL; END $$;"
+        " CREATE TRIGGER write AFTER INSERT ON app.out EXECUTE FUNCTION app.write();"
+        " SELECT pg_advisory_lock(1), pg_advisory_lock(2)"
+    )
+    room.ruleset({"ruleset": "waits", "kind": "FUNCTION", "content": "app.waits"})
+    room.define({**stage, "ruleset": "waits"})
+    job = Job("local-cluster[2,1,1024]", JOB)
+    try:
+        job.write(dsn)
+        for lock in (1, 2):
+            until(
+                conn,
+                "SELECT count(*) > 0 AS yes FROM pg_locks"
+                f" WHERE NOT granted AND locktype = 'advisory' AND objid = {lock}",
+            )
+            for process in job.executors():
+                kill(process)
+            conn.execute("SELECT pg_advisory_unlock(%s)", [lock])
+        told = job.answer()
+    finally:
+        job.close()
+    assert told.startswith("S "), told
+    assert kept(room, int(told[2:])) == kept(room, there.module_instance_id)
