@@ -65,9 +65,12 @@ def answers_of(
     return answers
 
 
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
 def _json_of(answer: Any) -> str:
     try:
-        text = json.dumps(answer, allow_nan=False)
+        text = _encode(answer)
     except (TypeError, ValueError) as error:
         raise NoJson(f"the answer is no JSON: {error}") from error
     if "\\u0000" in text and "\0" in _texts(answer):
