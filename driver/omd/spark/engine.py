@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from omd._core.engines import Engine
     from omd.control.run import EngineBlock, LoadWindow, ModuleRun
+    from omd.control.run import EngineBlock, ModuleRun
+    from omd.decision.block import StageRun
     from omd.delivery.rows import DeliveryConstraintsRow
     from omd.delivery.run import DeliveryRun
     from omd.facts.export import ExportRun
@@ -161,6 +163,12 @@ class SparkEngine:
         from omd.spark.lineage import transform
 
         transform(run)
+
+    def decide(self, run: StageRun) -> None:
+        """See `omd.spark.decision.run.decide`."""
+        from omd.spark.decision.run import decide
+
+        decide(run)
 
     def compile_checks(
         self,
