@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from omd._core.engines import Engine
     from omd.control.run import EngineBlock, LoadWindow, ModuleRun
-    from omd.control.run import EngineBlock, ModuleRun
     from omd.decision.block import StageRun
     from omd.delivery.rows import DeliveryConstraintsRow
     from omd.delivery.run import DeliveryRun
