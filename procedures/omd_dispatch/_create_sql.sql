@@ -110,10 +110,7 @@ BEGIN
         $sql$,
         omd_dispatch._model_table(p_family_code, p_old_type IS NULL),
         v_values,
-        CASE
-            WHEN v_has_key THEN omd_dispatch._key_sql(p_family_code, '($4).task_type', '$5')
-            ELSE 'NULL::text'
-        END,
+        omd_dispatch._key_sql(p_family_code, '($4).task_type', '$5'),
         omd_dispatch._criteria_sql(p_family_code, TRUE),
         CASE WHEN p_old_type IS NULL THEN v_columns || ', partition_code' ELSE '' END,
         CASE WHEN p_old_type IS NULL THEN v_columns || ', $6' ELSE '' END,

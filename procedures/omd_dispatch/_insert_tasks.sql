@@ -23,8 +23,8 @@ SET jit = off
 AS $insert_tasks$
 DECLARE
     v_conf record;
-    v_names jsonb := '{}';
-    v_key_criteria text[] := '{}';
+    v_names jsonb := '{}'::jsonb;
+    v_key_criteria text[] := '{}'::text[];
     v_statement text;
     v_left integer[];
     v_n integer;

@@ -32,7 +32,6 @@ DECLARE
     v_member record;
     v_now timestamptz := clock_timestamp();
     v_left integer := p_limit;
-    v_marks integer := 1000;
     v_memory jsonb;
     v_told jsonb;
     v_known jsonb;
@@ -42,8 +41,10 @@ DECLARE
     v_full text;
     v_shares integer[];
     v_members integer;
-    v_held integer;
-    v_is_held boolean;
+    v_token bigint;
+    v_rows integer;
+    v_before integer;
+    v_marked integer := 0;
 BEGIN
     PERFORM omd.require_read_committed();
     IF p_limit IS NULL THEN
@@ -90,6 +91,8 @@ BEGIN
         );
     END IF;
 
+    -- A function that returns rows has no other way to tell how many tasks it has only marked.
+    PERFORM set_config('omd_dispatch.marked', '0', TRUE);
     LOOP
         v_lanes := '[]';
         FOR v_lane IN
@@ -117,41 +120,39 @@ BEGIN
                 v_full := v_lane.family_code || ' ' || v_lane.lane;
                 CONTINUE;
             END IF;
-            claim_token := coalesce(claim_token, nextval('omd_dispatch.claim_token'));
-            family_code := v_lane.family_code;
-            priority := v_lane.priority::integer;
+            v_token := coalesce(v_token, nextval('omd_dispatch.claim_token'));
             FOREACH v_members IN ARRAY v_shares LOOP
                 LOOP
-                    v_held := 0;
-                    FOR task_id, task_type, criteria, payload, execution_time, attempt,
-                        partition_code, v_is_held IN
-                        SELECT c.* FROM omd_dispatch._claim_lane(
-                            v_lane.family_code, v_lane.lane, v_lane.priority,
-                            CASE WHEN v_lane.is_guarded THEN least(v_free, v_marks) ELSE v_free END,
-                            p_backend_id, claim_token, v_member.position, v_members, v_now,
-                            v_lane.execution_time, v_lane.is_guarded
-                        ) AS c
-                    LOOP
-                        IF v_is_held THEN
-                            v_held := v_held + 1;
-                        ELSE
-                            IF v_left = p_limit THEN
-                                PERFORM omd_dispatch._hold_backend(p_backend_id);
-                            END IF;
-                            v_free := v_free - 1;
-                            v_left := v_left - 1;
-                            RETURN NEXT;
-                        END IF;
-                    END LOOP;
-                    v_marks := v_marks - v_held;
+                    v_before := v_marked;
+                    RETURN QUERY
+                    SELECT
+                        c.task_id, v_lane.family_code, c.task_type, c.criteria, c.payload,
+                        c.execution_time, v_lane.priority::integer, c.attempt, v_token,
+                        c.partition_code
+                    FROM omd_dispatch._claim_lane(
+                        v_lane.family_code, v_lane.lane, v_lane.priority,
+                        CASE
+                            WHEN v_lane.is_guarded THEN least(v_free, 1000 - v_marked) ELSE v_free
+                        END,
+                        p_backend_id, v_token, v_member.position, v_members, v_now,
+                        v_lane.execution_time, v_lane.is_guarded
+                    ) AS c
+                    WHERE NOT c.is_held;
+                    GET DIAGNOSTICS v_rows = ROW_COUNT;
+                    IF v_rows > 0 AND v_left = p_limit THEN
+                        PERFORM omd_dispatch._hold_backend(p_backend_id);
+                    END IF;
+                    v_free := v_free - v_rows;
+                    v_left := v_left - v_rows;
+                    v_marked := current_setting('omd_dispatch.marked')::integer;
                     -- Tasks that were only marked leave room for others.
-                    EXIT WHEN v_held = 0 OR v_free = 0 OR v_marks <= 0;
+                    EXIT WHEN v_marked = v_before OR v_marked >= 1000 OR v_free = 0;
                 END LOOP;
                 EXIT WHEN v_free = 0;
             END LOOP;
-            EXIT WHEN v_marks <= 0;
+            EXIT WHEN v_marked >= 1000;
         END LOOP;
-        EXIT WHEN v_left = 0 OR v_marks <= 0 OR v_known IS NULL OR v_told IS NOT NULL;
+        EXIT WHEN v_left = 0 OR v_marked >= 1000 OR v_known IS NULL OR v_told IS NOT NULL;
         v_known := NULL;
         v_memory := v_memory || jsonb_build_object('looked_at', v_now);
     END LOOP;

@@ -306,21 +306,19 @@ def test_a_claim_looks_where_new_tasks_were_told_and_writes_only_if_it_finds_som
     room: Room, another: Callable[..., Room]
 ) -> None:
     """A single task is told with its family and priority; all else with the group alone."""
-    listener = another().conn
-    listener.execute("LISTEN omd_dispatch")
     room.family()
     room.family("G")
     room.type("U", max_running=1)
     room.member()
     room.create("seen in other ways")
+    listener = another().conn
+    listener.execute("LISTEN omd_dispatch")
     told = {
         "WORKER F 5": lambda: room.create("a"),
         "WORKER F 2": lambda: room.create("b", priority=2),
         "WORKER G 5": lambda: room.create("g", family_code="G"),
         "WORKER": lambda: room.create("u", task_type="U"),
     }
-    for _ in listener.notifies(timeout=0):
-        pass
     for payload, create in told.items():
         create()
         assert [n.payload for n in listener.notifies(timeout=9, stop_after=1)] == [payload]
