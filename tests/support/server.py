@@ -4,6 +4,8 @@ OMD_TEST_PG   is 15 (Debian's), 16 or 18 (embedded; 18 is the default). The suit
               the server.
 OMD_TEST_DSN  names a running server to use instead, as a superuser. Databases are created and
               dropped in it.
+TMPDIR        is where servers, Spark and tests write; by default memory, if there is enough. A
+              database of a test is made there several times faster than on a disk.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 GIVEN_DSN = os.environ.get("OMD_TEST_DSN")
 VERSION = int(os.environ.get("OMD_TEST_PG", embedded.DEFAULT_VERSION))
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
+MEMORY = Path("/dev/shm")
+ENOUGH = 8 * 2**30  # bytes
 SETTINGS = {
     "autovacuum": "off",  # plans must not depend on when it last came by
     "fsync": "off",
@@ -55,6 +59,10 @@ def pytest_configure() -> None:
         for name in [name for name in os.environ if name.startswith("PG")]:
             del os.environ[name]
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH:
+        os.environ.setdefault("TMPDIR", str(MEMORY))
+        tempfile.tempdir = None  # it is found anew
+    os.environ.setdefault("SPARK_LOCAL_DIRS", tempfile.gettempdir())
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns about an unused folder
