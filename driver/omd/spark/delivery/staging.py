@@ -677,8 +677,9 @@ class _Csv(_Reader):
         parsed = lines.where(kept).select(
             "value", FROM, F.from_csv(line, f"{fields}, bad string", said).alias("_s")
         )
-        # A line of blanks is no row, but only one that can't be read needs the look.
-        return parsed.where(~is_corrupt | (F.trim(line) != "")).select(
+        # A line of blanks that can't be read is no row. Spark filters first, by a parse of its own:
+        # only blanks must need it.
+        return parsed.where((F.trim(line) != "") | ~is_corrupt).select(
             F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW),
             FROM,
             (is_corrupt | is_torn | ~fits).alias(BAD),
