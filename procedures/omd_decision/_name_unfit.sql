@@ -1,4 +1,5 @@
--- A statement that writes all calls does not tell which one does not fit.
+-- A statement that writes all calls does not tell which one does not fit. The table is made by the
+-- session, so it is looked up.
 
 CREATE OR REPLACE FUNCTION omd_decision._name_unfit(
     p_definition jsonb,
@@ -6,28 +7,28 @@ CREATE OR REPLACE FUNCTION omd_decision._name_unfit(
 )
 RETURNS void
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $name_unfit$
 DECLARE
-    v_call record;
+    v_call jsonb;
+    v_result jsonb;
 BEGIN
-    FOR v_call IN
-        EXECUTE 'SELECT c.* FROM pg_temp.omd_called AS c WHERE c.link IS NULL'
+    FOR v_call, v_result IN
+        EXECUTE format(
+            'SELECT jsonb_build_object(''wave'', c.wave, ''key'', c.key, ''cycle_no'', c.cycle_no,'
+            ' ''invocation_no'', c.invocation_no), c.result FROM %s AS c WHERE c.link IS NULL',
+            to_regclass('pg_temp.omd_called')
+        )
     LOOP
         PERFORM omd_decision._require_fit(
             p_definition,
-            jsonb_build_object(
-                'stage_code', p_definition -> 'stage',
-                'ruleset_code', p_ruleset_code,
-                'wave', v_call.wave,
-                'key', v_call.key,
-                'cycle_no', v_call.cycle_no,
-                'invocation_no', v_call.invocation_no
+            v_call || jsonb_build_object(
+                'stage_code', p_definition -> 'stage', 'ruleset_code', p_ruleset_code
             ),
-            v_call.result
+            v_result
         );
     END LOOP;
 END

@@ -17,6 +17,7 @@ import pytest
 from decision.cases import random_case
 from decision.model import Call, EmptyBufferLink, Link, Reject, Stage
 from decision.sort_keys import sort_key
+from omd.decision.rules import NoJson, answers_of
 from omd.spark.decision import operator, waiting
 from omd.spark.decision.operator import RECORDS, Buffers, LinkShape, Shape, decided
 
@@ -292,6 +293,29 @@ def one_by_one(rows: list[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(
             [pa.array([v], f.type) for v, f in zip(row, RECORDS, strict=True)], schema=RECORDS
         )
+
+
+def test_a_model_tells_which_rules_were_hit_when_it_is_asked() -> None:
+    model = {
+        "nodes": [
+            {"id": "i", "name": "in", "type": "inputNode"},
+            {"id": "o", "name": "out", "type": "outputNode"},
+        ],
+        "edges": [{"id": "e", "sourceId": "i", "targetId": "o", "type": "edge"}],
+    }
+    ((result, trace),) = answers_of("JDM", model, with_trace=True)(['{"a": [1]}'])
+    assert json.loads(result) == {"a": [1]}
+    assert json.loads(trace or "").keys() == {"i", "o"}
+    assert answers_of("JDM", model)(['{"a": 2}']) == [('{"a": 2}', None)]
+
+
+def test_an_answer_that_postgresql_has_no_json_for_is_refused() -> None:
+    answers = answers_of("PYTHON", "copy:deepcopy")
+    for given in ("NaN", '["\\u0000"]'):
+        with pytest.raises(NoJson):
+            answers([given])
+    given = json.dumps("\\u0000")  # six characters
+    assert answers([given]) == [(given, None)]
 
 
 def test_a_ruleset_that_fails_is_told_with_its_first_call() -> None:

@@ -30,7 +30,7 @@ from pyspark.sql.types import (
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-__all__ = ["family_of", "json_of", "sort_key"]
+__all__ = ["family_of", "json_of", "named", "sort_key"]
 
 _FAMILIES: dict[type[DataType], str] = {
     BooleanType: "boolean",
@@ -45,6 +45,11 @@ _FAMILIES: dict[type[DataType], str] = {
 }
 _EPOCH = 946_684_800_000_000  # 2000-01-01 in microseconds since 1970
 _DAY = 86_400_000_000
+
+
+def named(name: str) -> Column:
+    """Return the column of a name, whatever characters it has."""
+    return F.col("`{}`".format(name.replace("`", "``")))
 
 
 def family_of(type_: DataType) -> str | None:
@@ -94,7 +99,7 @@ def _micros(column: Column) -> Column:
 
 def json_of(names: dict[str, DataType]) -> Column:
     """Return columns as the JSON that the database makes of such a row."""
-    fields = [_plain(F.col(f"`{name}`"), type_).alias(name) for name, type_ in names.items()]
+    fields = [_plain(named(name), type_).alias(name) for name, type_ in names.items()]
     return F.to_json(F.struct(*fields), {"ignoreNullFields": "false"})
 
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.spark.decision.keys import family_of, json_of, sort_key
+from omd.spark.decision.keys import family_of, json_of, named, sort_key
 from omd.spark.decision.operator import Buffers, LinkShape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from omd.decision.block import StageRun
 
@@ -77,7 +77,7 @@ class Links:
             size: the batch size that is used.
         """
         frames = [self._frame(source) for source in self._sources if not source.is_buffer]
-        records: DataFrame = reduce(DataFrame.union, frames)
+        records = reduce(lambda one, other: one.union(other), frames)
         if self.is_key:
             return records
         # A batch is the key: the position of a record in its wave and link, by the batch size.
@@ -106,8 +106,8 @@ class Links:
                 "record",
                 F.row_number().over(order).alias("place"),
             )
-            rows = counted.where(F.col("place") <= most + 1).orderBy("wave_key", "place").collect()
-            for row in rows:
+            rows = counted.where(F.col("place") <= most + 1).collect()
+            for row in sorted(rows, key=lambda row: row.place):
                 found.setdefault((link.number, row.wave_key), []).append((row.arrival, row.record))
         for place, records in found.items():
             link = next(s.shape for s in sources if s.shape.number == place[0])
@@ -161,12 +161,12 @@ class Links:
                 continue
             self.run.refuse("OM289", link=shape.name, problem=problem)
         if "window" in self.definition and not link["buffer"]:
-            frame = self._within(frame, F.col(f"`{self.definition['window']['column']}`"))
+            frame = self._within(frame, named(self.definition["window"]["column"]))
         record = json_of(types)
-        columns = [F.col(f"`{name}`").alias(f"c{n}") for n, name in enumerate(families)]
+        columns = [named(name).alias(f"c{n}") for n, name in enumerate(families)]
         frame = frame.select(
             *columns,
-            F.col(f"`{link['arrival']}`").cast("long").alias("arrival"),
+            named(link["arrival"]).cast("long").alias("arrival"),
             record.alias("record"),
         )
         return _Source(shape, link["buffer"], frame, families)

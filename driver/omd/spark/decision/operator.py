@@ -291,6 +291,7 @@ class _Operator:
         self._calls: list[tuple[Any, ...]] = []
         self._out: dict[str, list[tuple[Any, ...]]] = {kind: [] for kind in _COLUMNS}
         self._out_count = 0
+        self._out_bytes = 0
 
     def run(self) -> Iterator[pa.RecordBatch]:
         shape = self._shape
@@ -539,6 +540,8 @@ class _Operator:
             while len(batch) < shape.size and (heads[0].count or self._read(heads)):
                 if heads[0].count:
                     batch.append(heads[0].pop())
+                    if len(batch) > shape.most:
+                        raise self._batch_too_large(0, batch)
             if not batch:
                 break
             high = batch[-1][0]
@@ -570,8 +573,6 @@ class _Operator:
         shape = self._shape
         keys, high = {sort_key for sort_key, _, _ in batch}, batch[-1][0]
         taken: list[list[tuple[str, int, str]]] = [batch]
-        if len(batch) > shape.most:
-            raise self._batch_too_large(0, batch)
         for place in range(1, len(shape.links)):
             found: list[tuple[str, int, str]] = []
             while not (found and place in self._singles):
@@ -718,16 +719,17 @@ class _Operator:
             None if code else shape.links[place if cause is None else cause].number,
             None if code else bound_key or sort_key,
         )
-        yield from self._put(REJECT, row)
+        yield from self._put(REJECT, row, len(record))
 
-    def _put(self, kind: str, row: tuple[Any, ...]) -> Iterator[pa.RecordBatch]:
+    def _put(self, kind: str, row: tuple[Any, ...], size: int = 0) -> Iterator[pa.RecordBatch]:
         self._out[kind].append(row)
         self._out_count += 1
-        if self._out_count >= _ROWS:
+        self._out_bytes += size
+        if self._out_count >= _ROWS or self._out_bytes >= _CALL_BYTES:
             yield from self._flush()
 
     def _flush(self) -> Iterator[pa.RecordBatch]:
-        self._out_count = 0
+        self._out_count = self._out_bytes = 0
         for kind, rows in self._out.items():
             if rows:
                 self._out[kind] = []

@@ -21,7 +21,7 @@ from omd.spark.decision.operator import RESULTS, Shape
 from omd.spark.decision.rules import Rules
 from omd.spark.job import write_table
 from omd.spark.relation import Relation
-from omd.spark.sessions import active, register
+from omd.spark.sessions import register
 from omd.spark.types import Described, column_type
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from omd.decision.block import StageRun
 
 __all__ = ["decide", "operator_of", "results_of"]
+
+_PARTITIONS = "spark.sql.shuffle.partitions"
 
 # The columns of the temporary table that omd_decision.write_calls reads.
 _CALLED = {
@@ -61,8 +63,7 @@ def decide(run: StageRun) -> None:
     assert spark is not None  # noqa: S101 - the block has started one
     register(spark, run.dsn)
     run.attach(spark)
-    with active(spark):
-        _Job(run).work()
+    _Job(run).work()
 
 
 def operator_of(
@@ -88,13 +89,16 @@ def results_of(
         records: in the columns of `RECORDS`.
         shape: the stage.
         rules: the ruleset.
-        parallelism: into how many partitions they are cut; by default as the session does.
+        parallelism: into how many partitions they are cut; by default as many as the session has
+            for a shuffle, since the rules may cost more than the bytes tell.
     """
     # A batch that crosses keys needs all of its wave.
     by = "wave_key" if shape.is_key and shape.size > 1 else "sort_key"
-    cut = records.repartition(by) if parallelism is None else records.repartition(parallelism, by)
-    return cut.sortWithinPartitions("sort_key", "link", "arrival").mapInArrow(
-        operator_of(shape, rules), from_arrow_schema(RESULTS)
+    number = parallelism or int(records.sparkSession.conf.get(_PARTITIONS) or 1)
+    return (
+        records.repartition(number, by)
+        .sortWithinPartitions("sort_key", "link", "arrival")
+        .mapInArrow(operator_of(shape, rules), from_arrow_schema(RESULTS))
     )
 
 
@@ -187,9 +191,12 @@ class _Job:
         kind = F.col("kind")
         failure = F.struct("sort_key", "code", "params")
         names = ("rows", "attempts", "cycles", "invocations", "rejects")
+        waves: Column = F.count_if(kind == op.WAVE).cast("boolean").cast("long")
+        if self.shape.wave is not None:
+            waves = F.count_distinct(F.when(kind == op.WAVE, F.col("wave_key")))
         row = results.agg(
             F.min(F.when(kind == op.ERROR, failure)).alias("failure"),
-            F.count_distinct(F.when(kind == op.WAVE, F.col("wave_key"))).alias("waves"),
+            waves.alias("waves"),
             *(F.sum(name).alias(name) for name in names),
         ).first()
         assert row is not None  # noqa: S101 - an aggregate has a row
