@@ -234,7 +234,7 @@ def test_the_sort_key_is_one_text_in_postgresql_in_spark_and_in_the_rules(
 
 
 def test_a_run_on_spark_that_fails_says_why_and_its_rows_are_rolled_back(
-    room: Room, control: omd.Control, spark: SparkSession, dsn: str
+    room: Room, control: omd.Control, spark: SparkSession, dsn: str, omd_here: Any
 ) -> None:
     failing = {"ruleset": "p", "kind": "PYTHON", "content": "math:sqrt"}
     room.ruleset(failing)
@@ -269,7 +269,9 @@ def test_a_run_on_spark_that_fails_says_why_and_its_rows_are_rolled_back(
         assert text in str(done.error)
         assert done.detail is not None
     room.define(document())
-    assert control.decision.run("s", spark=spark).succeeded
+    told = omd_here("decision", "run", "s", "--engine", "SPARK", dsn=dsn)
+    assert told.returncode == 0
+    assert "rolled back Module Instances" in told.stderr
     assert room.one("SELECT count(DISTINCT omd_insert_module_instance_id) FROM app.out") == 1
 
 

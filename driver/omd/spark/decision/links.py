@@ -106,8 +106,8 @@ class Links:
                 "record",
                 F.row_number().over(order).alias("place"),
             )
-            rows = counted.where(F.col("place") <= most + 1).orderBy("wave_key", "place").collect()
-            for row in rows:
+            rows = counted.where(F.col("place") <= most + 1).collect()
+            for row in sorted(rows, key=lambda row: row.place):
                 found.setdefault((link.number, row.wave_key), []).append((row.arrival, row.record))
         for place, records in found.items():
             link = next(s.shape for s in sources if s.shape.number == place[0])

@@ -187,9 +187,12 @@ class _Job:
         kind = F.col("kind")
         failure = F.struct("sort_key", "code", "params")
         names = ("rows", "attempts", "cycles", "invocations", "rejects")
+        waves: Column = F.count_if(kind == op.WAVE).cast("boolean").cast("long")
+        if self.shape.wave is not None:
+            waves = F.count_distinct(F.when(kind == op.WAVE, F.col("wave_key")))
         row = results.agg(
             F.min(F.when(kind == op.ERROR, failure)).alias("failure"),
-            F.count_distinct(F.when(kind == op.WAVE, F.col("wave_key"))).alias("waves"),
+            waves.alias("waves"),
             *(F.sum(name).alias(name) for name in names),
         ).first()
         assert row is not None  # noqa: S101 - an aggregate has a row
