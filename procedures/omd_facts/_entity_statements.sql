@@ -1,8 +1,8 @@
 -- $1 delivery, $2 T, $3 Module Instance, $4 physical. Each statement is about all rows of the
 -- delta, and of the contexts it reads open rows by their keys alone. The anti join comes before
--- DISTINCT, so that only keys that are new are sorted. What is to be in a table that is empty is not
--- looked up there: the planner could take it for small while it fills. (SELECT $2) keeps it from
--- looking for T among the values that it knows, of which none is so new.
+-- DISTINCT, so that only keys that are new are sorted. What is to be in a table that is empty is
+-- not looked up there: the planner could take it for small while it fills. (SELECT $2) keeps it
+-- from looking for T among the values that it knows, of which none is so new.
 
 CREATE OR REPLACE FUNCTION omd_facts._entity_statements(
     p_entity_id integer
