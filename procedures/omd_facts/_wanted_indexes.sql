@@ -1,5 +1,6 @@
 -- A table that is filled for the first time is indexed after its rows, which takes less time.
--- Closed rows come later, so their indexes are made with the table.
+-- Closed rows come later, so their indexes are made with the table. Of a key as of a moment only the
+-- row that is wanted is fetched, since the index has both ends.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_indexes(
     p_interface_id integer
@@ -48,7 +49,7 @@ BEGIN
         CROSS JOIN (
             VALUES
             ('_now', '_id', TRUE, '(acm_id{own})'),
-            ('_past', '_pid', TRUE, '(acm_id{own}, acm_start_dt)'),
+            ('_past', '_pid', TRUE, '(acm_id{own}, acm_start_dt, acm_end_dt)'),
             ('_past', '_end', FALSE, 'USING brin (acm_end_dt) WITH (autosummarize = on)')
         ) AS w (suffix, name, is_unique, definition)
         WHERE e.interface_id = p_interface_id
