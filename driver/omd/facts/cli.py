@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -300,6 +301,23 @@ def status(dsn: str, output: str, interfaces: tuple[str, ...]) -> None:
     show([row for row in found if is_chosen(row.interface_code, interfaces)], _STATE, output)
 
 
+def _counted(loads: list[Any], output: str) -> list[Any]:
+    """Return loads, in a table with the context rows that were written."""
+    if output != "table":
+        return loads
+    return [dataclasses.replace(load, row_counts=_written(load.row_counts)) for load in loads]
+
+
+def _written(counts: Mapping[str, Mapping[str, int]]) -> str:
+    marks = {"n": "new", "a": "changed", "r": "deleted", "removed": "removed"}
+    told = (
+        f"{entity} {', '.join(f'{of[mark]:,} {word}' for mark, word in marks.items() if of[mark])}"
+        for entity, of in counts.items()
+        if any(of.get(mark) for mark in marks)
+    )
+    return "; ".join(told)
+
+
 _add_view(
     "loads",
     "Show what was loaded, the newest last.",
@@ -307,6 +325,7 @@ _add_view(
     _LOADS,
     ["module_instance_id"],
     newest="LAST",
+    told=_counted,
 )
 
 
@@ -369,57 +388,6 @@ def verify(interface: str, dsn: str, output: str) -> int:
     return ExitCode.FAILURE if found else ExitCode.OK
 
 
-# Writes through views ---------------------------------------------------------------------------
-
-facts.section("Writes through views")
-
-
-@facts.command("open")
-@click.argument("agreement")
-@dsn_option
-@click.option("--physical-deletes", is_flag=True, help="Let sessions delete physically under it.")
-def open_(agreement: str, dsn: str, physical_deletes: bool) -> None:
-    """Open a delivery under AGREEMENT, under which rows are written, and print its id.
-
-    \b
-    Example:
-      id=$(omd facts open desk)
-      PGOPTIONS="-c omd_facts.delivery_id=$id" psql -c "DELETE FROM gdal_flights.carriers WHERE …"
-      omd facts close $id
-    """
-    with _open(dsn) as room:
-        delivery_id = room.open_delivery(agreement, physical_delete_allowed=physical_deletes)
-    click.echo(delivery_id)
-    click.echo(f"Sessions write after: SET omd_facts.delivery_id = {delivery_id};", err=True)
-
-
-@facts.command()
-@click.argument("delivery_id", metavar="ID", type=int)
-@dsn_option
-def close(delivery_id: int, dsn: str) -> None:
-    """Close a delivery after the writers at work; again, it changes nothing."""
-    with _open(dsn) as room:
-        room.close_delivery(delivery_id)
-    click.echo(f"Delivery {delivery_id} is closed.", err=True)
-
-
-_add_view(
-    "deliveries",
-    "Show the open deliveries, under which rows are written.",
-    "deliveries",
-    _DELIVERIES,
-    ["delivery_id"],
-)
-_add_view(
-    "removals",
-    "Show the proof of physical deletes, the newest last.",
-    "removals",
-    _REMOVALS,
-    ["removal_id"],
-    newest="LAST",
-)
-
-
 # Exports ----------------------------------------------------------------------------------------
 
 facts.section("Exports")
@@ -472,6 +440,7 @@ def export(
       omd facts export lake s3a://lake/facts --mode CHANGES
       omd facts export --resume 17
     """
+    import omd
     from omd._core.engines import engine
 
     if (resume is None) == (agreement is None or target is None):
@@ -481,7 +450,8 @@ def export(
         "compression": compression,
         "max_concurrent_entities": concurrently,
     }
-    with _open(dsn) as room:
+    with omd.connect(dsn or None, application_name="omd-facts") as control:
+        room = control.facts
         spark = engine("SPARK").session(master, quiet=True)
         if resume is not None:
             found = room.resume_export(resume, spark=spark)
@@ -511,6 +481,68 @@ _add_view(
     "exports",
     _EXPORTS,
     ["delivery_id"],
+    newest="LAST",
+)
+
+
+@facts.command("cancel-export")
+@click.argument("delivery_id", metavar="ID", type=int)
+@dsn_option
+@click.option("--reason", required=True, metavar="R", help="Why, in words.")
+def cancel_export(delivery_id: int, dsn: str, reason: str) -> None:
+    """Cancel an export that is not published; a run of it is ended."""
+    with _open(dsn) as room:
+        room.cancel_export(delivery_id, reason)
+    click.echo(f"Export {delivery_id} is cancelled.", err=True)
+
+
+# Writes through views ---------------------------------------------------------------------------
+
+facts.section("Writes through views")
+
+
+@facts.command("open")
+@click.argument("agreement")
+@dsn_option
+@click.option("--physical-deletes", is_flag=True, help="Let sessions delete physically under it.")
+def open_(agreement: str, dsn: str, physical_deletes: bool) -> None:
+    """Open a delivery under AGREEMENT, under which rows are written, and print its id.
+
+    \b
+    Example:
+      id=$(omd facts open desk)
+      PGOPTIONS="-c omd_facts.delivery_id=$id" psql -c "DELETE FROM gdal_flights.carriers WHERE …"
+      omd facts close $id
+    """
+    with _open(dsn) as room:
+        delivery_id = room.open_delivery(agreement, physical_delete_allowed=physical_deletes)
+    click.echo(delivery_id)
+    click.echo(f"Sessions write after: SET omd_facts.delivery_id = {delivery_id};", err=True)
+
+
+@facts.command()
+@click.argument("delivery_id", metavar="ID", type=int)
+@dsn_option
+def close(delivery_id: int, dsn: str) -> None:
+    """Close a delivery after the writers at work; again, it changes nothing."""
+    with _open(dsn) as room:
+        room.close_delivery(delivery_id)
+    click.echo(f"Delivery {delivery_id} is closed.", err=True)
+
+
+_add_view(
+    "deliveries",
+    "Show the open deliveries, under which rows are written.",
+    "deliveries",
+    _DELIVERIES,
+    ["delivery_id"],
+)
+_add_view(
+    "removals",
+    "Show the proof of physical deletes, the newest last.",
+    "removals",
+    _REMOVALS,
+    ["removal_id"],
     newest="LAST",
 )
 

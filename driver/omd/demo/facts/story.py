@@ -15,7 +15,7 @@ import omd
 from omd.delivery.rows import DeliveryQueueRow
 from omd.demo.facts import proof
 from omd.demo.facts.proof import Moment
-from omd.demo.stage import as_role, install_omd
+from omd.demo.stage import as_role, install_omd, session
 from omd.facts.errors import ChildrenExist
 from omd.facts.rows import FactsLoadsRow, FactsMapRow, FactsRemovalsRow, FactsStateRow
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
+
+    from pyspark.sql import SparkSession
 
     from omd.demo.stage import Screen
 
@@ -72,13 +74,19 @@ def play(
             omd.connect(as_role("omd_runner", dsn), application_name="omd demo") as runner,
             omd.connect(as_role("omd_data_writer", dsn), application_name="omd demo") as writer,
         ):
-            story = _Story(interface, admin, runner, writer, connection, dsn, screen)
+            with screen.step("Spark") as step:
+                spark = session(folder / "spark.log", master)
+                step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
+            lake = str(folder / "lake")
+            story = _Story(interface, admin, runner, writer, connection, dsn, spark, lake, screen)
             for act in (
                 story.deploy,
                 story.load,
                 story.remember,
                 story.undo,
+                story.export,
                 story.write,
+                story.export_changes,
                 story.erase,
             ):
                 act()
@@ -103,6 +111,8 @@ class _Story:
     writer: omd.Control
     connection: psycopg.Connection[dict[str, Any]]
     dsn: str
+    spark: SparkSession
+    lake: str
     screen: Screen
     moments: list[Moment] = field(default_factory=list)
     seen: set[tuple[Any, int]] = field(default_factory=set)
@@ -188,6 +198,16 @@ class _Story:
         if self.moments[-1] != last:
             self.screen.say("  What is loaded now differs from what was loaded before.")
             self.moments.append(last)  # the proof fails
+
+    def export(self) -> None:
+        """Hand all facts out as files."""
+        self.screen.title("Facts are handed out as Parquet, as of one moment")
+        self._export("FULL")
+
+    def export_changes(self) -> None:
+        """Hand out what has changed since."""
+        self.screen.title("The next export has only what has changed since")
+        self._export("CHANGES")
 
     def write(self) -> None:
         """Write rows through the views."""
@@ -325,11 +345,24 @@ class _Story:
             is_over.set()
             thread.join()
 
+    def _export(self, mode: str) -> None:
+        """Export all entities. This is all that a job needs of OMD."""
+        agreement = self._agreement("lake", "EXPORT")
+        with self.screen.step(f"omd facts export {mode}") as step:
+            found = self.runner.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
+            entities = found.manifest["entities"]
+            files = sum(len(entity["files"]) for entity in entities)
+            told = ", ".join(f"{e['rows']:,} {e['entity_code']}" for e in entities if e["rows"])
+            step.done(f"{told}, in {files} files")
+
     def _desk(self) -> str:
         """Return an agreement under which people write."""
-        code = f"{self.interface}_desk"
+        return self._agreement("desk", "GDAL")
+
+    def _agreement(self, name: str, layer: str) -> str:
+        code = f"{self.interface}_{name}"
         self.admin.delivery.register_agreement(
-            code, tenant_code="nyc", interface_code=self.interface, layer_code="GDAL"
+            code, tenant_code="nyc", interface_code=self.interface, layer_code=layer
         )
         return code
 
