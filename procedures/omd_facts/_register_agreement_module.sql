@@ -14,6 +14,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $register_agreement_module$
 DECLARE
+    v_messages CONSTANT text := current_setting('client_min_messages');
     v_table text;
     v_module_id integer;
 BEGIN

@@ -1,6 +1,6 @@
 -- A table that is filled for the first time is indexed after its rows, which takes less time.
--- Closed rows come later, so their indexes are made with the table. Of a key as of a moment only the
--- row that is wanted is fetched, since the index has both ends.
+-- Closed rows come later, so their indexes are made with the table. The key of closed rows has both
+-- ends, so that of a key as of a moment only the row that is wanted is fetched.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_indexes(
     p_interface_id integer
