@@ -1,5 +1,6 @@
 -- A table that is filled for the first time is indexed after its rows, which takes less time.
--- Closed rows come later, so their indexes are made with the table. Links are indexed only where
+-- Closed rows come later, so their indexes are made with the table; their key has both ends, so that
+-- of a key as of a moment only the row that is wanted is fetched. Links are indexed only where
 -- somebody writes through views: who deletes a parent looks for its children.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_indexes(
@@ -49,7 +50,7 @@ BEGIN
         CROSS JOIN (
             VALUES
             ('_now', '_id', TRUE, '(acm_id{own})'),
-            ('_past', '_pid', TRUE, '(acm_id{own}, acm_start_dt)'),
+            ('_past', '_pid', TRUE, '(acm_id{own}, acm_start_dt, acm_end_dt)'),
             ('_past', '_end', FALSE, 'USING brin (acm_end_dt) WITH (autosummarize = on)')
         ) AS w (suffix, name, is_unique, definition)
         WHERE e.interface_id = p_interface_id
