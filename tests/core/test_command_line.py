@@ -77,8 +77,8 @@ SILENT = {
     "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",
     "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
     "delivery persist", "delivery purge", "facts", "facts deploy", "facts sql", "facts run",
-    "facts undo", "facts open", "facts close", "facts cancel-export", "decision", "decision activate", "decision deactivate",
-    "decision purge",
+    "facts undo", "facts open", "facts close", "facts cancel-export", "decision",
+    "decision activate", "decision deactivate", "decision purge",
 }  # fmt: skip
 
 
