@@ -16,6 +16,7 @@ CREATE TABLE omd_facts.interface (
     writer_transaction xid8,
     writer_delivery_id bigint,
     writer_instance_id bigint,
+    made_entity_id integer,
     deployed_datetime timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT pk_interface PRIMARY KEY (interface_id),
     CONSTRAINT uq_interface_code UNIQUE (interface_code),
@@ -33,7 +34,7 @@ COMMENT ON COLUMN omd_facts.interface.module_id IS
 COMMENT ON COLUMN omd_facts.interface.traveling_now IS
 'The greatest transaction time that is persisted; NULL before the first load.';
 COMMENT ON COLUMN omd_facts.interface.is_indexed IS
-'All of its tables have their indexes; an empty table may lack them.';
+'Rows are written through its views, so all of its tables have all indexes, those of links too.';
 COMMENT ON COLUMN omd_facts.interface.writer_transaction IS
 'The newest transaction that wrote through a view, whose time is the traveling now while it is at '
 'work; NULL before the first.';
@@ -41,6 +42,9 @@ COMMENT ON COLUMN omd_facts.interface.writer_delivery_id IS
 'The delivery of that transaction; NULL before the first.';
 COMMENT ON COLUMN omd_facts.interface.writer_instance_id IS
 'The Module Instance of that delivery; NULL before the first.';
+COMMENT ON COLUMN omd_facts.interface.made_entity_id IS
+'The supertype that the transaction makes for a subtype at this moment, and that lacks mandatory '
+'attributes therefore; NULL: none.';
 COMMENT ON COLUMN omd_facts.interface.deployed_datetime IS 'When it was last deployed.';
 
 CREATE TABLE omd_facts.entity (

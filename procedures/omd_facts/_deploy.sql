@@ -60,8 +60,6 @@ BEGIN
         p_interface_code, ARRAY(SELECT s FROM omd_facts._shared_views(v_interface_id) AS s)
     );
     PERFORM omd_facts._register_module(v_interface_id);
-    UPDATE omd_facts.interface AS i SET is_indexed = FALSE
-    WHERE i.interface_id = v_interface_id AND i.is_indexed AND v_statements <> '{}';
     RETURN v_statements;
 END
 $deploy$;

@@ -1,8 +1,8 @@
 -- $1 delivery, $2 T, $3 Module Instance, $4 physical. Each statement is about all rows of the
 -- delta, and of the contexts it reads open rows by their keys alone. The anti join comes before
--- DISTINCT, so that only keys that are new are sorted. What is to be in a table that is empty is not
--- looked up there: the planner could take it for small while it fills. (SELECT $2) keeps it from
--- looking for T among the values that it knows, of which none is so new.
+-- DISTINCT, so that only keys that are new are sorted. A table that is empty is not searched before
+-- it is filled: the planner could take it for small while it grows. (SELECT $2) keeps the planner
+-- from looking for T among the values that it knows, of which none is so new.
 
 CREATE OR REPLACE FUNCTION omd_facts._entity_statements(
     p_entity_id integer
@@ -99,7 +99,7 @@ BEGIN
             ELSE ''
         END
     );
-    -- A parent that is there has its own parents, so these are looked for only where one is missing.
+    -- A parent that is there has its own parents, so these are looked for where one is missing.
     RETURN QUERY
     SELECT 8, 'missing'::text, NULL::integer, omd_facts._fill(v_missing, p.pieces)
     FROM omd_facts.link AS l

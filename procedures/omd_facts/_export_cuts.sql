@@ -13,23 +13,23 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $export_cuts$
 DECLARE
+    v_schema text;
     v_anchor text;
-    v_statement text;
     v_rows real;
     v_low bigint;
     v_high bigint;
     v_parts bigint;
 BEGIN
-    SELECT format('%I.%I', 'cfl_' || i.interface_code, e.anchor_table), c.reltuples
-    INTO v_anchor, v_rows
+    SELECT 'cfl_' || i.interface_code, e.anchor_table, c.reltuples
+    INTO v_schema, v_anchor, v_rows
     FROM omd_facts.entity AS e
     INNER JOIN omd_facts.interface AS i USING (interface_id)
     LEFT JOIN pg_class AS c
         ON c.oid = to_regclass(format('%I.%I', 'cfl_' || i.interface_code, e.anchor_table))
     WHERE e.entity_id = p_entity_id;
     v_parts := coalesce(p_partitions, least(8, 1 + greatest(v_rows, 0)::bigint / 1000000));
-    v_statement := format('SELECT min(a.acm_id), max(a.acm_id) FROM %s AS a', v_anchor);
-    EXECUTE v_statement INTO v_low, v_high;
+    EXECUTE format('SELECT min(a.acm_id), max(a.acm_id) FROM %I.%I AS a', v_schema, v_anchor)
+    INTO v_low, v_high;
     v_parts := greatest(1, least(v_parts, v_high - v_low + 1));
     -- The first and the last range are open.
     RETURN QUERY

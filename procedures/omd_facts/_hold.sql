@@ -50,11 +50,7 @@ BEGIN
     IF FOUND THEN
         RETURN;
     END IF;
-    IF NOT v_interface.is_indexed THEN
-        PERFORM omd_facts._index_all(p_interface_id);
-    END IF;
     UPDATE omd_facts.interface AS i SET
-        is_indexed = TRUE,
         traveling_now = greatest(clock_timestamp(), i.traveling_now + interval '1 microsecond'),
         writer_transaction = pg_current_xact_id(),
         writer_delivery_id = v_delivery.delivery_id,

@@ -1,4 +1,4 @@
--- A table without rows gets its indexes with the first ones.
+-- A table without rows gets its indexes with the first ones, unless somebody writes through views.
 
 CREATE OR REPLACE FUNCTION omd_facts._missing_indexes(
     p_interface_id integer
@@ -15,7 +15,14 @@ BEGIN
     SELECT w.table_name, w.statement
     FROM omd_facts._wanted_indexes(p_interface_id) AS w
     WHERE to_regclass(format('%I.%I', w.schema_name, w.index_name)) IS NULL
-        AND (w.table_name LIKE '%\_past' OR omd_facts._has_rows(w.schema_name, w.table_name));
+        AND (
+            w.table_name LIKE '%\_past'
+            OR EXISTS (
+                SELECT FROM omd_facts.interface AS i
+                WHERE i.interface_id = p_interface_id AND i.is_indexed
+            )
+            OR omd_facts._has_rows(w.schema_name, w.table_name)
+        );
 END
 $missing_indexes$;
 

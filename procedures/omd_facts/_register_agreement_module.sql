@@ -14,9 +14,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $register_agreement_module$
 DECLARE
+    v_messages CONSTANT text := current_setting('client_min_messages');
     v_table text;
     v_module_id integer;
-    v_messages CONSTANT text := current_setting('client_min_messages');
 BEGIN
     SELECT format('%I.%I', 'cfl_' || i.interface_code, e.anchor_table) INTO v_table
     FROM omd_facts.entity AS e

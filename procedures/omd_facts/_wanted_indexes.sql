@@ -1,5 +1,7 @@
 -- A table that is filled for the first time is indexed after its rows, which takes less time.
--- Closed rows come later, so their indexes are made with the table.
+-- Closed rows come later, so their indexes are made with the table; their key has both ends, so
+-- that of a key as of a moment only the row that is wanted is fetched. Links are indexed only where
+-- somebody writes through views: who deletes a parent looks for its children.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_indexes(
     p_interface_id integer
@@ -48,7 +50,7 @@ BEGIN
         CROSS JOIN (
             VALUES
             ('_now', '_id', TRUE, '(acm_id{own})'),
-            ('_past', '_pid', TRUE, '(acm_id{own}, acm_start_dt)'),
+            ('_past', '_pid', TRUE, '(acm_id{own}, acm_start_dt, acm_end_dt)'),
             ('_past', '_end', FALSE, 'USING brin (acm_end_dt) WITH (autosummarize = on)')
         ) AS w (suffix, name, is_unique, definition)
         WHERE e.interface_id = p_interface_id
@@ -80,6 +82,26 @@ BEGIN
         INNER JOIN omd_facts.context AS c USING (entity_id)
         CROSS JOIN jsonb_array_elements(c.indexes) AS i (item)
         WHERE e.interface_id = p_interface_id
+        UNION ALL
+        SELECT
+            l.relation,
+            left(l.relation, 49) || '_' || left(md5(l.relation || l.link_column), 8),
+            FALSE,
+            format('(%I)', l.link_column)
+        FROM (
+            SELECT
+                coalesce(c.context_table || '_now', e.anchor_table) AS relation,
+                'acm_fk_' || l.relationship_code AS link_column
+            FROM omd_facts.entity AS e
+            INNER JOIN omd_facts.link AS l USING (entity_id)
+            LEFT JOIN omd_facts.context AS c ON l.context_id = c.context_id
+            WHERE e.interface_id = p_interface_id
+                AND (e.entity_kind <> 'CONTEXT' OR l.context_id IS NOT NULL)
+                AND EXISTS (
+                    SELECT FROM omd_facts.interface AS i
+                    WHERE i.interface_id = p_interface_id AND i.is_indexed
+                )
+        ) AS l
     )
 
     SELECT

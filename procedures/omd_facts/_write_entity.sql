@@ -101,6 +101,14 @@ BEGIN
         generalization_code = excluded.generalization_code,
         key_root_code = excluded.key_root_code,
         load_order = excluded.load_order;
+    PERFORM FROM omd_facts.entity AS e
+    WHERE e.key_root_code = v_facts ->> 'generalization'
+        OR e.generalization_code = v_facts ->> 'key_root';
+    IF FOUND THEN
+        PERFORM omd_facts._raise_mapping(
+            p_registry, v_code, 'a generalization and a key root have the same name'
+        );
+    END IF;
     INSERT INTO omd_facts.attribute (
         entity_id, attribute_code, ordinal, data_type, is_mandatory, key_position, context_id
     )

@@ -38,6 +38,7 @@ DECLARE
     v_start timestamptz;
     v_count bigint;
     v_wrote boolean := FALSE;
+    v_is_made boolean := FALSE;
     v_is_controlled boolean;
     {declare}
 BEGIN
@@ -47,11 +48,13 @@ BEGIN
         v_row := NEW;
     END IF;
     v_key := jsonb_build_object({key_pairs});
-    SELECT i.traveling_now, i.writer_instance_id INTO v_at, v_audit_id
+    SELECT i.traveling_now, i.writer_instance_id, i.made_entity_id IS NOT DISTINCT FROM {entity_id}
+    INTO v_at, v_audit_id, v_is_made
     FROM omd_facts.interface AS i
     WHERE i.interface_id = {interface_id}
         AND i.writer_transaction = pg_current_xact_id_if_assigned();
     IF NOT FOUND THEN
+        v_is_made := FALSE;
         PERFORM omd_facts._hold({interface_id});
         SELECT i.traveling_now, i.writer_instance_id INTO v_at, v_audit_id
         FROM omd_facts.interface AS i
@@ -197,8 +200,14 @@ BEGIN
                         'missing', CASE
                             WHEN l.is_supertype
                                 THEN format(
-                                    'INSERT INTO %I.%I (%s) VALUES (%s); SELECT p.acm_id,'
-                                    ' p.acm_exists_ind INTO v_parent FROM %s AS p WHERE %s;',
+                                    'UPDATE omd_facts.interface AS i SET made_entity_id = %s'
+                                    ' WHERE i.interface_id = {interface_id};'
+                                    ' INSERT INTO %I.%I (%s) VALUES (%s);'
+                                    ' UPDATE omd_facts.interface AS i SET made_entity_id = NULL'
+                                    ' WHERE i.interface_id = {interface_id};'
+                                    ' SELECT p.acm_id, p.acm_exists_ind INTO v_parent'
+                                    ' FROM %s AS p WHERE %s;',
+                                    v_entity.supertype_id,
                                     'gdal_' || v_entity.interface_code, l.parent_code, l.parent_keys,
                                     l.columns, l.parent, l.match
                                 )
@@ -272,8 +281,12 @@ BEGIN
             'o_keys', string_agg(format('OLD.%I', a.attribute_code), ', ' ORDER BY a.key_position)
             FILTER (WHERE a.key_position IS NOT NULL),
             'null_cases', string_agg(
-                format('WHEN v_row.%I IS NULL THEN %L', a.attribute_code, a.attribute_code), ' '
-                ORDER BY a.key_position, a.ordinal
+                format(
+                    'WHEN v_row.%I IS NULL%s THEN %L', a.attribute_code,
+                    CASE WHEN a.key_position IS NULL THEN ' AND NOT v_is_made' ELSE '' END,
+                    a.attribute_code
+                ),
+                ' ' ORDER BY a.key_position, a.ordinal
             ) FILTER (WHERE a.key_position IS NOT NULL OR a.is_mandatory),
             'a_match', (
                 SELECT string_agg(

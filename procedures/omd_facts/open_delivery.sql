@@ -45,6 +45,10 @@ BEGIN
             jsonb_build_object('interface_code', p_agreement_code, 'problem', 'it is not deployed')
         );
     END IF;
+    IF NOT v_interface.is_indexed THEN
+        PERFORM omd_delivery.hold_interface(v_interface.interface_code);
+        PERFORM omd_facts._index_all(v_interface.interface_id);
+    END IF;
     v_module_code := 'gdal.' || p_agreement_code;
     PERFORM omd_facts._register_agreement_module(
         v_interface.interface_id,
@@ -69,10 +73,11 @@ END
 $open_delivery$;
 
 COMMENT ON PROCEDURE omd_facts.open_delivery IS
-'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under '
-'it; other sessions SET omd_facts.delivery_id. p_physical_delete_allowed: a session may delete '
+'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under it;'
+' other sessions SET omd_facts.delivery_id. p_physical_delete_allowed: a session may delete '
 'physically. Returns p_delivery_id. Errors: OM112, OM201, OM202, OM205, OM005, OM013, OM014, '
-'OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, OM251: '
-'the interface is not deployed. Locks: the agreement, the Module.';
+'OM031, OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, '
+'OM251: the interface is not deployed. Locks: the agreement, the Module; the first time for an '
+'interface, that in both rooms and its tables, against writers.';
 REVOKE ALL ON PROCEDURE omd_facts.open_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.open_delivery TO omd_runner, omd_data_writer;

@@ -1,6 +1,6 @@
 -- This list says what is installed for the facts, in order. sql/install.sql includes it.
 
-\set checksum '1bb279599f5de6bba76bdedc3d5f1c73d6223f0fb3053522987952238a542e8a'
+\set checksum '9faa0057ad348353212f925ba177a0948dc98ddd3ba661db8daff78785d73325'
 \set migration 'V030__facts'
 \ir ../setup/claim.psql
 \if :pending

@@ -121,6 +121,7 @@ def test_an_item_of_a_newer_model_waits_for_its_deployment(store: Store) -> None
         ({"context_of": "other", "kind": "multi_active"}, "one relationship to other"),
         ({"subtype_of": "other"}, "one relationship to other"),
         ({"indexes": [["nbr", "name"]]}, "attributes of one context"),
+        ({"generalization": "x", "key_root": "x"}, "have the same name"),
     ],
 )
 def test_what_a_model_says_for_the_facts_is_checked(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from facts.store import entity
+from facts.store import attribute, entity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +104,48 @@ def test_rows_are_written_through_views(store: Store) -> None:
     store.call("omd_facts.close_delivery", delivery_id=delivery)
     refused(store, "OM150", f"DELETE FROM {person} WHERE nbr = 2")
     assert store.status(delivery) == "PERSISTED"
+
+
+def test_a_subtype_makes_its_supertype_whatever_that_requires(store: Store) -> None:
+    mandatory = {"name": "name", "type": "text(20)", "mandatory": True}
+    party = {"name": "party", "key": ["nbr"], "attributes": [attribute("nbr"), mandatory]}
+    firm = entity(
+        "firm",
+        ["id"],
+        ["id", ("vat", "text(9)")],
+        relationships=[
+            {"name": "is", "parent": "party", "columns": ["id"], "context_filter": False}
+        ],
+        facts={"subtype_of": "party"},
+    )
+    store.set_up(party, firm)
+    opened(store)
+    write(store, "INSERT INTO gdal_shop.firm (id, vat) VALUES (1, 'x')")
+    assert store.now("party") == [(1, None)]
+    refused(store, "OM053", "INSERT INTO gdal_shop.party (nbr) VALUES (2)")
+    refused(store, "OM053", "UPDATE gdal_shop.party SET name = NULL")
+    refused(store, "OM053", "INSERT INTO gdal_shop.firm (vat) VALUES ('x')")
+    write(store, "UPDATE gdal_shop.party SET name = 'y'")
+    assert store.now("party") == [(1, "y")]
+    assert store.sound()
+
+
+def test_a_parent_is_deleted_without_a_scan_of_its_children(store: Store) -> None:
+    store.set_up(PERSON)
+    store.put(1, person=[("N", n, None, None, None, n - 1 or None) for n in range(1, 3001)])
+    opened(store)
+    write(store, "DELETE FROM gdal_shop.person WHERE nbr = 3000")
+    write(store, "ANALYZE")
+    store.call("omd_facts.deploy", interface_code="shop")
+    assert store.rows("SELECT * FROM omd_facts.build_deploy_sql('shop')") == []
+    read = (
+        "SELECT coalesce(sum(pg_stat_get_xact_tuples_returned(p.relid)), 0)"
+        " FROM pg_partition_tree('cfl_shop.s_person_properties') AS p"
+    )
+    with store.conn.transaction():
+        before = store.one(read)
+        write(store, "DELETE FROM gdal_shop.person WHERE nbr = 2999")
+        assert store.one(read) - before < 3000
 
 
 def test_an_unfinished_delivery_blocks_writers_and_what_they_wrote_can_t_be_undone(

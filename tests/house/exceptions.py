@@ -53,6 +53,7 @@ OVER_GENERATED_TABLES = {
     "omd_delivery.undo_update",
     "omd_facts._analyze_grown",
     "omd_facts._execute_all",
+    "omd_facts._export_cuts",
     "omd_facts._has_rows",
     "omd_facts._index_all",
     "omd_facts._index_tables",
