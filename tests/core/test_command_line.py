@@ -77,7 +77,7 @@ SILENT = {
     "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",
     "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
     "delivery persist", "delivery purge", "decision", "decision activate", "decision deactivate",
-    "decision purge", "demo decision", "demo facts", "facts", "facts open", "facts close",
+    "decision purge", "demo decision", "facts", "facts open", "facts close",
     "facts deploy", "facts sql", "facts run", "facts undo", "facts cancel-export", "lake",
 }  # fmt: skip
 
