@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from omd.control.run import EngineBlock, ModuleRun
     from omd.lake.compaction import Group
+    from omd.lake.delta import DeltaFile
+    from omd.lake.delta_run import DeltaUndo
     from omd.lake.plan import Plan
     from omd.lake.undo import Undo
 
@@ -91,12 +93,12 @@ def write(
 def _put(lake: LakeRun, table: LakeTable, rows: DataFrame) -> tuple[int, int, list[DataFile]]:
     """Write rows with field ids into a folder of their own."""
     metadata = table.metadata
-    number, folder = lake.announce(table)
+    number, folder = lake.announce(table.code, metadata.location)
     names = {field.field_id: field.name for field in metadata.schema.fields}
     partition = [partition_value(rows, names[f.source_id], f) for f in metadata.spec.fields]
     counted, uris = write_files(rows, folder, partition)
     files = data_files(table.io, below(folder, uris), metadata.schema, metadata.spec)
-    require_rows(files, counted, table.code)
+    require_rows(sum(file.record_count for file in files), counted, table.code)
     return number, counted, files
 
 
@@ -171,7 +173,15 @@ def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
         fit = fitting(kept, spark_schema(table.metadata.schema), table.code, frozenset())
         return Rewritten(*_put(lake, table, fit))
 
-    lake.undo(sorted(instances), rewrite)
+    def rewrite_delta(
+        code: str, undo: DeltaUndo, array: Sequence[int]
+    ) -> tuple[int, int, list[DeltaFile]]:
+        from omd.spark import delta  # the extra delta is needed
+
+        found: tuple[int, int, list[DeltaFile]] = delta.rewrite(run, lake, code, undo, array)
+        return found
+
+    lake.undo(sorted(instances), rewrite, rewrite_delta)
 
 
 def _repaired(
