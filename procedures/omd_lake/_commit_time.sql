@@ -19,7 +19,7 @@ DECLARE
     v_told timestamptz;
     v_time timestamptz := clock_timestamp();
 BEGIN
-    v_told := nullif(current_setting('omd_lake.commit_time', TRUE), '');
+    v_told := nullif(current_setting('omd_lake.commit_time', TRUE), '')::timestamptz;
     IF v_told BETWEEN now() AND v_time THEN
         v_time := v_told;
     END IF;

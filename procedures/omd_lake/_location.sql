@@ -23,7 +23,7 @@ BEGIN
     IF v_name IS NULL THEN
         RETURN NULL;
     END IF;
-    SELECT p.property_value INTO v_location
+    SELECT p.property_value::text INTO v_location
     FROM omd_lake.iceberg_namespace_properties AS p
     WHERE p.catalog_name = 'omd' AND p.namespace = v_namespace AND p.property_key = 'location';
     IF v_location IS NULL THEN

@@ -15,12 +15,12 @@ DECLARE
 BEGIN
     PERFORM omd.require_name('p_table_code', p_table_code);
     v_table_code := omd.spell_table(p_table_code);
-    IF cardinality(parse_ident(v_table_code)) BETWEEN 2 AND 3 THEN
-        RETURN v_table_code;
+    IF (cardinality(parse_ident(v_table_code)) BETWEEN 2 AND 3) IS NOT TRUE THEN
+        PERFORM omd.raise_error(
+            'OM009', jsonb_build_object('table_code', p_table_code, 'platform_code', 'SPARK')
+        );
     END IF;
-    PERFORM omd.raise_error(
-        'OM009', jsonb_build_object('table_code', p_table_code, 'platform_code', 'SPARK')
-    );
+    RETURN v_table_code;
 END
 $spell_table$;
 

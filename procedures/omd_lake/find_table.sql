@@ -40,7 +40,7 @@ BEGIN
         location := omd_lake._location(table_code);
     END IF;
     IF table_format_code = 'ICEBERG' THEN
-        SELECT t.metadata_location INTO metadata_location
+        SELECT t.metadata_location::text INTO metadata_location
         FROM omd_lake._catalogue_name(table_code) AS n
         INNER JOIN omd_lake.iceberg_tables AS t
             ON t.table_namespace = n.p_namespace AND t.table_name = n.p_name

@@ -16,7 +16,7 @@ DECLARE
     v_opened text[] := omd_lake._opened_tables();
     v_tables text[];
     v_missing text;
-    v_found jsonb := '{}';
+    v_found jsonb := '{}'::jsonb;
     v_row record;
 BEGIN
     PERFORM omd.require_read_committed();

@@ -33,13 +33,13 @@ BEGIN
     v_name := (parse_ident(v_name))[1];
 
     LOCK TABLE omd_lake.iceberg_namespace_properties IN SHARE ROW EXCLUSIVE MODE;
-    SELECT p.property_value INTO v_present
+    SELECT p.property_value::text INTO v_present
     FROM omd_lake.iceberg_namespace_properties AS p
     WHERE p.catalog_name = 'omd' AND p.namespace = v_name AND p.property_key = 'location';
     IF v_present = v_location THEN
         RETURN;
     END IF;
-    SELECT p.namespace INTO v_other
+    SELECT p.namespace::text INTO v_other
     FROM omd_lake.iceberg_namespace_properties AS p
     WHERE p.catalog_name = 'omd' AND p.namespace <> v_name AND p.property_key = 'location'
         AND (

@@ -15,6 +15,7 @@
 \ir ../../procedures/omd_lake/_catalogue_name.sql
 \ir ../../procedures/omd_lake/_location.sql
 \ir ../../procedures/omd_lake/_has_tables.sql
+\ir ../../procedures/omd_lake/is_known.sql
 \ir ../../procedures/omd_lake/_require_known.sql
 \ir ../../procedures/omd_lake/_require_admin.sql
 \ir ../../procedures/omd_lake/_opened_tables.sql

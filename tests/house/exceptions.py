@@ -455,6 +455,16 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
     ("OM004", "the run exists", ["omd_decision.commit_stage > omd.module_success"]),
     (
+        "OM007 OM013",
+        "the commits have been checked",
+        ["omd_lake.commit_tables > omd.record_write"],
+    ),
+    (
+        "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
+        "the Module is its own, and was not there",
+        ["omd_lake.register_maintenance > omd.register_module"],
+    ),
+    (
         "OM171",
         "only a worker begins runs for tasks, and the room dispatch tells of it",
         [

@@ -260,6 +260,34 @@ def test_two_commits_of_the_same_tables_are_made_one_after_the_other(
     assert [r["n"] for r in room.rows(f"{versions} ORDER BY commit_datetime")] == [1, 0]
 
 
+def test_commits_of_eight_sessions_are_all_made_and_none_is_staged_twice(
+    room: Room, another: Callable[..., Room], background: Callable[..., Future[Any]]
+) -> None:
+    room.scene("a", "b", *(f"m{n}" for n in range(8)))
+
+    def commits(number: int) -> None:
+        session, tables = another(), ["lake.a", "lake.b"]
+        for write in range(5):
+            instance = session.begin(f"m{number}")
+            tables.reverse()
+            session.append(instance, *tables, write=write)
+            session.end_module(instance, "S")
+
+    for future in [background(commits, number) for number in range(8)]:
+        future.result(60)
+    assert (room.location("lake.a"), room.location("lake.b")) == ("a.40", "b.40")
+    # The times of a table are in the order of its commits, and those of a transaction are one.
+    log = (
+        "SELECT array_agg(sequence_number ORDER BY commit_datetime) AS numbers,"
+        " array_agg(DISTINCT commit_datetime ORDER BY commit_datetime) AS times"
+        " FROM omd_lake.table_commit GROUP BY table_code"
+    )
+    one, other = room.rows(log)
+    assert one == other
+    assert one["numbers"] == list(range(1, 41))
+    assert len(one["times"]) == 40
+
+
 def test_a_killed_commit_leaves_nothing(room: Room, another: Callable[..., Room]) -> None:
     room.scene("a")
     instance = room.begin("a")
@@ -282,11 +310,19 @@ def test_the_times_of_a_table_never_go_back(room: Room) -> None:
     room.append(instance, "lake.a", "lake.b", write=2)
     times = room.rows("SELECT commit_datetime AS t FROM omd_lake.table_commit ORDER BY commit_id")
     assert times[0]["t"] < times[1]["t"] == times[2]["t"]
+    # Two calls in one transaction are one moment too.
+    with room.conn.transaction():
+        room.open(instance, "lake.a", "lake.b")
+        room.commit(instance, commit("lake.a", "a.2", 4))
+        room.commit(instance, commit("lake.b", "b.1", 4))
+        room.commit(instance, commit("lake.a", "a.3", 5))
+    times = room.rows("SELECT commit_datetime AS t FROM omd_lake.table_commit ORDER BY commit_id")
+    assert times[2]["t"] < times[3]["t"] == times[4]["t"] == times[5]["t"]
     # What somebody sets is not believed.
     with room.conn.transaction():
         room.conn.execute("SET LOCAL omd_lake.commit_time = '2099-01-01 00:00:00+00'")
         room.open(instance, "lake.b")
-        room.commit(instance, commit("lake.b", "b.1", 3))
+        room.commit(instance, commit("lake.b", "b.2", 3))
     newest = room.one("SELECT max(commit_datetime) < '2098-01-01' FROM omd_lake.table_commit")
     assert newest is True
 

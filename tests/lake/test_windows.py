@@ -200,6 +200,11 @@ def test_only_spark_reads_a_lake_table_and_its_name_may_be_one_here_too(
     runner = another(role="omd_runner")
     assert step(runner) == ([run], (-(2**63), 1))
     assert room.rows(source) == [{"problem": None, "newest_id": 1}]
+    room.call("omd_lineage.register_topic", topic="lake.zz", source_offset="LAKE")
+    assert [row["problem"] for row in room.rows(f"{source} ORDER BY source")] == [
+        None,
+        "There is no lake table of this name.",
+    ]
     assert room.one("SELECT pos_column FROM omd_lineage.topic_definition('fact.f')") == (
         "commit_datetime"
     )

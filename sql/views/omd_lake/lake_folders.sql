@@ -1,6 +1,6 @@
--- Most writes are committed. The view has three parts, so that a query for one state reads only the
--- writes that may have it; maintenance asks for those that are abandoned. A run that is dead and not
--- yet declared dead still counts as writing; the next begin of its Module declares it dead.
+-- Most writes are committed. The view has three parts, so that a query for one state reads only
+-- the writes that may have it; maintenance asks for those that are abandoned. A run that is dead
+-- and not yet declared dead still counts as writing; the next begin of its Module declares it dead.
 
 CREATE OR REPLACE VIEW omd_report.lake_folders AS
 SELECT
