@@ -347,7 +347,7 @@ def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(lake: 
     with lake.run(module) as first:
         first.write(lake.rows(0, 1))
     with lake.run(module) as many:
-        many.write(lake.rows(10, 16).repartition(6))
+        many.write(lake.rows(10, 70).repartition(6))
     before = lake.seen()
     done = maintain(lake.control, spark=lake.spark)
     assert [(row.action, row.files) for row in done] == [("COMPACT", 6)]

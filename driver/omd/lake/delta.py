@@ -122,7 +122,7 @@ class Delta:
         except DeltaError as error:
             raise NothingKept(
                 f"nothing is kept of the version {version} of {location}: {error}",
-                hint="SELECT commit_datetime, sequence_number FROM omd_report.lake_commits;",
+                hint="omd_report.lake_commits shows its commits, with time and version.",
             ) from error
 
     @classmethod

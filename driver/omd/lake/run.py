@@ -6,11 +6,13 @@ The database decides whether a run may commit; this module only stages what the 
 from __future__ import annotations
 
 import logging
+import threading
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omd._core.errors import AnswerLost, CallerError, ConfigurationError, StateError
+from omd._core.snapshots import taking_over
 from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.lake.calls import LakeCalls
@@ -24,7 +26,6 @@ from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 from omd.lake.schema import iceberg_schema, partition_spec
 from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
-from omd.spark.snapshots import taking_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,9 +44,11 @@ if TYPE_CHECKING:
 
 RewrittenDelta = tuple[int, int, "list[DeltaFile]"]
 
-__all__ = ["LakeRun", "LakeTable", "Rewritten", "module_of"]
+__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
 
 _log = logging.getLogger("omd.lake")
+
+_lock = threading.Lock()
 
 _ATTEMPTS = 3
 _SETTINGS = {
@@ -72,6 +75,15 @@ class Rewritten:
     write_number: int
     rows: int
     files: list[DataFile]
+
+
+def lake_run(run: Any) -> LakeRun:
+    """Return the lake tables of a run; they are its own until it ends."""
+    with _lock:  # several threads of a job may write at the same time
+        if run.uncommitted is None:
+            run.uncommitted = LakeRun(run)
+        lake: LakeRun = run.uncommitted
+    return lake
 
 
 @dataclass(slots=True)
@@ -207,7 +219,7 @@ class LakeRun:
         if snapshot is None and snapshot_id is not None:
             raise NothingKept(
                 f"nothing is kept of {table.code} as of {as_of}",
-                hint="SELECT commit_datetime, snapshot_id FROM omd_report.lake_commits;",
+                hint="omd_report.lake_commits shows its commits, with time and snapshot_id.",
             )
         return table, snapshot
 

@@ -12,10 +12,9 @@ from omd.lake.delta_run import DeltaPending, DeltaUndo
 from omd.lake.errors import NothingKept, UnknownLakeTable
 from omd.lake.footers import require_rows
 from omd.lake.names import below
-from omd.lake.run import LakeRun, module_of
+from omd.lake.run import LakeRun, lake_run, module_of
 from omd.spark.names import quote
 from omd.spark.parquet import fitting, read_files, write_files
-from omd.spark.tables import lake_run
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:

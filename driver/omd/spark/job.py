@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.control.rows import WriteLogRow
-from omd.errors import CallerError
+from omd.errors import CallerError, ConfigurationError
 from omd.spark import lake
 from omd.spark.failure import failure_in
 from omd.spark.names import parts
@@ -135,9 +135,14 @@ def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | Non
 
 def _lake(format_: str) -> Any:
     """Return the module that moves the rows of a format; from here on its extra is needed."""
-    return importlib.import_module(
-        "omd.spark.tables" if format_ == "ICEBERG" else "omd.spark.delta"
-    )
+    name, extra = ("tables", "lake") if format_ == "ICEBERG" else ("delta", "lake,delta")
+    try:
+        return importlib.import_module(f"omd.spark.{name}")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"tables with the format {format_} need more packages: {error}",
+            hint=f"pip install 'omd[{extra}]'",
+        ) from error
 
 
 def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> dict[str, object]:

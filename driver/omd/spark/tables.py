@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -12,7 +11,7 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
 from omd.lake.plan import plan_read
-from omd.lake.run import LakeRun, LakeTable, Rewritten
+from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
 from omd.spark import history
 from omd.spark.names import parts, quote
@@ -34,22 +33,11 @@ if TYPE_CHECKING:
     from omd.lake.plan import Plan
     from omd.lake.undo import Undo
 
-__all__ = ["join", "lake_run", "read", "roll_back", "write"]
+__all__ = ["join", "read", "roll_back", "write"]
 
 _MODES = ("append", "overwrite", "history")
 _LARGE = 256 * 1024 * 1024
 _NATIVE = "spark.sql.catalog.omd"
-
-_lock = threading.Lock()
-
-
-def lake_run(run: Any) -> LakeRun:
-    """Return the lake tables of a run; they are its own until it ends."""
-    with _lock:  # several threads of a job may write at the same time
-        if run.uncommitted is None:
-            run.uncommitted = LakeRun(run)
-        lake: LakeRun = run.uncommitted
-    return lake
 
 
 def write(
