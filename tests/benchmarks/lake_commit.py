@@ -148,7 +148,7 @@ class Appender:
         run.__enter__()
         lake = run.uncommitted = LakeRun(run)
         table = lake.table(self.code)
-        number, _ = lake.announce(table)
+        number, _ = lake.announce(table.code, table.metadata.location)
         added = [self.file(run.module_instance_id, n) for n in range(files)]
         lake.written(table, number, 10 * files, added, "append")
         return run.module_instance_id, clocked(lambda: run.__exit__(None, None, None))

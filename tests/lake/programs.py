@@ -37,7 +37,7 @@ def write(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> No
     """What `run.write` does, with pyarrow in place of Spark."""
     lake = lake_of(run)
     table = lake.table_for(code, SCHEMA, None)
-    number, folder = lake.announce(table)
+    number, folder = lake.announce(table.code, table.metadata.location)
     path = f"{folder}/part-0.parquet"
     Path(folder).mkdir(parents=True)
     rows = pa.table(

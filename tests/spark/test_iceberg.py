@@ -347,7 +347,7 @@ def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(lake: 
     with lake.run(module) as first:
         first.write(lake.rows(0, 1))
     with lake.run(module) as many:
-        many.write(lake.rows(10, 16).repartition(6))
+        many.write(lake.rows(10, 70).repartition(6))
     before = lake.seen()
     done = maintain(lake.control, spark=lake.spark)
     assert [(row.action, row.files) for row in done] == [("COMPACT", 6)]
@@ -384,3 +384,30 @@ def test_a_history_whose_table_has_moved_on_ends_the_run_and_leaves_nothing(lake
     assert isinstance(outcome.error, omd.errors.LakeConflict)
     assert lake.ids() == [2]
     assert outcome.status == "F"
+
+
+def test_a_step_reads_the_commits_of_its_block_and_commits_rows_offset_and_success_at_once(
+    lake: Lake,
+) -> None:
+    source = lake.module()
+    target = lake.module("u")
+    lineage = lake.control.lineage
+    lineage.register_topic("lake.t", source_offset="LAKE")
+    lineage.register_topic(
+        "lake.u",
+        depends_on=["lake.t"],
+        transforms=["SELECT id, concat(note, '!') AS note FROM block"],
+        engine="SPARK",
+        module_code=target,
+        platform_code="SPARK",
+        area_code="HSTG",
+        repeat="0",
+    )
+    for first in (0, 10):
+        with lake.run(source) as run:
+            run.write(lake.rows(first, first + 2))
+        lineage.probe_sources()
+        outcome = lineage.step("lake.u", spark=lake.spark)
+        assert (str(outcome.outcome), outcome.rows) == ("DONE", 2), outcome
+    assert lake.ids("u") == [0, 1, 10, 11]
+    assert {row["note"] for row in lake.seen("u")} == {"n!"}

@@ -72,7 +72,7 @@ BATCH_VARIABLE = "OMD_BATCH_INSTANCE_ID"
 MODULE_VARIABLE = "OMD_MODULE_INSTANCE_ID"
 DSN_VARIABLE = "OMD_DSN"
 
-_UNDO = "CALL omd.undo("  # the statement that stands for the rollback of lake tables
+_UNDO = "CALL " + "omd.undo("  # the statement that stands for the rollback of lake tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,14 +32,14 @@ from omd.lake.errors import LakeFilesUnfit
 from omd.lake.schema import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pyiceberg.io import FileIO
     from pyiceberg.partitioning import PartitionSpec
     from pyiceberg.schema import Schema
     from pyiceberg.types import NestedField
 
-__all__ = ["data_files", "require_rows"]
+__all__ = ["Column", "data_files", "read_footers", "require_plain", "require_rows"]
 
 _THREADS = 8
 _SHORT = 16  # of a text, a bound has no more characters
@@ -47,7 +47,7 @@ _LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 
 
 @dataclass(slots=True)
-class _Column:
+class Column:
     """What the footers say about one column of a file."""
 
     size: int = 0
@@ -58,6 +58,7 @@ class _Column:
     bounded: bool = True  # in each row group with a value there are bounds
 
     def add(self, chunk: pq.ColumnChunkMetaData, type_: PrimitiveType) -> None:
+        """Add what the footer says about one row group."""
         self.size += chunk.total_compressed_size
         self.values += chunk.num_values
         told = chunk.statistics if chunk.is_stats_set else None
@@ -93,24 +94,30 @@ def data_files(
         LakeFilesUnfit: a file can't become part of the table.
     """
     columns = leaves(schema)
+    return [
+        _data_file(path, size, footer, columns, schema, spec)
+        for path, size, footer in read_footers(io, paths)
+    ]
 
-    def read(path: str) -> DataFile | None:
+
+def read_footers(io: FileIO, paths: Sequence[str]) -> list[tuple[str, int, pq.FileMetaData]]:
+    """Return path, size and footer of the files that hold rows."""
+
+    def read(path: str) -> tuple[str, int, pq.FileMetaData]:
         file = io.new_input(path)
         with file.open() as stream:
-            footer = pq.read_metadata(stream)
-        return _data_file(path, len(file), footer, columns, schema, spec)
+            return path, len(file), pq.read_metadata(stream)
 
     if len(paths) < 2:
-        found: Iterable[DataFile | None] = map(read, paths)
+        found = [read(path) for path in paths]
     else:
         with ThreadPoolExecutor(_THREADS) as pool:
             found = list(pool.map(read, paths))
-    return [file for file in found if file is not None]
+    return [(path, size, footer) for path, size, footer in found if footer.num_rows]
 
 
-def require_rows(files: Iterable[DataFile], rows: int, table: str) -> None:
+def require_rows(held: int, rows: int, table: str) -> None:
     """Refuse files that hold other rows than Spark has counted while it wrote them."""
-    held = sum(file.record_count for file in files)
     if held != rows:
         raise LakeFilesUnfit(
             f"{table}: Spark has written {rows} rows, and its files hold {held}",
@@ -125,17 +132,10 @@ def _data_file(
     columns: Sequence[NestedField],
     schema: Schema,
     spec: PartitionSpec,
-) -> DataFile | None:
-    if not footer.num_rows:
-        return None
-    told = footer.metadata or {}
-    if any(key in told for key in _LEGACY):
-        raise LakeFilesUnfit(
-            f"{path} has dates of the legacy calendar",
-            hint="Set spark.sql.parquet.datetimeRebaseModeInWrite to CORRECTED.",
-        )
+) -> DataFile:
+    require_plain(path, footer)
     _require_columns(path, footer, columns)
-    found = {column.field_id: _Column() for column in columns}
+    found = {column.field_id: Column() for column in columns}
     offsets = []
     for number in range(footer.num_row_groups):
         group = footer.row_group(number)
@@ -184,6 +184,24 @@ def _data_file(
     return file
 
 
+def require_plain(path: str, footer: pq.FileMetaData) -> None:
+    """Refuse times and dates that other readers take for others."""
+    told = footer.metadata or {}
+    if any(key in told for key in _LEGACY):
+        raise LakeFilesUnfit(
+            f"{path} has dates of the legacy calendar",
+            hint="Set spark.sql.parquet.datetimeRebaseModeInWrite to CORRECTED.",
+        )
+    for place in range(footer.num_columns):
+        column = footer.schema.column(place)
+        if column.physical_type == "INT96":
+            raise LakeFilesUnfit(
+                f'{path} has INT96 in the column "{column.path}"',
+                hint="Another session has set spark.sql.parquet.outputTimestampType meanwhile;"
+                " start the Module again.",
+            )
+
+
 def _require_columns(path: str, footer: pq.FileMetaData, columns: Sequence[NestedField]) -> None:
     """Check that the leaves of the file are those of the table, by their ids."""
     ids = [column.field_id for column in columns]
@@ -193,13 +211,6 @@ def _require_columns(path: str, footer: pq.FileMetaData, columns: Sequence[Neste
             f"{path} has columns with the field ids {held}, not {ids}",
             hint="Let Spark write field ids: spark.sql.parquet.fieldId.write.enabled.",
         )
-    for place, column in enumerate(columns):
-        if footer.schema.column(place).physical_type == "INT96":
-            raise LakeFilesUnfit(
-                f'{path} has INT96 in the column "{column.name}"',
-                hint="Another session has set spark.sql.parquet.outputTimestampType meanwhile;"
-                " start the Module again.",
-            )
 
 
 def _ids(fields: Any) -> list[int]:
@@ -230,7 +241,7 @@ def _value(raw: Any, type_: PrimitiveType) -> Any:
     return raw
 
 
-def _bounds(type_: Any, known: _Column) -> tuple[bytes, bytes | None]:
+def _bounds(type_: Any, known: Column) -> tuple[bytes, bytes | None]:
     low, high = known.low, known.high
     if isinstance(type_, StringType):
         if len(low) > _SHORT:
@@ -246,7 +257,7 @@ def _bounds(type_: Any, known: _Column) -> tuple[bytes, bytes | None]:
     return to_bytes(type_, low), None if high is None else to_bytes(type_, high)
 
 
-def _partition(path: str, found: dict[int, _Column], schema: Schema, spec: PartitionSpec) -> Record:
+def _partition(path: str, found: dict[int, Column], schema: Schema, spec: PartitionSpec) -> Record:
     values: list[Any] = []
     for field in spec.fields:
         column = found[field.source_id]

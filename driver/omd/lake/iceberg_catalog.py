@@ -21,11 +21,11 @@ from pyiceberg.table import CommitTableResponse, Table
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 from pyiceberg.typedef import EMPTY_DICT
 
+from omd._core.names import parts
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
 from omd.lake.files import CATALOG, properties
 from omd.lake.rows import LakeTablesRow
-from omd.spark.names import parts
 
 if TYPE_CHECKING:
     from pyiceberg.partitioning import PartitionSpec

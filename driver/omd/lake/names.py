@@ -1,37 +1,11 @@
-"""The names of lake tables, and where their files lie."""
+"""Where the files of a lake table lie."""
 
 from __future__ import annotations
 
 import uuid
-from typing import NamedTuple
 from urllib.parse import unquote
 
-from omd._core.errors import CallerError
-from omd.spark.names import parts
-
-__all__ = ["TableName", "below", "folder_of", "metadata_file", "table_name", "version_of"]
-
-
-class TableName(NamedTuple):
-    """The parts of a table code of the catalogue in PostgreSQL."""
-
-    namespace: str
-    table: str
-
-    def location(self, namespace_location: str) -> str:
-        """Return where the table lies, if its namespace lies there."""
-        return f"{namespace_location.rstrip('/')}/{self.table}"
-
-
-def table_name(table_code: str) -> TableName:
-    """Return the parts of a table code, which quotes them as PostgreSQL does."""
-    found = parts(table_code)
-    if len(found) != 2:
-        raise CallerError(
-            f"{table_code} is not a table of the catalogue in this database",
-            hint="Name namespace and table: lake.flights.",
-        )
-    return TableName(*found)
+__all__ = ["below", "folder_of", "metadata_file", "version_of"]
 
 
 def folder_of(location: str, module_instance_id: int, write_number: int) -> str:

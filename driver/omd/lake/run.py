@@ -6,11 +6,13 @@ The database decides whether a run may commit; this module only stages what the 
 from __future__ import annotations
 
 import logging
+import threading
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omd._core.errors import AnswerLost, CallerError, ConfigurationError, StateError
+from omd._core.snapshots import taking_over
 from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.lake.calls import LakeCalls
@@ -24,7 +26,6 @@ from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 from omd.lake.schema import iceberg_schema, partition_spec
 from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
-from omd.spark.snapshots import taking_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,11 +38,17 @@ if TYPE_CHECKING:
     from omd.control.room import Control
     from omd.control.rows import ModuleDefinitionRow
     from omd.control.run import LoadWindow, ModuleRun
+    from omd.lake.delta import DeltaFile
+    from omd.lake.delta_run import DeltaPending, DeltaUndo
     from omd.lake.rows import FindTableRow
 
-__all__ = ["LakeRun", "LakeTable", "Rewritten", "module_of"]
+RewrittenDelta = tuple[int, int, "list[DeltaFile]"]
+
+__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
 
 _log = logging.getLogger("omd.lake")
+
+_lock = threading.Lock()
 
 _ATTEMPTS = 3
 _SETTINGS = {
@@ -68,6 +75,15 @@ class Rewritten:
     write_number: int
     rows: int
     files: list[DataFile]
+
+
+def lake_run(run: Any) -> LakeRun:
+    """Return the lake tables of a run; they are its own until it ends."""
+    with _lock:  # several threads of a job may write at the same time
+        if run.uncommitted is None:
+            run.uncommitted = LakeRun(run)
+        lake: LakeRun = run.uncommitted
+    return lake
 
 
 @dataclass(slots=True)
@@ -105,6 +121,7 @@ class LakeRun:
     def __init__(self, run: ModuleRun) -> None:
         self.run = run
         self._pending: dict[str, Pending] = {}
+        self.delta: dict[str, DeltaPending] = {}
 
     @property
     def _calls(self) -> LakeCalls:
@@ -120,6 +137,47 @@ class LakeRun:
         """
         return LakeRun.open(self._calls.find_table(code, table_format_code="ICEBERG"))
 
+    def window_instances(self, code: str, span: LoadWindow) -> list[int]:
+        """Return the runs whose writes into a table lie in a load window."""
+        if span.end_value is None or span.end_id is None:
+            return []
+        found = self._calls.instances_in_window(
+            code, span.start_value, span.start_id, span.end_value, span.end_id
+        )
+        return [row.module_instance_id for row in found]
+
+    def held_version(self, code: str, as_of: datetime | int | None) -> tuple[str, str, int | None]:
+        """Return code, folder and version of a Delta table, of the moment that this run reads.
+
+        That is the newest version that is recorded, or the newest of all if none is.
+
+        Args:
+            code: the table code.
+            as_of: an instant, by which several tables fit together, or a version.
+
+        Raises:
+            NothingKept: nothing is kept of that moment.
+        """
+        with self._at_moment() as calls:
+            found = calls.find_table(code, table_format_code="DELTA")
+            if found.location is None:
+                raise UnknownLakeTable(f"{found.table_code} is in another catalogue")
+            if isinstance(as_of, int):
+                return found.table_code, found.location, as_of
+            if as_of is not None:
+                version = calls.commit_as_of(code, as_of).sequence_number
+                return found.table_code, found.location, version
+            rows = calls.report(LakeTablesRow, table_code=found.table_code)
+        return found.table_code, found.location, rows[0].sequence_number if rows else None
+
+    @contextmanager
+    def _at_moment(self) -> Iterator[LakeCalls]:
+        """Make calls in the snapshot of PostgreSQL from which this run reads everything."""
+        with self.run.control.long_call() as link, link.transaction() as connection:
+            for statement in taking_over(self.run.snapshot()):
+                connection.execute(statement.encode())
+            yield LakeCalls(link)
+
     def in_window(self, code: str, span: LoadWindow) -> tuple[LakeTable, Any, list[int]]:
         """Return a table, its snapshot at the end of a load window, and the runs in the window.
 
@@ -131,10 +189,7 @@ class LakeRun:
             table, snapshot = self.held(code, span.end_value)
         except NothingKept:
             table, snapshot = self.held(code, None)
-        found = self._calls.instances_in_window(
-            code, span.start_value, span.start_id, span.end_value, span.end_id
-        )
-        return table, snapshot, [row.module_instance_id for row in found]
+        return table, snapshot, self.window_instances(code, span)
 
     def module_of(self, table: LakeTable) -> ModuleDefinitionRow:
         """Return the Module that loads a table; that of this run where none is registered."""
@@ -152,11 +207,7 @@ class LakeRun:
         Raises:
             NothingKept: nothing is kept of that moment.
         """
-        run = self.run
-        with run.control.long_call() as link, link.transaction() as connection:
-            for statement in taking_over(run.snapshot()):
-                connection.execute(statement.encode())
-            calls = LakeCalls(link)
+        with self._at_moment() as calls:
             table = LakeRun.open(calls.find_table(code, table_format_code="ICEBERG"))
             if as_of is None:
                 return table, table.metadata.snapshot
@@ -168,7 +219,7 @@ class LakeRun:
         if snapshot is None and snapshot_id is not None:
             raise NothingKept(
                 f"nothing is kept of {table.code} as of {as_of}",
-                hint="SELECT commit_datetime, snapshot_id FROM omd_report.lake_commits;",
+                hint="omd_report.lake_commits shows its commits, with time and snapshot_id.",
             )
         return table, snapshot
 
@@ -224,12 +275,12 @@ class LakeRun:
 
     # Writes -------------------------------------------------------------------------------------
 
-    def announce(self, table: LakeTable) -> tuple[int, str]:
+    def announce(self, code: str, location: str) -> tuple[int, str]:
         """Announce a write; return its number and the folder for its files."""
         instance = self.run.module_instance_id
         number = self.run.control.next_write_number()
-        folder = folder_of(table.metadata.location, instance, number)
-        self._calls.announce_write(instance, number, table.code, folder)
+        folder = folder_of(location, instance, number)
+        self._calls.announce_write(instance, number, code, folder)
         return number, folder
 
     def written(
@@ -304,21 +355,23 @@ class LakeRun:
             OmdError: the run may not commit any more.
         """
         pending = [table for table in self._pending.values() if table.changes]
-        if not pending:
+        delta = [table for table in self.delta.values() if table.changes]
+        if not pending and not delta:
             if before is not None:
                 before()
             if finish is not None:
                 finish(self.run.control._link)
-            self._pending.clear()
-            return
-        with self._connection() as link:
-            self._commit(link, pending, finish, before)
+        else:
+            with self._connection() as link:
+                self._commit(link, pending, delta, finish, before)
         self._pending.clear()
+        self.delta.clear()
 
     def _commit(
         self,
         link: Link,
         pending: Sequence[Pending],
+        delta: Sequence[DeltaPending],
         finish: Callable[[Link], None] | None,
         before: Callable[[], None] | None,
     ) -> None:
@@ -336,6 +389,10 @@ class LakeRun:
                         if before is not None:
                             before()
                             before = None
+                        if delta:
+                            # Its lock is held meanwhile: nobody declares this run dead.
+                            ControlCalls(link).fence(self.run.module_instance_id)
+                            commits += self._committed_delta(delta)
                     LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
                     if finish is not None:
                         finish(link)
@@ -353,6 +410,14 @@ class LakeRun:
                 return
         assert lost is not None  # noqa: S101 - otherwise an error was raised
         raise lost
+
+    def _committed_delta(self, delta: Sequence[DeltaPending]) -> list[dict[str, Any]]:
+        from omd.lake.delta_run import commit_delta  # the extra delta is needed
+
+        return [
+            commit_delta(self.run, table, max(number for number, _ in table.writes))
+            for table in delta
+        ]
 
     def _stage(self, pending: Pending, location: str) -> dict[str, Any]:
         metadata = Metadata.read(pending.io, location)
@@ -404,12 +469,14 @@ class LakeRun:
         self,
         instances: Sequence[int],
         rewrite: Callable[[LakeTable, Undo, Sequence[int]], Rewritten],
+        rewrite_delta: Callable[[str, DeltaUndo, Sequence[int]], RewrittenDelta],
     ) -> None:
         """Take back what runs did to lake tables, and confirm the rollback, in one transaction.
 
         Args:
             instances: the runs.
             rewrite: writes the rows of mixed files that stay, and returns the new files.
+            rewrite_delta: the same for a Delta table.
 
         Raises:
             LakeConflict: the tables moved on, again and again.
@@ -430,10 +497,14 @@ class LakeRun:
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
                 rewritten = self._rewritten(by_table, instances, rewrite)
+                delta = self._undo_delta(instances, rewrite_delta)
                 try:
                     with link.transaction():
                         ControlCalls(link).confirm_rollback(self.run.module_instance_id)
-                        self._take_back(link, by_table, instances, rewritten)
+                        commits = self._take_back(link, by_table, instances, rewritten)
+                        commits += self._committed_delta(delta)
+                        if commits:
+                            LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
                     break
                 except AnswerLost:
                     if attempt == _ATTEMPTS - 1:
@@ -461,6 +532,8 @@ class LakeRun:
         for code, commits in by_table.items():
             table = self.table(code)
             undo = self._plan(table, commits, instances)
+            if undo.expired:
+                self._tell_expired(code, undo.expired)
             if undo.mixed or undo.touched:
                 sources = undo.rewritten
                 new = rewrite(table, undo, instances)
@@ -473,10 +546,10 @@ class LakeRun:
         by_table: Mapping[str, Sequence[LakeCommitsRow]],
         instances: Sequence[int],
         rewritten: Mapping[str, _Prepared],
-    ) -> None:
+    ) -> list[dict[str, Any]]:
+        commits: list[dict[str, Any]] = []
         if not by_table:
-            return
-        commits = []
+            return commits
         locations = self._open(link, list(by_table))
         for (code, done), location in zip(by_table.items(), locations, strict=True):
             io = file_io(location)
@@ -491,8 +564,6 @@ class LakeRun:
                     raise _Moved(code)
             if undo.is_empty:
                 continue
-            if undo.expired:
-                self._tell_expired(code, undo.expired)
             new = None if prepared is None else prepared.new
             change = Change(
                 "UNDO",
@@ -504,8 +575,49 @@ class LakeRun:
             writes = [(new.write_number, new.rows)] if new else []
             staged = stage(io, table.metadata, change)
             commits.append(_commit(code, table.metadata, staged, change, writes))
-        if commits:
-            LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
+        return commits
+
+    def _undo_delta(
+        self,
+        instances: Sequence[int],
+        rewrite: Callable[[str, DeltaUndo, Sequence[int]], RewrittenDelta],
+    ) -> list[DeltaPending]:
+        """Return what takes back the runs in the Delta tables that they announced."""
+        rows = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
+        found = []
+        for code in sorted({row.table_code for row in rows}):
+            told = self._calls.find_table(code)
+            if told.table_format_code != "DELTA" or told.location is None:
+                continue
+            from omd.lake.delta import Delta  # the extra delta is needed
+            from omd.lake.delta_run import DeltaPending, plan_delta_undo
+
+            table = Delta.find(told.location)
+            if table is None:
+                continue
+            module = module_of(self.run.control, code) or self.run.module
+            undo = plan_delta_undo(table, module.insert_instance_column, instances)
+            if undo.expired:
+                self._tell_expired(code, undo.expired)
+            if undo.is_empty:
+                continue
+            number, count, files = (
+                rewrite(code, undo, instances)
+                if undo.mixed
+                else (self.run.control.next_write_number(), 0, [])
+            )
+            found.append(
+                DeltaPending(
+                    code,
+                    told.location,
+                    "UNDO",
+                    [(number, count)],
+                    [*files, *undo.restored],
+                    undo.removed,
+                    sorted(instances),
+                )
+            )
+        return found
 
     def _plan(
         self, table: LakeTable, commits: Sequence[LakeCommitsRow], instances: Sequence[int]
@@ -527,7 +639,11 @@ class LakeRun:
         )
 
     def _tell_expired(self, code: str, number: int) -> None:
-        _log.warning("%s: what %s overwrites removed has expired", code, number)
+        self.run.control.log_event(
+            f"{code}: what {number} overwrite(s) removed has expired, and does not come back",
+            module_instance_id=self.run.module_instance_id,
+            event_type_code=6,
+        )
 
     def _remove_folders(self, instances: Sequence[int]) -> None:
         """Remove the files that these runs wrote and never committed."""

@@ -50,6 +50,7 @@ __all__ = [
     "FIELD_ID",
     "UnknownType",
     "iceberg_schema",
+    "iceberg_type",
     "leaves",
     "partition_spec",
     "require_distinct",
@@ -106,6 +107,17 @@ def iceberg_schema(spark: dict[str, Any]) -> Schema:
     """
     ids = count(1)
     return Schema(*_fields(spark, ids, ""), schema_id=0)
+
+
+def iceberg_type(spark: str) -> PrimitiveType:
+    """Return the type that counts bounds as a simple type of Spark does.
+
+    Raises:
+        UnknownType: there is none.
+    """
+    type_ = _iceberg_type(spark, count(1), spark)
+    assert isinstance(type_, PrimitiveType)  # noqa: S101 - the name of a type is one
+    return type_
 
 
 def _fields(struct: dict[str, Any], ids: Iterator[int], within: str) -> list[NestedField]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
@@ -76,8 +77,9 @@ def read(
             the live rows that the runs in the window have stamped.
         predicates: SQL conditions, each of which is a partition; together they must cover each row
             once.
-        format: ICEBERG for a lake table; by default that of the Modules that load the table.
-        as_of: a lake table as it was at an instant, or in the snapshot with this id.
+        format: ICEBERG or DELTA for a lake table; by default that of the Modules that load it.
+        as_of: a lake table as it was at an instant, or in the snapshot with this id (of Delta: the
+            version).
         options: options of the data source ``omd``, such as ``partitionColumn`` and
             ``numPartitions``.
 
@@ -85,9 +87,8 @@ def read(
         OmdError: there is no such table or column, or Spark has no type for it.
         SnapshotGone: Spark raises it, not this call, when the DataFrame is used after the run.
     """
-    if table is not None and "url" not in options and _is_lake_table(run, table, format):
-        from omd.spark import tables  # the extra lake is needed from here on
-
+    kind = None if table is None or "url" in options else _lake_format(run, table, format)
+    if kind is not None:
         if query is not None or predicates is not None or options:
             raise CallerError(f"the lake table {table} takes only columns, window and as_of")
         if window not in (None, True, False, _COMMITS):
@@ -95,8 +96,11 @@ def read(
                 f"the load window of the lake table {table} is one of commits, not of {window}",
                 hint="run.window(table=…), then run.read(spark, table, window=True).",
             )
-        return tables.read(run, spark, table, as_of=as_of, columns=columns, window=bool(window))
-    if as_of is not None or isinstance(window, bool):
+        rows: DataFrame = _lake(kind).read(
+            run, spark, table, as_of=as_of, columns=columns, window=bool(window)
+        )
+        return rows
+    if as_of is not None or window is True:
         raise CallerError("as_of and window=True are for lake tables", hint="Name the format.")
     url = str(options.get("url") or run.dsn)
     given = {
@@ -105,7 +109,7 @@ def read(
         "table": table,
         "query": query,
         "predicates": None if predicates is None else json.dumps(list(predicates)),
-        **({} if window is None else _window(run, window)),
+        **({} if not window else _window(run, window)),
     }
     told = {name: str(value) for name, value in given.items() if value is not None}
     if "snapshot" not in told:
@@ -119,14 +123,26 @@ def read(
     return register(spark, url).read.format("omd").schema(relation.schema()).options(**told).load()
 
 
-def _is_lake_table(run: EngineBlock, table: str, format_: str | None) -> bool:
-    """Return whether a table is one whose files OMD commits: Modules tell it, or the caller."""
+def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | None:
+    """Return the format of a table whose files OMD commits: Modules tell it, or the caller."""
     if format_ is None and len(parts(table)) != 2:
-        return False  # no Module can load it by such a name
+        return None  # no Module can load it by such a name
     if format_ is not None and format_.upper() == "POSTGRES":
-        return False
+        return None
     found = run.control.lake.find_table(table, table_format_code=format_)
-    return found.table_format_code == "ICEBERG"
+    return found.table_format_code if found.table_format_code in ("ICEBERG", "DELTA") else None
+
+
+def _lake(format_: str) -> Any:
+    """Return the module that moves the rows of a format; from here on its extra is needed."""
+    name, extra = ("tables", "lake") if format_ == "ICEBERG" else ("delta", "lake,delta")
+    try:
+        return importlib.import_module(f"omd.spark.{name}")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"tables with the format {format_} need more packages: {error}",
+            hint=f"pip install 'omd[{extra}]'",
+        ) from error
 
 
 def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
@@ -225,15 +241,9 @@ def write(
     """
     stamped = stamp(run, df)
     target = table or run.module.table_code
-    if run.module.table_format_code == "DELTA":
-        raise ConfigurationError(
-            f"module {run.module_code} writes DELTA, which OMD does not commit yet",
-            hint="Register it with ICEBERG, or without a format: then the session's jar commits.",
-        )
-    if run.module.table_format_code == "ICEBERG":
-        from omd.spark import tables  # the extra lake is needed from here on
-
-        result = WriteResult(tables.write(run, stamped, target, mode, partition_by))
+    if run.module.table_format_code in ("ICEBERG", "DELTA"):
+        kind = _lake(run.module.table_format_code)
+        result = WriteResult(kind.write(run, stamped, target, mode, partition_by))
         run.rows(inserted=result.rows)
         return result
     if mode == "history" or partition_by is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -12,7 +11,7 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
 from omd.lake.plan import plan_read
-from omd.lake.run import LakeRun, LakeTable, Rewritten
+from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
 from omd.spark import history
 from omd.spark.names import parts, quote
@@ -29,25 +28,16 @@ if TYPE_CHECKING:
 
     from omd.control.run import EngineBlock, ModuleRun
     from omd.lake.compaction import Group
+    from omd.lake.delta import DeltaFile
+    from omd.lake.delta_run import DeltaUndo
     from omd.lake.plan import Plan
     from omd.lake.undo import Undo
 
-__all__ = ["join", "lake_run", "read", "roll_back", "write"]
+__all__ = ["join", "read", "roll_back", "write"]
 
 _MODES = ("append", "overwrite", "history")
 _LARGE = 256 * 1024 * 1024
 _NATIVE = "spark.sql.catalog.omd"
-
-_lock = threading.Lock()
-
-
-def lake_run(run: Any) -> LakeRun:
-    """Return the lake tables of a run; they are its own until it ends."""
-    with _lock:  # several threads of a job may write at the same time
-        if run.uncommitted is None:
-            run.uncommitted = LakeRun(run)
-        lake: LakeRun = run.uncommitted
-    return lake
 
 
 def write(
@@ -91,12 +81,12 @@ def write(
 def _put(lake: LakeRun, table: LakeTable, rows: DataFrame) -> tuple[int, int, list[DataFile]]:
     """Write rows with field ids into a folder of their own."""
     metadata = table.metadata
-    number, folder = lake.announce(table)
+    number, folder = lake.announce(table.code, metadata.location)
     names = {field.field_id: field.name for field in metadata.schema.fields}
     partition = [partition_value(rows, names[f.source_id], f) for f in metadata.spec.fields]
     counted, uris = write_files(rows, folder, partition)
     files = data_files(table.io, below(folder, uris), metadata.schema, metadata.spec)
-    require_rows(files, counted, table.code)
+    require_rows(sum(file.record_count for file in files), counted, table.code)
     return number, counted, files
 
 
@@ -171,7 +161,15 @@ def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
         fit = fitting(kept, spark_schema(table.metadata.schema), table.code, frozenset())
         return Rewritten(*_put(lake, table, fit))
 
-    lake.undo(sorted(instances), rewrite)
+    def rewrite_delta(
+        code: str, undo: DeltaUndo, array: Sequence[int]
+    ) -> tuple[int, int, list[DeltaFile]]:
+        from omd.spark import delta  # the extra delta is needed
+
+        found: tuple[int, int, list[DeltaFile]] = delta.rewrite(run, lake, code, undo, array)
+        return found
+
+    lake.undo(sorted(instances), rewrite, rewrite_delta)
 
 
 def _repaired(
