@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from omd._core import engines
+from omd._core.calls import Routine
 from omd._core.errors import CallerError, one_line
 from omd.control.run import Batch, call_job
 from omd.decision.block import StageRun
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "DecisionOutcome", "TestResult"]
 
 TestResult = TestRulesetRow
+
+_RAISE_ERROR = Routine(
+    "omd.raise_error", {"p_sqlstate": "text", "p_detail": "jsonb"}, required=2, is_function=True
+)
 
 
 class Decision(DecisionCalls):
@@ -119,15 +124,7 @@ class Decision(DecisionCalls):
 
     def _raise(self, sqlstate: str, detail: Mapping[str, Any]) -> NoReturn:
         """Let the database raise an error of its catalogue."""
-        from psycopg import sql
-        from psycopg.types.json import Jsonb
-
-        self._link.execute(
-            sql.SQL("SELECT omd.raise_error({}, {})").format(sqlstate, Jsonb(detail)),
-            {},
-            tuple,
-            repeatable=True,
-        )
+        self._value(_RAISE_ERROR, sqlstate, detail)
         raise AssertionError(sqlstate)
 
     def _run_in_database(self, stage: str, *told: Any) -> DecisionOutcome:
