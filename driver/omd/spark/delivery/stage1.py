@@ -112,10 +112,8 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
     if torn and staged.whole is not None:
         narrow.unpersist()
         return check(entity, staged.whole(), keep)
-    shown = rows.select(
-        *(F.col(a.name) for a in entity.attributes),
-        *(READABLE, DELETE, rules.skips().alias(SKIP), *rules.words, HASH_A, HASH_B, RAW, FROM),
-    )
+    flags = [F.col(READABLE), F.col(DELETE), rules.skips().alias(SKIP)]
+    shown = rows.select(*rules.names, *flags, *rules.words, HASH_A, HASH_B, RAW, FROM)
     measures = rules.measures(counted, staged, lacking)
     return Checked(entity, entity.constraints, narrow, unreadable, shown, measures)
 
