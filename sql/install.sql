@@ -18,9 +18,11 @@ BEGIN;
 
 -- A room knows only those above it in this list.
 \ir install/omd.sql
+\ir install/omd_lake.sql
 \ir install/omd_lineage.sql
 \ir install/omd_dispatch.sql
 \ir install/omd_delivery.sql
+\ir install/omd_facts.sql
 \ir install/omd_decision.sql
 
 \ir setup/finish.psql

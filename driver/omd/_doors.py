@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from omd.decision.room import Decision
     from omd.delivery.room import Delivery, Receipt
     from omd.dispatch.room import Dispatch
+    from omd.facts.room import Facts
+    from omd.lake.room import Lake
     from omd.lineage.room import Lineage
 
 __all__ = ["Doors"]
@@ -20,6 +22,12 @@ __all__ = ["Doors"]
 
 class Doors:
     """The rooms, each found by typing a dot; imported when it is entered."""
+
+    @cached_property
+    def lake(self) -> Lake:
+        """Lake: which files of a lake table a run wrote, and how they are removed again."""
+        door: Lake = self._door("lake")
+        return door
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -37,6 +45,12 @@ class Doors:
     def delivery(self) -> Delivery:
         """Delivery: was what arrived agreed and acceptable, and what has changed."""
         door: Delivery = self._door("delivery")
+        return door
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Facts: how accepted facts are stored, read as of one moment, and handed out."""
+        door: Facts = self._door("facts")
         return door
 
     @cached_property

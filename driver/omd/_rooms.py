@@ -9,9 +9,11 @@ writes the doors too.
 # Each room and its title in `omd --help`; a room comes after those that it uses.
 ROOMS = {
     "control": "Batches and Modules",
+    "lake": "Lake",
     "lineage": "Lineage",
     "dispatch": "Dispatch",
     "delivery": "Delivery",
+    "facts": "Facts",
     "decision": "Decision",
 }
 

@@ -1,13 +1,16 @@
 -- A target must not be a table of OMD or of PostgreSQL, since a rollback would delete there. It
 -- must not change while the present one may hold rows of failed or executing runs, since the
--- rollback would look for them in the new one. A present target that was dropped, renamed or lost
--- the column prevents nothing, since it can't be rolled back.
+-- rollback would look for them in the new one. What a session's own SQL wrote to a lake table, and
+-- what OMD committed there, are undone in two ways, so these formats are as good as another target.
+-- A present target that was dropped, renamed or lost the column prevents nothing, since it can't be
+-- rolled back.
 
 CREATE OR REPLACE FUNCTION omd._require_target(
     p_present omd.module,
     p_table_code text,
     p_platform_code text,
-    p_insert_instance_column text
+    p_insert_instance_column text,
+    p_table_format_code text
 )
 RETURNS void
 LANGUAGE plpgsql
@@ -47,7 +50,13 @@ BEGIN
         THEN
             RETURN;
         END IF;
-    ELSE
+    ELSIF NOT (
+        p_table_format_code IS DISTINCT FROM p_present.table_format_code
+        AND (
+            p_table_format_code IN ('ICEBERG', 'DELTA')
+            OR p_present.table_format_code IN ('ICEBERG', 'DELTA')
+        ) IS TRUE
+    ) THEN
         RETURN;
     END IF;
     SELECT array_agg(mi.module_instance_id ORDER BY mi.module_instance_id) INTO v_waiting
@@ -77,6 +86,6 @@ $require_target$;
 
 COMMENT ON FUNCTION omd._require_target IS
 'Raises an error when a Module, which is now p_present (all NULL: a new one), may not get the '
-'target p_table_code on p_platform_code with p_insert_instance_column. Errors: OM009, OM111, '
-'OM210. Locks: none.';
+'target p_table_code on p_platform_code with p_insert_instance_column and p_table_format_code. '
+'Errors: OM009, OM111, OM210. Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_target FROM PUBLIC;

@@ -42,6 +42,9 @@ BEGIN
 
     RETURN jsonb_build_object(
         'table', omd.quote_table(v_module.table_code, v_platform_code),
+        'table_literal', omd._quote_value(
+            coalesce(omd.spell_table(v_module.table_code), v_module.table_code), v_platform_code
+        ),
         'insert_instance_column', v_insert_column,
         'update_instance_column', coalesce(v_update_column, 'NULL::bigint'),
         'and_reset_update', coalesce(', ' || v_update_column || ' = NULL', ''),

@@ -33,6 +33,7 @@ DECLARE
     v_inactive_indicator text := omd.require_code('inactive indicator', p_inactive_indicator);
     v_old omd.module;
     v_new omd.module;
+    v_is_lake boolean;
     v_stranger record;
     v_problem record;
 BEGIN
@@ -44,16 +45,31 @@ BEGIN
     v_new.platform_code := coalesce(v_platform_code, v_old.platform_code, 'POSTGRES');
     PERFORM omd.require_name('p_area_code', v_new.area_code);
     PERFORM omd.require_name('p_table_code', v_new.table_code);
-    IF v_new.platform_code = 'POSTGRES' THEN
-        v_new.table_code := coalesce(
-            omd.quote_table(v_new.table_code, 'POSTGRES'), v_new.table_code
+    v_table_format_code := coalesce(v_table_format_code, v_old.table_format_code);
+    v_is_lake := v_table_format_code IN ('ICEBERG', 'DELTA');
+    IF v_is_lake AND v_new.platform_code <> 'SPARK' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_platform_code', 'value', v_new.platform_code,
+                'expected', 'SPARK for the table format ' || v_table_format_code
+            )
         );
     END IF;
+    v_new.table_code := coalesce(
+        CASE
+            WHEN v_is_lake THEN omd.spell_table(v_new.table_code)
+            WHEN v_new.platform_code = 'POSTGRES'
+                THEN omd.quote_table(v_new.table_code, 'POSTGRES')
+        END,
+        v_new.table_code
+    );
     PERFORM omd._require_target(
         v_old,
         v_new.table_code,
         v_new.platform_code,
-        coalesce(p_insert_instance_column, v_old.insert_instance_column)
+        coalesce(p_insert_instance_column, v_old.insert_instance_column),
+        v_table_format_code
     );
 
     INSERT INTO omd.module AS m (
@@ -95,7 +111,7 @@ BEGIN
         insert_instance_column = coalesce(p_insert_instance_column, m.insert_instance_column),
         update_instance_column = coalesce(p_update_instance_column, m.update_instance_column),
         inactive_indicator = coalesce(v_inactive_indicator, m.inactive_indicator),
-        table_format_code = coalesce(v_table_format_code, m.table_format_code),
+        table_format_code = v_table_format_code,
         open_expiry_date = coalesce(p_open_expiry_date, m.open_expiry_date)
     RETURNING m.module_id INTO p_module_id;
 
@@ -146,10 +162,11 @@ COMMENT ON PROCEDURE omd.register_module IS
 'p_insert_instance_column, p_update_instance_column: the audit column where its name differs from '
 'the standard. p_companion_module_codes: Modules that are rolled back together with this one; '
 'replaces the list. p_inactive_indicator: Y skips each run. Returns p_module_id. '
-'p_table_format_code: PARQUET for plain Parquet on Spark. p_open_expiry_date: what the expiry date'
-' of a current record says (9999-12-31). Warns of each problem that omd_report.readiness shows. '
-'Errors: OM002, OM005, OM006, OM009, OM013, OM111: another target while a rollback is pending in '
-'the present one or a run executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. '
-'Locks: the Module row. DIRECT, "Module Processing". Call again when the answer was lost.';
+'p_table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a lake table on '
+'Spark that OMD commits. p_open_expiry_date: what the expiry date of a current record says '
+'(9999-12-31). Warns of each problem that omd_report.readiness shows. Errors: OM002, OM005, OM006,'
+' OM009, OM013, OM111: another target while a rollback is pending in the present one or a run '
+'executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. Locks: the Module row. DIRECT,'
+' "Module Processing". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

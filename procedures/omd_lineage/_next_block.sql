@@ -70,7 +70,7 @@ BEGIN
     SELECT
         t.processor, t.maxstep, o.last, o.quiet_start,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
-        t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column,
+        t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column, b.is_lake,
         lag.blocker, t.depends_on[lag.blocker] AS blocker_name, lag.base_id,
         omd_lineage._horizon(
             CASE WHEN lag.is_complete THEN lag.least_pos END, lag.base_pos, t.delay, t.max_wait,
@@ -136,6 +136,31 @@ BEGIN
                 p_detail := format('%s writes to %s', v_guard.p_who, v_source.table_code);
             END IF;
         END LOOP;
+    END IF;
+    IF v_topic.is_lake THEN
+        IF v_topic.processor = 'RELOAD' THEN
+            p_end_pos := CASE WHEN p_upto > (v_topic.last).pos THEN p_upto END;
+            p_end_id := CASE WHEN p_end_pos IS NOT NULL THEN 0::bigint END;
+        ELSE
+            v_block := omd_lake.next_block(
+                v_topic.table_code, p_start_pos, p_start_id, p_upto, v_topic.maxstep
+            );
+            p_end_pos := v_block.p_end_pos;
+            p_end_id := v_block.p_end_id;
+            p_row_count := v_block.p_row_count;
+            p_is_full := v_block.p_is_full;
+            p_min_ts := v_block.p_min_ts;
+            p_max_id := v_block.p_end_id;
+            p_is_quiet := p_end_pos IS NULL AND v_block.p_who IS NULL
+                AND p_upto > (v_topic.last).pos;
+            IF v_block.p_who IS NOT NULL THEN
+                p_detail := format('%s has not succeeded in %s', v_block.p_who, v_topic.base);
+            END IF;
+        END IF;
+        IF p_end_pos IS NOT NULL THEN
+            p_detail := NULL;
+        END IF;
+        RETURN;
     END IF;
     IF v_safe IS NULL OR v_topic.has_own_columns OR (v_who IS NULL AND p_upto > v_safe.pos) THEN
         v_guard := omd_lineage._safe_position(

@@ -43,7 +43,7 @@ BEGIN
     IF p_is_step AND coalesce(v_source.probed_at < v_now - interval '1 minute', TRUE) THEN
         PERFORM omd_lineage._try_probe(
             v_source.topic, p_topic_id, v_source.table_code, v_source.pos_column,
-            v_source.id_column, TRUE, 'STEP'
+            v_source.id_column, v_source.source_offset <> 'LAKE', 'STEP'
         );
     END IF;
     v_table_name := omd.quote_table(v_source.table_code, 'POSTGRES');
@@ -72,6 +72,10 @@ BEGIN
         -- writer began is visible.
         v_writer := omd_lineage._oldest_writer(v_table_name::regclass);
         v_position := ROW(least(v_now, v_writer.p_since), 0::bigint);
+    ELSIF v_source.source_offset = 'LAKE' THEN
+        SELECT n.p_pos, n.p_id, n.p_pos, n.p_id INTO p_pos, p_id, p_newest_pos, p_newest_id
+        FROM omd_lake.newest_position(v_source.table_code) AS n;
+        v_position := (p_pos, p_id);
     END IF;
     IF v_position IS NOT NULL THEN
         p_is_moved := omd_lineage._move_source(p_topic_id, v_position);
@@ -81,12 +85,12 @@ $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage._probe_source IS
 'Probes how far the source p_topic_id has come, if its source_offset is PROBE (up to where all '
-'rows are visible), TRIGGER with a note (likewise) or CLOCK (now, or the start of its oldest '
-'writer), and moves its offset; p_is_moved says whether it has moved. After a look at the table it'
-' returns (p_pos, p_id), the position up to which all rows are visible, p_who, the transaction '
-'that still writes behind it, and (p_newest_pos, p_newest_id), the newest row. p_is_step: a step '
-'asks, so that what is wrong with the source is looked for only once a minute. Errors: OM206: the '
-'source can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE, and the '
-'offset.';
+'rows are visible), TRIGGER with a note (likewise), CLOCK (now, or the start of its oldest writer)'
+' or LAKE (its newest commit), and moves its offset; p_is_moved says whether it has moved. After a'
+' look at the table it returns (p_pos, p_id), the position up to which all rows are visible, '
+'p_who, the transaction that still writes behind it, and (p_newest_pos, p_newest_id), the newest '
+'row. p_is_step: a step asks, so that what is wrong with the source is looked for only once a '
+'minute. Errors: OM206: the source can''t be read by blocks; OM212: it is locked. Locks: the '
+'table, ACCESS SHARE, and the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

@@ -30,6 +30,8 @@ BEGIN
         SELECT
             t.topic,
             CASE
+                WHEN b.is_lake AND t.processor IS NOT NULL AND t.engine <> 'SPARK'
+                    THEN 'its base table is a lake table, which only engine SPARK reads'
                 WHEN b.pos_column = '' AND cardinality(t.depends_on) > 1
                     THEN 'it is read by the id alone, so it can''t depend on a second table'
                 WHEN b.pos_column = '' AND t.delay > interval '0'
@@ -79,6 +81,7 @@ $require_one_kind$;
 
 COMMENT ON FUNCTION omd_lineage._require_one_kind IS
 'Refuses the topic p_topic_id where it, or a topic that depends on it, is read by the id alone and'
-' has a dependency or an argument that needs a time. A source that is read by the id alone from '
-'now on loses its offset. Errors: OM211: it is so. Locks: the offset of the source.';
+' has a dependency or an argument that needs a time, or reads a lake table and is not on Spark. A '
+'source that is read by the id alone from now on loses its offset. Errors: OM211: it is so. Locks:'
+' the offset of the source.';
 REVOKE ALL ON FUNCTION omd_lineage._require_one_kind FROM PUBLIC;

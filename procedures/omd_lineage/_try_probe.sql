@@ -23,7 +23,12 @@ SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '100ms'
 AS $try_probe$
 DECLARE
-    v_table oid := omd.target_relation(p_table_code);
+    v_is_lake boolean := EXISTS (
+        SELECT FROM omd_lineage.topic AS t
+        WHERE t.topic_id = p_topic_id AND t.source_offset = 'LAKE'
+    );
+    -- A lake table is no relation, even where there is one of its name.
+    v_table oid := CASE WHEN NOT v_is_lake THEN omd.target_relation(p_table_code) END;
     v_new omd_lineage.source_probe;
     v_old omd_lineage.source_probe;
     v_seen record;
@@ -120,6 +125,8 @@ BEGIN
         v_problems := array_append(
             v_problems, 'it was renamed to ' || v_former || ', and another table has its name'
         );
+    ELSIF v_is_lake AND NOT omd_lake.is_known(p_table_code) THEN
+        v_problems := ARRAY['there is no lake table of this name'];
     END IF;
     IF v_former IS NULL THEN
         v_new.table_oid := coalesce(v_table, v_old.table_oid);

@@ -47,7 +47,7 @@ BEGIN
     IF v_claim.p_is_planned THEN
         PERFORM omd_lineage._newest_row(b.table_code, b.pos_column, b.id_column)
         FROM omd_lineage.base_table AS b
-        WHERE b.topic_id = v_claim.p_topic_id;
+        WHERE b.topic_id = v_claim.p_topic_id AND NOT b.is_lake;
         SELECT
             v_claim.p_start_pos, v_claim.p_start_id, v_claim.p_end_pos, v_claim.p_end_id,
             NULL::bigint AS p_row_count, NULL::boolean AS p_is_full,

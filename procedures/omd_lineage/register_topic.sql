@@ -80,7 +80,7 @@ BEGIN
     END IF;
     PERFORM omd_lineage._require_position(b.table_code, b.pos_column, b.id_column)
     FROM omd_lineage.base_table AS b
-    WHERE b.topic_id = p_topic_id;
+    WHERE b.topic_id = p_topic_id AND NOT b.is_lake;
     SELECT p.p_error INTO v_problem
     FROM omd_lineage.source_list AS s
     CROSS JOIN LATERAL omd_lineage._try_probe(
@@ -128,17 +128,18 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'for dependencies that lag; 0: it always waits. p_before_sql, p_after_sql: statements before and '
 'after the transforms, with qualified names. p_pos_column, p_id_column: the columns of the '
 'position (pos, id) in the base table; p_pos_column '''': the position is the id alone. '
-'p_source_offset: PROBE, CLOCK, TRIGGER or HAND. p_reload_method: DELETE (the default), TRUNCATE '
-'or SWAP. p_advance_when_quiet: the offset moves on when there is nothing new. '
-'p_inactive_indicator: Y skips each step, N does not. p_comment: what the topic is. p_module_code:'
-' its Module, which is named like the topic when none is given. p_area_code: area of its Module '
-'(PRES). p_table_type_code: table type of its Module. p_platform_code: platform of its Module, '
-'POSTGRES or SPARK. p_start_pos, p_start_id: rows up to this position are not read (by the id '
-'alone: p_start_pos -infinity); -infinity reads all rows. p_merge_key: columns of the destination;'
-' rows of a block replace those with the same values. p_recompute_key: columns of the destination;'
-' the first view of p_transforms names the values that a block touches, and the second computes '
-'their rows anew from the whole base table. p_max_age: how old the newest row of a source may be; '
-'0: nothing is promised. Returns p_topic_id. Errors: OM005: p_topic is NULL; OM006: a code is '
+'p_source_offset: PROBE, CLOCK, TRIGGER or HAND; LAKE: the source is a lake table, and its commits'
+' are its positions. p_reload_method: DELETE (the default), TRUNCATE or SWAP. '
+'p_advance_when_quiet: the offset moves on when there is nothing new. p_inactive_indicator: Y '
+'skips each step, N does not. p_comment: what the topic is. p_module_code: its Module, which is '
+'named like the topic when none is given. p_area_code: area of its Module (PRES). '
+'p_table_type_code: table type of its Module. p_platform_code: platform of its Module, POSTGRES or'
+' SPARK. p_start_pos, p_start_id: rows up to this position are not read (by the id alone: '
+'p_start_pos -infinity); -infinity reads all rows. p_merge_key: columns of the destination; rows '
+'of a block replace those with the same values. p_recompute_key: columns of the destination; the '
+'first view of p_transforms names the values that a block touches, and the second computes their '
+'rows anew from the whole base table. p_max_age: how old the newest row of a source may be; 0: '
+'nothing is promised. Returns p_topic_id. Errors: OM005: p_topic is NULL; OM006: a code is '
 'unknown; OM009: the table is no name on the platform; OM013: an argument has a value that is not '
 'allowed; OM016: p_topic, or a dependency, is no name of a topic; OM017: it would depend on '
 'itself; OM111: another target while a rollback is pending; OM204: another platform than that of a'

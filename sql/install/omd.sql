@@ -70,6 +70,13 @@
 \ir ../../migrations/V028__row_counts.sql
 \endif
 
+\set checksum 'cd9589fbbc8e5636c0ebe30e7f6f384524ad5f3bd07b8e9b18f5f3a57d7f26af'
+\set migration 'V034__lake_formats'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V034__lake_formats.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -83,6 +90,7 @@
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql
 \ir ../../procedures/omd/quote_table.sql
+\ir ../../procedures/omd/spell_table.sql
 \ir ../../procedures/omd/_quote_column.sql
 \ir ../../procedures/omd/_quote_value.sql
 \ir ../../procedures/omd/target_relation.sql

@@ -84,6 +84,13 @@
 \ir ../../migrations/V025__kept_plans.sql
 \endif
 
+\set checksum '770d16c55c71037df1a7e44dc417a291fa9cda17ac0f9c01e811974025d169ba'
+\set migration 'V035__lake_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V035__lake_sources.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 

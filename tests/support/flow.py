@@ -50,9 +50,10 @@ EMPTY = """
         FOR v_name IN
             SELECT oid::regclass FROM pg_class
             WHERE relnamespace IN (
-                    'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
-                    'omd_decision'::regnamespace
-                )
+                'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
+                'omd_facts'::regnamespace, 'omd_decision'::regnamespace,
+                'omd_lake'::regnamespace
+            )
                 AND relkind = 'r'
                 -- Reference rows stay.
                 AND relname NOT IN ('constraint_type', 'delivery_status', 'delivery_transition')
@@ -68,7 +69,10 @@ EMPTY = """
         DELETE FROM omd.module;
         DELETE FROM omd.batch;
         -- The templates that users add belong to a Module or to the area PRES.
-        DELETE FROM omd.rollback_template WHERE module_id IS NOT NULL OR area_code = 'PRES';
+        DELETE FROM omd.rollback_template
+        WHERE module_id IS NOT NULL OR (
+            area_code = 'PRES' AND (table_format_code IN ('ICEBERG', 'DELTA')) IS NOT TRUE
+        );
         PERFORM setval(pg_get_serial_sequence(t, c), 1, false)
         FROM (VALUES
             ('omd.batch', 'batch_id'),

@@ -35,7 +35,7 @@ RIGHTS = "SELECT, INSERT, DELETE"
 _OF_ADMINS = {"cancel_restate", "register_topic", "release", "remove_topic", "retry"}
 
 
-class _Endless(TimestamptzLoader):
+class Endless(TimestamptzLoader):
     """Reads infinite times, which Python lacks; an offset has one before its first block."""
 
     def load(self, data: Any) -> datetime:
@@ -61,7 +61,7 @@ class Scene(Flow):
     def __init__(self, conn: Connection, *, changes_role: bool = True) -> None:
         super().__init__(conn)
         self.changes_role = changes_role
-        conn.adapters.register_loader("timestamptz", _Endless)
+        conn.adapters.register_loader("timestamptz", Endless)
         info = CompositeInfo.fetch(conn, "omd_lineage.row_position")
         assert info
         register_composite(info, conn)

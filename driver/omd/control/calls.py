@@ -1036,7 +1036,8 @@ class ControlCalls(Calls):
             companion_module_codes: Modules that are rolled back together with this one;
                 replaces the list.
             inactive_indicator: Y skips each run.
-            table_format_code: PARQUET for plain Parquet on Spark.
+            table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a lake
+                table on Spark that OMD commits.
             open_expiry_date: what the expiry date of a current record says (9999-12-31).
 
         Raises:

@@ -20,7 +20,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from types import EllipsisType, TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+)
 
 from omd._core import engines, signals
 from omd._core.errors import CallerError, ConnectionFailed
@@ -40,11 +49,12 @@ from omd.control.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from omd._core.engines import Snapshot
+    from omd._core.link import Link
     from omd.control.room import Control
     from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow
     from omd.spark.engine import SparkEngine
@@ -61,6 +71,8 @@ _log = logging.getLogger("omd.run")
 BATCH_VARIABLE = "OMD_BATCH_INSTANCE_ID"
 MODULE_VARIABLE = "OMD_MODULE_INSTANCE_ID"
 DSN_VARIABLE = "OMD_DSN"
+
+_UNDO = "CALL " + "omd.undo("  # the statement that stands for the rollback of lake tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +216,10 @@ class Block(ABC):
             after_loss=self.cancel,
         )
 
+    def _stop_heartbeat(self) -> None:
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+
     def _lose(self, reason: str) -> None:
         if self._lost is None:
             self._lost = reason
@@ -213,9 +229,8 @@ class Block(ABC):
     def _end(self, error: BaseException | None) -> None:
         """End the instance. An exception of the job is raised on, whatever happens here."""
         self._open = False
-        if self._heartbeat is not None:
-            self._heartbeat.stop()
         if error is not None:
+            self._stop_heartbeat()
             if not isinstance(error, Exception):
                 self._interrupted()
             self.cancel()
@@ -233,6 +248,7 @@ class Block(ABC):
             self._record(refusal)
             raise
         finally:
+            self._stop_heartbeat()
             self._closed()
         if self._lost is None:
             assert error is not None  # noqa: S101 - no error and no loss has returned above
@@ -250,6 +266,7 @@ class Block(ABC):
 
     def _record(self, error: BaseException) -> None:
         """Record a failure; when that fails, add a note to the error and do not replace it."""
+        self._stop_heartbeat()
         detail, name = describe(error)
         try:
             self._fail(detail, name)
@@ -287,7 +304,8 @@ class Block(ABC):
         """Clean up after a signal that ended the job at any point."""
 
     @abstractmethod
-    def _succeed(self) -> None: ...
+    def _succeed(self) -> None:
+        """End the instance with success; it stops the heartbeat before."""
 
     @abstractmethod
     def _fail(self, detail: str, name: str) -> None: ...
@@ -457,6 +475,7 @@ class Batch(Block):
             self._parent._remove(self)
 
     def _succeed(self) -> None:
+        self._stop_heartbeat()
         self.control.batch_success(self.batch_instance_id)
 
     def _fail(self, detail: str, name: str) -> None:
@@ -465,11 +484,29 @@ class Batch(Block):
         )
 
 
+class Uncommitted(Protocol):
+    """What a run has written in a way that needs a commit to be visible."""
+
+    def commit(
+        self,
+        finish: Callable[[Link], None] | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        """Commit it, and in the same transaction do what ends the run.
+
+        Args:
+            finish: ends the run, over the connection of the commit.
+            before: called before the instance is touched, so that no renewal waits for it.
+        """
+        ...
+
+
 class EngineBlock(Block):
     """A block whose jobs run on an engine: it tags them, cancels them, and holds their snapshots.
 
     Attributes:
         spark: the session given, or that of the control, or the active one at the begin.
+        uncommitted: what it has written and not committed; None where writes commit themselves.
     """
 
     def __init__(
@@ -485,6 +522,7 @@ class EngineBlock(Block):
         self.spark = spark if spark is not None else control.spark
         self._sessions: list[SparkSession] = []
         self.load_window: LoadWindow | None = None
+        self.uncommitted: Uncommitted | None = None
         self._snapshots: dict[str, Snapshot] = {}
         self._held: list[Snapshot] = []
         self._held_lock = threading.Lock()
@@ -562,8 +600,10 @@ class EngineBlock(Block):
         *,
         query: str | None = None,
         columns: Sequence[str] | None = None,
-        window: str | tuple[str | None, str | None] | None = None,
+        window: bool | str | tuple[str | None, str | None] | None = None,
         predicates: Sequence[str] | None = None,
+        format: str | None = None,  # noqa: A002 - Spark's name for it
+        as_of: datetime | int | None = None,
         **options: object,
     ) -> DataFrame:
         """Read a table, a query or the slice of this run as a DataFrame; see `omd.spark.read`."""
@@ -576,6 +616,8 @@ class EngineBlock(Block):
             columns=columns,
             window=window,
             predicates=predicates,
+            format=format,
+            as_of=as_of,
             **options,
         )
 
@@ -679,7 +721,13 @@ class ModuleRun(EngineBlock):
             variables[BATCH_VARIABLE] = str(self.batch_instance_id)
         return variables
 
-    def window(self, *, end_value: datetime | None = None, end_id: int | None = None) -> LoadWindow:
+    def window(
+        self,
+        *,
+        end_value: datetime | None = None,
+        end_id: int | None = None,
+        table: str | None = None,
+    ) -> LoadWindow:
         """Record which slice of the source this run reads: from the end of the last one to here.
 
         The end is part of the slice, the start is not. A run that failed has not moved the start:
@@ -689,7 +737,13 @@ class ModuleRun(EngineBlock):
         Args:
             end_value: the end as an instant. The first window has no start: `start_value` is None.
             end_id: the end as an id, or the second part of the end.
+            table: a lake table instead: the end is its newest commit.
         """
+        if table is not None:
+            if end_value is not None or end_id is not None:
+                raise CallerError("a window ends at a commit of the table, or at a value, not both")
+            self.load_window = self._engine.window(self, table)
+            return self.load_window
         start = self.control.create_load_window(
             self.module_instance_id, end_value=end_value, end_id=end_id
         )
@@ -701,15 +755,29 @@ class ModuleRun(EngineBlock):
         df: DataFrame,
         table: str | None = None,
         *,
-        mode: Literal["append", "overwrite"] = "append",
+        mode: Literal["append", "overwrite", "history"] = "append",
+        partition_by: Sequence[str] | None = None,
     ) -> WriteResult:
         """Write a DataFrame to the target, stamped and fenced; see `omd.spark.write`."""
         self.attach(df.sparkSession)
         try:
-            return self._engine.write(self, df, table, mode=mode)
+            return self._engine.write(self, df, table, mode=mode, partition_by=partition_by)
         finally:
             with self._held_lock:
                 self._snapshots.clear()  # the reads that follow must see the rows written
+
+    def commit(self) -> None:
+        """Commit what this run has written to lake tables, before its end.
+
+        It is visible from now on; if the run fails later, the next begin takes it back.
+        """
+        if self.uncommitted is not None:
+            self.check()
+            try:
+                self.uncommitted.commit()
+            finally:
+                with self._held_lock:
+                    self._snapshots.clear()  # the reads that follow must see it
 
     def stamp(
         self,
@@ -767,6 +835,18 @@ class ModuleRun(EngineBlock):
 
     def _roll_back(self) -> None:
         """Execute the rollback of a target that the database can't reach."""
+        told = [row.statement for row in self.control.build_rollback_sql(self.module_instance_id)]
+        statements = [text for text in told if not text.startswith(_UNDO)]
+        if statements or not told:
+            self._execute_rollback(statements)
+        undone = [text for text in told if text.startswith(_UNDO)]
+        if undone:
+            # It is confirmed in the transaction that takes the rows back.
+            self._engine.roll_back_tables(self, undone)
+        else:
+            self.control.confirm_rollback(self.module_instance_id)
+
+    def _execute_rollback(self, statements: Iterable[str]) -> None:
         execute = self._rollback_executor
         if execute is None and self.spark is not None:
             execute = functools.partial(self._engine.roll_back, self.spark)
@@ -775,10 +855,9 @@ class ModuleRun(EngineBlock):
                 f"module {self} must roll back {self.instance_array} on Spark and has no session",
                 hint="Pass spark=… or rollback_executor=… to batch.module() or omd.connect().",
             )
-        for statement in self.control.build_rollback_sql(self.module_instance_id):
-            _log.info("module %s rolls back: %s", self, statement.statement)
-            execute(statement.statement)
-        self.control.confirm_rollback(self.module_instance_id)
+        for statement in statements:
+            _log.info("module %s rolls back: %s", self, statement)
+            execute(statement)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         calls.heartbeat(self.module_instance_id, lease)
@@ -789,7 +868,15 @@ class ModuleRun(EngineBlock):
             self._batch._remove(self)
 
     def _succeed(self) -> None:
-        self.control.module_success(self.module_instance_id, **self._rows)
+        if self.uncommitted is not None:
+            self.uncommitted.commit(self._report_success, self._stop_heartbeat)
+        else:
+            self._stop_heartbeat()
+            self._report_success(self.control._link)
+
+    def _report_success(self, link: Link) -> None:
+        """Record the success over this connection, perhaps in the transaction of a commit."""
+        ControlCalls(link).module_success(self.module_instance_id, **self._rows)
 
     def _fail(self, detail: str, name: str) -> None:
         self.control.module_failure(

@@ -55,14 +55,12 @@ def answers_of(
         ]
     evaluate = _model(content)
 
-    def answers(texts: Sequence[str]) -> list[tuple[str, str | None]]:
-        told = [evaluate(text, with_trace) for text in texts]
-        return [
-            (_json_of(one["result"]), _json_of(one["trace"]) if with_trace else None)
-            for one in told
-        ]
+    def answer(text: str) -> tuple[str, str | None]:
+        told = evaluate(text, with_trace)
+        return _json_of(told["result"]), _json_of(told["trace"]) if with_trace else None
 
-    return answers
+    # One after the other: a thousand answers that wait would keep the garbage collector busy.
+    return lambda texts: [answer(text) for text in texts]
 
 
 _encode = json.JSONEncoder(allow_nan=False).encode

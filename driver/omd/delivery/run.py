@@ -315,7 +315,8 @@ class DeliveryRun(EngineBlock):
             self._refusal = refusal
 
     def _succeed(self) -> None:
-        """Do nothing: the verdict, or what applied the delta, has ended the instances."""
+        """Do no more: the verdict, or what applied the delta, has ended the instances."""
+        self._stop_heartbeat()
 
     def _fail(self, detail: str, name: str) -> None:
         if self._refusal is None:

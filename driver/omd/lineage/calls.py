@@ -297,7 +297,8 @@ class LineageCalls(Calls):
                 '': the position is the id alone.
             id_column: the columns of the position (pos, id) in the base table; ``pos_column``
                 '': the position is the id alone.
-            source_offset: PROBE, CLOCK, TRIGGER or HAND.
+            source_offset: PROBE, CLOCK, TRIGGER or HAND; LAKE: the source is a lake table, and
+                its commits are its positions.
             reload_method: DELETE (the default), TRUNCATE or SWAP.
             advance_when_quiet: the offset moves on when there is nothing new.
             inactive_indicator: Y skips each step, N does not.

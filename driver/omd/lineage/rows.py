@@ -127,6 +127,7 @@ class BaseTableRow:
         table_code: Its base table. The base table of a source is the source itself.
         pos_column: The time column; empty: there is none, and the position is the id alone.
         id_column: The id column.
+        is_lake: TRUE: it is a lake table, and its positions are those of its commits.
     """
 
     view: ClassVar[str] = "omd_lineage.base_table"
@@ -135,6 +136,7 @@ class BaseTableRow:
     table_code: str
     pos_column: str
     id_column: str
+    is_lake: bool
 
 
 @dataclass(frozen=True, slots=True)

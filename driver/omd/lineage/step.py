@@ -136,9 +136,9 @@ class StepRun(ModuleRun):
             self.spark = self._session()
         super()._prepare()
 
-    def _succeed(self) -> None:
+    def _report_success(self, link: Link) -> None:
         assert self.begun is not None  # noqa: S101 - an open step has begun
-        self._lineage.commit_step(
+        LineageCalls(link).commit_step(
             self.module_instance_id,
             self.begun.plan_number or 0,
             rows_inserted=self._rows.get("rows_inserted", 0),

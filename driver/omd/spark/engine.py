@@ -11,15 +11,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
-    from omd.control.run import EngineBlock, ModuleRun
+    from omd.control.run import EngineBlock, LoadWindow, ModuleRun
     from omd.decision.block import StageRun
     from omd.delivery.rows import DeliveryConstraintsRow
     from omd.delivery.run import DeliveryRun
+    from omd.facts.export import ExportRun
+    from omd.lake.compaction import Group
+    from omd.lake.run import LakeTable, Rewritten
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
     from omd.spark.snapshots import HeldSnapshot
@@ -91,6 +94,26 @@ class SparkEngine:
         from omd.spark.lake import execute_rollback
 
         execute_rollback(session, statement)
+
+    def roll_back_tables(self, run: ModuleRun, statements: Sequence[str]) -> None:
+        """See `omd.spark.tables.roll_back`."""
+        from omd.spark.tables import roll_back
+
+        roll_back(run, statements)
+
+    def join_files(
+        self, run: ModuleRun, session: SparkSession, table: LakeTable, column: str, group: Group
+    ) -> Rewritten:
+        """See `omd.spark.tables.join`."""
+        from omd.spark.tables import join
+
+        return join(run, session, table, column, group)
+
+    def window(self, run: ModuleRun, table: str) -> LoadWindow:
+        """See `omd.lake.run.window`."""
+        from omd.lake.window import window
+
+        return window(run, table)
 
     def snapshot(self, dsn: str) -> HeldSnapshot:
         """Hold one moment of a database."""
@@ -168,6 +191,18 @@ class SparkEngine:
         from omd.spark.delivery.run import delivered_in
 
         return delivered_in(folder, spark)
+
+    def export(self, run: ExportRun) -> dict[str, Any]:
+        """See `omd.spark.facts.export.export`."""
+        from omd.spark.facts.export import export
+
+        return export(run)
+
+    def absolute(self, session: SparkSession, path: str) -> str:
+        """See `omd.spark.hadoop.absolute`."""
+        from omd.spark.hadoop import absolute
+
+        return absolute(session, path)
 
 
 def _context(session: SparkSession) -> Any:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.control.rows import WriteLogRow
-from omd.errors import CallerError
+from omd.errors import CallerError, ConfigurationError
 from omd.spark import lake
 from omd.spark.failure import failure_in
+from omd.spark.names import parts
 from omd.spark.relation import Relation
 from omd.spark.sessions import register
 from omd.spark.source import OmdDataSource
@@ -33,6 +35,8 @@ __all__ = ["WriteResult", "read", "stamp", "write", "write_table"]
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
 
+_COMMITS = ("commit_datetime", "sequence_number")  # the position of rows in a lake table
+
 
 @dataclass(frozen=True)
 class WriteResult:
@@ -48,8 +52,10 @@ def read(
     *,
     query: str | None = None,
     columns: Sequence[str] | None = None,
-    window: str | tuple[str | None, str | None] | None = None,
+    window: bool | str | tuple[str | None, str | None] | None = None,
     predicates: Sequence[str] | None = None,
+    format: str | None = None,  # noqa: A002 - Spark's name for it
+    as_of: datetime | int | None = None,
     **options: object,
 ) -> DataFrame:
     """Return a table, or a query, of the run's database as a DataFrame.
@@ -67,9 +73,13 @@ def read(
         columns: read only these columns. Without it all columns are read, because Spark does not
             tell a Python data source which columns a job uses.
         window: read only the rows in the load window of the run, by these columns: a time, or the
-            pair of a time and an id. Call `ModuleRun.window` before.
+            pair of a time and an id. Call `ModuleRun.window` before. Of a lake table, True reads
+            the live rows that the runs in the window have stamped.
         predicates: SQL conditions, each of which is a partition; together they must cover each row
             once.
+        format: ICEBERG or DELTA for a lake table; by default that of the Modules that load it.
+        as_of: a lake table as it was at an instant, or in the snapshot with this id (of Delta: the
+            version).
         options: options of the data source ``omd``, such as ``partitionColumn`` and
             ``numPartitions``.
 
@@ -77,6 +87,21 @@ def read(
         OmdError: there is no such table or column, or Spark has no type for it.
         SnapshotGone: Spark raises it, not this call, when the DataFrame is used after the run.
     """
+    kind = None if table is None or "url" in options else _lake_format(run, table, format)
+    if kind is not None:
+        if query is not None or predicates is not None or options:
+            raise CallerError(f"the lake table {table} takes only columns, window and as_of")
+        if window not in (None, True, False, _COMMITS):
+            raise CallerError(
+                f"the load window of the lake table {table} is one of commits, not of {window}",
+                hint="run.window(table=…), then run.read(spark, table, window=True).",
+            )
+        rows: DataFrame = _lake(kind).read(
+            run, spark, table, as_of=as_of, columns=columns, window=bool(window)
+        )
+        return rows
+    if as_of is not None or window is True:
+        raise CallerError("as_of and window=True are for lake tables", hint="Name the format.")
     url = str(options.get("url") or run.dsn)
     given = {
         **options,
@@ -84,7 +109,7 @@ def read(
         "table": table,
         "query": query,
         "predicates": None if predicates is None else json.dumps(list(predicates)),
-        **({} if window is None else _window(run, window)),
+        **({} if not window else _window(run, window)),
     }
     told = {name: str(value) for name, value in given.items() if value is not None}
     if "snapshot" not in told:
@@ -96,6 +121,28 @@ def read(
         relation = relation.selecting(columns)
     source.reader(relation.schema())
     return register(spark, url).read.format("omd").schema(relation.schema()).options(**told).load()
+
+
+def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | None:
+    """Return the format of a table whose files OMD commits: Modules tell it, or the caller."""
+    if format_ is None and len(parts(table)) != 2:
+        return None  # no Module can load it by such a name
+    if format_ is not None and format_.upper() == "POSTGRES":
+        return None
+    found = run.control.lake.find_table(table, table_format_code=format_)
+    return found.table_format_code if found.table_format_code in ("ICEBERG", "DELTA") else None
+
+
+def _lake(format_: str) -> Any:
+    """Return the module that moves the rows of a format; from here on its extra is needed."""
+    name, extra = ("tables", "lake") if format_ == "ICEBERG" else ("delta", "lake,delta")
+    try:
+        return importlib.import_module(f"omd.spark.{name}")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"tables with the format {format_} need more packages: {error}",
+            hint=f"pip install 'omd[{extra}]'",
+        ) from error
 
 
 def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
@@ -166,7 +213,8 @@ def write(
     df: DataFrame,
     table: str | None = None,
     *,
-    mode: Literal["append", "overwrite"] = "append",
+    mode: Literal["append", "overwrite", "history"] = "append",
+    partition_by: Sequence[str] | None = None,
 ) -> WriteResult:
     """Stamp the rows, write them, and add their number to the run's inserted rows.
 
@@ -181,6 +229,10 @@ def write(
         table: the target; by default that of the Module.
         mode: ``overwrite`` truncates and loads as one visible change, through one partition. In
             plain Parquet the partitions of other runs are dropped after the new one is written.
+            ``history``, for a lake table, adds the rows as new versions of their business keys, and
+            ends those that they follow.
+        partition_by: for a lake table that does not exist yet: columns, ``years(c)``,
+            ``months(c)``, ``days(c)``, ``hours(c)``, ``truncate(n, c)``.
 
     Raises:
         OmdError: the rows do not fit the table, or the server refused them (`WriteFailed`), or the
@@ -189,6 +241,16 @@ def write(
     """
     stamped = stamp(run, df)
     target = table or run.module.table_code
+    if run.module.table_format_code in ("ICEBERG", "DELTA"):
+        kind = _lake(run.module.table_format_code)
+        result = WriteResult(kind.write(run, stamped, target, mode, partition_by))
+        run.rows(inserted=result.rows)
+        return result
+    if mode == "history" or partition_by is not None:
+        raise CallerError(
+            f"{target} is no lake table: it takes no history and no partition_by",
+            hint="Register the Module with p_table_format_code => 'ICEBERG'.",
+        )
     if run.module.platform_code == "SPARK":
         result = WriteResult(lake.write(run, stamped, target, mode == "overwrite"))
     else:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from omd._core.names import parts
 
 __all__ = ["parts", "quote"]
-
-_PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
-
-
-def parts(table: str) -> list[str]:
-    """Return the parts (schema and table) of a table code, which is quoted as in PostgreSQL."""
-    return [quoted.replace('""', '"') if quoted else bare for quoted, bare in _PART.findall(table)]
 
 
 def quote(name: str) -> str:

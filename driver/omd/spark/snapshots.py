@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg import sql
 
 from omd._core.link import resolve_conninfo
+from omd._core.snapshots import taking_over
 from omd.errors import OmdError
 
 if TYPE_CHECKING:
@@ -80,15 +80,6 @@ def snapshot(url: str = "") -> Iterator[str]:
         yield held.id
     finally:
         held.close()
-
-
-def taking_over(snapshot_id: str, access: str = "READ ONLY") -> tuple[str, str]:
-    """Return the first statements of a transaction that reads from a held snapshot.
-
-    READ WRITE is for one that makes temporary tables.
-    """
-    take = sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot_id))
-    return f"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, {access}", take.as_string(None)
 
 
 def snapshot_error(error: Any) -> Any:

@@ -101,7 +101,9 @@ VALUES
     'PARQUET',
     'Plain Parquet on Spark, partitioned by the insert instance column: a rollback drops '
     'partitions.'
-)
+),
+('ICEBERG', 'An Iceberg table that OMD commits: a rollback drops files, or rewrites them.'),
+('DELTA', 'A Delta table that OMD commits: a rollback drops files, or rewrites them.')
 ON CONFLICT (table_format_code) DO UPDATE
     SET table_format_description = excluded.table_format_description;
 

@@ -1,7 +1,7 @@
 -- The standard rollback statements, each with a SELECT that counts its rows for a dry run. 3NF,
 -- PRES and HELPER targets depend on their loader, so the user registers their rollback, for an area
--- or for a Module. A Spark target without a format is one whose rows can be deleted (Delta,
--- Iceberg, …). Plain Parquet is partitioned by the insert instance column and loses whole
+-- or for a Module. A Spark target without a format is one whose rows the session itself can delete
+-- (Delta, Iceberg, …). Plain Parquet is partitioned by the insert instance column and loses whole
 -- partitions, in STG too, since Spark truncates no external table.
 
 INSERT INTO omd.rollback_template (
@@ -20,6 +20,26 @@ VALUES
     'ALTER TABLE {table} DROP IF EXISTS {partition_list}',
     NULL
 )
+ON CONFLICT (
+    area_code, table_type_code, platform_code, table_format_code, module_id, step
+) DO UPDATE SET
+    statement_template = excluded.statement_template,
+    count_template = excluded.count_template;
+
+-- What a run did to a lake table is recorded, so one statement fits every area and table type. The
+-- driver executes it for every lake table that the runs wrote.
+INSERT INTO omd.rollback_template (
+    area_code, platform_code, table_format_code, step, statement_template
+)
+SELECT
+    a.area_code,
+    'SPARK' AS platform_code,
+    f.table_format_code,
+    1 AS step,
+    'CALL omd.undo(table => {table_literal}, instances => array({instance_list}))'
+        AS statement_template
+FROM (VALUES ('STG'), ('HSTG'), ('INT'), ('PRES'), ('HELPER')) AS a (area_code)
+CROSS JOIN (VALUES ('ICEBERG'), ('DELTA')) AS f (table_format_code)
 ON CONFLICT (
     area_code, table_type_code, platform_code, table_format_code, module_id, step
 ) DO UPDATE SET

@@ -1,19 +1,30 @@
 -- This view is the one place of the rule which table a topic reads by blocks, and by which columns;
--- a source reads itself. Filtered by topic_id, it costs a few index look-ups.
+-- a source reads itself. The position of a lake table is that of its commits. Filtered by topic_id,
+-- it costs a few index look-ups.
 
 CREATE OR REPLACE VIEW omd_lineage.base_table AS
 SELECT
     t.topic_id,
     coalesce(b.table_code, t.table_code) AS table_code,
-    coalesce(t.pos_column, b.pos_column, 'pos') AS pos_column,
-    coalesce(t.id_column, b.id_column, 'id') AS id_column
+    CASE
+        WHEN coalesce(b.is_lake, t.processor IS NULL AND t.source_offset = 'LAKE')
+            THEN 'commit_datetime'
+        ELSE coalesce(t.pos_column, b.pos_column, 'pos')
+    END AS pos_column,
+    CASE
+        WHEN coalesce(b.is_lake, t.processor IS NULL AND t.source_offset = 'LAKE')
+            THEN 'sequence_number'
+        ELSE coalesce(t.id_column, b.id_column, 'id')
+    END AS id_column,
+    coalesce(b.is_lake, t.processor IS NULL AND t.source_offset = 'LAKE') AS is_lake
 FROM omd_lineage.topic AS t
 LEFT JOIN
     LATERAL (
         SELECT
             d.table_code,
             s.pos_column,
-            s.id_column
+            s.id_column,
+            coalesce(s.source_offset = 'LAKE', FALSE) AS is_lake
         FROM omd_lineage.dependency AS d
         LEFT JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id AND s.processor IS NULL
         WHERE d.topic_id = t.topic_id AND d.ordinal = 1
@@ -30,3 +41,5 @@ COMMENT ON COLUMN omd_lineage.base_table.table_code IS
 COMMENT ON COLUMN omd_lineage.base_table.pos_column IS
 'The time column; empty: there is none, and the position is the id alone.';
 COMMENT ON COLUMN omd_lineage.base_table.id_column IS 'The id column.';
+COMMENT ON COLUMN omd_lineage.base_table.is_lake IS
+'TRUE: it is a lake table, and its positions are those of its commits.';

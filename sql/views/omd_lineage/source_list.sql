@@ -1,6 +1,6 @@
 -- This view is the one place of the rule what a source is. A table that no topic reads by blocks is
 -- itself read only where its offset is its newest row: a role that takes steps need not have the
--- right to read the others.
+-- right to read the others. A lake table is not in this database, but its commits are.
 
 CREATE OR REPLACE VIEW omd_lineage.source_list AS
 SELECT
@@ -12,9 +12,11 @@ SELECT
     t.source_offset,
     t.max_age,
     t.inactive_indicator,
-    t.source_offset = 'PROBE' OR EXISTS (
-        SELECT FROM omd_lineage.dependency AS d
-        WHERE d.source_topic_id = t.topic_id AND d.ordinal = 1
+    t.source_offset <> 'LAKE' AND (
+        t.source_offset = 'PROBE' OR EXISTS (
+            SELECT FROM omd_lineage.dependency AS d
+            WHERE d.source_topic_id = t.topic_id AND d.ordinal = 1
+        )
     ) AS is_read
 FROM omd_lineage.topic AS t
 INNER JOIN omd_lineage.base_table AS b ON t.topic_id = b.topic_id

@@ -26,7 +26,7 @@ newest AS (
         coalesce(p.is_read, TRUE) AS is_read,
         coalesce(p.null_rows, 0) AS null_rows,
         CASE
-            WHEN s.source_offset IN ('PROBE', 'TRIGGER') AND o.last > p.newest THEN o.last
+            WHEN s.source_offset IN ('PROBE', 'TRIGGER', 'LAKE') AND o.last > p.newest THEN o.last
             WHEN p.newest IS NULL AND s.source_offset <> 'CLOCK' THEN o.last
             ELSE p.newest
         END AS position

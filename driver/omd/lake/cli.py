@@ -1,0 +1,159 @@
+"""The commands of the lake: its tables, what was committed to them, and their maintenance."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd.cli.common import (
+    Sections,
+    add_view,
+    document_option,
+    dsn_option,
+    open_control,
+    output_option,
+    row_dict,
+    show,
+    show_document,
+    show_pairs,
+)
+
+if TYPE_CHECKING:
+    from omd.lake.run import LakeTable
+
+_UNITS = {"day": "days", "days": "days", "hour": "hours", "hours": "hours"}
+
+
+@click.group(cls=Sections)
+def lake() -> None:
+    """Work with lake tables: what was committed to them, and what can be removed.
+
+    \b
+    Examples:
+      omd lake list                           shows the tables and their newest commits
+      omd lake history lake.flights           shows the commits of one, the newest last
+      omd lake maintain --keep '5 days'       removes what nobody needs any more
+    """
+
+
+lake.section("Tables")
+
+add_view(
+    lake,
+    "list",
+    "Show the lake tables, and the newest commit of each.",
+    {
+        "table": "table_code",
+        "format": "table_format_code",
+        "files": "total_files",
+        "rows": "total_rows",
+        "committed": "commit_datetime",
+        "operation": "operation",
+        "instance": "module_instance_id",
+        "modules": "module_codes",
+    },
+    ["table_code"],
+    room="lake",
+    view="tables",
+)
+
+
+@lake.command("show")
+@click.argument("table")
+@dsn_option
+@document_option
+def show_table(dsn: str, output: str, table: str) -> None:
+    """Show an Iceberg table: its columns, its partitions, its folder, its newest commit."""
+    from omd.lake.rows import LakeTablesRow
+    from omd.lake.run import LakeRun
+
+    with open_control(dsn) as control:
+        found = LakeRun.open(control.lake.find_table(table, table_format_code="ICEBERG"))
+        rows = control.lake.report(LakeTablesRow, table_code=found.code)
+    told = {**_described(found), **(row_dict(rows[0]) if rows else {})}
+    (show_document if output == "json" else show_pairs)(told)
+
+
+def _described(table: LakeTable) -> dict[str, Any]:
+    metadata = table.metadata
+    schema = metadata.schema
+    return {
+        "location": metadata.location,
+        "columns": [
+            f"{field.name} {field.field_type}{' NOT NULL' if field.required else ''}"
+            for field in schema.fields
+        ],
+        "partitioned_by": [
+            f"{field.transform}({schema.find_column_name(field.source_id)})"
+            for field in metadata.spec.fields
+        ],
+        "snapshots": len(metadata.document["snapshots"]),
+    }
+
+
+add_view(
+    lake,
+    "history",
+    "Show the commits of a table, the newest last.",
+    {
+        "commit": "commit_id",
+        "committed": "commit_datetime",
+        "operation": "operation",
+        "module": "module_code",
+        "instance": "module_instance_id",
+        "status": "execution_status_code",
+        "+files": "added_files",
+        "+rows": "added_rows",
+        "-files": "removed_files",
+        "-rows": "removed_rows",
+        "rows": "total_rows",
+    },
+    ["commit_id"],
+    room="lake",
+    view="commits",
+    filters=[click.Argument(["table_code"], metavar="TABLE")],  # type: ignore[list-item]
+    newest="LAST",
+)
+
+
+def _span(_ctx: click.Context, _parameter: click.Parameter, told: str) -> timedelta:
+    number, _, unit = told.strip().partition(" ")
+    if not number.isdigit() or unit.strip() not in _UNITS:
+        raise click.BadParameter("Write a number of days or hours: '5 days'.")
+    return timedelta(**{_UNITS[unit.strip()]: int(number)})
+
+
+lake.section("Maintenance")
+
+
+@lake.command("maintain")
+@click.argument("tables", metavar="[TABLE...]", nargs=-1)
+@dsn_option
+@output_option
+@click.option(
+    "--keep",
+    default="5 days",
+    show_default=True,
+    callback=_span,
+    metavar="SPAN",
+    help="Keep snapshots that are younger.",
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+def maintain_tables(
+    dsn: str, output: str, tables: tuple[str, ...], keep: timedelta, dry_run: bool
+) -> None:
+    """Remove folders that were never committed, and what only old snapshots need.
+
+    Without a TABLE it does so for all tables of the catalogue.
+    """
+    from omd.lake.maintenance import maintain
+
+    with open_control(dsn) as control:
+        done = maintain(control, tables, keep=keep, dry_run=dry_run)
+    columns = {"table": "table_code", "action": "action", "files": "files", "bytes": "bytes"}
+    show(done, columns, output)
+
+
+commands: list[click.Command] = [lake]

@@ -1,0 +1,142 @@
+"""Which small files of a table are joined, and the commit that exchanges them.
+
+A file that holds the rows of one run keeps them apart from those of others, so that a rollback of
+the run still drops whole files. Files of several runs are joined only when no rollback of them is
+to be expected any more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyiceberg.manifest import ManifestContent, ManifestEntry, ManifestEntryStatus
+
+from omd.lake.bounds import bounds_of
+from omd.lake.staging import Change, live_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pyiceberg.io import FileIO
+    from pyiceberg.manifest import DataFile
+
+    from omd.lake.metadata import Metadata
+
+__all__ = ["Group", "exchange", "groups", "runs_of"]
+
+SMALL = 32 * 1024 * 1024
+FEWEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Small files of one partition that become one.
+
+    Attributes:
+        files: the files.
+        sequence_number: that of all of them, if they are of one run; None if of several.
+    """
+
+    files: tuple[DataFile, ...]
+    sequence_number: int | None
+
+    @property
+    def bytes(self) -> int:
+        """Their size."""
+        return sum(file.file_size_in_bytes for file in self.files)
+
+
+def runs_of(io: FileIO, metadata: Metadata, column: str) -> set[int]:
+    """Return the runs that have small files of their own."""
+    return {run for _, run, _, _ in _small(io, metadata, column)}
+
+
+def groups(io: FileIO, metadata: Metadata, column: str, settled: Collection[int]) -> list[Group]:
+    """Return the files to join.
+
+    Args:
+        io: reads the manifests.
+        metadata: the table.
+        column: the insert instance column.
+        settled: the runs that ended so long ago that their files may be joined with others.
+    """
+    apart: dict[tuple[tuple[object, ...], int, int], list[DataFile]] = defaultdict(list)
+    for place, run, number, file in _small(io, metadata, column):
+        apart[place, run, number].append(file)
+    found = []
+    together: dict[tuple[object, ...], list[DataFile]] = defaultdict(list)
+    for (place, run, number), files in apart.items():
+        if run in settled:
+            together[place] += files
+        elif len(files) >= FEWEST:
+            found.append(Group(tuple(files), number))
+    found += [Group(tuple(small), None) for small in together.values() if len(small) >= FEWEST]
+    return found
+
+
+def _small(
+    io: FileIO, metadata: Metadata, column: str
+) -> list[tuple[tuple[object, ...], int, int, DataFile]]:
+    """Return the small files of single runs: partition, run, sequence number, file."""
+    field_id = metadata.schema.find_field(column).field_id
+    found = []
+    manifests = metadata.manifests(io)
+    if any(manifest.content == ManifestContent.DELETES for manifest in manifests):
+        return []
+    for manifest in manifests:
+        if manifest.partition_spec_id != metadata.spec.spec_id:
+            continue
+        for entry in live_entries(io, manifest):
+            file = entry.data_file
+            low, high = bounds_of(file, field_id)
+            if (
+                file.file_size_in_bytes < SMALL
+                and low is not None
+                and low == high
+                and (file.null_value_counts or {}).get(field_id) == 0
+            ):
+                place = tuple(file.partition[n] for n in range(len(metadata.spec.fields)))
+                found.append((place, low, entry.sequence_number or 0, file))
+    return found
+
+
+def exchange(
+    io: FileIO,
+    metadata: Metadata,
+    joined: Sequence[tuple[Group, Sequence[DataFile]]],
+    properties: Mapping[str, str],
+) -> Change | None:
+    """Return the change that puts new files in the place of groups; None if one has changed."""
+    wanted = {file.file_path for group, _ in joined for file in group.files}
+    removed: dict[str, set[str]] = {}
+    for manifest in metadata.manifests(io):
+        if manifest.content == ManifestContent.DATA:
+            here = {entry.data_file.file_path for entry in live_entries(io, manifest)} & wanted
+            if here:
+                removed[manifest.manifest_path] = here
+    if sum(map(len, removed.values())) < len(wanted):
+        return None
+    return Change(
+        "COMPACT",
+        added=[file for group, files in joined if group.sequence_number is None for file in files],
+        removed=removed,
+        restored=[
+            _of(file, group.sequence_number)
+            for group, files in joined
+            if group.sequence_number is not None
+            for file in files
+        ],
+        properties=properties,
+    )
+
+
+def _of(file: DataFile, sequence_number: int) -> ManifestEntry:
+    return ManifestEntry.from_args(
+        status=ManifestEntryStatus.ADDED,
+        snapshot_id=None,
+        sequence_number=sequence_number,
+        file_sequence_number=None,
+        data_file=file,
+    )

@@ -1,0 +1,205 @@
+"""The catalogue in PostgreSQL as a catalogue of pyiceberg, for all that a run does not do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import sql
+from pyiceberg.catalog import MetastoreCatalog
+from pyiceberg.catalog.noop import NoopCatalog
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    NamespaceAlreadyExistsError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+)
+from pyiceberg.io import load_file_io
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
+from pyiceberg.serializers import FromInputFile
+from pyiceberg.table import CommitTableResponse, Table
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
+from pyiceberg.typedef import EMPTY_DICT
+
+from omd._core.names import parts
+from omd.lake.calls import LakeCalls
+from omd.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
+from omd.lake.files import CATALOG, properties
+from omd.lake.rows import LakeTablesRow
+
+if TYPE_CHECKING:
+    from pyiceberg.partitioning import PartitionSpec
+    from pyiceberg.table.metadata import TableMetadata
+    from pyiceberg.table.sorting import SortOrder
+
+    from omd.control.room import Control
+
+__all__ = ["catalog"]
+
+_COUNTS = {
+    "added_files": "added-data-files",
+    "added_rows": "added-records",
+    "removed_files": "deleted-data-files",
+    "removed_rows": "deleted-records",
+    "total_files": "total-data-files",
+    "total_rows": "total-records",
+}
+
+
+def catalog(control: Control) -> OmdCatalog:
+    """Return the catalogue of the database as a `pyiceberg.catalog.Catalog`.
+
+    Its commits are recorded without a run, which needs the role omd_admin: no run takes them back.
+    Tables and namespaces can be created, and tables loaded and changed.
+
+    Args:
+        control: the connection.
+
+    Examples:
+        table = omd.lake.catalog(control).load_table("lake.flights")
+        with table.update_schema() as change:
+            change.add_column("note", StringType())
+    """
+    return OmdCatalog(control)
+
+
+class OmdCatalog(MetastoreCatalog, NoopCatalog):
+    """See `catalog`."""
+
+    def __init__(self, control: Control) -> None:
+        super().__init__(CATALOG, **properties())
+        self._control = control
+
+    def load_table(self, identifier: Any) -> Table:
+        """Return a table as it is now."""
+        code = self._code(identifier)
+        try:
+            found = self._control.lake.find_table(code, table_format_code="ICEBERG")
+        except UnknownNamespace as error:
+            raise NoSuchTableError(error.message) from error
+        if found.metadata_location is None:
+            raise NoSuchTableError(f"the catalogue has no table {code}")
+        return self._table(self.identifier_to_tuple(identifier), found.metadata_location)
+
+    def table_exists(self, identifier: Any) -> bool:
+        """Return whether there is such a table."""
+        try:
+            self.load_table(identifier)
+        except NoSuchTableError:
+            return False
+        return True
+
+    def create_table(
+        self,
+        identifier: Any,
+        schema: Any,
+        location: str | None = None,
+        partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
+        sort_order: SortOrder = UNSORTED_SORT_ORDER,
+        properties: Any = EMPTY_DICT,
+    ) -> Table:
+        """Create an empty table, by default in the folder of its namespace."""
+        code = self._code(identifier)
+        found = self._control.lake.find_table(code, table_format_code="ICEBERG")
+        staged = self._create_staged_table(
+            identifier, schema, location or found.location, partition_spec, sort_order, properties
+        )
+        self._write_metadata(staged.metadata, staged.io, staged.metadata_location)
+        return self.register_table(identifier, staged.metadata_location)
+
+    def register_table(
+        self, identifier: Any, metadata_location: str, overwrite: bool = False
+    ) -> Table:
+        """Enter an existing table."""
+        code = self._code(identifier)
+        if overwrite or not self._control.lake.register_table(code, metadata_location):
+            raise TableAlreadyExistsError(f"the catalogue has the table {code} already")
+        return self.load_table(identifier)
+
+    def commit_table(self, table: Table, requirements: Any, updates: Any) -> CommitTableResponse:
+        """Commit changes of a table, in the order of all its commits."""
+        code = self._code(table.name())
+        with self._control.long_call() as link:
+            link.set(lock_timeout="5min", idle_in_transaction_session_timeout="2min")
+            try:
+                with link.transaction():
+                    calls = LakeCalls(link)
+                    (location,) = calls.open_commit(None, [code])
+                    current = self._table(table.name(), location)
+                    staged = self._update_and_stage_table(
+                        current, table.name(), requirements, updates
+                    )
+                    if staged.metadata != current.metadata:
+                        self._write_metadata(staged.metadata, staged.io, staged.metadata_location)
+                        calls.commit_tables(
+                            None,
+                            [
+                                {
+                                    "table": code,
+                                    "format": "ICEBERG",
+                                    "from": location,
+                                    "to": staged.metadata_location,
+                                    **_told(current.metadata, staged.metadata),
+                                }
+                            ],
+                        )
+                        location = staged.metadata_location
+            except UnknownLakeTable as error:
+                raise NoSuchTableError(error.message) from error
+            except (LakeConflict, psycopg.errors.LockNotAvailable) as error:
+                raise CommitFailedException(str(error)) from error
+        now = self._table(table.name(), location)
+        return CommitTableResponse.model_construct(
+            metadata=now.metadata, metadata_location=location
+        )
+
+    def create_namespace(self, namespace: Any, properties: Any = EMPTY_DICT) -> None:
+        """Register a namespace; its property ``location`` says where its tables lie."""
+        name = self._code(namespace)
+        if self.namespace_exists(namespace):
+            raise NamespaceAlreadyExistsError(f"there is the namespace {name} already")
+        self._control.lake.register_namespace(name, properties["location"])
+
+    def namespace_exists(self, namespace: Any) -> bool:
+        """Return whether a namespace is registered."""
+        try:
+            self._control.lake.find_table(f"{self._code(namespace)}.t", table_format_code="ICEBERG")
+        except UnknownNamespace:
+            return False
+        return True
+
+    def list_tables(self, namespace: Any) -> list[Any]:
+        """Return the tables of a namespace."""
+        wanted = self.identifier_to_tuple(namespace)
+        rows = self._control.lake.report(LakeTablesRow, order_by=("table_code",))
+        found = [tuple(parts(row.table_code)) for row in rows if row.metadata_location]
+        return [name for name in found if name[:-1] == wanted]
+
+    def _table(self, identifier: Any, location: str) -> Table:
+        io = load_file_io(self.properties, location)
+        metadata = FromInputFile.table_metadata(io.new_input(location))
+        return Table(identifier, metadata, location, io, self)
+
+    def _code(self, identifier: Any) -> str:
+        return sql.Identifier(*self.identifier_to_tuple(identifier)).as_string(None)
+
+
+def _told(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
+    """Return what a commit says about itself."""
+    snapshot = after.current_snapshot()
+    told: dict[str, Any] = {
+        "sequence_number": getattr(after, "last_sequence_number", 0),
+        "snapshot_id": after.current_snapshot_id,
+    }
+    if snapshot is None or after.current_snapshot_id == before.current_snapshot_id:
+        kept = {s.snapshot_id for s in after.snapshots}
+        is_less = any(s.snapshot_id not in kept for s in before.snapshots)
+        return {**told, "operation": "EXPIRE" if is_less else "SCHEMA"}
+    summary = snapshot.summary
+    counts = {} if summary is None else summary.additional_properties
+    operation = "append" if summary is None else summary.operation.value
+    return {
+        **told,
+        "operation": {"append": "APPEND", "replace": "COMPACT"}.get(operation, "OVERWRITE"),
+        "counts": {name: int(counts[key]) for name, key in _COUNTS.items() if key in counts},
+    }

@@ -1,0 +1,717 @@
+"""The lake tables of one run: what it has written, what it commits, what it takes back.
+
+The database decides whether a run may commit; this module only stages what the commit names.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from omd._core.errors import AnswerLost, CallerError, ConfigurationError, StateError
+from omd._core.snapshots import taking_over
+from omd.control.calls import ControlCalls
+from omd.control.errors import InstanceNotExecuting, NoRollbackPending
+from omd.lake.calls import LakeCalls
+from omd.lake.compaction import Group, exchange
+from omd.lake.errors import LakeConflict, NothingKept, UnknownLakeTable
+from omd.lake.files import file_io, remove_folder
+from omd.lake.metadata import Metadata
+from omd.lake.names import folder_of
+from omd.lake.plan import plan_read
+from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
+from omd.lake.schema import iceberg_schema, partition_spec
+from omd.lake.staging import EVERYTHING, Change, Staged, stage
+from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from pyiceberg.io import FileIO
+    from pyiceberg.manifest import DataFile
+
+    from omd._core.link import Link
+    from omd.control.room import Control
+    from omd.control.rows import ModuleDefinitionRow
+    from omd.control.run import LoadWindow, ModuleRun
+    from omd.lake.delta import DeltaFile
+    from omd.lake.delta_run import DeltaPending, DeltaUndo
+    from omd.lake.rows import FindTableRow
+
+RewrittenDelta = tuple[int, int, "list[DeltaFile]"]
+
+__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
+
+_log = logging.getLogger("omd.lake")
+
+_lock = threading.Lock()
+
+_ATTEMPTS = 3
+_SETTINGS = {
+    "default_transaction_isolation": "read committed",
+    "idle_in_transaction_session_timeout": "2min",
+    "lock_timeout": "5min",
+}
+_MODULE = "omd.module-code"
+
+
+@dataclass(frozen=True, slots=True)
+class LakeTable:
+    """A table at one moment."""
+
+    code: str
+    io: FileIO
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The files that replace others."""
+
+    write_number: int
+    rows: int
+    files: list[DataFile]
+
+
+def lake_run(run: Any) -> LakeRun:
+    """Return the lake tables of a run; they are its own until it ends."""
+    with _lock:  # several threads of a job may write at the same time
+        if run.uncommitted is None:
+            run.uncommitted = LakeRun(run)
+        lake: LakeRun = run.uncommitted
+    return lake
+
+
+@dataclass(slots=True)
+class Pending:
+    """The writes of a run into one table that are not committed yet."""
+
+    code: str
+    io: FileIO
+    operation: str = "APPEND"
+    writes: list[tuple[int, int]] = field(default_factory=list)
+    added: list[DataFile] = field(default_factory=list)
+    removed: dict[str, set[str]] = field(default_factory=dict)
+    base: int | None = None  # the sequence number that a history was read at
+
+    def over(self, files: list[DataFile]) -> list[DataFile]:
+        """Return the files that this run sees: those of the table, and its own."""
+        if self.operation == "OVERWRITE":
+            return self.added
+        gone = {path for paths in self.removed.values() for path in paths}
+        return [file for file in files if file.file_path not in gone] + self.added
+
+    @property
+    def changes(self) -> bool:
+        """Whether a commit is needed: an overwrite by nothing removes what there is."""
+        return bool(self.added or self.removed) or self.operation == "OVERWRITE"
+
+
+class LakeRun:
+    """The lake tables of a run.
+
+    Args:
+        run: the run; `ModuleRun` makes this object when it is first needed.
+    """
+
+    def __init__(self, run: ModuleRun) -> None:
+        self.run = run
+        self._pending: dict[str, Pending] = {}
+        self.delta: dict[str, DeltaPending] = {}
+
+    @property
+    def _calls(self) -> LakeCalls:
+        return LakeCalls(self.run.control._link)
+
+    # Tables -------------------------------------------------------------------------------------
+
+    def table(self, code: str) -> LakeTable:
+        """Return a table as the catalogue has it now.
+
+        Raises:
+            UnknownLakeTable: the catalogue does not have it.
+        """
+        return LakeRun.open(self._calls.find_table(code, table_format_code="ICEBERG"))
+
+    def window_instances(self, code: str, span: LoadWindow) -> list[int]:
+        """Return the runs whose writes into a table lie in a load window."""
+        if span.end_value is None or span.end_id is None:
+            return []
+        found = self._calls.instances_in_window(
+            code, span.start_value, span.start_id, span.end_value, span.end_id
+        )
+        return [row.module_instance_id for row in found]
+
+    def held_version(self, code: str, as_of: datetime | int | None) -> tuple[str, str, int | None]:
+        """Return code, folder and version of a Delta table, of the moment that this run reads.
+
+        That is the newest version that is recorded, or the newest of all if none is.
+
+        Args:
+            code: the table code.
+            as_of: an instant, by which several tables fit together, or a version.
+
+        Raises:
+            NothingKept: nothing is kept of that moment.
+        """
+        with self._at_moment() as calls:
+            found = calls.find_table(code, table_format_code="DELTA")
+            if found.location is None:
+                raise UnknownLakeTable(f"{found.table_code} is in another catalogue")
+            if isinstance(as_of, int):
+                return found.table_code, found.location, as_of
+            if as_of is not None:
+                version = calls.commit_as_of(code, as_of).sequence_number
+                return found.table_code, found.location, version
+            rows = calls.report(LakeTablesRow, table_code=found.table_code)
+        return found.table_code, found.location, rows[0].sequence_number if rows else None
+
+    @contextmanager
+    def _at_moment(self) -> Iterator[LakeCalls]:
+        """Make calls in the snapshot of PostgreSQL from which this run reads everything."""
+        with self.run.control.long_call() as link, link.transaction() as connection:
+            for statement in taking_over(self.run.snapshot()):
+                connection.execute(statement.encode())
+            yield LakeCalls(link)
+
+    def in_window(self, code: str, span: LoadWindow) -> tuple[LakeTable, Any, list[int]]:
+        """Return a table, its snapshot at the end of a load window, and the runs in the window.
+
+        Where that snapshot has expired, it is the present one.
+        """
+        if span.end_value is None or span.end_id is None:
+            return self.held(code, None)[0], None, []
+        try:
+            table, snapshot = self.held(code, span.end_value)
+        except NothingKept:
+            table, snapshot = self.held(code, None)
+        return table, snapshot, self.window_instances(code, span)
+
+    def module_of(self, table: LakeTable) -> ModuleDefinitionRow:
+        """Return the Module that loads a table; that of this run where none is registered."""
+        if table.code == self.run.module.table_code:
+            return self.run.module
+        return module_of(self.run.control, table.code) or self.run.module
+
+    def held(self, code: str, as_of: datetime | int | None) -> tuple[LakeTable, Any]:
+        """Return a table, and its snapshot, of the moment at which this run reads everything.
+
+        Args:
+            code: the table code.
+            as_of: an instant, by which several tables fit together, or the id of a snapshot.
+
+        Raises:
+            NothingKept: nothing is kept of that moment.
+        """
+        with self._at_moment() as calls:
+            table = LakeRun.open(calls.find_table(code, table_format_code="ICEBERG"))
+            if as_of is None:
+                return table, table.metadata.snapshot
+            if isinstance(as_of, int):
+                snapshot_id: int | None = as_of
+            else:
+                snapshot_id = calls.commit_as_of(code, as_of).snapshot_id
+        snapshot = table.metadata.snapshot_of(snapshot_id)
+        if snapshot is None and snapshot_id is not None:
+            raise NothingKept(
+                f"nothing is kept of {table.code} as of {as_of}",
+                hint="omd_report.lake_commits shows its commits, with time and snapshot_id.",
+            )
+        return table, snapshot
+
+    @staticmethod
+    def open(found: FindTableRow) -> LakeTable:
+        """Return the table that the catalogue has found."""
+        if found.metadata_location is None:
+            raise UnknownLakeTable(
+                f"the catalogue has no table {found.table_code}",
+                hint="Write to it first: run.write creates it.",
+            )
+        io = file_io(found.metadata_location)
+        return LakeTable(found.table_code, io, Metadata.read(io, found.metadata_location))
+
+    def table_for(
+        self, code: str, spark_schema: dict[str, Any], partition_by: Sequence[str] | None
+    ) -> LakeTable:
+        """Return a table to write to; it is created, empty, if the catalogue does not have it.
+
+        Args:
+            code: the table code.
+            spark_schema: the columns of a new table, as Spark's JSON.
+            partition_by: see `omd.lake.schema.partition_spec`.
+        """
+        found = self._calls.find_table(code, table_format_code="ICEBERG")
+        if found.metadata_location is not None:
+            table = LakeRun.open(found)
+            if partition_by is not None:
+                self._require_partition(table, partition_by)
+            return table
+        if found.location is None:
+            raise ConfigurationError(
+                f"{found.table_code} lies in another catalogue, which OMD does not write to",
+                hint="Name a table of this catalogue: namespace.table.",
+            )
+        io = file_io(found.location)
+        schema = iceberg_schema(spark_schema)
+        spec = partition_spec(schema, partition_by or ())
+        metadata = Metadata.new(found.location, schema, spec).write(io)
+        if self._calls.register_table(found.table_code, metadata.file):
+            return LakeTable(found.table_code, io, metadata)
+        io.delete(metadata.file)
+        return self.table(code)
+
+    def _require_partition(self, table: LakeTable, partition_by: Sequence[str]) -> None:
+        wanted = partition_spec(table.metadata.schema, partition_by)
+        here = [(f.source_id, str(f.transform)) for f in table.metadata.spec.fields]
+        if here != [(f.source_id, str(f.transform)) for f in wanted.fields]:
+            raise CallerError(
+                f"{table.code} exists, and is partitioned otherwise",
+                hint="Leave partition_by out: the table knows it.",
+            )
+
+    # Writes -------------------------------------------------------------------------------------
+
+    def announce(self, code: str, location: str) -> tuple[int, str]:
+        """Announce a write; return its number and the folder for its files."""
+        instance = self.run.module_instance_id
+        number = self.run.control.next_write_number()
+        folder = folder_of(location, instance, number)
+        self._calls.announce_write(instance, number, code, folder)
+        return number, folder
+
+    def written(
+        self, table: LakeTable, number: int, rows: int, files: Iterable[DataFile], mode: str
+    ) -> None:
+        """Take over the files of a write; they become visible with the commit."""
+        pending = self._of(table)
+        if mode == "overwrite":
+            pending.operation, pending.added, pending.removed = "OVERWRITE", [], {}
+            pending.base = None
+        pending.writes.append((number, rows))
+        pending.added += files
+
+    def replaced(
+        self,
+        table: LakeTable,
+        number: int,
+        rows: int,
+        files: Iterable[DataFile],
+        removed: Mapping[str, set[str]],
+    ) -> None:
+        """Take over the files of a write that rewrites others, live ones or those of this run."""
+        pending = self._of(table)
+        gone = {path for paths in removed.values() for path in paths}
+        pending.writes.append((number, rows))
+        pending.added = [file for file in pending.added if file.file_path not in gone]
+        pending.added += files
+        if pending.operation == "APPEND":
+            pending.operation = "HISTORY"
+        if pending.operation == "HISTORY":
+            pending.base = table.metadata.sequence_number if pending.base is None else pending.base
+            for manifest, paths in removed.items():
+                if manifest:
+                    pending.removed.setdefault(manifest, set()).update(paths)
+
+    def live_files(self, table: LakeTable) -> list[tuple[str, DataFile]]:
+        """Return the files that this run sees in a table, with the manifests of the live ones.
+
+        Raises:
+            LakeTableUnreadable: they can't be rewritten here.
+        """
+        plan = plan_read(table.io, table.metadata, table.metadata.snapshot)
+        pending = self._pending.get(table.code)
+        if pending is None:
+            return plan.entries
+        seen = {file.file_path for file in pending.over(plan.files)}
+        live = [(path, file) for path, file in plan.entries if file.file_path in seen]
+        return live + [("", file) for file in pending.added]
+
+    def staged(self, code: str) -> Pending | None:
+        """Return what this run has written to a table and not committed."""
+        return self._pending.get(code)
+
+    def _of(self, table: LakeTable) -> Pending:
+        return self._pending.setdefault(table.code, Pending(table.code, table.io))
+
+    # Commit -------------------------------------------------------------------------------------
+
+    def commit(
+        self,
+        finish: Callable[[Link], None] | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        """Commit all writes of this run, and its end, in one transaction.
+
+        Args:
+            finish: ends the run over the connection of the commit.
+            before: called when all is staged, before the run is ended.
+
+        Raises:
+            LakeConflict: a table of a history has moved on.
+            OmdError: the run may not commit any more.
+        """
+        pending = [table for table in self._pending.values() if table.changes]
+        delta = [table for table in self.delta.values() if table.changes]
+        if not pending and not delta:
+            if before is not None:
+                before()
+            if finish is not None:
+                finish(self.run.control._link)
+        else:
+            with self._connection() as link:
+                self._commit(link, pending, delta, finish, before)
+        self._pending.clear()
+        self.delta.clear()
+
+    def _commit(
+        self,
+        link: Link,
+        pending: Sequence[Pending],
+        delta: Sequence[DeltaPending],
+        finish: Callable[[Link], None] | None,
+        before: Callable[[], None] | None,
+    ) -> None:
+        commits: list[dict[str, Any]] = []
+        lost: AnswerLost | None = None
+        for _ in range(_ATTEMPTS):
+            try:
+                with link.transaction():
+                    locations = self._open(link, [table.code for table in pending])
+                    if not commits:
+                        commits = [
+                            self._stage(table, location)
+                            for table, location in zip(pending, locations, strict=True)
+                        ]
+                        if before is not None:
+                            before()
+                            before = None
+                        if delta:
+                            # Its lock is held meanwhile: nobody declares this run dead.
+                            ControlCalls(link).fence(self.run.module_instance_id)
+                            commits += self._committed_delta(delta)
+                    LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
+                    if finish is not None:
+                        finish(link)
+            except AnswerLost as error:
+                lost = error  # it is sent again as it was: if it was committed, nothing changes
+            except LakeConflict:
+                if lost is None:
+                    raise
+                commits = []  # it was not committed, and the table has moved on
+            except InstanceNotExecuting as refusal:
+                if lost is None or refusal.detail.get("execution_status_code") != "S":
+                    raise
+                return  # it was committed, and the run has ended with it
+            else:
+                return
+        assert lost is not None  # noqa: S101 - otherwise an error was raised
+        raise lost
+
+    def _committed_delta(self, delta: Sequence[DeltaPending]) -> list[dict[str, Any]]:
+        from omd.lake.delta_run import commit_delta  # the extra delta is needed
+
+        return [
+            commit_delta(self.run, table, max(number for number, _ in table.writes))
+            for table in delta
+        ]
+
+    def _stage(self, pending: Pending, location: str) -> dict[str, Any]:
+        metadata = Metadata.read(pending.io, location)
+        if pending.base is not None:
+            _require_unmoved(pending, metadata)
+        change = Change(
+            pending.operation,
+            added=pending.added,
+            removed=EVERYTHING if pending.operation == "OVERWRITE" else pending.removed,
+            properties=self._told(),
+        )
+        return _commit(
+            pending.code, metadata, stage(pending.io, metadata, change), change, pending.writes
+        )
+
+    def _told(self) -> dict[str, str]:
+        return {
+            INSTANCE: str(self.run.module_instance_id),
+            _MODULE: self.run.module_code,
+        }
+
+    def _open(self, link: Link, tables: Sequence[str]) -> list[str]:
+        locations = LakeCalls(link).open_commit(self.run.module_instance_id, list(tables))
+        return list(locations or [])
+
+    @contextmanager
+    def _connection(self) -> Iterator[Link]:
+        with self.run.control.long_call() as link:
+            link.set(**_SETTINGS)
+            yield link
+
+    def exchange(self, code: str, joined: Sequence[tuple[Group, Rewritten]]) -> bool:
+        """Commit larger files in the place of small ones; False if one of these is gone."""
+        with self._connection() as link, link.transaction():
+            (location,) = self._open(link, [code])
+            io = file_io(location)
+            metadata = Metadata.read(io, location)
+            files = [(group, new.files) for group, new in joined]
+            change = exchange(io, metadata, files, self._told())
+            if change is not None:
+                writes = [(new.write_number, new.rows) for _, new in joined]
+                commit = _commit(code, metadata, stage(io, metadata, change), change, writes)
+                LakeCalls(link).commit_tables(self.run.module_instance_id, [commit])
+        return change is not None
+
+    # Rollback -----------------------------------------------------------------------------------
+
+    def undo(
+        self,
+        instances: Sequence[int],
+        rewrite: Callable[[LakeTable, Undo, Sequence[int]], Rewritten],
+        rewrite_delta: Callable[[str, DeltaUndo, Sequence[int]], RewrittenDelta],
+    ) -> None:
+        """Take back what runs did to lake tables, and confirm the rollback, in one transaction.
+
+        Args:
+            instances: the runs.
+            rewrite: writes the rows of mixed files that stay, and returns the new files.
+            rewrite_delta: the same for a Delta table.
+
+        Raises:
+            LakeConflict: the tables moved on, again and again.
+        """
+        done = self._calls.report(
+            LakeCommitsRow,
+            module_instance_id=list(instances),
+            table_format_code="ICEBERG",
+            order_by=("commit_id",),
+        )
+        by_table: dict[str, list[LakeCommitsRow]] = {}
+        for row in done:
+            by_table.setdefault(row.table_code, []).append(row)
+        for code in list(by_table):
+            found = self._calls.find_table(code, table_format_code="ICEBERG")
+            if found.metadata_location is None:
+                _log.info("%s was dropped: nothing to take back", by_table.pop(code)[0].table_code)
+        with self._connection() as link:
+            for attempt in range(_ATTEMPTS):
+                rewritten = self._rewritten(by_table, instances, rewrite)
+                delta = self._undo_delta(instances, rewrite_delta)
+                try:
+                    with link.transaction():
+                        ControlCalls(link).confirm_rollback(self.run.module_instance_id)
+                        commits = self._take_back(link, by_table, instances, rewritten)
+                        commits += self._committed_delta(delta)
+                        if commits:
+                            LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
+                    break
+                except AnswerLost:
+                    if attempt == _ATTEMPTS - 1:
+                        raise
+                except NoRollbackPending as refusal:
+                    if attempt and refusal.detail.get("processing_indicator") == "P":
+                        break  # the answer was lost, and it is done
+                    raise
+                except _Moved as moved:
+                    if attempt == _ATTEMPTS - 1:
+                        raise LakeConflict(
+                            f"{moved} has moved on during each of {_ATTEMPTS} rollbacks",
+                            hint="Start the Module again.",
+                        ) from None
+        self._remove_folders(instances)
+
+    def _rewritten(
+        self,
+        by_table: Mapping[str, Sequence[LakeCommitsRow]],
+        instances: Sequence[int],
+        rewrite: Callable[[LakeTable, Undo, Sequence[int]], Rewritten],
+    ) -> dict[str, _Prepared]:
+        """Rewrite the mixed files of the tables, before any of them is locked."""
+        found = {}
+        for code, commits in by_table.items():
+            table = self.table(code)
+            undo = self._plan(table, commits, instances)
+            if undo.expired:
+                self._tell_expired(code, undo.expired)
+            if undo.mixed or undo.touched:
+                sources = undo.rewritten
+                new = rewrite(table, undo, instances)
+                found[code] = _Prepared(table.metadata.file, sources, undo, new)
+        return found
+
+    def _take_back(
+        self,
+        link: Link,
+        by_table: Mapping[str, Sequence[LakeCommitsRow]],
+        instances: Sequence[int],
+        rewritten: Mapping[str, _Prepared],
+    ) -> list[dict[str, Any]]:
+        commits: list[dict[str, Any]] = []
+        if not by_table:
+            return commits
+        locations = self._open(link, list(by_table))
+        for (code, done), location in zip(by_table.items(), locations, strict=True):
+            io = file_io(location)
+            table = LakeTable(code, io, Metadata.read(io, location))
+            prepared = rewritten.get(code)
+            if prepared is not None and prepared.location == location:
+                undo = prepared.undo
+            else:
+                undo = self._plan(table, done, instances)
+                sources = frozenset() if prepared is None else prepared.sources
+                if undo.touched or undo.rewritten != sources:
+                    raise _Moved(code)
+            if undo.is_empty:
+                continue
+            new = None if prepared is None else prepared.new
+            change = Change(
+                "UNDO",
+                added=new.files if new else (),
+                removed=undo.removed,
+                restored=undo.restored,
+                properties={**self._told(), UNDONE: ",".join(map(str, sorted(instances)))},
+            )
+            writes = [(new.write_number, new.rows)] if new else []
+            staged = stage(io, table.metadata, change)
+            commits.append(_commit(code, table.metadata, staged, change, writes))
+        return commits
+
+    def _undo_delta(
+        self,
+        instances: Sequence[int],
+        rewrite: Callable[[str, DeltaUndo, Sequence[int]], RewrittenDelta],
+    ) -> list[DeltaPending]:
+        """Return what takes back the runs in the Delta tables that they announced."""
+        rows = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
+        found = []
+        for code in sorted({row.table_code for row in rows}):
+            told = self._calls.find_table(code)
+            if told.table_format_code != "DELTA" or told.location is None:
+                continue
+            from omd.lake.delta import Delta  # the extra delta is needed
+            from omd.lake.delta_run import DeltaPending, plan_delta_undo
+
+            table = Delta.find(told.location)
+            if table is None:
+                continue
+            module = module_of(self.run.control, code) or self.run.module
+            undo = plan_delta_undo(table, module.insert_instance_column, instances)
+            if undo.expired:
+                self._tell_expired(code, undo.expired)
+            if undo.is_empty:
+                continue
+            number, count, files = (
+                rewrite(code, undo, instances)
+                if undo.mixed
+                else (self.run.control.next_write_number(), 0, [])
+            )
+            found.append(
+                DeltaPending(
+                    code,
+                    told.location,
+                    "UNDO",
+                    [(number, count)],
+                    [*files, *undo.restored],
+                    undo.removed,
+                    sorted(instances),
+                )
+            )
+        return found
+
+    def _plan(
+        self, table: LakeTable, commits: Sequence[LakeCommitsRow], instances: Sequence[int]
+    ) -> Undo:
+        module = self.module_of(table)
+        return plan_undo(
+            table.io,
+            table.metadata,
+            module.insert_instance_column,
+            instances,
+            since=min(commit.sequence_number for commit in commits),
+            overwrites=[
+                commit.snapshot_id
+                for commit in commits
+                if commit.operation == "OVERWRITE" and commit.snapshot_id is not None
+            ],
+            is_history=any(commit.operation == "HISTORY" for commit in commits),
+            update_column=module.update_instance_column,
+        )
+
+    def _tell_expired(self, code: str, number: int) -> None:
+        self.run.control.log_event(
+            f"{code}: what {number} overwrite(s) removed has expired, and does not come back",
+            module_instance_id=self.run.module_instance_id,
+            event_type_code=6,
+        )
+
+    def _remove_folders(self, instances: Sequence[int]) -> None:
+        """Remove the files that these runs wrote and never committed."""
+        for row in self._calls.report(
+            LakeFoldersRow, module_instance_id=list(instances), folder_state="ABANDONED"
+        ):
+            if row.folder is not None:
+                remove_folder(row.folder)
+            self._calls.record_folder_removal(
+                row.module_instance_id, row.write_number, row.table_code
+            )
+
+
+def module_of(control: Control, code: str) -> ModuleDefinitionRow | None:
+    """Return a Module that loads a table; None if there is none."""
+    rows = control.lake.report(LakeTablesRow, table_code=code)
+    codes = [code for row in rows for code in row.module_codes or []]
+    return control.module_definition(codes[0]) if codes else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What was rewritten for a rollback, before the table was locked."""
+
+    location: str  # of the metadata that it was read from
+    sources: frozenset[str]
+    undo: Undo
+    new: Rewritten
+
+
+class _Moved(StateError):  # noqa: N818 - it never leaves this module
+    """A table has other files than when its mixed ones were rewritten."""
+
+
+def _require_unmoved(pending: Pending, metadata: Metadata) -> None:
+    """Refuse a history whose table has got other rows since it was read."""
+    since = [
+        told
+        for told in metadata.document["snapshots"]
+        if told["sequence-number"] > (pending.base or 0)
+        and told["summary"].get(OPERATION) != "COMPACT"
+        and told["summary"].get("operation") != "replace"
+    ]
+    paths = {path for gone in pending.removed.values() for path in gone}
+    live = {manifest.manifest_path for manifest in metadata.manifests(pending.io)}
+    if since or (paths and not pending.removed.keys() <= live):
+        raise LakeConflict(
+            f"{pending.code} has moved on since this run has read it",
+            hint="Start the Module again.",
+        )
+
+
+def _commit(
+    code: str,
+    metadata: Metadata,
+    staged: Staged,
+    change: Change,
+    writes: Sequence[tuple[int, int]],
+) -> dict[str, Any]:
+    """Return a commit as the database takes it."""
+    return {
+        "table": code,
+        "format": "ICEBERG",
+        "from": metadata.file,
+        "to": staged.metadata.file,
+        "sequence_number": staged.metadata.sequence_number,
+        "snapshot_id": staged.snapshot_id,
+        "operation": change.operation,
+        "writes": [{"write_number": number, "rows": rows} for number, rows in writes],
+        "counts": asdict(staged.counts),
+    }

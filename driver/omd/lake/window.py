@@ -1,0 +1,23 @@
+"""The load window of a run over the commits of a lake table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omd.control.run import LoadWindow
+from omd.lake.calls import LakeCalls
+
+if TYPE_CHECKING:
+    from omd.control.run import ModuleRun
+
+__all__ = ["window"]
+
+
+def window(run: ModuleRun, table: str) -> LoadWindow:
+    """Record the load window of a run: from the end of the last one to the newest commit.
+
+    Its values are times of commits, its ids their sequence numbers. A table without a commit has no
+    window: all are None.
+    """
+    found = LakeCalls(run.control._link).create_load_window(run.module_instance_id, table)
+    return LoadWindow(found.start_value, found.start_id, found.end_value, found.end_id)

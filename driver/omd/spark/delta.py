@@ -1,0 +1,172 @@
+"""Delta tables of a run: as `omd.spark.tables`, with columns by name and a log of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.errors import CallerError, ConfigurationError, NoRollbackExecutor
+from omd.lake.delta import Delta, DeltaFile, delta_files
+from omd.lake.delta_run import DeltaPending, DeltaUndo
+from omd.lake.errors import NothingKept, UnknownLakeTable
+from omd.lake.footers import require_rows
+from omd.lake.names import below
+from omd.lake.run import LakeRun, lake_run, module_of
+from omd.spark.names import quote
+from omd.spark.parquet import fitting, read_files, write_files
+from omd.spark.writer import MAY_LACK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from omd.control.run import EngineBlock, ModuleRun
+
+__all__ = ["read", "rewrite", "write"]
+
+_MODES = ("append", "overwrite")
+
+
+def write(
+    run: ModuleRun,
+    stamped: DataFrame,
+    code: str,
+    mode: str,
+    partition_by: Sequence[str] | None,
+) -> int:
+    """Write stamped rows into files that the commit of the run makes visible; return their number.
+
+    See `omd.spark.tables.write`; ``partition_by`` names columns.
+    """
+    if mode not in _MODES:
+        raise CallerError(
+            f"a Delta table is not written by {mode!r}",
+            hint="A history is for a Module with the format ICEBERG.",
+        )
+    lake = lake_run(run)
+    found = run.control.lake.find_table(code, table_format_code="DELTA")
+    if found.location is None:
+        raise ConfigurationError(
+            f"{found.table_code} lies in another catalogue, which OMD does not write to",
+            hint="Name a table of this catalogue: namespace.table.",
+        )
+    table = Delta.find(found.location)
+    if table is None:
+        table = Delta.create(found.location, stamped.schema.jsonValue(), partition_by or ())
+    elif partition_by is not None and list(partition_by) != table.partition_by:
+        raise CallerError(
+            f"{found.table_code} exists, and is partitioned otherwise",
+            hint="Leave partition_by out: the table knows it.",
+        )
+    table.require_readable()
+    number, counted, files = _put(lake, found.table_code, table, stamped)
+    pending = lake.delta.setdefault(
+        found.table_code, DeltaPending(found.table_code, found.location)
+    )
+    if mode == "overwrite":
+        pending.operation, pending.added = "OVERWRITE", []
+    pending.writes.append((number, counted))
+    pending.added += files
+    return counted
+
+
+def _put(
+    lake: LakeRun, code: str, table: Delta, rows: DataFrame
+) -> tuple[int, int, list[DeltaFile]]:
+    schema = table.spark_schema
+    fit = fitting(rows, schema, code, MAY_LACK)
+    number, folder = lake.announce(code, table.location)
+    partition = [F.col(quote(name)) for name in table.partition_by]
+    counted, uris = write_files(fit, folder, partition)
+    files = delta_files(table.location, below(folder, uris), schema, table.partition_by)
+    require_rows(sum(file.rows for file in files), counted, code)
+    return number, counted, files
+
+
+def rewrite(
+    run: ModuleRun, lake: LakeRun, code: str, undo: DeltaUndo, array: Sequence[int]
+) -> tuple[int, int, list[DeltaFile]]:
+    """Write the rows of mixed files that are of other runs."""
+    spark = run.spark
+    if spark is None:
+        raise NoRollbackExecutor(
+            f"module {run} must rewrite files of {code} and has no session",
+            hint="Pass spark=… to batch.module() or omd.connect().",
+        )
+    run.attach(spark)
+    undo.table.require_readable()
+    module = module_of(run.control, code) or run.module
+    rows = _rows(spark, undo.table, undo.mixed)
+    column = F.col(quote(module.insert_instance_column))
+    kept = rows.where(~F.coalesce(column.isin(list(array)), F.lit(False)))
+    return _put(lake, code, undo.table, kept)
+
+
+def _rows(spark: SparkSession, table: Delta, files: Sequence[DeltaFile]) -> DataFrame:
+    return read_files(spark, table.spark_schema, [table.path_of(file) for file in files])
+
+
+def read(
+    run: EngineBlock,
+    spark: SparkSession,
+    code: str,
+    *,
+    as_of: datetime | int | None,
+    columns: Sequence[str] | None,
+    window: bool,
+) -> DataFrame:
+    """Return a Delta table as a DataFrame, of the moment at which this run reads everything.
+
+    Args:
+        run: the run.
+        spark: the session.
+        code: the table.
+        as_of: an instant, or a version.
+        columns: read only these.
+        window: only the live rows that the runs in the load window have stamped.
+    """
+    lake = lake_run(run)
+    instances: list[int] | None = None
+    if window:
+        span = run.load_window
+        if span is None:
+            raise CallerError(
+                f"{run} has no load window yet", hint=f'Call run.window(table="{code}").'
+            )
+        instances = lake.window_instances(code, span)
+        as_of = span.end_value
+    try:
+        code, location, version = lake.held_version(code, as_of)
+        table = _at(location, version, code)
+    except NothingKept:
+        if not window:
+            raise
+        code, location, version = lake.held_version(code, None)
+        table = _at(location, version, code)
+    table.require_readable()
+    files = table.files()
+    pending = lake.delta.get(code) if as_of is None else None
+    if pending is not None:
+        files = pending.over(files)
+    condition = None
+    if instances is not None:
+        module = module_of(run.control, code)
+        column = module.insert_instance_column if module else "omd_insert_module_instance_id"
+        files = [file for file in files if file.share(column, instances) != "NONE"]
+        condition = F.col(quote(column)).isin(instances)
+    rows = _rows(spark, table, files)
+    if condition is not None:
+        rows = rows.where(condition)
+    return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
+
+
+def _at(location: str, version: int | None, code: str) -> Delta:
+    if Delta.find(location) is None:
+        raise UnknownLakeTable(
+            f"there is no Delta table {code} in {location}",
+            hint="Write to it first: run.write creates it.",
+        )
+    return Delta(location, version)

@@ -1,0 +1,186 @@
+"""Parquet files that a table format names: written with field ids, and read by them.
+
+The table itself is no matter of Spark: the driver commits the files, and plans which are read.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Observation
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructField, StructType, TimestampType
+
+from omd.errors import CallerError
+from omd.lake.schema import require_distinct
+from omd.spark.names import quote
+from omd.spark.types import UnsupportedType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyiceberg.partitioning import PartitionField
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+__all__ = ["fitting", "partition_value", "read_files", "write_files"]
+
+_TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
+_READ_IDS = "spark.sql.parquet.fieldId.read.enabled"
+_MARKER = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+_PART = "omd_part"
+_MANY = 100  # paths; more of them are given to Spark as folders, where these hold nothing else
+
+_in_use: dict[str, tuple[int, str | None]] = {}
+_lock = threading.Lock()
+
+
+def fitting(
+    df: DataFrame, schema: dict[str, Any], table: str, may_lack: frozenset[str]
+) -> DataFrame:
+    """Return the rows with exactly the columns of a table, each with its field id.
+
+    Args:
+        df: the rows; a column that they lack is NULL.
+        schema: the schema of the table as JSON, with field ids.
+        table: its name, for messages.
+        may_lack: columns of the rows that the table need not have.
+
+    Raises:
+        CallerError: the table has no such column.
+        UnsupportedType: a column does not take the type.
+    """
+    require_distinct(df.columns)
+    wanted = StructType.fromJson(schema)
+    known = {name.lower(): name for name in wanted.names}
+    for name in df.columns:
+        if name.lower() not in known and name not in may_lack:
+            raise CallerError(
+                f'{table} has no column "{name}"',
+                hint=f"Its columns are {', '.join(wanted.names)}.",
+            )
+    try:
+        fit = df.to(StructType([StructField(f.name, f.dataType) for f in wanted]))
+        fit.schema  # noqa: B018 - Spark Connect tells only now
+    except AnalysisException as error:
+        raise UnsupportedType(f"{table}: {error.getMessage()}", hint="Cast the column.") from error
+    # The optimizer keeps the metadata of an alias, and that inside of a type.
+    return fit.select(
+        *(
+            F.col(quote(field.name)).cast(field.dataType).alias(field.name, metadata=field.metadata)
+            for field in wanted
+        )
+    )
+
+
+def write_files(df: DataFrame, folder: str, partition: Sequence[Column]) -> tuple[int, list[str]]:
+    """Write rows into a folder; return how many Spark counted, and the URIs of its files.
+
+    Args:
+        df: the rows, with field ids.
+        folder: the folder, which is new.
+        partition: what the rows of one file must have in common. The folders inside are named by
+            its hash, so that no value has to be escaped; the footers tell the value.
+    """
+    spark = df.sparkSession
+    counted = Observation()
+    writer = df.observe(counted, F.count(F.lit(1)).alias("rows"))
+    if partition:
+        writer = writer.withColumn(_PART, F.xxhash64(*partition))
+    with _micros(spark):
+        save = writer.write.mode("append").option(_MARKER, "false")
+        (save.partitionBy(_PART) if partition else save).parquet(folder)
+    found = spark.read.schema(df.schema).option("recursiveFileLookup", "true").parquet(folder)
+    # Spark may know before that there are no rows, and then it counts nothing.
+    return int(counted.get.get("rows") or 0), found.inputFiles()
+
+
+def read_files(spark: SparkSession, schema: dict[str, Any], paths: Sequence[str]) -> DataFrame:
+    """Return the rows of some files, whose columns are found by their field ids.
+
+    Args:
+        spark: the session.
+        schema: the columns as JSON, with field ids.
+        paths: the files.
+    """
+    wanted = StructType.fromJson(schema)
+    if not paths:
+        return spark.createDataFrame([], wanted)
+    spark.conf.set(_READ_IDS, "true")  # it changes nothing for a schema without ids
+    reader = spark.read.schema(wanted).option("recursiveFileLookup", "true")
+    if len(paths) > _MANY:
+        found = reader.parquet(*_folders(paths))
+        if len(found.inputFiles()) == len(paths):
+            return found
+    return reader.parquet(*paths)
+
+
+def _folders(paths: Sequence[str]) -> list[str]:
+    """Return the folders of the files, without those inside another one of them."""
+    folders: list[str] = []
+    for folder in sorted({path.rpartition("/")[0] for path in paths}):
+        if not (folders and f"{folder}/".startswith(f"{folders[-1]}/")):
+            folders.append(folder)
+    return folders
+
+
+@contextmanager
+def _micros(spark: SparkSession) -> Iterator[None]:
+    """Let Spark write timestamps as other engines read them; the setting is one of the session.
+
+    Threads that write at the same time share it, so the last one puts it back.
+    """
+    session = getattr(spark, "session_id", None) or spark._jsparkSession.sessionUUID()
+    with _lock:
+        users, before = _in_use.get(session, (0, None))
+        if not users:
+            before = spark.conf.getAll.get(_TIMESTAMPS)
+            spark.conf.set(_TIMESTAMPS, "TIMESTAMP_MICROS")
+        _in_use[session] = (users + 1, before)
+    try:
+        yield
+    finally:
+        with _lock:
+            users, before = _in_use.pop(session)
+            if users > 1:
+                _in_use[session] = (users - 1, before)
+            elif before is None:
+                spark.conf.unset(_TIMESTAMPS)
+            else:
+                spark.conf.set(_TIMESTAMPS, before)
+
+
+def partition_value(df: DataFrame, column: str, field: PartitionField) -> Column:
+    """Return an expression that differs where the partitions of two rows do.
+
+    Days and hours are counted in UTC, as the table counts them, whatever the zone of the session.
+    """
+    value = F.col(quote(column))
+    name, _, width = str(field.transform).partition("[")
+    if name == "identity":
+        return value
+    type_ = df.schema[column].dataType
+    if name == "truncate":
+        return _truncated(
+            value, type_.typeName(), int(width.rstrip("]")), getattr(type_, "scale", 0)
+        )
+    if isinstance(type_, TimestampType):
+        hour = F.floor(F.unix_micros(value) / F.lit(3_600_000_000))
+        day = F.date_add(F.lit("1970-01-01").cast("date"), F.floor(hour / 24).cast("int"))
+    else:
+        day = value.cast("date")
+        hour = F.concat(day.cast("string"), F.hour(value).cast("string"))
+    return {
+        "hour": hour,
+        "day": day,
+        "month": F.trunc(day, "month"),
+        "year": F.year(day),
+    }[name]
+
+
+def _truncated(value: Column, type_: str, width: int, scale: int) -> Column:
+    if type_ in ("string", "binary"):
+        return F.substring(value, 1, width)
+    return F.floor(value * F.lit(10**scale) / F.lit(width))

@@ -1,0 +1,294 @@
+"""Lake tables of a run: Spark moves the rows, the driver commits the files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.errors import CallerError, NoRollbackExecutor
+from omd.lake.errors import LakeTableUnreadable
+from omd.lake.footers import data_files, require_rows
+from omd.lake.names import below
+from omd.lake.plan import plan_read
+from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
+from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
+from omd.spark import history
+from omd.spark.names import parts, quote
+from omd.spark.parquet import fitting, partition_value, read_files, write_files
+from omd.spark.types import UnsupportedType
+from omd.spark.writer import MAY_LACK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from pyiceberg.manifest import DataFile
+    from pyspark.sql import DataFrame, SparkSession
+
+    from omd.control.run import EngineBlock, ModuleRun
+    from omd.lake.compaction import Group
+    from omd.lake.delta import DeltaFile
+    from omd.lake.delta_run import DeltaUndo
+    from omd.lake.plan import Plan
+    from omd.lake.undo import Undo
+
+__all__ = ["join", "read", "roll_back", "write"]
+
+_MODES = ("append", "overwrite", "history")
+_LARGE = 256 * 1024 * 1024
+_NATIVE = "spark.sql.catalog.omd"
+
+
+def write(
+    run: ModuleRun,
+    stamped: DataFrame,
+    code: str,
+    mode: str,
+    partition_by: Sequence[str] | None,
+) -> int:
+    """Write stamped rows into files that the commit of the run makes visible; return their number.
+
+    Args:
+        run: the run.
+        stamped: the rows.
+        code: the table.
+        mode: append, overwrite or history.
+        partition_by: how a missing table is partitioned.
+    """
+    lake = lake_run(run)
+    if mode not in _MODES:
+        raise CallerError(
+            f"a lake table is not written by {mode!r}", hint=f"Say one of {', '.join(_MODES)}."
+        )
+    if mode == "history":
+        stamped = history.Columns.of(run.module).opened(stamped)
+    try:
+        table = lake.table_for(code, stamped.schema.jsonValue(), partition_by)
+    except UnknownType as error:
+        raise UnsupportedType(
+            f"{code}: {error}",
+            hint="Cast the column, or let the Module write DELTA, which takes lists and maps.",
+        ) from None
+    rows = fitting(stamped, spark_schema(table.metadata.schema), table.code, MAY_LACK)
+    if mode == "history":
+        return _write_history(run, lake, table, rows)
+    number, counted, files = _put(lake, table, rows)
+    lake.written(table, number, counted, files, mode)
+    return counted
+
+
+def _put(lake: LakeRun, table: LakeTable, rows: DataFrame) -> tuple[int, int, list[DataFile]]:
+    """Write rows with field ids into a folder of their own."""
+    metadata = table.metadata
+    number, folder = lake.announce(table.code, metadata.location)
+    names = {field.field_id: field.name for field in metadata.schema.fields}
+    partition = [partition_value(rows, names[f.source_id], f) for f in metadata.spec.fields]
+    counted, uris = write_files(rows, folder, partition)
+    files = data_files(table.io, below(folder, uris), metadata.schema, metadata.spec)
+    require_rows(sum(file.record_count for file in files), counted, table.code)
+    return number, counted, files
+
+
+def _read(spark: SparkSession, table: LakeTable, files: Sequence[DataFile]) -> DataFrame:
+    return read_files(
+        spark,
+        spark_schema(table.metadata.schema),
+        [file.file_path for file in files],
+    )
+
+
+# History ------------------------------------------------------------------------------------------
+
+
+def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFrame) -> int:
+    columns = history.Columns.of(run.module)
+    new = rows.persist()
+    try:
+        reach = columns.reach(new)
+        if reach is None:
+            return 0
+        files = [
+            (manifest, file)
+            for manifest, file in lake.live_files(table)
+            if reach.may_touch(table.metadata.schema, file)
+        ]
+        old = _read(new.sparkSession, table, [file for _, file in files])
+        merged = columns.merged(old, new, run.module_instance_id, reach)
+        fit = fitting(merged, spark_schema(table.metadata.schema), table.code, frozenset())
+        number, _, written = _put(lake, table, fit)
+        removed: dict[str, set[str]] = {}
+        for manifest, file in files:
+            removed.setdefault(manifest, set()).add(file.file_path)
+        lake.replaced(table, number, reach.rows, written, removed)
+        return reach.rows
+    finally:
+        new.unpersist()
+
+
+# Rollback -----------------------------------------------------------------------------------------
+
+
+def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
+    """Take back what runs did to lake tables; Spark is needed only for mixed files.
+
+    Args:
+        run: the run that begins.
+        statements: those of its rollback that stand for lake tables; they name the runs.
+    """
+    lake = lake_run(run)
+    instances = {
+        int(number)
+        for statement in statements
+        for number in statement.rpartition("array(")[2].rstrip(") ").split(",")
+    }
+
+    def rewrite(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten:
+        spark = run.spark
+        if spark is None:
+            raise NoRollbackExecutor(
+                f"module {run} must rewrite files of {table.code} and has no session",
+                hint="Pass spark=… to batch.module() or omd.connect().",
+            )
+        run.attach(spark)
+        if undo.touched:
+            kept = _repaired(lake, spark, table, undo, array)
+        else:
+            column = F.col(quote(lake.module_of(table).insert_instance_column))
+            kept = _read(spark, table, undo.mixed).where(
+                ~F.coalesce(column.isin(list(array)), F.lit(False))
+            )
+        fit = fitting(kept, spark_schema(table.metadata.schema), table.code, frozenset())
+        return Rewritten(*_put(lake, table, fit))
+
+    def rewrite_delta(
+        code: str, undo: DeltaUndo, array: Sequence[int]
+    ) -> tuple[int, int, list[DeltaFile]]:
+        from omd.spark import delta  # the extra delta is needed
+
+        found: tuple[int, int, list[DeltaFile]] = delta.rewrite(run, lake, code, undo, array)
+        return found
+
+    lake.undo(sorted(instances), rewrite, rewrite_delta)
+
+
+def _repaired(
+    lake: LakeRun,
+    spark: SparkSession,
+    table: LakeTable,
+    undo: Undo,
+    array: Sequence[int],
+) -> DataFrame:
+    """Return the rows of all files that a history touched, and let these files be rewritten."""
+    columns = history.Columns.of(lake.module_of(table))
+    touched = columns.touched(_read(spark, table, undo.touched), array)
+    reach = columns.reach(touched)
+    if reach is None:
+        return _read(spark, table, undo.mixed)
+    for manifest, file in lake.live_files(table):
+        if reach.may_touch(table.metadata.schema, file):
+            undo.rewrite(manifest, file)
+    return columns.repaired(_read(spark, table, undo.mixed), touched, array, reach)
+
+
+# Maintenance --------------------------------------------------------------------------------------
+
+
+def join(
+    run: ModuleRun, spark: SparkSession, table: LakeTable, column: str, group: Group
+) -> Rewritten:
+    """Write the rows of small files into few larger ones, those of each run together."""
+    number = -(-group.bytes // _LARGE)
+    rows = _read(spark, table, group.files)
+    if group.sequence_number is None:
+        rows = rows.repartitionByRange(number, F.col(quote(column))).sortWithinPartitions(
+            F.col(quote(column))
+        )
+    else:
+        rows = rows.coalesce(number)
+    fit = fitting(rows, spark_schema(table.metadata.schema), table.code, frozenset())
+    return Rewritten(*_put(lake_run(run), table, fit))
+
+
+# Read ---------------------------------------------------------------------------------------------
+
+
+def read(
+    run: EngineBlock,
+    spark: SparkSession,
+    code: str,
+    *,
+    as_of: datetime | int | None,
+    columns: Sequence[str] | None,
+    window: bool,
+) -> DataFrame:
+    """Return a lake table as a DataFrame, of the moment at which this run reads everything.
+
+    Args:
+        run: the run.
+        spark: the session.
+        code: the table.
+        as_of: an instant, or the id of a snapshot.
+        columns: read only these.
+        window: only the live rows that the runs in the load window have stamped.
+    """
+    lake = lake_run(run)
+    if window:
+        return _read_window(run, lake, spark, code, columns)
+    table, snapshot = lake.held(code, as_of)
+    try:
+        plan = plan_read(table.io, table.metadata, snapshot)
+    except LakeTableUnreadable:
+        if spark.conf.get(_NATIVE, None) is None:
+            raise
+        return _read_native(spark, table, snapshot, columns)
+    files = plan.files
+    pending = lake.staged(table.code) if as_of is None else None
+    if pending is not None:
+        files = pending.over(files)
+    return _selected(spark, plan, files, columns)
+
+
+def _read_native(
+    spark: SparkSession, table: LakeTable, snapshot: Any, columns: Sequence[str] | None
+) -> DataFrame:
+    """Read a table through the native jar of its format, which knows all its features."""
+    reader = spark.read.format("iceberg")
+    if snapshot is not None:
+        reader = reader.option("snapshot-id", str(snapshot["snapshot-id"]))
+    rows = reader.table(".".join(["omd", *map(quote, parts(table.code))]))
+    return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
+
+
+def _selected(
+    spark: SparkSession, plan: Plan, files: Sequence[DataFile], columns: Sequence[str] | None
+) -> DataFrame:
+    schema = spark_schema(plan.schema)
+    found = read_files(spark, schema, [file.file_path for file in files])
+    names = list(columns) if columns is not None else found.columns
+    # The ids belong to this table; in another one they would name other columns.
+    return found.select(
+        *(F.col(quote(name)).alias(name, metadata=_without_id(found, name)) for name in names)
+    )
+
+
+def _read_window(
+    run: EngineBlock,
+    lake: LakeRun,
+    spark: SparkSession,
+    code: str,
+    columns: Sequence[str] | None,
+) -> DataFrame:
+    """Return the rows of the load window, as of its end, or of now if that has expired."""
+    span = run.load_window
+    if span is None:
+        raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
+    table, snapshot, instances = lake.in_window(code, span)
+    column = lake.module_of(table).insert_instance_column
+    plan = plan_read(table.io, table.metadata, snapshot, instances=(column, instances))
+    rows = _selected(spark, plan, plan.files, None).where(F.col(quote(column)).isin(instances))
+    return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
+
+
+def _without_id(df: DataFrame, name: str) -> dict[str, Any]:
+    return {k: v for k, v in df.schema[name].metadata.items() if k != FIELD_ID}

@@ -1,0 +1,11 @@
+-- V035: sources of lineage that are lake tables. Applied once.
+
+ALTER TABLE omd_lineage.topic
+DROP CONSTRAINT ck_topic_source_offset,
+ADD CONSTRAINT ck_topic_source_offset CHECK (
+    source_offset IN ('PROBE', 'CLOCK', 'TRIGGER', 'HAND', 'LAKE')
+);
+COMMENT ON COLUMN omd_lineage.topic.source_offset IS
+'Where the offset of a source comes from. PROBE: a look at its newest row. CLOCK: the time, where '
+'the server stamps rows when they are written. TRIGGER: omd_lineage.note_rows. HAND: '
+'omd_lineage.set_offset. LAKE: the commits of a lake table.';

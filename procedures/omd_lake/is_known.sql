@@ -1,0 +1,30 @@
+-- A Delta table, or one of another catalogue, is known by its commits.
+
+CREATE OR REPLACE FUNCTION omd_lake.is_known(
+    p_table_code text
+)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $is_known$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM omd_lake.table_commit AS c
+        WHERE c.table_code = p_table_code
+        UNION ALL
+        SELECT FROM omd_lake._catalogue_name(p_table_code) AS n
+        INNER JOIN omd_lake.iceberg_tables AS t
+            ON t.table_namespace = n.p_namespace AND t.table_name = n.p_name
+        WHERE t.catalog_name = 'omd' AND t.iceberg_type IS DISTINCT FROM 'VIEW'
+    );
+END
+$is_known$;
+
+COMMENT ON FUNCTION omd_lake.is_known IS
+'For rooms: Returns whether the lake table p_table_code (in its one spelling) is in the catalogue '
+'or has a commit. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lake.is_known FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lake.is_known TO omd_runner, omd_admin;

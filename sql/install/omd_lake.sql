@@ -1,0 +1,57 @@
+-- This list says what is installed for the lake, in order. sql/install.sql includes it.
+
+\set checksum '3e8f68c7bd9470fe9d800b651c3cbbb950d6d6b8695c50f2b64f88e56eee9a36'
+\set migration 'V032__lake'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V032__lake.sql
+\endif
+
+-- Reference rows
+\ir ../reference/omd_lake/error_catalogue.sql
+
+-- Helpers
+\ir ../../procedures/omd_lake/_spell_table.sql
+\ir ../../procedures/omd_lake/_catalogue_name.sql
+\ir ../../procedures/omd_lake/_location.sql
+\ir ../../procedures/omd_lake/_has_tables.sql
+\ir ../../procedures/omd_lake/is_known.sql
+\ir ../../procedures/omd_lake/_require_known.sql
+\ir ../../procedures/omd_lake/_require_admin.sql
+\ir ../../procedures/omd_lake/_opened_tables.sql
+\ir ../../procedures/omd_lake/_committed_tables.sql
+
+-- Tables
+\ir ../../procedures/omd_lake/register_namespace.sql
+\ir ../../procedures/omd_lake/register_table.sql
+\ir ../../procedures/omd_lake/find_table.sql
+
+-- Commits
+\ir ../../procedures/omd_lake/announce_write.sql
+\ir ../../procedures/omd_lake/record_folder_removal.sql
+\ir ../../procedures/omd_lake/open_commit.sql
+\ir ../../procedures/omd_lake/_whole_number.sql
+\ir ../../procedures/omd_lake/_commit_problem.sql
+\ir ../../procedures/omd_lake/_require_commits.sql
+\ir ../../procedures/omd_lake/_writes_of.sql
+\ir ../../procedures/omd_lake/_former_commits.sql
+\ir ../../procedures/omd_lake/_commit_time.sql
+\ir ../../procedures/omd_lake/commit_tables.sql
+\ir ../../procedures/omd_lake/commit_as_of.sql
+
+-- Windows
+\ir ../../procedures/omd_lake/newest_position.sql
+\ir ../../procedures/omd_lake/next_block.sql
+\ir ../../procedures/omd_lake/create_load_window.sql
+\ir ../../procedures/omd_lake/instances_in_window.sql
+
+-- Maintenance
+\ir ../../procedures/omd_lake/register_maintenance.sql
+
+-- Reporting views
+\ir ../views/omd_lake/lake_commits.sql
+\ir ../views/omd_lake/lake_folders.sql
+\ir ../views/omd_lake/lake_tables.sql
+
+-- Grants
+\ir ../grants/omd_lake.sql

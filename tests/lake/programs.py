@@ -1,0 +1,82 @@
+"""Runs on lake tables without Spark: what they write, they write with pyarrow."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+
+import omd
+from omd.lake.footers import data_files
+from omd.lake.run import LakeRun
+
+if TYPE_CHECKING:
+    from omd.control.run import ModuleRun
+
+COLUMN = "omd_insert_module_instance_id"
+SCHEMA: dict[str, Any] = {
+    "type": "struct",
+    "fields": [
+        {"name": name, "type": "long", "nullable": True, "metadata": {}} for name in ("id", COLUMN)
+    ],
+}
+
+
+def lake_of(run: ModuleRun) -> LakeRun:
+    run.uncommitted = run.uncommitted or LakeRun(run)
+    assert isinstance(run.uncommitted, LakeRun)
+    return run.uncommitted
+
+
+def write(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> None:
+    """What `run.write` does, with pyarrow in place of Spark."""
+    lake = lake_of(run)
+    table = lake.table_for(code, SCHEMA, None)
+    number, folder = lake.announce(table.code, table.metadata.location)
+    path = f"{folder}/part-0.parquet"
+    Path(folder).mkdir(parents=True)
+    rows = pa.table(
+        {"id": ids, COLUMN: [run.module_instance_id] * len(ids)},
+        schema=schema_to_pyarrow(table.metadata.schema),
+    )
+    pq.write_table(rows, path)
+    files = data_files(table.io, [path], table.metadata.schema, table.metadata.spec)
+    lake.written(table, number, len(ids), files, mode)
+
+
+def main(dsn: str, module: str, point: str) -> None:
+    """Run a Module that writes its instance id into two tables, and die at a point."""
+
+    def die() -> None:
+        os._exit(9)
+
+    with omd.connect(dsn, lease=None) as control, control.module(module) as run:
+        print(run.module_instance_id, flush=True)
+        for code in ("lake.one", "lake.two"):
+            write(run, code, [run.module_instance_id])
+        lake = lake_of(run)
+        if point == "files":
+            die()
+        elif point == "staged":
+            lake.commit(before=die)
+        elif point == "swapped":
+            lake.commit(finish=lambda link: die())
+        elif point == "committed":
+            lake.commit()
+            die()
+        elif point == "recorded":
+
+            def finish(link: Any) -> None:
+                run._report_success(link)
+                die()
+
+            lake.commit(finish)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

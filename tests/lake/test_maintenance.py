@@ -1,0 +1,89 @@
+"""Maintenance, the commands, and the catalogue for pyiceberg, over real files."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyiceberg.table import StaticTable
+from pyiceberg.types import StringType
+
+import omd
+import omd.lake
+from omd.lake.maintenance import maintain
+
+from .programs import COLUMN, lake_of, write
+from .test_crashes import control, kill_at, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["control"]
+
+
+def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
+    control: omd.Control, dsn: str, tmp_path: Path, omd_here: Callable[..., Any]
+) -> None:
+    def paths() -> set[Path]:
+        return {path for path in tmp_path.rglob("*") if path.is_file()}
+
+    for n in range(3):
+        with control.module("m_lake") as run:
+            write(run, "lake.one", [n], "overwrite" if n == 1 else "append")
+    killed = kill_at(dsn, "files")
+    control.module_failure(killed)
+    everything = paths()
+    told = json.loads(
+        omd_here(
+            "lake", "maintain", "--keep", "0 days", "--dry-run", "--output", "json", dsn=dsn
+        ).stdout
+    )
+    assert {(row["table_code"], row["action"]) for row in told} == {
+        ("lake.one", "REMOVE_FOLDER"),
+        ("lake.two", "REMOVE_FOLDER"),
+        ("lake.one", "EXPIRE"),
+    }
+    assert paths() == everything
+    assert maintain(control, keep=timedelta(days=1))[-1].action == "REMOVE_FOLDER"
+    assert seen(control, "lake.one") == [1, 2]
+    done = maintain(control, ["lake.one"], keep=timedelta(0))
+    assert [(row.action, row.files) for row in done] == [("EXPIRE", 7)]
+    assert seen(control, "lake.one") == [1, 2]
+    assert len(everything) - len(paths()) == 7 + 2 - 1  # a version of the metadata is new
+    # The overwrite can't give back any more what it removed, and says so.
+    assert "EXPIRE" in omd_here("lake", "history", "lake.one", dsn=dsn).stdout
+    assert "lake.one" in omd_here("lake", "list", dsn=dsn).stdout
+    shown = omd_here("lake", "show", "lake.one", dsn=dsn).stdout
+    assert f"{COLUMN} long" in shown
+    assert str(tmp_path / "one") in shown
+
+
+def test_pyiceberg_creates_changes_and_fills_tables_beside_the_runs(control: omd.Control) -> None:
+    catalog = omd.lake.catalog(control)
+    with control.module("m_lake") as run:
+        write(run, "lake.one", [1])
+    table = catalog.load_table("lake.one")
+    with table.update_schema() as change:
+        change.rename_column("id", "number").add_column("note", StringType())
+    table.append(pa.table({"number": [2], "note": ["x"]}))
+    with control.module("m_lake") as run:
+        lake = lake_of(run)
+        assert lake.table("lake.one").metadata.schema.column_names == ["number", COLUMN, "note"]
+        assert len(lake.live_files(lake.table("lake.one"))) == 2
+    found = StaticTable.from_metadata(catalog.load_table("lake.one").metadata_location)
+    rows = found.scan().to_arrow().sort_by("number").to_pylist()
+    assert [(row["number"], row["note"]) for row in rows] == [(1, None), (2, "x")]
+    made = catalog.create_table(("lake", 'My "T'), table.schema())
+    assert catalog.list_tables("lake") == [("lake", 'My "T'), ("lake", "one")]
+    assert made.scan().to_arrow().num_rows == 0
+    operations = control.lake.report(omd.lake.rows.LakeCommitsRow, order_by=["commit_id"])
+    assert [row.operation for row in operations] == ["APPEND", "SCHEMA", "APPEND"]
+
+
+@pytest.fixture(autouse=True)
+def rows() -> None:
+    import omd.lake.rows  # noqa: F401
