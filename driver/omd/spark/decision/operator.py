@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -178,61 +179,121 @@ def decided(
     return _Operator(shape, answers, batches).run()
 
 
-class _Stream:
-    """The segments of sorted records; `head` is the next one."""
+class _Batch:
+    """A batch whose records become texts of Python only where they are taken one by one."""
 
-    def __init__(self, shape: Shape, batches: Iterable[pa.RecordBatch]) -> None:
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self._batch = batch
+
+    @cached_property
+    def arrivals(self) -> list[int]:
+        arrivals: list[int] = self._batch.column(3).to_pylist()
+        return arrivals
+
+    @cached_property
+    def records(self) -> list[str]:
+        records: list[str] = self._batch.column(4).to_pylist()
+        return records
+
+
+class _Piece(NamedTuple):
+    """Records of one link and one sort key that follow each other in a batch.
+
+    Attributes:
+        wave_key: the sort key of their wave.
+        sort_key: the sort key of wave and keys.
+        place: the place of their link.
+        first: the first record.
+        text: the list of the records as JSON, where a group of arrays is one call.
+        told: likewise, the list of their arrivals.
+        start: the place of the first one in the batch.
+        end: the place behind the last one.
+        batch: the batch.
+    """
+
+    wave_key: str
+    sort_key: str
+    place: int
+    first: str
+    text: str
+    told: str
+    start: int
+    end: int
+    batch: _Batch
+
+    def segment(self) -> Segment:
+        """Return the records one by one."""
+        return Segment(
+            self.wave_key,
+            self.sort_key,
+            self.place,
+            self.batch.arrivals[self.start : self.end],
+            self.batch.records[self.start : self.end],
+        )
+
+
+class _Stream:
+    """The pieces of sorted records; `head` is the next one."""
+
+    def __init__(self, shape: Shape, batches: Iterable[pa.RecordBatch], *, is_plain: bool) -> None:
         self._places = {link.number: place for place, link in enumerate(shape.links)}
         self._shape = shape
-        self._segments = self._all(batches)
-        self.head: Segment | None = None
+        self._is_plain = is_plain
+        self._pieces = self._all(batches)
+        self.head: _Piece | None = None
         self.advance()
 
-    def advance(self) -> Segment | None:
-        """Return the segment behind the head, which is the head now."""
-        self.head = next(self._segments, None)
+    def advance(self) -> _Piece | None:
+        """Return the piece behind the head, which is the head now."""
+        self.head = next(self._pieces, None)
         return self.head
 
-    def _all(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Segment]:
+    def _all(self, batches: Iterable[pa.RecordBatch]) -> Iterator[_Piece]:
         last: tuple[str, int, int] | None = None
         for batch in batches:
             if not batch.num_rows:
                 continue
-            keys, links, arrivals = batch.column(1), batch.column(2), batch.column(3)
-            texts, numbers = batch.column(4).to_pylist(), arrivals.to_pylist()
+            keys, links, arrivals, records = batch.columns[1:5]
+            unfit = arrivals.null_count > 0
+            starts = [0]
             if len(keys) > 1:
                 same = pc.and_(pc.equal(keys[1:], keys[:-1]), pc.equal(links[1:], links[:-1]))
-                cuts = pc.indices_nonzero(pc.invert(same)).to_pylist()
-            else:
-                cuts = []
-            starts = [0, *(cut + 1 for cut in cuts)]
+                starts += pc.add(pc.indices_nonzero(pc.invert(same)), 1).to_pylist()
+                twice = pc.and_(same, pc.equal(arrivals[1:], arrivals[:-1]))
+                unfit = unfit or bool(pc.any(twice).as_py())
+            cuts = [*starts, len(keys)]
             at = pa.array(starts, pa.int32())
-            heads = zip(
+            texts = told = [""] * len(starts)
+            if self._is_plain:
+                texts = _lists(cuts, records)
+                told = _lists(cuts, arrivals) if self._shape.keeps_inputs else told
+            columns = zip(
                 batch.column(0).take(at).to_pylist(),
                 keys.take(at).to_pylist(),
-                links.take(at).to_pylist(),
+                map(self._places.__getitem__, links.take(at).to_pylist()),
+                records.take(at).to_pylist(),
+                texts,
+                told,
                 starts,
-                [*starts[1:], len(keys)],
+                cuts[1:],
+                [_Batch(batch)] * len(starts),
                 strict=True,
             )
-            unfit = arrivals.null_count or (
-                len(keys) > 1
-                and pc.any(pc.and_(same, pc.equal(arrivals[1:], arrivals[:-1]))).as_py()
-            )
-            for wave_key, sort_key, link, start, end in heads:
-                segment = Segment(
-                    wave_key, sort_key, self._places[link], numbers[start:end], texts[start:end]
-                )
-                first = (sort_key, link, numbers[start])
-                if unfit or first == last:
-                    self._require_arrivals(segment, last if first == last else None)
-                last = (sort_key, link, numbers[end - 1])
-                yield segment
+            pieces = map(_Piece._make, columns)
+            if unfit or (keys[0].as_py(), links[0].as_py(), arrivals[0].as_py()) == last:
+                for piece in pieces:
+                    self._require_arrivals(piece.segment(), last)
+                    last = None
+                raise AssertionError(last)  # it has found what is unfit
+            yield from pieces
+            last = (keys[-1].as_py(), links[-1].as_py(), arrivals[-1].as_py())
 
     def _require_arrivals(self, segment: Segment, last: tuple[str, int, int] | None) -> None:
         link = self._shape.links[segment.place]
         arrivals: list[int | None] = [*segment.arrivals]
-        twice = None if last is None else last[2]
+        twice = None
+        if (segment.sort_key, link.number, arrivals[0]) == last:
+            twice = arrivals[0]
         for place, arrival in enumerate(arrivals):
             if arrival is None:
                 self._refuse(
@@ -271,7 +332,7 @@ class _Operator:
             not self._singles and links[0].is_array and not (shape.is_key and shape.size == 1)
         )
         self._key_prefixes = [
-            (", " if place else "{") + json.dumps(name) + ": "
+            ((", " if place else "{") + json.dumps(name) + ": ", name)
             for place, name in enumerate(shape.keys)
         ]
         self._limit = _WAITING_BYTES // (2 * len(links))
@@ -296,7 +357,7 @@ class _Operator:
     def run(self) -> Iterator[pa.RecordBatch]:
         shape = self._shape
         try:
-            self._stream = _Stream(shape, self._batches)
+            self._stream = _Stream(shape, self._batches, is_plain=self._is_plain)
             while (head := self._stream.head) is not None:
                 self._open_wave(head)
                 if shape.is_key and shape.size > 1:
@@ -314,10 +375,10 @@ class _Operator:
 
     # Waves
 
-    def _open_wave(self, head: Segment) -> None:
+    def _open_wave(self, head: _Piece) -> None:
         shape, buffers = self._shape, self._shape.buffers
         self._wave_key = head.wave_key
-        self._wave = _wave_of(shape, head.records[0])
+        self._wave = _wave_of(shape, head.first)
         self._greatest = [None] * len(shape.links)
         self._reached = [None] * len(shape.links)
         self._counts = dict.fromkeys(_COUNTS, 0)
@@ -356,7 +417,7 @@ class _Operator:
         width = len(self._names)
         while (head := stream.head) is not None and head.wave_key == wave_key:
             self._sort_key = sort_key = head.sort_key
-            group: list[Segment] = []
+            group: list[_Piece] = []
             while head is not None and head.sort_key == sort_key and len(group) <= width:
                 group.append(head)
                 head = stream.advance()
@@ -366,48 +427,44 @@ class _Operator:
                     yield from self._answer()
                 continue
             held = [Waiting(limit) for _ in self._names]
-            for segment in group:
-                held[segment.place].put(segment)
+            for piece in group:
+                held[piece.place].put(piece.segment())
             while head is not None and head.sort_key == sort_key:
-                held[head.place].put(head)
+                held[head.place].put(head.segment())
                 head = stream.advance()
             counts = [waiting.count for waiting in held]
             self._counts["rows"] += sum(counts)
             yield from decide(held, counts)
 
-    def _take_plain(self, group: list[Segment]) -> bool:
-        """Add the call of a group in which each link is an array and one segment at most.
+    def _take_plain(self, group: list[_Piece]) -> bool:
+        """Add the call of a group in which each link is an array and one piece at most.
 
         Most groups are such ones. It says nothing that `_key` and `_batch` do not say.
         """
-        shape, sort_key = self._shape, self._sort_key
-        if group[0].place != 0:
-            return False
-        found: list[Segment | None] = [None] * len(shape.links)
-        for segment in group:
-            if found[segment.place] is not None or len(segment.records) > shape.most:
+        shape, sort_key, counts = self._shape, self._sort_key, self._counts
+        values = ["[]"] * len(self._names)
+        inputs = values[:]
+        rows = 0
+        place = -1
+        for piece in group:
+            count = piece.end - piece.start
+            if piece.place == place or count > shape.most or (place < 0 < piece.place):
                 return False
-            found[segment.place] = segment
-        counts = self._counts
-        values, inputs = [], []
-        for place, taken in enumerate(found):
-            if taken is None:
-                values.append("[]")
-                inputs.append("[]")
-                continue
-            counts["rows"] += len(taken.records)
-            self._greatest[place] = sort_key
-            values.append(f"[{', '.join(taken.records)}]")
-            if shape.keeps_inputs:
-                inputs.append(str(taken.arrivals))
+            place = piece.place
+            rows += count
+            values[place] = piece.text
+            inputs[place] = piece.told
         cycle_no = 1
         if shape.is_key:
-            self._reached = [sort_key] * len(found)
+            for piece in group:
+                self._greatest[piece.place] = sort_key
+            self._reached = [sort_key] * len(values)
         else:
             cycle_no = self._batch_no() + 1
+        counts["rows"] += rows
         counts["attempts"] += 1
         counts["cycles"] += 1
-        self._add(self._key_text(group[0].records[0]), cycle_no, 1, values, inputs)
+        self._add(self._key_text(group[0].first), cycle_no, 1, values, inputs)
         return True
 
     def _batch_no(self) -> int:
@@ -562,8 +619,8 @@ class _Operator:
             return False
         self._sort_key = head.sort_key
         self._greatest[head.place] = head.sort_key
-        self._counts["rows"] += len(head.records)
-        heads[head.place].put(head)
+        self._counts["rows"] += head.end - head.start
+        heads[head.place].put(head.segment())
         self._stream.advance()
         return True
 
@@ -650,13 +707,8 @@ class _Operator:
         if not self._shape.is_key:
             return None
         values = _decode(record)
-        return (
-            "".join(
-                prefix + _scalar(values.get(name))
-                for prefix, name in zip(self._key_prefixes, self._shape.keys, strict=True)
-            )
-            + "}"
-        )
+        told = [prefix + _scalar(values.get(name)) for prefix, name in self._key_prefixes]
+        return "".join(told) + "}"
 
     def _add(
         self, key: str | None, cycle_no: int, number: int, values: list[str], inputs: list[str]
@@ -776,6 +828,14 @@ def _told(error: Exception) -> str:
         message = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
         return f"{message} ({sqlstate})"
     return f"{type(error).__name__}: {error}"
+
+
+def _lists(cuts: list[int], values: pa.Array) -> list[str]:
+    """Return the values between two cuts as a list of JSON each, without a text for each value."""
+    texts = values if pa.types.is_string(values.type) else values.cast(pa.string())
+    joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(cuts, pa.int32()), texts), ", ")
+    lists: list[str] = pc.binary_join_element_wise("[", joined, "]", "").to_pylist()
+    return lists
 
 
 def _decode(record: str) -> Any:
