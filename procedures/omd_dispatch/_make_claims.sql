@@ -343,7 +343,9 @@ BEGIN
                         PERFORM set_config(
                             'omd_dispatch.marked',
                             (
-                                current_setting('omd_dispatch.marked')::integer
+                                coalesce(
+                                    nullif(current_setting('omd_dispatch.marked', TRUE), ''), '0'
+                                )::integer
                                 + jsonb_array_length(v_held)
                             )::text,
                             TRUE

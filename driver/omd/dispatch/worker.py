@@ -379,9 +379,9 @@ class Worker:
             has_more = coming or self._slots.queue
             is_worth = bool(self._results) and not (has_more and now - self._told_at <= REST)
         if is_worth:
-            self._send(limit)
+            self._send(limit, coming)
 
-    def _send(self, limit: int) -> None:
+    def _send(self, limit: int, coming: int = 0) -> None:
         lanes = None
         # What has ended may have made room in a limited lane.
         if self._lanes and not self._look and not self._results:
@@ -391,9 +391,9 @@ class Worker:
         if limit:
             self._look = self._anew = False
             self._lanes.clear()
-        if self._held:
+        if self._held or coming:
             self._exchanger.start(self._exchange)
-        else:  # nothing runs meanwhile
+        else:  # nothing can run meanwhile
             self._exchanger.make(self._exchange)
 
     def _await_exchange(self) -> list[Task]:
