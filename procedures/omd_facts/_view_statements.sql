@@ -16,7 +16,7 @@ DECLARE
     v_name text;
     v_comment text;
     v_writer text;
-    v_moment CONSTANT text := format('(SELECT omd_facts.moment(%s))', p_interface_id);
+    v_moment CONSTANT text := omd_facts._moment_sql();
 BEGIN
     FOR v_view IN
         SELECT w.*, e.entity_id, i.interface_code, x.context_kind, x.valid_end, s.attribute_code AS valid_start

@@ -1,6 +1,6 @@
 -- A table that is filled for the first time is indexed after its rows, which takes less time.
--- Closed rows come later, so their indexes are made with the table; their key has both ends, so
--- that of a key as of a moment only the row that is wanted is fetched. Links are indexed only where
+-- Closed rows come later, so their indexes are made with the table. Their key has both ends: so of
+-- a key as of a moment only the row that is wanted is fetched. Links are indexed only where
 -- somebody writes through views: who deletes a parent looks for its children.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_indexes(

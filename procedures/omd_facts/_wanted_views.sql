@@ -41,7 +41,7 @@ BEGIN
             e.*,
             v.*,
             format('LEFT JOIN %I.%I AS a ON p.acm_id = a.acm_id', e.cfl, e.anchor_table) AS anchor,
-            format('(SELECT omd_facts.moment(%s))', p_interface_id) AS moment
+            omd_facts._moment_sql() AS moment
         FROM entity AS e
         CROSS JOIN (
             VALUES ('gdal_'), ('asof_'), ('history_')

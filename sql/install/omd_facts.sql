@@ -42,6 +42,7 @@
 \ir ../../procedures/omd_facts/_view_items.sql
 \ir ../../procedures/omd_facts/_select_list.sql
 \ir ../../procedures/omd_facts/_history_from.sql
+\ir ../../procedures/omd_facts/_moment_sql.sql
 \ir ../../procedures/omd_facts/_wanted_views.sql
 \ir ../../procedures/omd_facts/_writer_blocks.sql
 \ir ../../procedures/omd_facts/_children_sql.sql
@@ -103,7 +104,6 @@
 \ir ../../procedures/omd_facts/verify.sql
 
 -- Time
-\ir ../../procedures/omd_facts/moment.sql
 \ir ../../procedures/omd_facts/as_of.sql
 \ir ../../procedures/omd_facts/traveling_now.sql
 

@@ -15,6 +15,7 @@ from omd.facts.export import ExportRun
 from omd.spark.facts import export as files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -181,3 +182,21 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
         control.facts.resume_export(cancelled, spark=spark)
     folder = tmp_path / "x" / f"delivery={cancelled}"
     assert not (folder / "_manifest.json").exists()
+
+
+def test_the_command_exports_and_resumes(
+    shop: Store, spark: SparkSession, omd_here: Callable[..., Any], dsn: str, tmp_path: Path
+) -> None:
+    del spark  # the command uses the session of this process
+    done = omd_here(
+        "facts", "export", "x", str(tmp_path), "--entity", "shelf", "--output", "json", dsn=dsn
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads(done.stdout)
+    assert [(e["entity_code"], e["rows"]) for e in manifest["entities"]] == [("shelf", 1)]
+    again = omd_here("facts", "export", "--resume", str(manifest["delivery_id"]), dsn=dsn)
+    assert again.returncode == 0, again.stderr
+    assert "1 rows are exported" in again.stderr
+    assert omd_here("facts", "export", "x", dsn=dsn).returncode == 2
+    shown = omd_here("facts", "exports", "--output", "json", dsn=dsn)
+    assert [row["delivery_status"] for row in json.loads(shown.stdout)] == ["EXPORTED"]

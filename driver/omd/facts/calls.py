@@ -275,13 +275,6 @@ class FactsCalls(Calls):
 
         return self._answer(_LOAD_ALL, LoadAllAnswer, interface_code)
 
-    def moment(self, interface_id: int) -> datetime | None:
-        """Returns the moment of the session, else the traveling now of the interface
-        ``interface_id``; NULL before the first load.
-        """
-        answer: datetime | None = self._value(_MOMENT, interface_id)
-        return answer
-
     def open_delivery(
         self, agreement_code: str, *, physical_delete_allowed: bool | None = None
     ) -> int:
@@ -501,9 +494,6 @@ _FINISH_EXPORT = Routine(
 _HOLD = Routine("omd_facts.hold", {"p_interface_code": "text"}, required=1)
 _LOAD = Routine("omd_facts.load", {"p_interface_code": "text"}, required=1)
 _LOAD_ALL = Routine("omd_facts.load_all", {"p_interface_code": "text"})
-_MOMENT = Routine(
-    "omd_facts.moment", {"p_interface_id": "integer"}, required=1, repeat=Repeat(), is_function=True
-)
 _OPEN_DELIVERY = Routine(
     "omd_facts.open_delivery",
     {"p_agreement_code": "text", "p_physical_delete_allowed": "boolean"},
