@@ -76,8 +76,8 @@ COMMENT ON PROCEDURE omd_facts.open_delivery IS
 'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under it;'
 ' other sessions SET omd_facts.delivery_id. p_physical_delete_allowed: a session may delete '
 'physically. Returns p_delivery_id. Errors: OM112, OM201, OM202, OM205, OM005, OM013, OM014, '
-'OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, OM251: '
-'the interface is not deployed. Locks: the agreement, the Module; the first time for an interface,'
-' that in both rooms and its tables, against writers.';
+'OM031, OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, '
+'OM251: the interface is not deployed. Locks: the agreement, the Module; the first time for an '
+'interface, that in both rooms and its tables, against writers.';
 REVOKE ALL ON PROCEDURE omd_facts.open_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.open_delivery TO omd_runner, omd_data_writer;

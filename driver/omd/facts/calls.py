@@ -294,6 +294,7 @@ class FactsCalls(Calls):
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
+            UnknownInterface: OM031.
             UnknownAgreement: OM033.
             DeliveryArgumentInvalid: OM036.
             DeliveryOpen: OM152.
