@@ -170,6 +170,14 @@ def test_the_command_does_what_the_routines_do(
     }
     assert rows("removals") == []
 
+    # The facts follow a model that is applied.
+    more = {**PERSON, "attributes": [*PERSON["attributes"], {"name": "size", "type": "integer"}]}
+    path = tmp_path / "shop.json"
+    path.write_text(json.dumps({"interface": "shop", "entities": [more, PHONE, ORDER]}))
+    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    assert "Facts of shop, version 2: " in done.stderr, done.stderr
+    assert told("sql", "shop") == ""
+
     drawn = told("diagram", "shop")
     assert '  h_person ||--o{ s_person_phone : "multi_active"' in drawn
     assert '  h_person ||--o{ l_orders : "buyer"' in drawn

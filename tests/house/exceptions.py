@@ -128,7 +128,6 @@ NULL_IS_AN_ANSWER = {
     "omd_dispatch.backend_position": "a member without a name has no place",
     "omd_facts.as_of": "NULL takes the moment back",
     "omd_facts.load_all": "NULL is every interface",
-    "omd_facts.moment": "an interface that is not deployed has no moment",
     "omd_delivery.matches": "as an operator: NULL where an argument is NULL",
     "omd_dispatch.maintain": "all its arguments are answers",
     "omd.tell_discarded_rows": "a count that is not given is 0",

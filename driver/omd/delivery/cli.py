@@ -85,7 +85,8 @@ _CHANGE = {"object": "object", "change": "change"}
 def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
     """Deploy the model of a YAML file, with its tenants and agreements, and show what has changed.
 
-    All of it is done or nothing. FILE holds a model document; it may also hold the lists tenants
+    All of it is done or nothing; then the facts of the interface follow, where they are deployed.
+    FILE holds a model document; it may also hold the lists tenants
     and agreements, with the arguments of register_agreement.
 
     \b
@@ -104,6 +105,21 @@ def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
         show(changes, _CHANGE, output)
     told = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
     click.echo(f"Model {interface} has version {version}: {told}.", err=True)
+    _follow(interface, dsn)
+
+
+def _follow(interface: str, dsn: str) -> None:
+    """Deploy the facts of an interface that are deployed: a load of a newer model would fail."""
+    from omd.facts.rows import FactsStateRow
+
+    with open_control(dsn) as control:
+        if control.facts.report(FactsStateRow, interface_code=interface):
+            answer = control.facts.deploy(interface)
+            click.echo(
+                f"Facts of {interface}, version {answer.model_version}: "
+                f"{answer.statements:,} statements executed.",
+                err=True,
+            )
 
 
 @model.command("diff")
