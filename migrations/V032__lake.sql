@@ -3,7 +3,7 @@
 
 CREATE SCHEMA omd_lake;
 COMMENT ON SCHEMA omd_lake IS
-'Lake: which files of an Iceberg or Delta table a run wrote, and how they are removed again.';
+'Lake: which files of a lake table a run wrote, and how they are removed again.';
 
 -- The catalogue. The columns are those of the JdbcCatalog of Iceberg, schema V1, so that every
 -- engine that knows it reads and commits here; their comments say how OMD fills them.

@@ -22,6 +22,7 @@ BEGIN;
 \ir install/omd_lineage.sql
 \ir install/omd_dispatch.sql
 \ir install/omd_delivery.sql
+\ir install/omd_facts.sql
 \ir install/omd_decision.sql
 
 \ir setup/finish.psql

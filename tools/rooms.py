@@ -314,7 +314,7 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
     for routine in routines:
         body.append(_constant(routine))
     text = "\n".join(body)
-    rows = [routine.row for routine in routines if routine.row]
+    rows = sorted(routine.row for routine in routines if routine.row)
     return "\n".join(
         [
             HEADER + f'"""The routines of the room {room}, as methods."""',

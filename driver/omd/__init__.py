@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from omd.delivery.room import Delivery as Delivery
     from omd.delivery.run import Receipt as Receipt
     from omd.dispatch.room import Dispatch as Dispatch
+    from omd.facts.room import Facts as Facts
     from omd.lineage.codes import StepResult as StepResult
     from omd.lineage.room import Lineage as Lineage
     from omd.lineage.step import StepOutcome as StepOutcome
@@ -70,6 +71,7 @@ __all__, __getattr__, __dir__ = lazily(
         "omd.delivery.room": ["Delivery"],
         "omd.delivery.run": ["Receipt"],
         "omd.dispatch.room": ["Dispatch"],
+        "omd.facts.room": ["Facts"],
         "omd.lineage.codes": ["StepResult"],
         "omd.lineage.room": ["Lineage"],
         "omd.lineage.step": ["StepOutcome", "StepRun"],

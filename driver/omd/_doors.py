@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from omd.decision.room import Decision
     from omd.delivery.room import Delivery, Receipt
     from omd.dispatch.room import Dispatch
+    from omd.facts.room import Facts
     from omd.lake.room import Lake
     from omd.lineage.room import Lineage
 
@@ -24,9 +25,7 @@ class Doors:
 
     @cached_property
     def lake(self) -> Lake:
-        """Lake: which files of an Iceberg or Delta table a run wrote, and how they are removed
-        again.
-        """
+        """Lake: which files of a lake table a run wrote, and how they are removed again."""
         door: Lake = self._door("lake")
         return door
 
@@ -46,6 +45,12 @@ class Doors:
     def delivery(self) -> Delivery:
         """Delivery: was what arrived agreed and acceptable, and what has changed."""
         door: Delivery = self._door("delivery")
+        return door
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Facts: how accepted facts are stored, read as of one moment, and handed out."""
+        door: Facts = self._door("facts")
         return door
 
     @cached_property

@@ -13,6 +13,7 @@ ROOMS = {
     "lineage": "Lineage",
     "dispatch": "Dispatch",
     "delivery": "Delivery",
+    "facts": "Facts",
     "decision": "Decision",
 }
 

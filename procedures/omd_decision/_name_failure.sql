@@ -19,9 +19,7 @@ SET datestyle = 'ISO'
 AS $name_failure$
 DECLARE
     v_cycle record;
-    v_output record;
     v_result jsonb;
-    v_records jsonb;
     v_problem text;
     v_detail jsonb;
 BEGIN
@@ -54,48 +52,7 @@ BEGIN
         IF v_problem IS NOT NULL THEN
             PERFORM omd.raise_error('OM283', v_detail || jsonb_build_object('error', v_problem));
         END IF;
-        IF jsonb_typeof(v_result) IS DISTINCT FROM 'object' THEN
-            PERFORM omd.raise_error(
-                'OM284',
-                v_detail || jsonb_build_object('problem', 'the answer is no object')
-            );
-        END IF;
-        FOR v_output IN
-            SELECT o.item ->> 'name' AS name, o.item ->> 'parameter' AS parameter,
-                o.item ->> 'table' AS table_code
-            FROM omd.json_items(p_definition -> 'outputs') AS o
-            ORDER BY o.ordinal
-        LOOP
-            v_records := v_result -> v_output.parameter;
-            IF v_records IS NULL OR jsonb_typeof(v_records) = 'null' THEN
-                CONTINUE;
-            ELSIF jsonb_typeof(v_records) = 'object' THEN
-                v_records := jsonb_build_array(v_records);
-            END IF;
-            IF jsonb_typeof(v_records) <> 'array' THEN
-                v_problem := 'it is no object and no list';
-            ELSE
-                BEGIN
-                    EXECUTE format(
-                        'SELECT count(t.*) FROM jsonb_array_elements($1) AS o (record)'
-                        ' CROSS JOIN LATERAL jsonb_populate_record(NULL::%s, o.record) AS t',
-                        v_output.table_code
-                    ) USING v_records;
-                EXCEPTION
-                    WHEN data_exception OR integrity_constraint_violation THEN
-                        v_problem := format('%s (%s)', SQLERRM, SQLSTATE);
-                END;
-            END IF;
-            IF v_problem IS NOT NULL THEN
-                PERFORM omd.raise_error(
-                    'OM284',
-                    v_detail || jsonb_build_object(
-                        'output', v_output.name,
-                        'problem', format('output "%s": %s', v_output.name, v_problem)
-                    )
-                );
-            END IF;
-        END LOOP;
+        PERFORM omd_decision._require_fit(p_definition, v_detail, v_result);
     END LOOP;
 END
 $name_failure$;

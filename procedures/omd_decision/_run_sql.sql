@@ -31,7 +31,8 @@ BEGIN
     v_sql := format(
         'WITH %s called AS MATERIALIZED (SELECT c.wave, c.key, c.cycle_no, c.invocation_no,'
         ' c.link, c.arrival, c.code, c.cause_link, c.sort_key, %s AS inputs, %s AS params,'
-        ' CASE WHEN c.link IS NULL AND c.cycle_no IS NOT NULL THEN %s(%s) END AS result'
+        ' CASE WHEN c.link IS NULL AND c.cycle_no IS NOT NULL THEN %s(%s) END AS result,'
+        ' NULL::jsonb AS trace'
         ' FROM omd_decision._cycles($4, NULL, $5, $6) AS c%s)',
         CASE
             WHEN v_has_buffers
@@ -60,48 +61,7 @@ BEGIN
             ELSE ''
         END
     );
-    SELECT
-        v_sql || string_agg(
-            format(
-                ', out_%s AS (%s)', o.ordinal,
-                omd_decision._output_sql(p_definition, o.item, p_insert_column)
-            ),
-            '' ORDER BY o.ordinal
-        )
-    INTO v_sql
-    FROM omd.json_items(p_definition -> 'outputs') AS o;
-
-    IF v_keep <> 'NONE' THEN
-        v_sql := v_sql || format(
-            ', kept AS (INSERT INTO omd_decision.cycle (module_instance_id, wave, key, cycle_no,'
-            ' invocation_no, inputs, outputs, params, result) SELECT $1, c.wave, c.key, c.cycle_no,'
-            ' c.invocation_no, c.inputs, jsonb_build_object(%s), %s FROM called AS c'
-            ' WHERE c.link IS NULL AND c.cycle_no IS NOT NULL)',
-            (
-                SELECT
-                    string_agg(
-                        format(
-                            '%1$L, CASE jsonb_typeof(c.result -> %2$L) WHEN ''object'' THEN 1'
-                            ' WHEN ''array'' THEN jsonb_array_length(c.result -> %2$L)'
-                            ' ELSE 0 END',
-                            o.item ->> 'name',
-                            o.item ->> 'parameter'
-                        ),
-                        ', ' ORDER BY o.ordinal
-                    )
-                FROM omd.json_items(p_definition -> 'outputs') AS o
-            ),
-            CASE v_keep
-                WHEN 'TRACE' THEN 'c.params, c.result'
-                ELSE 'NULL::jsonb, NULL::jsonb'
-            END
-        );
-    END IF;
-    RETURN v_sql || format(
-        ', rejected AS (INSERT INTO omd_decision.reject (module_instance_id, wave, link, arrival,'
-        ' code, text, key, cycle_no, cause_link, record) SELECT $1, c.wave, c.link, c.arrival,'
-        ' c.code, omd_decision._reject_text(c.code, c.cycle_no, c.cause_link), c.key, c.cycle_no,'
-        ' c.cause_link, c.params FROM called AS c WHERE c.link IS NOT NULL)'
+    RETURN v_sql || omd_decision._write_sql(p_definition, p_insert_column) || format(
         ' SELECT jsonb_build_object('
         '''rows'', sum((c.inputs ->> ''rows'')::bigint) FILTER (WHERE %1$s),'
         ' ''waves'', sum((c.inputs ->> ''waves'')::bigint) FILTER (WHERE %1$s),'
@@ -127,18 +87,7 @@ BEGIN
             WHEN p_definition ->> 'mode' = 'KEY' AND p_batch_size <= 1 THEN 'c.sort_key'
             ELSE '''''::text'
         END,
-        (
-            SELECT
-                'jsonb_typeof(c.result) IS DISTINCT FROM ''object'' OR '
-                || string_agg(
-                    format(
-                        'jsonb_typeof(c.result -> %L) NOT IN (''object'', ''array'', ''null'')',
-                        o.item ->> 'parameter'
-                    ),
-                    ' OR '
-                )
-            FROM omd.json_items(p_definition -> 'outputs') AS o
-        ),
+        omd_decision._unfit_sql(p_definition),
         (
             SELECT string_agg(format('(SELECT count(*) FROM out_%s)', o.ordinal), ' + ')
             FROM omd.json_items(p_definition -> 'outputs') AS o

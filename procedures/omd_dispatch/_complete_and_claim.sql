@@ -1,15 +1,16 @@
 -- What a worker does most, in one call: the server works for it while its tasks run. What is done
 -- ends where the worker has claimed it; a task that is not found there (its family may have another
 -- model meanwhile) is a result like any other. The version is read after the claim, so that whoever
--- knows the types of this version knows those of the tasks. p_done has a default for workers that
--- were started before an upgrade.
+-- knows the types of this version knows those of the tasks. p_done and p_lanes have defaults for
+-- workers that were started before an upgrade.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._complete_and_claim(
     p_backend_id text,
     p_results jsonb,
     p_limit integer,
     p_anew boolean,
-    p_done jsonb DEFAULT '[]'
+    p_done jsonb DEFAULT '[]',
+    p_lanes jsonb DEFAULT NULL
 )
 RETURNS TABLE (
     task_id bigint,
@@ -35,34 +36,36 @@ DECLARE
     v_ended bigint[];
     v_refused bigint[];
 BEGIN
-    PERFORM omd.require_read_committed();
-    FOR v_done IN
-        SELECT d.family_code, d.partition_code, d.claim_token, d.task_ids
-        FROM jsonb_to_recordset(p_done) AS d (
-            family_code text, partition_code integer, claim_token bigint, task_ids bigint[]
-        )
-    LOOP
-        v_ended := omd_dispatch._end_done(
-            v_done.family_code, v_done.partition_code, p_backend_id, v_done.claim_token,
-            v_done.task_ids
-        );
-        IF cardinality(v_ended) < cardinality(v_done.task_ids) THEN
-            p_results := p_results || coalesce(
-                (
-                    SELECT
-                        jsonb_agg(
-                            jsonb_build_object(
-                                'task_id', d.task_id, 'claim_token', v_done.claim_token,
-                                'outcome', 'S'
-                            )
-                        )
-                    FROM unnest(v_done.task_ids) AS d (task_id)
-                    WHERE d.task_id <> ALL(v_ended)
-                ),
-                '[]'
+    IF p_done <> '[]' THEN
+        PERFORM omd.require_read_committed();
+        FOR v_done IN
+            SELECT d.family_code, d.partition_code, d.claim_token, d.task_ids
+            FROM jsonb_to_recordset(p_done) AS d (
+                family_code text, partition_code integer, claim_token bigint, task_ids bigint[]
+            )
+        LOOP
+            v_ended := omd_dispatch._end_done(
+                v_done.family_code, v_done.partition_code, p_backend_id, v_done.claim_token,
+                v_done.task_ids
             );
-        END IF;
-    END LOOP;
+            IF cardinality(v_ended) < cardinality(v_done.task_ids) THEN
+                p_results := p_results || coalesce(
+                    (
+                        SELECT
+                            jsonb_agg(
+                                jsonb_build_object(
+                                    'task_id', d.task_id, 'claim_token', v_done.claim_token,
+                                    'outcome', 'S'
+                                )
+                            )
+                        FROM unnest(v_done.task_ids) AS d (task_id)
+                        WHERE d.task_id <> ALL(v_ended)
+                    ),
+                    '[]'
+                );
+            END IF;
+        END LOOP;
+    END IF;
     IF p_results <> '[]' THEN
         CALL omd_dispatch.complete_tasks(p_backend_id, p_results, v_refused);
         FOREACH task_id IN ARRAY v_refused LOOP
@@ -71,7 +74,13 @@ BEGIN
     END IF;
     IF p_limit > 0 THEN
         IF p_anew THEN
-            PERFORM set_config('omd_dispatch.claims', '', FALSE);
+            PERFORM set_config(
+                'omd_dispatch.claims',
+                CASE
+                    WHEN p_lanes IS NULL THEN '' ELSE jsonb_build_object('told', p_lanes)::text
+                END,
+                FALSE
+            );
         END IF;
         RETURN QUERY
         SELECT
@@ -95,6 +104,7 @@ COMMENT ON FUNCTION omd_dispatch._complete_and_claim IS
 ' of {"family_code", "partition_code", "claim_token", "task_ids"}, as they were claimed. It '
 'returns each refused task as a row with its task_id alone, then the claimed tasks in starting '
 'order, and after them a row with types_version alone, the version of task_conf_type_desc. p_anew:'
-' the claim begins at the start of each lane. Errors and locks: those of both.';
+' the claim begins at the start of each lane, or of p_lanes alone: an array of {"family_code", '
+'"priority"}, in which there are new tasks. Errors and locks: those of both.';
 REVOKE ALL ON FUNCTION omd_dispatch._complete_and_claim FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._complete_and_claim TO omd_runner;

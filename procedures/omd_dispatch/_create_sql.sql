@@ -1,7 +1,8 @@
 -- The keys are taken first, in their order, so that two calls can't wait for each other, and then
--- the tasks are inserted whose key was free. The parameters are: $1 the tasks, $2 the external
--- names of criteria, $3 which of the tasks, $4 the type, $5 its key criteria, $6 the slot, $7 the
--- schedule, $8 whether a suspension may match.
+-- the tasks are inserted whose key was free; a family without keys does only the latter. The
+-- parameters are: $1 the tasks, $2 the external names of criteria, $3 which of the tasks (NULL:
+-- all), $4 the type, $5 its key criteria, $6 the slot, $7 the schedule, $8 whether a suspension may
+-- match.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._create_sql(
     p_family_code text,
@@ -17,6 +18,7 @@ AS $create_sql$
 DECLARE
     v_columns text;
     v_values text;
+    v_has_key boolean;
 BEGIN
     SELECT
         coalesce(
@@ -37,8 +39,9 @@ BEGIN
                 ORDER BY m.criterion
             ),
             ''
-        )
-    INTO v_columns, v_values
+        ),
+        coalesce(bool_or(m.is_key), FALSE)
+    INTO v_columns, v_values, v_has_key
     FROM omd_dispatch.task_conf_family_model AS m
     WHERE m.family_code = p_family_code;
 
@@ -64,7 +67,7 @@ BEGIN
                         FROM jsonb_each(coalesce(nullif(t.task -> 'criteria', 'null'), '{}')) AS g
                     ) AS criteria
                 FROM jsonb_array_elements($1) WITH ORDINALITY AS t (task, n)
-                WHERE t.n = ANY($3)
+                WHERE $3 IS NULL OR t.n = ANY($3)
                 ORDER BY t.n
             ) AS c
         ),
@@ -75,15 +78,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT %4$s AS criteria) AS c
             CROSS JOIN LATERAL (SELECT %3$s AS key_text) AS k
         ),
-        held AS (
-            INSERT INTO omd_dispatch.mutex (key_hash, family_code, task_type, key_text, task_id)
-            SELECT k.key_hash, ($4).family_code, ($4).task_type, k.key_text, k.task_id
-            FROM keyed AS k
-            WHERE k.key_text IS NOT NULL
-            ORDER BY k.key_hash, k.n
-            ON CONFLICT (key_hash) DO NOTHING
-            RETURNING task_id
-        ),
+        %8$s
         inserted AS (
             INSERT INTO %1$s (
                 task_id, task_type, lane, priority, execution_time, status, attempt, suspension_id,
@@ -99,7 +94,7 @@ BEGIN
                 END,
                 clock_timestamp(), $7, c.key_hash, c.payload %6$s
             FROM keyed AS c
-            WHERE c.key_text IS NULL OR c.task_id IN (SELECT h.task_id FROM held AS h)
+            %9$s
             RETURNING task_id
         )%7$s
         SELECT
@@ -108,9 +103,9 @@ BEGIN
             k.key_hash,
             k.key_text,
             k.execution_time <= clock_timestamp() AS is_due,
-            i.task_id IS NOT NULL AS is_new
+            %10$s AS is_new
         FROM keyed AS k
-        LEFT JOIN inserted AS i ON k.task_id = i.task_id
+        %11$s
         ORDER BY k.n
         $sql$,
         omd_dispatch._model_table(p_family_code, p_old_type IS NULL),
@@ -128,7 +123,29 @@ BEGIN
                 ' CROSS JOIN LATERAL jsonb_each_text(k.criteria) AS v)',
                 omd_dispatch._job_table(p_old_type, 'criteria_value_')
             )
-        END
+        END,
+        CASE
+            WHEN v_has_key
+                THEN $held$
+                held AS (
+                    INSERT INTO omd_dispatch.mutex (
+                        key_hash, family_code, task_type, key_text, task_id
+                    )
+                    SELECT k.key_hash, ($4).family_code, ($4).task_type, k.key_text, k.task_id
+                    FROM keyed AS k
+                    WHERE k.key_text IS NOT NULL
+                    ORDER BY k.key_hash, k.n
+                    ON CONFLICT (key_hash) DO NOTHING
+                    RETURNING task_id
+                ),
+                $held$
+        END,
+        CASE
+            WHEN v_has_key
+                THEN 'WHERE c.key_text IS NULL OR c.task_id IN (SELECT h.task_id FROM held AS h)'
+        END,
+        CASE WHEN v_has_key THEN 'i.task_id IS NOT NULL' ELSE 'TRUE' END,
+        CASE WHEN v_has_key THEN 'LEFT JOIN inserted AS i ON k.task_id = i.task_id' END
     );
 END
 $create_sql$;

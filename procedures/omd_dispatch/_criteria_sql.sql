@@ -11,9 +11,9 @@ STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
-        format(
-            'jsonb_strip_nulls(jsonb_build_object(%s))',
-            string_agg(
+        coalesce(
+            'jsonb_strip_nulls(jsonb_build_object('
+            || string_agg(
                 CASE
                     WHEN
                         coalesce(p_is_new, omd_dispatch._migration_status(p_family_code) >= 3)
@@ -29,6 +29,8 @@ BEGIN ATOMIC
                 END,
                 ', ' ORDER BY m.criterion
             )
+            || '))',
+            '''{}''::jsonb'
         )
     FROM omd_dispatch.task_conf_family_model AS m
     WHERE m.family_code = p_family_code;

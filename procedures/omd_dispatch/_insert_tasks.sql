@@ -22,10 +22,9 @@ SET enable_seqscan = off
 SET jit = off
 AS $insert_tasks$
 DECLARE
-    v_family omd_dispatch.task_conf_family_desc;
-    v_type omd_dispatch.task_conf_type_desc;
-    v_names jsonb;
-    v_key_criteria text[];
+    v_conf record;
+    v_names jsonb := '{}'::jsonb;
+    v_key_criteria text[] := '{}'::text[];
     v_statement text;
     v_left integer[];
     v_n integer;
@@ -42,14 +41,36 @@ BEGIN
     PERFORM omd.require_read_committed();
     -- What is read after this call, the lane too, stays until the tasks are committed.
     PERFORM omd_dispatch._hold_model(p_family_code);
-    v_type := omd_dispatch._require_type(p_family_code, p_task_type);
-    v_family := omd_dispatch._require_family(p_family_code);
-    v_key_criteria := omd_dispatch._key_criteria(p_family_code, p_task_type);
-    v_names := omd_dispatch._require_criteria(p_family_code, p_task_type, p_tasks);
+    SELECT
+        t AS task_type,
+        omd_dispatch._partition_code(
+            f.scheme_code, f.partition_count, clock_timestamp()
+        ) AS partition_code,
+        omd_dispatch._migration_status(p_family_code) >= 3 AS is_new,
+        EXISTS (
+            SELECT FROM omd_dispatch.task_conf_family_model AS m
+            WHERE m.family_code = p_family_code
+        ) AS has_criteria,
+        EXISTS (
+            SELECT FROM omd_dispatch.task_suspension AS s
+            WHERE s.family_code = p_family_code AND s.resumed_at IS NULL
+        ) AS is_guarded
+    INTO v_conf
+    FROM omd_dispatch.task_conf_type_desc AS t
+    INNER JOIN omd_dispatch.task_conf_family_desc AS f ON t.family_code = f.family_code
+    WHERE t.family_code = p_family_code AND t.task_type = p_task_type;
+    IF NOT FOUND THEN
+        PERFORM omd_dispatch._require_type(p_family_code, p_task_type);
+    END IF;
+    -- Tasks without criteria, in a family without them, have no mistakes.
+    IF v_conf.has_criteria OR p_tasks @? '$[*].criteria.*' THEN
+        v_key_criteria := omd_dispatch._key_criteria(p_family_code, p_task_type);
+        v_names := omd_dispatch._require_criteria(p_family_code, p_task_type, p_tasks);
+    END IF;
 
     -- The plan of a new task is kept in a function; the old model goes with its migration.
     v_statement := CASE
-        WHEN omd_dispatch._migration_status(p_family_code) >= 3
+        WHEN v_conf.is_new
             THEN format(
                 'SELECT n.* FROM omd_dispatch.%I($1, $2, $3, $4, $5, $6, $7, $8) AS n',
                 omd_dispatch._claim_routine(p_family_code, 'create', TRUE)
@@ -59,20 +80,12 @@ BEGIN
 
     p_task_ids := array_fill(NULL::bigint, ARRAY[jsonb_array_length(p_tasks)]);
     p_created := 0::bigint;
-    v_left := ARRAY(SELECT generate_series(1, jsonb_array_length(p_tasks)));
-    WHILE v_left <> '{}' LOOP
+    WHILE array_position(p_task_ids, NULL) IS NOT NULL LOOP
         BEGIN
             FOR v_n, v_task_id, v_key_hash, v_key_text, v_is_task_due, v_is_new IN
                 EXECUTE v_statement
-                USING p_tasks, v_names, v_left, v_type, v_key_criteria,
-                    omd_dispatch._partition_code(
-                        v_family.scheme_code, v_family.partition_count, clock_timestamp()
-                    ),
-                    p_schedule_code,
-                    EXISTS (
-                        SELECT FROM omd_dispatch.task_suspension AS s
-                        WHERE s.family_code = p_family_code AND s.resumed_at IS NULL
-                    )
+                USING p_tasks, v_names, v_left, v_conf.task_type, v_key_criteria,
+                    v_conf.partition_code, p_schedule_code, v_conf.is_guarded
             LOOP
                 IF v_is_new THEN
                     p_task_ids[v_n] := v_task_id;
@@ -136,7 +149,15 @@ BEGIN
         );
     END LOOP;
     IF v_is_due THEN
-        PERFORM omd_dispatch._tell_due(v_type.deliver_id);
+        -- A worker that has nothing to do need not look elsewhere for a single task.
+        PERFORM omd_dispatch._tell_due(
+            (v_conf.task_type).deliver_id
+            || CASE
+                WHEN jsonb_array_length(p_tasks) = 1 AND (v_conf.task_type).max_running IS NULL
+                    THEN ' ' || p_family_code || ' ' || coalesce(p_tasks -> 0 ->> 'priority', '5')
+                ELSE ''
+            END
+        );
     END IF;
 END
 $insert_tasks$;

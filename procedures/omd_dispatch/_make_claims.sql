@@ -340,6 +340,14 @@ BEGIN
                         SELECT
                             h.task_id, NULL::text, NULL::jsonb, NULL::jsonb, p_now, 0, 0, TRUE
                         FROM held AS h;
+                        PERFORM set_config(
+                            'omd_dispatch.marked',
+                            (
+                                current_setting('omd_dispatch.marked')::integer
+                                + jsonb_array_length(v_held)
+                            )::text,
+                            TRUE
+                        );
                     END LOOP;
                 END
                 $claim$

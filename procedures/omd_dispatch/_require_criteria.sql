@@ -1,5 +1,5 @@
 -- The rules are in the order in which they are told: of several mistakes the caller sees the first
--- one of the first task. Tasks without criteria, in a family without them, have no mistakes.
+-- one of the first task.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._require_criteria(
     p_family_code text,
@@ -30,9 +30,6 @@ BEGIN
             AND c.task_type = p_task_type
             AND m.criterion = c.criterion
     WHERE m.family_code = p_family_code;
-    IF v_shape = '{}' AND NOT p_tasks @? '$[*].criteria.*' THEN
-        RETURN v_names;
-    END IF;
 
     WITH given AS (
         SELECT

@@ -1,5 +1,6 @@
 -- Workers listen for their group, and look for tasks when it is named. The number makes sessions
--- look from the start that remember where their last claim ended.
+-- look from the start that remember where their last claim ended. As one expression it becomes a
+-- part of the statement that calls it.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._tell_due(
     p_group text
@@ -9,11 +10,14 @@ LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
-    SELECT nextval('omd_dispatch.due_again');
-    SELECT pg_notify('omd_dispatch', p_group);
+    SELECT
+        pg_notify(
+            'omd_dispatch', CASE WHEN nextval('omd_dispatch.due_again') > 0 THEN p_group END
+        );
 END;
 
 COMMENT ON FUNCTION omd_dispatch._tell_due IS
-'Tells the workers of the group p_group that a task may be due. Locks: the queue of notifications,'
-' at the commit.';
+'Tells the workers of the group p_group that a task may be due; with a family and a priority after'
+' the group, that it is a single one in the lane of the group. Locks: the queue of notifications, '
+'at the commit.';
 REVOKE ALL ON FUNCTION omd_dispatch._tell_due FROM PUBLIC;

@@ -1,8 +1,10 @@
--- The member is locked FOR SHARE, so that it can't be declared dead before its claim commits. Where
--- an old snapshot is held, finished tasks stay in the index before those that wait. So after a full
--- claim the session remembers, in a setting, which lanes had due tasks and where this claim began
--- in each, and begins the next one there; but from the start after a second, when
--- omd_dispatch.due_again has grown, and when too little is found.
+-- With its first task the member is locked FOR SHARE, so that it can't be declared dead before the
+-- claim commits; a call that finds nothing writes nothing. Where an old snapshot is held, finished
+-- tasks stay in the index before those that wait. So after a full claim the session remembers, in a
+-- setting, which lanes had due tasks and where this claim began in each, and begins the next one
+-- there; but from the start after a second, when omd_dispatch.due_again has grown, and when too
+-- little is found. For a worker that was told of new tasks _complete_and_claim sets their lanes
+-- there, and only they are looked at.
 
 CREATE OR REPLACE FUNCTION omd_dispatch.claim_tasks(
     p_backend_id text,
@@ -27,13 +29,11 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $claim_tasks$
 DECLARE
-    v_group text;
-    v_place record;
+    v_member record;
     v_now timestamptz := clock_timestamp();
     v_left integer := p_limit;
-    v_marks integer := 1000;
-    v_due_again bigint;
     v_memory jsonb;
+    v_told jsonb;
     v_known jsonb;
     v_lanes jsonb;
     v_lane record;
@@ -41,8 +41,10 @@ DECLARE
     v_full text;
     v_shares integer[];
     v_members integer;
-    v_held integer;
-    v_is_held boolean;
+    v_token bigint;
+    v_rows integer;
+    v_before integer;
+    v_marked integer := 0;
 BEGIN
     PERFORM omd.require_read_committed();
     IF p_limit IS NULL THEN
@@ -57,35 +59,46 @@ BEGIN
             )
         );
     END IF;
-    v_group := omd_dispatch._hold_backend(p_backend_id);
-    SELECT p.position, p.members INTO v_place
-    FROM omd_dispatch.backend_position(v_group, p_backend_id) AS p;
+    LOOP
+        SELECT b.backend_type, p.position, p.members, q.last_value AS due_again INTO v_member
+        FROM omd_dispatch.backend_registration AS b
+        CROSS JOIN LATERAL omd_dispatch.backend_position(b.backend_type, b.backend_id) AS p
+        CROSS JOIN omd_dispatch.due_again AS q
+        WHERE b.backend_id = p_backend_id;
+        EXIT WHEN FOUND;
+        PERFORM omd_dispatch._hold_backend(p_backend_id); -- unless it was just renewed, an error
+    END LOOP;
     -- Its own share first, then, if that is too little, as if it were alone.
-    v_shares := CASE WHEN v_place.members > 1 THEN ARRAY[v_place.members, 1] ELSE ARRAY[1] END;
+    v_shares := CASE WHEN v_member.members > 1 THEN ARRAY[v_member.members, 1] ELSE ARRAY[1] END;
     PERFORM omd_dispatch._hold_model(f.family_code)
     FROM (
         SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
-        WHERE t.deliver_id = v_group
+        WHERE t.deliver_id = v_member.backend_type
     ) AS f;
-    claim_token := nextval('omd_dispatch.claim_token');
 
-    SELECT q.last_value INTO v_due_again FROM omd_dispatch.due_again AS q;
     v_memory := nullif(current_setting('omd_dispatch.claims', TRUE), '')::jsonb;
-    IF v_memory ->> 'group' = v_group
-        AND (v_memory ->> 'due_again')::bigint = v_due_again
+    v_told := v_memory -> 'told';
+    IF v_told IS NOT NULL THEN
+        v_known := v_told;
+    ELSIF v_memory ->> 'group' = v_member.backend_type
+        AND (v_memory ->> 'due_again')::bigint = v_member.due_again
         AND (v_memory ->> 'looked_at')::timestamptz > v_now - interval '1 second'
     THEN
         v_known := v_memory -> 'lanes';
     ELSE
         v_memory := jsonb_build_object(
-            'group', v_group, 'due_again', v_due_again, 'looked_at', v_now
+            'group', v_member.backend_type, 'due_again', v_member.due_again, 'looked_at', v_now
         );
     END IF;
 
+    -- A function that returns rows has no other way to tell how many tasks it has only marked.
+    PERFORM set_config('omd_dispatch.marked', '0', TRUE);
     LOOP
         v_lanes := '[]';
         FOR v_lane IN
-            SELECT l.* FROM omd_dispatch._lanes_to_claim(v_group, v_now, v_known) AS l
+            SELECT l.* FROM omd_dispatch._lanes_to_claim(
+                v_member.backend_type, v_now, v_known
+            ) AS l
         LOOP
             v_lanes := v_lanes || jsonb_build_object(
                 'family_code', v_lane.family_code,
@@ -107,44 +120,47 @@ BEGIN
                 v_full := v_lane.family_code || ' ' || v_lane.lane;
                 CONTINUE;
             END IF;
-            family_code := v_lane.family_code;
-            priority := v_lane.priority::integer;
+            v_token := coalesce(v_token, nextval('omd_dispatch.claim_token'));
             FOREACH v_members IN ARRAY v_shares LOOP
                 LOOP
-                    v_held := 0;
-                    FOR task_id, task_type, criteria, payload, execution_time, attempt,
-                        partition_code, v_is_held IN
-                        SELECT c.* FROM omd_dispatch._claim_lane(
-                            v_lane.family_code, v_lane.lane, v_lane.priority,
-                            CASE WHEN v_lane.is_guarded THEN least(v_free, v_marks) ELSE v_free END,
-                            p_backend_id, claim_token, v_place.position, v_members, v_now,
-                            v_lane.execution_time, v_lane.is_guarded
-                        ) AS c
-                    LOOP
-                        IF v_is_held THEN
-                            v_held := v_held + 1;
-                        ELSE
-                            v_free := v_free - 1;
-                            v_left := v_left - 1;
-                            RETURN NEXT;
-                        END IF;
-                    END LOOP;
-                    v_marks := v_marks - v_held;
+                    v_before := v_marked;
+                    RETURN QUERY
+                    SELECT
+                        c.task_id, v_lane.family_code, c.task_type, c.criteria, c.payload,
+                        c.execution_time, v_lane.priority::integer, c.attempt, v_token,
+                        c.partition_code
+                    FROM omd_dispatch._claim_lane(
+                        v_lane.family_code, v_lane.lane, v_lane.priority,
+                        CASE
+                            WHEN v_lane.is_guarded THEN least(v_free, 1000 - v_marked) ELSE v_free
+                        END,
+                        p_backend_id, v_token, v_member.position, v_members, v_now,
+                        v_lane.execution_time, v_lane.is_guarded
+                    ) AS c
+                    WHERE NOT c.is_held;
+                    GET DIAGNOSTICS v_rows = ROW_COUNT;
+                    IF v_rows > 0 AND v_left = p_limit THEN
+                        PERFORM omd_dispatch._hold_backend(p_backend_id);
+                    END IF;
+                    v_free := v_free - v_rows;
+                    v_left := v_left - v_rows;
+                    v_marked := current_setting('omd_dispatch.marked')::integer;
                     -- Tasks that were only marked leave room for others.
-                    EXIT WHEN v_held = 0 OR v_free = 0 OR v_marks <= 0;
+                    EXIT WHEN v_marked = v_before OR v_marked >= 1000 OR v_free = 0;
                 END LOOP;
                 EXIT WHEN v_free = 0;
             END LOOP;
-            EXIT WHEN v_marks <= 0;
+            EXIT WHEN v_marked >= 1000;
         END LOOP;
-        EXIT WHEN v_left = 0 OR v_marks <= 0 OR v_known IS NULL;
+        EXIT WHEN v_left = 0 OR v_marked >= 1000 OR v_known IS NULL OR v_told IS NOT NULL;
         v_known := NULL;
         v_memory := v_memory || jsonb_build_object('looked_at', v_now);
     END LOOP;
     PERFORM set_config(
         'omd_dispatch.claims',
         CASE
-            WHEN v_left > 0 THEN '' ELSE (v_memory || jsonb_build_object('lanes', v_lanes))::text
+            WHEN v_left > 0 OR v_told IS NOT NULL THEN ''
+            ELSE (v_memory || jsonb_build_object('lanes', v_lanes))::text
         END,
         FALSE
     );

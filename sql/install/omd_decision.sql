@@ -76,7 +76,10 @@
 \ir ../../procedures/omd_decision/_finish_run.sql
 \ir ../../procedures/omd_decision/_reject_text.sql
 \ir ../../procedures/omd_decision/_output_sql.sql
+\ir ../../procedures/omd_decision/_unfit_sql.sql
+\ir ../../procedures/omd_decision/_write_sql.sql
 \ir ../../procedures/omd_decision/_run_sql.sql
+\ir ../../procedures/omd_decision/_require_fit.sql
 \ir ../../procedures/omd_decision/_name_failure.sql
 \ir ../../procedures/omd_decision/_process_run.sql
 \ir ../../procedures/omd_decision/process_stage.sql
@@ -85,6 +88,9 @@
 \ir ../../procedures/omd_decision/run_stage.sql
 \ir ../../procedures/omd_decision/begin_stage.sql
 \ir ../../procedures/omd_decision/judge_rejects.sql
+\ir ../../procedures/omd_decision/link_query.sql
+\ir ../../procedures/omd_decision/_name_unfit.sql
+\ir ../../procedures/omd_decision/write_calls.sql
 \ir ../../procedures/omd_decision/commit_stage.sql
 \ir ../../procedures/omd_decision/explain.sql
 \ir ../../procedures/omd_decision/purge_log.sql

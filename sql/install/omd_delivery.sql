@@ -171,6 +171,12 @@
 \ir ../../procedures/omd_delivery/move_delivery.sql
 \ir ../../procedures/omd_delivery/raise_high_water_mark.sql
 \ir ../../procedures/omd_delivery/unfinished_delivery.sql
+\ir ../../procedures/omd_delivery/registry_document.sql
+\ir ../../procedures/omd_delivery/hold_interface.sql
+\ir ../../procedures/omd_delivery/next_queue_item.sql
+\ir ../../procedures/omd_delivery/queue_item.sql
+\ir ../../procedures/omd_delivery/delivery_head.sql
+\ir ../../procedures/omd_delivery/delivery_terms.sql
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql

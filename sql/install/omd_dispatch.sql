@@ -14,6 +14,13 @@
 \ir ../../migrations/V029__done_tasks.sql
 \endif
 
+\set checksum '2a78c202145e8ffcf6c986e7c7df867fb1b19801e48668bc9d585aa47d856eb1'
+\set migration 'V033__told_lanes'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V033__told_lanes.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 

@@ -1,6 +1,6 @@
 -- This list says what is installed for the lake, in order. sql/install.sql includes it.
 
-\set checksum '43391803b3c6f72bacf8b6716fc2fb11a563aa4b8286456ddc2c50ecfc141201'
+\set checksum '3e8f68c7bd9470fe9d800b651c3cbbb950d6d6b8695c50f2b64f88e56eee9a36'
 \set migration 'V032__lake'
 \ir ../setup/claim.psql
 \if :pending

@@ -58,7 +58,7 @@ def test_every_option_has_a_word_of_help(path: tuple[str, ...]) -> None:
 # These print no rows: they change something, or their output has a format of its own.
 SILENT = {
     "", "uninstall", "demo", "demo lineage", "demo delivery",
-    "demo dispatch", "register", "register batch",
+    "demo dispatch", "demo facts", "register", "register batch",
     "register module",
     "register batch-module", "register parent", "register rollback", "register area",
     "register table-type", "register event-type", "register frequency", "rename",
@@ -77,7 +77,8 @@ SILENT = {
     "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",
     "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
     "delivery persist", "delivery purge", "decision", "decision activate", "decision deactivate",
-    "decision purge",
+    "decision purge", "demo decision", "facts", "facts open", "facts close",
+    "facts deploy", "facts sql", "facts run", "facts undo", "facts cancel-export", "lake",
 }  # fmt: skip
 
 

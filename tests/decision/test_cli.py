@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omd.decision import rows
+from omd.decision import explained, rows
 
 if TYPE_CHECKING:
     import subprocess
@@ -282,6 +282,62 @@ def test_models_are_tested_with_zen_engine(
     assert (
         "node 2: Failed to evaluate" in found(omd_("test", "m", "--output", "json"), 1)[0]["error"]
     )
+
+
+def test_of_a_decision_table_the_row_that_decided_is_told_beside_each_record() -> None:
+    zen: Any = pytest.importorskip("zen")
+    table = {
+        "hitPolicy": "first",
+        "executionMode": "loop",
+        "inputField": "a",
+        "outputPath": "out",
+        "passThrough": False,
+        "inputs": [{"id": "i", "name": "w", "field": "w"}],
+        "outputs": [{"id": "o", "name": "n", "field": "n"}],
+        "rules": [
+            {"_id": "r1", "i": ">= 2", "o": "1", "_description": "much"},
+            {"_id": "r2", "i": "", "o": "0"},
+        ],
+    }
+    node = {"id": "2", "type": "decisionTableNode", "name": "t", "content": table}
+    model = {**MODEL, "nodes": [MODEL["nodes"][0], node, MODEL["nodes"][2]]}
+    engine = zen.ZenEngine({"loader": {"type": "static", "content": {"m": model}}})
+    call = {"a": [{"k": 5, "id": n, "w": w} for n, w in ((1, 3), (2, None), (3, 2))]}
+    told_by = engine.evaluate("m", json.dumps(call).encode(), {"trace": True})
+    row = rows.ExplainRow(
+        wave=None,
+        key={"k": 5},
+        cycle_no=1,
+        invocation_no=1,
+        link=None,
+        arrival=None,
+        code=None,
+        cause_link=None,
+        inputs={"a": [1, 2, 3]},
+        params=call,
+        stage_version=1,
+        ruleset_version=1,
+        content_hash="",
+        result=told_by["result"],
+        trace=told_by["trace"],
+        outputs={"out": 3},
+    )
+    run: Any = None
+    found = explained.Explanation(run, row.key, None, "a", {"out": "a"}, [row], [])
+    assert [*explained.rules_hit(row)] == [
+        ("t", "row 1: w >= 2: much (2 times)"),
+        ("t", "row 2: in all other cases"),
+    ]
+    assert [*explained.results(row, found)] == [
+        (
+            "out",
+            [
+                {"id": 1, "w": 3, "n": 1, "by the rule": "row 1"},
+                {"id": 2, "w": None, "n": 0, "by the rule": "row 2"},
+                {"id": 3, "w": 2, "n": 1, "by the rule": "row 1"},
+            ],
+        )
+    ]
 
 
 def test_wrong_use_is_told_before_anything_is_done(omd_: Command, file: Callable[..., str]) -> None:

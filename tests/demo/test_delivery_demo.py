@@ -1,4 +1,4 @@
-"""``omd demo delivery`` shows what is true, and its proof can fail."""
+"""``omd demo delivery`` and ``facts`` show what is true, and their proofs can fail."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
+import omd
 from omd.demo import files
 from omd.demo.delivery import proof, story
 from omd.demo.delivery.proof import Accepted
 from omd.demo.delivery.supplier import FORGOTTEN, Supplier
+from omd.demo.facts import proof as facts_proof
+from omd.demo.facts.proof import Moment
+from omd.facts.rows import FactsLoadsRow
 
 if TYPE_CHECKING:
     import subprocess
@@ -128,3 +133,28 @@ def test_the_proof_fails_when_something_is_wrong(
     assert connection.execute(statement.encode()).rowcount == 1
     checks = proof.prove(connection, "nyc", accepted)
     assert {c.expected.table_code: c.problem for c in checks if not c.holds} == failed
+
+
+def test_the_demo_of_facts_goes_on_where_it_ends(
+    played: tuple[str, Any], omd_command: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    dsn = played[0]
+    done = omd_command("demo", "facts", "--quick", "--master", "local[2]", dsn=dsn, timeout=900)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for what in (
+        r"saw 7 states: each as it was after a",
+        r"✓ omd facts undo nyc \d+ +1 load undone, the facts are as of 2013-05-01",
+        r"✓ omd facts export FULL +16 carriers, 1,462 airports, 5 months, 31,818 flights",
+        r"✗ DELETE a carrier +OM055",
+        r"✓ omd facts export CHANGES +1 airports, 1 flights",
+        r"ANCHOR +cfl_nyc.h_airports +1 +1",
+        r"2013-04-15 +18709 +18709 .* ✓",
+    ):
+        assert re.search(what, done.stdout), done.stdout
+    with (
+        omd.connect(dsn) as control,
+        psycopg.connect(dsn, autocommit=True, row_factory=dict_row) as conn,
+    ):
+        [first] = control.facts.report(FactsLoadsRow, order_by=["module_instance_id"], limit=1)
+        moment = Moment(first.transaction_datetime, facts_proof.contents(conn, "gdal_nyc"))
+        assert [m.holds for m in facts_proof.prove(conn, "nyc", [moment])] == [False]

@@ -302,6 +302,59 @@ def test_a_session_that_remembers_its_last_claim_takes_the_same_tasks(room: Room
     assert room.one(memory) is None
 
 
+def test_a_claim_looks_where_new_tasks_were_told_and_writes_only_if_it_finds_some(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    """A single task is told with its family and priority; all else with the group alone."""
+    room.family()
+    room.family("G")
+    room.type("U", max_running=1)
+    room.member()
+    room.create("seen in other ways")
+    listener = another().conn
+    listener.execute("LISTEN omd_dispatch")
+    told = {
+        "WORKER F 5": lambda: room.create("a"),
+        "WORKER F 2": lambda: room.create("b", priority=2),
+        "WORKER G 5": lambda: room.create("g", family_code="G"),
+        "WORKER": lambda: room.create("u", task_type="U"),
+    }
+    for payload, create in told.items():
+        create()
+        assert [n.payload for n in listener.notifies(timeout=9, stop_after=1)] == [payload]
+    room.create("later", execution_time="2100-01-01")
+    room.create_many([{"criteria": {"CODE": "m"}}] * 2)
+    assert [n.payload for n in listener.notifies(timeout=9, stop_after=1)] == ["WORKER"]
+
+    def claim(lanes: str | None, limit: int = 100) -> list[str]:
+        rows = room.rows(
+            "SELECT * FROM omd_dispatch._complete_and_claim('w1', '[]', %s, TRUE, '[]', %s)",
+            limit,
+            lanes,
+        )
+        return [row["criteria"]["CODE"] for row in rows if row["claim_token"] is not None]
+
+    def lane(family_code: str, priority: int) -> str:
+        return f'{{"family_code": "{family_code}", "priority": {priority}}}'
+
+    assert claim(f"[{lane('F', 3)}, {lane('NONE', 5)}]") == []
+    assert claim(f"[{lane('G', 5)}, {lane('F', 2)}]") == ["b", "g"]
+    assert claim(f"[{lane('F', 5)}]", 1) == ["seen in other ways"]
+    # What it found there is all that it has looked at, so it must not remember it.
+    room.create("urgent", priority=0)
+    assert claim(None, 1) == ["urgent"]
+    room.call("suspend", family_code="F", criteria={"CODE": ["m"]})
+    assert claim(f"[{lane('F', 5)}]") == ["a"]
+    assert claim(None) == ["u"]
+    with room.conn.transaction():
+        assert claim(None) == []
+        assert room.one("SELECT pg_current_xact_id_if_assigned()") is None
+    room.owner("DELETE FROM omd_dispatch.backend_registration")
+    with pytest.raises(psycopg.Error) as caught:
+        claim(f"[{lane('F', 5)}]")
+    assert caught.value.sqlstate == "OM172"
+
+
 def test_a_run_begins_only_while_its_claim_holds(room: Room, another: Callable[..., Room]) -> None:
     """A worker that freezes before the run of its task begins does not load a second time."""
     room.call("omd.register_module", module_code="m_once", area_code="INT", table_code="dwh.m_once")

@@ -82,7 +82,7 @@ def test_a_family_goes_all_the_way_and_back_under_load(
 
     def work(session: Room, name: str) -> None:
         session.member(name)
-        while not over.is_set() or len(started) < len(created):
+        while not errors and (threads[0].is_alive() or len(started) < len(created)):
             tasks = session.claim(2, by=name)
             assert session.complete(tasks, by=name) == []
             started.extend(t["task_id"] for t in tasks)

@@ -10,10 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -436,6 +440,27 @@ def test_short_tasks_are_not_given_back_because_others_come_after_them(
     start("--until-quiet").ends()
     # If it kept one of each claim, it would claim more than twice as often.
     assert room.one("SELECT last_value FROM omd_dispatch.claim_token") < 30
+
+
+def test_a_task_starts_at_its_notification_whatever_else_is_notified(
+    room: Room, start: Callable[..., Process], seen: Callable[..., list[str]]
+) -> None:
+    register(room, "WHERE", "where")
+    start("--poll", "600").until("serves WORKER")
+    create(room, "WHERE", [1])
+    seen()
+    for payload in ("", " ", "WORKER  ", "WORKER CALL", "WORKER NO 5", "WORKER CALL 77777", "X Y"):
+        room.conn.execute("SELECT pg_notify('omd_dispatch', %s)", [payload])
+    for number in range(3):
+        create(room, "WHERE", [number])
+        assert f"[{number}]" in seen()[0]
+
+
+def test_a_handler_gets_each_digit_of_a_number() -> None:
+    told = "0.1234567890123456789"
+    given = f'{{"n": {told}}}'
+    task = Task(None, 1, "CALL", "T", given, given, datetime.now(timezone.utc), 1, 1, 0)
+    assert task.payload == task.criteria == {"n": Decimal(told)}
 
 
 def test_short_tasks_run_once_although_the_connection_that_claims_them_is_lost(

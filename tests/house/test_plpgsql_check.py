@@ -20,8 +20,11 @@ EXECUTE_REGISTERED_SQL = {
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
     "omd_decision._name_failure(jsonb,text,text,timestamp with time zone,timestamp with time zone)",
+    "omd_decision._name_unfit(jsonb,text)",
     "omd_decision._process_run(bigint)",
+    "omd_decision._require_fit(jsonb,jsonb,jsonb)",
     "omd_decision.test_ruleset(text,integer)",
+    "omd_decision.write_calls(bigint,bigint)",
     "omd_dispatch._fire_schedules(integer)",
     "omd_lineage._call_processor(text,text,text,text,bigint,bigint,jsonb,jsonb)",
     "omd_lineage._count_nulls(text,jsonb)",

@@ -18,7 +18,15 @@ REPEATABLE = "procedures/omd/begin_module.sql"
 VIEW = "sql/views/omd/directives.sql"
 GRANTS = tuple(
     f"sql/grants/{r}.sql"
-    for r in ("omd", "omd_lake", "omd_lineage", "omd_dispatch", "omd_delivery", "omd_decision")
+    for r in (
+        "omd",
+        "omd_lake",
+        "omd_lineage",
+        "omd_dispatch",
+        "omd_delivery",
+        "omd_facts",
+        "omd_decision",
+    )
 )
 ADDED = "procedures/omd/added.sql"
 

@@ -68,10 +68,10 @@ END $$;
 class Job:
     """A driver process with its executors, which writes on command."""
 
-    def __init__(self, master: str) -> None:
+    def __init__(self, master: str, script: Path = JOB) -> None:
         self.master = master
         self.process = subprocess.Popen(
-            [sys.executable, JOB, master],
+            [sys.executable, script, master],
             env={**os.environ, "PYSPARK_PYTHON": sys.executable},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -50,9 +50,10 @@ EMPTY = """
         FOR v_name IN
             SELECT oid::regclass FROM pg_class
             WHERE relnamespace IN (
-                    'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
-                    'omd_decision'::regnamespace, 'omd_lake'::regnamespace
-                )
+                'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
+                'omd_facts'::regnamespace, 'omd_decision'::regnamespace,
+                'omd_lake'::regnamespace
+            )
                 AND relkind = 'r'
                 -- Reference rows stay.
                 AND relname NOT IN ('constraint_type', 'delivery_status', 'delivery_transition')

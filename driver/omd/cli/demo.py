@@ -101,6 +101,8 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
             "lineage": on_spark,
             "dispatch": {"dsn": dsn},
             "delivery": on_spark | {"quick": quick},
+            "facts": on_spark | {"quick": quick},
+            "decision": on_spark | {"quick": quick},
         }
         return ExitCode.OK  # the subcommand plays its own demo
 
@@ -189,6 +191,57 @@ def delivery(dsn: str | None, quick: bool, master: str | None) -> int:
     return _play(dsn, play, "TABLE omd_report.delivery_log", "docs/tutorial/delivery.md")
 
 
+@demo.command()
+@_dsn
+@click.option("--quick", is_flag=True, help="Where nothing was delivered: deliver less first.")
+@_master
+def facts(dsn: str | None, quick: bool, master: str | None) -> int:
+    """Store what was delivered, and read it as of any moment.
+
+    It goes on where omd demo delivery ends, and plays that first where it was not played. Every
+    accepted delivery becomes one commit, while somebody reads. Then a load is undone and done
+    again, a desk corrects facts by plain SQL, and what must not be kept is erased with a proof. At
+    the end the demo asks what was current after each load, and compares.
+
+    It makes the schemas cfl_nyc, gdal_nyc, asof_nyc and history_nyc (or those of nyc_2 and so on),
+    and needs what omd demo needs.
+    """
+
+    def play(database: str, folder: Path) -> bool:
+        from omd.demo.delivery import story as delivery
+        from omd.demo.facts import story
+
+        extent = delivery.QUICK if quick else delivery.YEAR_LONG
+        return story.play(database, folder, _Terminal(), extent=extent, master=master)
+
+    return _play(dsn, play, "TABLE omd_report.facts_state", "docs/tutorial/facts.md")
+
+
+@demo.command()
+@_dsn
+@click.option("--quick", is_flag=True, help="Decide about three months instead of twelve.")
+@_master
+def decision(dsn: str | None, quick: bool, master: str | None) -> int:
+    """Decide what the passengers of late flights get, and explain why.
+
+    All flights and all weather of an airport and an hour are one call of the rules. A decision
+    table, drawn in an editor, decides about the year on Spark; a function in the database decides
+    about January too, and both say the same. Somebody complains. At the end the demo decides about
+    every flight once more, with plain Python.
+
+    It creates its tables again in the schema care, which must be its own, and may be repeated. It
+    takes about a minute, and needs what omd demo needs.
+    """
+
+    def play(database: str, folder: Path) -> bool:
+        from omd.demo.decision import story
+
+        months = story.QUICK if quick else story.YEAR_LONG
+        return story.play(database, folder, _Terminal(), months=months, master=master)
+
+    return _play(dsn, play, "TABLE omd_report.decision_run_log", "docs/tutorial/decision.md")
+
+
 def _play(
     dsn: str | None,
     play: Callable[[str, Path], bool],
@@ -246,6 +299,19 @@ def _next(
     elif "delivery" in query:
         yield f"{psql} -c '{query}'", "every delivery, in SQL"
         yield f"{program} delivery receipt 3 --html r.html {told}", "why the third was rejected"
+        yield f"{program} demo facts {told}", "the next demo: facts"
+    elif "facts" in query:
+        yield f"{psql} -c '{query}'", "how far the facts are, in SQL"
+        yield (
+            f"{program} facts diagram nyc --output svg > nyc.svg {told}",
+            "a picture of the tables",
+        )
+    elif "decision" in query:
+        yield f"{psql} -c '{query}'", "every run, in SQL"
+        key = '{"origin": "JFK", "hour": "2013-01-13T13:00:00+00:00"}'
+        explain = f"explain flight_care --key '{key}' --html why.html"
+        yield f"{program} decision {explain} {told}", "why there was no money, as a page"
+        yield f"{program} decision rejects flight_care {told}", "the weather of no decision"
     elif "dispatch" in query:
         yield f"{psql} -c '{query}'", "every task, in SQL"
         yield f"{program} report {told}", "what ran and what waits, as a page"
@@ -255,6 +321,7 @@ def _next(
         yield f"{program} demo lineage {told}", "the next demo: topics"
         yield f"{program} demo dispatch {told}", "the third demo: tasks and workers"
         yield f"{program} demo delivery {told}", "the fourth demo: deliveries"
+        yield f"{program} demo decision {told}", "the fifth demo: rules"
     yield tutorial, "this demo, explained step by step"
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         CyclesRow,
         DefineStageAnswer,
         ExplainRow,
+        LinkQueryRow,
         RunStageAnswer,
         TestRulesetRow,
     )
@@ -261,6 +262,23 @@ class DecisionCalls(Calls):
         """
         self._do(_JUDGE_REJECTS, module_instance_id, counts)
 
+    def link_query(self, module_instance_id: int, link: str) -> LinkQueryRow:
+        """One row: how a job of the run ``module_instance_id`` reads the source of the link
+        ``link``. query: a SELECT of wave_key, the sort key of the wave (NULL: a buffer link that
+        serves every wave), sort_key, that of wave and keys, link, the number of the link, arrival,
+        and record, the row as JSON, within the window of the run. families: by column that orders
+        the records, the family of its type: boolean, integer, text, date, timestamp, timestamptz or
+        uuid. block_count: the size of a table in blocks; 0 for a view.
+
+        Raises:
+            MissingArgument: OM005.
+            NotAStageRun: OM181.
+            LinkUnfit: OM289.
+        """
+        from omd.decision.rows import LinkQueryRow
+
+        return self._answer(_LINK_QUERY, LinkQueryRow, module_instance_id, link)
+
     def process_stage(self) -> None:
         """Runs the stage whose Module is executed by omd.run_module, omd.run_batch or
         omd_decision.run_stage; it is the executable of such a Module, and of no use elsewhere.
@@ -390,6 +408,22 @@ class DecisionCalls(Calls):
 
         return self._rows(_TEST_RULESET, TestRulesetRow, ruleset_code, version)
 
+    def write_calls(self, module_instance_id: int) -> int:
+        """Writes outputs, cycles and rejects of the run ``module_instance_id``, whose engine is
+        Spark, from the temporary table omd_called of the caller.
+
+        Its columns are wave, key, cycle_no, invocation_no, link, arrival, code, cause_link, inputs,
+        params as in cycles, and result and trace, what the ruleset has answered. Call it in the
+        transaction of omd.record_write. Returns ``rows``, the records of all outputs.
+
+        Raises:
+            MissingArgument: OM005.
+            NotAStageRun: OM181.
+            OutputUnfit: OM284.
+        """
+        answer: int = self._value(_WRITE_CALLS, module_instance_id)
+        return answer
+
 
 _ACTIVATE_RULESET = Routine(
     "omd_decision.activate_ruleset",
@@ -457,6 +491,13 @@ _JUDGE_REJECTS = Routine(
     {"p_module_instance_id": "bigint", "p_counts": "jsonb"},
     required=2,
 )
+_LINK_QUERY = Routine(
+    "omd_decision.link_query",
+    {"p_module_instance_id": "bigint", "p_link": "text"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
+)
 _PROCESS_STAGE = Routine("omd_decision.process_stage")
 _PURGE_LOG = Routine("omd_decision.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat())
 _RECORD_TEST_RESULT = Routine(
@@ -488,3 +529,4 @@ _TEST_RULESET = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_WRITE_CALLS = Routine("omd_decision.write_calls", {"p_module_instance_id": "bigint"}, required=1)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -39,7 +40,17 @@ if TYPE_CHECKING:
     from omd.decision.room import Decision
     from omd.decision.rows import ExplainRow
 
-__all__ = ["Explanation", "as_page", "print_explanation", "read_explanation", "run_of", "stage_of"]
+__all__ = [
+    "BY_THE_RULE",
+    "Explanation",
+    "as_page",
+    "print_explanation",
+    "read_explanation",
+    "results",
+    "rules_hit",
+    "run_of",
+    "stage_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +62,7 @@ class Explanation:
         key: the key; None for all that it has kept.
         wave: the wave; None for all.
         primary: the first link of the stage.
+        beside: for the parameter of an output, that of the link whose records it is in step with.
         calls: the calls of the ruleset.
         rejects: the rejected records.
     """
@@ -59,6 +71,7 @@ class Explanation:
     key: Mapping[str, Any] | None
     wave: str | None
     primary: str
+    beside: Mapping[str, str]
     calls: list[ExplainRow]
     rejects: list[ExplainRow]
 
@@ -140,9 +153,20 @@ def read_explanation(
         key,
         wave,
         of.definition["links"][0]["name"],
+        _in_step(of.definition),
         [row for row in rows if row.link is None],
         [row for row in rows if row.link is not None],
     )
+
+
+def _in_step(stage: Mapping[str, Any]) -> dict[str, str]:
+    """Return which output has a record for each record of which link, by their parameters."""
+    links = {link["name"]: link.get("parameter") or link["name"] for link in stage["links"]}
+    return {
+        output.get("parameter") or output["name"]: links[output["propagate"]["link"]]
+        for output in stage["outputs"]
+        if (output.get("propagate") or {}).get("by") == "ORDER"
+    }
 
 
 # In words ---------------------------------------------------------------------------------------
@@ -226,16 +250,42 @@ def _inputs(call: ExplainRow) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     """Yield what the ruleset was called with; the arrival numbers where no record is kept."""
     if call.params is not None:
         for parameter, value in call.params.items():
-            yield parameter, _as_records(value)
+            yield parameter, _without_key(call, _as_records(value))
     else:
         for parameter, value in (call.inputs or {}).items():
             ids = value if isinstance(value, list) else [value]
             yield parameter, [{"record": arrival} for arrival in ids]
 
 
-def _results(call: ExplainRow) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+def results(call: ExplainRow, found: Explanation) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Yield what the ruleset answered, by parameter: records, and what is known beside each.
+
+    That is the record that it is in step with, and the row of a decision table that has made it.
+    """
+    rows = _rows_of_records(call)
     for parameter, value in (call.result or {}).items():
-        yield parameter, _as_records(value)
+        records = _as_records(value)
+        given = _as_records((call.params or {}).get(found.beside.get(parameter, "")))
+        if len(given) == len(records):
+            records = [{**one, **record} for one, record in zip(given, records, strict=True)]
+        if parameter in rows:
+            pairs = zip(records, rows[parameter], strict=True)
+            records = [{**record, BY_THE_RULE: row} for record, row in pairs]
+        yield parameter, _without_key(call, records)
+
+
+def _without_key(call: ExplainRow, records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Leave out what the title has said: the columns of the key, where all records have it."""
+    said = {
+        column
+        for column, value in (call.key or {}).items()
+        if all(column in record and record[column] == value for record in records)
+    }
+    left: list[Mapping[str, Any]] = [
+        {column: value for column, value in record.items() if column not in said}
+        for record in records
+    ]
+    return left if all(left) else records
 
 
 def _as_records(value: Any) -> list[Mapping[str, Any]]:
@@ -245,30 +295,57 @@ def _as_records(value: Any) -> list[Mapping[str, Any]]:
 
 # What a decision model tells: its nodes in order, and of a table the rows that applied.
 
+BY_THE_RULE = "by the rule"
 _INPUT = re.compile(r"\[[^\[\]]*\]$")  # zen-engine adds the id of the column
 
 
-def rules_hit(trace: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
-    """Yield table and rule of each rule of a decision model that applied."""
-    nodes = [node for node in (trace or {}).values() if isinstance(node, dict)]
+def _hits(call: ExplainRow) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Yield each node of a decision model with what it tells about the rules that applied."""
+    nodes = [node for node in (call.trace or {}).values() if isinstance(node, dict)]
     for node in sorted(nodes, key=lambda n: n.get("order") or 0):
         data = node.get("traceData")
-        for hit in data if isinstance(data, list) else [data]:
-            if isinstance(hit, dict) and isinstance(hit.get("rule"), dict):
-                yield str(node.get("name")), _rule(hit)
+        hits = data if isinstance(data, list) else [data]
+        yield node, [hit for hit in hits if isinstance(hit, dict) and "rule" in hit]
 
 
-def _rule(hit: Mapping[str, Any]) -> str:
+def _rows_of_records(call: ExplainRow) -> dict[str, list[str]]:
+    """Return the rows of a table that has decided record by record, by the parameter it made."""
+    found = {}
+    for node, hits in _hits(call):
+        output = node.get("output")
+        for parameter, made in output.items() if isinstance(output, dict) and hits else ():
+            is_answer = isinstance(made, list) and made == (call.result or {}).get(parameter)
+            if is_answer and len(made) == len(hits):
+                found[parameter] = [_row(hit) for hit in hits]
+    return found
+
+
+def rules_hit(call: ExplainRow) -> Iterator[tuple[str, str]]:
+    """Yield table and rule of each rule of a decision model that applied, and how often it did."""
+    for node, hits in _hits(call):
+        hits.sort(key=lambda hit: hit.get("index") or 0)
+        rules = Counter(_rule(hit, alone=len(hits) == 1) for hit in hits)
+        for rule, times in rules.items():
+            yield str(node.get("name")), rule + (f" ({times} times)" if times > 1 else "")
+
+
+def _row(hit: Mapping[str, Any]) -> str:
+    return f"row {hit['index'] + 1}" if isinstance(hit.get("index"), int) else ""
+
+
+def _rule(hit: Mapping[str, Any], *, alone: bool) -> str:
+    """Return a rule, with what was compared when it is alone: else it differs from hit to hit."""
     rule, values = hit["rule"], hit.get("reference_map") or {}
     conditions = []
-    for column, condition in rule.items():
+    for column, condition in sorted(rule.items()):
         field = _INPUT.sub("", column)
         if not column.startswith("_") and condition not in ("", "-", None):
-            was = f" (it was {as_text(values[field])})" if field in values else ""
-            conditions.append(f"{field} {condition}{was}")
-    row = f"row {hit['index'] + 1}: " if isinstance(hit.get("index"), int) else ""
-    told = str(rule.get("_description") or "")
-    return row + (", ".join(conditions) or "in all other cases") + (f": {told}" if told else "")
+            value = json.dumps(values.get(field), ensure_ascii=False)
+            is_told = alone and field in values and value != condition
+            was = f" (it was {value})" if is_told else ""
+            conditions.append(f"{field.removeprefix('$nodes.')} {condition}{was}")
+    told = [_row(hit), ", ".join(conditions) or "in all other cases", rule.get("_description")]
+    return ": ".join(str(part) for part in told if part)
 
 
 # In a terminal ----------------------------------------------------------------------------------
@@ -296,9 +373,9 @@ def print_explanation(found: Explanation) -> None:
         _print_heading(_call(call, found))
         for parameter, records in _inputs(call):
             _print(f"in: {parameter}", records)
-        for node, rule in rules_hit(call.trace):
+        for node, rule in rules_hit(call):
             click.echo(printable(f"rule: {node}: {rule}"))
-        for parameter, records in _results(call):
+        for parameter, records in results(call, found):
             _print(f"out: {parameter}", records)
     if found.rejects:
         _print_heading("Rejected")
@@ -418,16 +495,15 @@ def as_page(found: Explanation) -> str:
 
 def _call_section(call: ExplainRow, found: Explanation, at: int) -> Html:
     parts = [el("h3", "What the rules were given"), *_tables(_inputs(call))]
-    hits = [*rules_hit(call.trace)]
+    hits = [*rules_hit(call)]
     if hits:
         parts.append(el("h3", "Which rules applied"))
         parts.append(
             el("ul", *(el("li", el("b", node), ": ", rule) for node, rule in hits), cls="rules")
         )
-    results = [*_results(call)]
     if call.result is not None:
-        parts += [el("h3", "What they decided"), *_tables(iter(results))]
-        if not results:
+        parts += [el("h3", "What they decided"), *_tables(results(call, found))]
+        if not call.result:
             parts.append(el("p", "Nothing.", cls="none"))
     elif call.outputs:
         counts = ", ".join(f"{output}: {_records(n)}" for output, n in call.outputs.items())

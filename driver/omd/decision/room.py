@@ -7,10 +7,12 @@ The database decides which records form a cycle, which ruleset is in effect and 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from omd._core.errors import CallerError
-from omd.control.run import Batch
+from omd._core import engines
+from omd._core.errors import CallerError, one_line
+from omd.control.run import Batch, call_job
+from omd.decision.block import StageRun
 from omd.decision.calls import DecisionCalls
 from omd.decision.errors import WrongEngine
 from omd.decision.rows import DecisionRulesetListRow, DecisionTestListRow, TestRulesetRow
@@ -91,11 +93,42 @@ class Decision(DecisionCalls):
             except WrongEngine:
                 if engine is not None:
                     raise
-        del parallelism
-        raise CallerError(
-            f"stage {stage} would run on Spark, which runs no stages yet",
-            hint="The database runs a stage with sources whose ruleset is a FUNCTION.",
+        run = StageRun(
+            self,
+            stage,
+            spark=spark,
+            links=links,
+            batch=batch,
+            end_value=end_value,
+            effective_at=effective_at,
+            parallelism=parallelism,
         )
+        ended = call_job(run, engines.engine(SPARK).decide)
+        error = ended.error
+        return outcome_of(
+            self,
+            DecisionOutcome(
+                stage,
+                ended.instance_id,
+                ended.status,
+                SPARK,
+                detail=ended.reason if error is None else one_line(error),
+                error=error,
+            ),
+        )
+
+    def _raise(self, sqlstate: str, detail: Mapping[str, Any]) -> NoReturn:
+        """Let the database raise an error of its catalogue."""
+        from psycopg import sql
+        from psycopg.types.json import Jsonb
+
+        self._link.execute(
+            sql.SQL("SELECT omd.raise_error({}, {})").format(sqlstate, Jsonb(detail)),
+            {},
+            tuple,
+            repeatable=True,
+        )
+        raise AssertionError(sqlstate)
 
     def _run_in_database(self, stage: str, *told: Any) -> DecisionOutcome:
         """Run it, and add the counts of the database."""

@@ -20,6 +20,7 @@ __all__ = [
     "DecisionTestListRow",
     "DefineStageAnswer",
     "ExplainRow",
+    "LinkQueryRow",
     "RunStageAnswer",
     "TestRulesetRow",
 ]
@@ -81,6 +82,15 @@ class ExplainRow:
     result: dict[str, Any] | None
     trace: dict[str, Any] | None
     outputs: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkQueryRow:
+    """Row of omd_decision.link_query."""
+
+    query: str
+    families: dict[str, Any]
+    block_count: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 from omd._core.errors import CallerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["rules_of", "try_out"]
+__all__ = ["NoJson", "answers_of", "rules_of", "try_out"]
+
+
+class NoJson(ValueError):  # noqa: N818 - it says what the answer is
+    """An answer is no document of JSON."""
 
 
 def rules_of(kind: str, content: Any) -> Callable[[list[dict[str, Any]]], list[Any]]:
@@ -24,7 +28,61 @@ def rules_of(kind: str, content: Any) -> Callable[[list[dict[str, Any]]], list[A
     Raises:
         CallerError: the module or the function is not there, or zen-engine is not installed.
     """
-    return _function(content) if kind == "PYTHON" else _model(content)
+    if kind == "PYTHON":
+        return _function(content)
+    evaluate = _model(content)
+    return lambda calls: [evaluate(json.dumps(call), False)["result"] for call in calls]
+
+
+def answers_of(
+    kind: str, content: Any, *, with_trace: bool = False
+) -> Callable[[Sequence[str]], list[tuple[str, str | None]]]:
+    """Return a ruleset as a function of texts of JSON, which answers an answer and a trace each.
+
+    Args:
+        kind: PYTHON or JDM.
+        content: ``module:function``, or the decision model.
+        with_trace: whether a decision model tells which rules were hit.
+
+    Raises:
+        CallerError: the module or the function is not there, or zen-engine is not installed.
+        NoJson: the function that is returned raises it for an answer that is no JSON.
+    """
+    if kind == "PYTHON":
+        call = _function(content)
+        return lambda texts: [
+            (_json_of(answer), None) for answer in call([json.loads(text) for text in texts])
+        ]
+    evaluate = _model(content)
+
+    def answer(text: str) -> tuple[str, str | None]:
+        told = evaluate(text, with_trace)
+        return _json_of(told["result"]), _json_of(told["trace"]) if with_trace else None
+
+    # One after the other: a thousand answers that wait would keep the garbage collector busy.
+    return lambda texts: [answer(text) for text in texts]
+
+
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
+def _json_of(answer: Any) -> str:
+    try:
+        text = _encode(answer)
+    except (TypeError, ValueError) as error:
+        raise NoJson(f"the answer is no JSON: {error}") from error
+    if "\\u0000" in text and "\0" in _texts(answer):
+        raise NoJson("a text of the answer has the character U+0000")
+    return text
+
+
+def _texts(answer: Any) -> str:
+    """Return all texts of an answer in one."""
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, dict):
+        return "".join(f"{key}{_texts(value)}" for key, value in answer.items())
+    return "".join(map(_texts, answer)) if isinstance(answer, (list, tuple)) else ""
 
 
 def try_out(
@@ -57,7 +115,7 @@ def _function(content: str) -> Callable[[list[dict[str, Any]]], list[Any]]:
     return answers
 
 
-def _model(content: Mapping[str, Any]) -> Callable[[list[dict[str, Any]]], list[Any]]:
+def _model(content: Mapping[str, Any]) -> Callable[[str, bool], Any]:
     try:
         zen: Any = importlib.import_module("zen")
     except ImportError as error:
@@ -68,13 +126,15 @@ def _model(content: Mapping[str, Any]) -> Callable[[list[dict[str, Any]]], list[
     # A static loader compiles the model once; a decision of its own would be compiled at each call.
     engine = zen.ZenEngine({"loader": {"type": "static", "content": {"model": content}}})
 
-    def answers(calls: list[dict[str, Any]]) -> list[Any]:
+    def evaluate(call: str, with_trace: bool) -> Any:
         try:
-            return [engine.evaluate("model", json.dumps(call).encode())["result"] for call in calls]
+            if with_trace:
+                return engine.evaluate("model", call.encode(), {"trace": True})
+            return engine.evaluate("model", call.encode())
         except RuntimeError as error:
             raise ValueError(_reason(error)) from error
 
-    return answers
+    return evaluate
 
 
 def _reason(error: RuntimeError) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from omd._core.calls import AS_TEXT, Calls, Routine
 from omd.dispatch.handlers import SUCCEEDED
-from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from omd._core.loop import Loop
     from omd.dispatch.handlers import Ending
     from omd.dispatch.slots import Ended
+    from omd.dispatch.task import Task
 
 __all__ = ["Exchange", "Exchanger"]
 
@@ -29,8 +29,9 @@ _COMPLETE_AND_CLAIM = Routine(
         "p_limit": "integer",
         "p_anew": "boolean",
         "p_done": "jsonb",
+        "p_lanes": "jsonb",
     },
-    required=5,
+    required=6,
     is_function=True,
 )
 
@@ -60,10 +61,12 @@ class Exchange:
         results: what is over, and is told.
         limit: how many tasks are claimed at most; 0: none.
         anew: whether to look for due tasks from the start, since there are new ones.
-        claimed: the claimed tasks, in starting order.
+        lanes: families and priorities of the new tasks, if there is nothing else to look for.
+        claimed: the claimed tasks, in starting order, as what `Task` is made of.
         refused: the tasks of the results that the member does not hold any more.
         types_version: the version of the types of tasks; None when nothing was claimed.
         error: why there is no answer.
+        begun: is set when its thread has taken it.
         done: is set when there is an answer, or an error.
     """
 
@@ -71,10 +74,12 @@ class Exchange:
     results: list[Ended]
     limit: int
     anew: bool
-    claimed: list[Task] = field(default_factory=list)
+    lanes: list[dict[str, Any]] | None = None
+    claimed: list[list[Any]] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)
     types_version: int | None = None
     error: Exception | None = None
+    begun: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -84,20 +89,23 @@ class Exchanger:
     Args:
         link: its connection.
         loop: is woken when one is done.
-        master: Spark's master URL, for the tasks.
     """
 
-    def __init__(self, link: Link, loop: Loop, master: str | None = None) -> None:
+    def __init__(self, link: Link, loop: Loop) -> None:
         self._link = link
         self._calls = Calls(link)
         self._loop = loop
-        self._master = master
         self._asked: SimpleQueue[Exchange | None] = SimpleQueue()
         threading.Thread(target=self._work, name="omd-exchange", daemon=True).start()
 
     def start(self, exchange: Exchange) -> None:
-        """Begin an exchange."""
+        """Begin an exchange: return when it is on its way, or nearly.
+
+        The thread that has set `begun` keeps the interpreter until it waits for the database, so
+        tasks that are started afterwards run while the database works.
+        """
         self._asked.put(exchange)
+        exchange.begun.wait()
 
     def close(self) -> None:
         """End the thread and its connection."""
@@ -105,13 +113,18 @@ class Exchanger:
 
     def _work(self) -> None:
         while (exchange := self._asked.get()) is not None:
-            try:
-                self._make(exchange)
-            except Exception as error:  # noqa: BLE001 - the worker raises it
-                exchange.error = error
-            exchange.done.set()
-            self._loop.wake()
+            exchange.begun.set()
+            self.make(exchange)
         self._link.close()
+
+    def make(self, exchange: Exchange) -> None:
+        """Make an exchange, and wait for its end."""
+        try:
+            self._make(exchange)
+        except Exception as error:  # noqa: BLE001 - the worker raises it
+            exchange.error = error
+        exchange.done.set()
+        self._loop.wake()
 
     def _make(self, exchange: Exchange) -> None:
         done, results = _sorted_out(exchange.results)
@@ -123,11 +136,12 @@ class Exchanger:
             exchange.limit,
             exchange.anew,
             done,
+            exchange.lanes,
         )
         for *told, types_version in rows:
             task_id, claim_token = told[0], told[7]
             if claim_token is not None:
-                exchange.claimed.append(Task(self._master, *told))
+                exchange.claimed.append(told)
             elif types_version is not None:
                 exchange.types_version = types_version
             else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+from omd._core.calls import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,14 +88,14 @@ class Task:
     def criteria(self) -> dict[str, Any]:
         """The values of its criteria, by name; of a date or a time the text."""
         if self._criteria is _UNREAD:
-            self._criteria = json.loads(self.criteria_json)
+            self._criteria = loads(self.criteria_json)
         return self._criteria  # type: ignore[no-any-return]
 
     @property
     def payload(self) -> Any:
         """What the creator of the task gave to it; None for nothing."""
         if self._payload is _UNREAD:
-            self._payload = None if self.payload_json is None else json.loads(self.payload_json)
+            self._payload = None if self.payload_json is None else loads(self.payload_json)
         return self._payload
 
     def opens(self, open_control: Callable[[Task], Control]) -> None:

@@ -8,6 +8,7 @@ before: it renews its registration, and what it has claimed goes to others when 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import socket
 import time
@@ -31,13 +32,13 @@ from omd.dispatch.exchange import Exchange, Exchanger
 from omd.dispatch.handlers import TaskType, refresher, task_types
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
+from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from omd._core.link import Link
     from omd.control.room import Control
-    from omd.dispatch.task import Task
 
 __all__ = ["Worker"]
 
@@ -48,6 +49,7 @@ _REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _MOST = 1000  # the greatest limit that claim_tasks takes
 _HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
+_LANE = re.compile("([A-Z0-9_]+) ([0-9])")  # family and priority of a single new task
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
 
 
@@ -98,6 +100,7 @@ class Worker:
     _doubt_until: float = field(default=0, init=False)
     _look: bool = field(default=True, init=False)  # there may be tasks to claim
     _anew: bool = field(default=False, init=False)  # some are new
+    _lanes: set[tuple[str, int]] = field(default_factory=set, init=False)  # where these are
     _position: int | None = field(default=None, init=False)  # its place in its group
     _renewal: Periodic | None = field(default=None, init=False)
 
@@ -114,7 +117,7 @@ class Worker:
         with self._connect_to_control("omd-dispatch", timedelta(0)) as control:
             self._control = control
             self._dispatch = DispatchCalls(control._link)
-            self._exchanger = Exchanger(self._new_link("-exchange"), loop, self.master)
+            self._exchanger = Exchanger(self._new_link("-exchange"), loop)
             self._slots = Slots(
                 self.workers,
                 loop,
@@ -311,8 +314,19 @@ class Worker:
                 _tell(f"tasks can't be claimed, trying again: {one_line(error)}")
                 self._look = False
             until = min([next_poll, *self._deadlines()])
-            if self._loop.wait(until - time.monotonic(), news) and self.group in news.heard():
-                self._look = self._anew = True
+            if self._loop.wait(until - time.monotonic(), news):
+                self._hear(news.heard())
+
+    def _hear(self, told: set[str]) -> None:
+        """Look for new tasks: where a single one is, if nothing else is known to be due."""
+        for payload in told:
+            group, _, lane = payload.partition(" ")
+            if group == self.group:
+                self._anew = True
+                if found := _LANE.fullmatch(lane):
+                    self._lanes.add((found[1], int(found[2])))
+                else:
+                    self._look = True
 
     def _deadlines(self) -> list[float]:
         """Return when something is to be done for a task that runs."""
@@ -326,7 +340,7 @@ class Worker:
     @property
     def _is_idle(self) -> bool:
         """Whether it has nothing to do, and has found nothing."""
-        return not self._held and self._exchange is None and not self._look
+        return not (self._held or self._exchange or self._look or self._lanes)
 
     def _is_quiet(self) -> bool:
         """Whether no task of the group is due, and none runs here or elsewhere."""
@@ -348,17 +362,18 @@ class Worker:
         """
         if self._exchange is not None and not self._exchange.done.is_set():
             return
-        tasks = self._await_exchange()
+        exchange = self._take_exchange()
         self._take_ended()
-        self._begin_exchange(len(tasks))
-        self._start(tasks)  # while the database works for the next one
+        self._begin_exchange(0 if exchange is None else len(exchange.claimed))
+        if exchange is not None:  # while the database works for the next one
+            self._start(self._open(exchange))
 
     def _begin_exchange(self, coming: int) -> None:
         """Begin to tell what is over, and to claim what is next, if it is worth a transaction."""
         now = time.monotonic()
         limit = self._room(coming) if now < self._slots.start_until else 0
         if limit:
-            is_worth = self._look or bool(self._results)
+            is_worth = self._look or bool(self._lanes or self._results)
         else:
             # While tasks wait for a slot, few results are not worth a transaction of their own.
             has_more = coming or self._slots.queue
@@ -367,28 +382,48 @@ class Worker:
             self._send(limit)
 
     def _send(self, limit: int) -> None:
-        self._exchange = Exchange(self.backend_id, self._results, limit, self._anew)
+        lanes = None
+        # What has ended may have made room in a limited lane.
+        if self._lanes and not self._look and not self._results:
+            lanes = [{"family_code": f, "priority": p} for f, p in self._lanes]
+        self._exchange = Exchange(self.backend_id, self._results, limit, self._anew, lanes)
         self._results = []
         if limit:
             self._look = self._anew = False
-        self._exchanger.start(self._exchange)
+            self._lanes.clear()
+        if self._held:
+            self._exchanger.start(self._exchange)
+        else:  # nothing runs meanwhile
+            self._exchanger.make(self._exchange)
 
     def _await_exchange(self) -> list[Task]:
         """Wait for the end of the exchange that is on its way; return what it has claimed."""
+        exchange = self._take_exchange()
+        return [] if exchange is None else self._open(exchange)
+
+    def _take_exchange(self) -> Exchange | None:
+        """Wait for the end of the exchange that is on its way; None: there is none."""
         if (exchange := self._exchange) is None:
-            return []
+            return None
         exchange.done.wait()
         self._exchange = None
         if exchange.error is not None:
             self._results[:0] = exchange.results
             raise exchange.error
+        self._told_at = time.monotonic()
+        for ended in exchange.results:
+            self._held.pop(ended.claimed.task.task_id, None)
+        self._look = self._look or 0 < exchange.limit == len(exchange.claimed)
+        return exchange
+
+    def _open(self, exchange: Exchange) -> list[Task]:
+        """Say how tasks went that an exchange has told; return what it has claimed."""
         self._told(exchange)
         if exchange.types_version is not None and exchange.types_version != self._types_version:
             self._types = task_types(self._dispatch)
             self._types_version = exchange.types_version
             self._seconds.clear()
-        self._look = self._look or 0 < exchange.limit == len(exchange.claimed)
-        return exchange.claimed
+        return [Task(self.master, *told) for told in exchange.claimed]
 
     def _complete(self) -> None:
         """Tell what is over, and wait until it is told."""
@@ -419,9 +454,7 @@ class Worker:
         ]
 
     def _told(self, exchange: Exchange) -> None:
-        self._told_at = time.monotonic()
         for claimed, ending, seconds in exchange.results:
-            self._held.pop(claimed.task.task_id, None)
             if ending is not None:
                 before = self._seconds.get(claimed.kind, seconds)
                 self._seconds[claimed.kind] = before + (seconds - before) / 8

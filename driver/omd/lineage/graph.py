@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import html
-import itertools
 import math
-from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omd.cli.common import as_text, short
+from omd.cli.layout import TIP, after_each, layered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    Edge = tuple[str, str]
-    Place = str | tuple[str, str, int]  # a topic, or where an edge passes a column
+    from omd.cli.layout import Edge
 
 __all__ = ["FORMATS", "Node"]
 
@@ -62,20 +60,13 @@ _COLOURS = {
 }
 
 
-def _after(edges: Iterable[Edge]) -> dict[str, list[str]]:
-    after = defaultdict(list)
-    for source, target in edges:
-        after[source].append(target)
-    return after
-
-
 # Text -------------------------------------------------------------------------------------------
 
 
 def as_tree(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     """Return each source with the topics made of it; the branch of a topic is shown once."""
     by_name = {node.name: node for node in nodes}
-    after = _after(edges)
+    after = after_each(edges)
     fed = {target for _, target in edges}
     told: set[str] = set()
     lines: list[str] = []
@@ -147,7 +138,7 @@ def as_mermaid(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
 
 # SVG --------------------------------------------------------------------------------------------
 
-_HEIGHT, _GAP, _SPACE, _EDGE = 46, 18, 80, 24
+_HEIGHT = 46
 _WIDEST = 44  # letters
 _LETTER = 7.2
 
@@ -155,113 +146,21 @@ _LETTER = 7.2
 def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     """Return a picture: sources are at the left, a topic is right of all that it depends on."""
     by_name = {node.name: node for node in nodes}
-    layers = _layers(by_name, edges)
-    columns = _columns(layers, edges)
 
-    def tall(place: Place) -> float:
-        return _HEIGHT if place in by_name else 0  # an edge that passes by needs only a gap
+    def width(node: Node) -> float:
+        return max(len(_cut(text)) for text in (node.label, node.second)) * _LETTER + 24
 
-    heights = [sum(tall(place) + _GAP for place in column) - _GAP for column in columns]
-    height = max(heights, default=0) + 2 * _EDGE
-    middle: dict[Place, float] = {}
-    spans: list[tuple[float, float]] = []
-    left = float(_EDGE)
-    for column, its in zip(columns, heights, strict=True):
-        shown = [by_name[place] for place in column if isinstance(place, str)]
-        letters = max((len(_cut(text)) for n in shown for text in (n.label, n.second)), default=0)
-        width = letters * _LETTER + 24
-        top = (height - its) / 2
-        for place in column:
-            middle[place] = top + tall(place) / 2
-            top += tall(place) + _GAP
-        spans.append((left, left + width))
-        left += width + _SPACE
-
-    shapes = [
-        _curve([(*spans[layer], middle[place]) for place, layer in _way(edge, layers)])
-        for edge in edges
-    ]
+    picture = layered({n.name: (width(n), float(_HEIGHT)) for n in nodes}, edges)
+    shapes = [f'<path class="edge" marker-end="url(#tip)" d="{d}"/>' for d in picture.paths]
     for name, node in by_name.items():
-        start, end = spans[layers[name]]
-        shapes.append(_box(node, start, middle[name] - _HEIGHT / 2, end - start))
-    width = spans[-1][1] + _EDGE if spans else 2 * _EDGE
-    size = f'width="{width:.0f}" height="{height:.0f}"'
+        left, top, wide = picture.boxes[name]
+        shapes.append(_box(node, left, top, wide))
     head = f"""\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" {size} role="img">
+<svg xmlns="http://www.w3.org/2000/svg" {picture.size} role="img">
 <title>Lineage</title>
 <style>{_style()}</style>
-<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"
- orient="auto"><path class="tip" d="M0,0L8,4L0,8z"/></marker></defs>"""
+{TIP}"""
     return "\n".join([head, *shapes, "</svg>"])
-
-
-def _layers(names: Iterable[str], edges: Sequence[Edge]) -> dict[str, int]:
-    """Return the column of each topic: its distance from its furthest source.
-
-    A source itself stands directly before the first topic that depends on it.
-    """
-    after = _after(edges)
-    waits = dict.fromkeys(names, 0)
-    for _, target in edges:
-        waits[target] += 1
-    layers = dict.fromkeys(waits, 0)
-    sources = [name for name, count in waits.items() if count == 0]
-    free = list(sources)
-    while free:
-        name = free.pop()
-        for child in after[name]:
-            layers[child] = max(layers[child], layers[name] + 1)
-            waits[child] -= 1
-            if waits[child] == 0:
-                free.append(child)
-    for name in sources:
-        layers[name] = min((layers[child] for child in after[name]), default=1) - 1
-    return layers
-
-
-def _way(edge: Edge, layers: dict[str, int]) -> list[tuple[Place, int]]:
-    """Return the places of an edge with their columns: both ends, and one in each between."""
-    source, target = edge
-    between = range(layers[source] + 1, layers[target])
-    return [
-        (source, layers[source]),
-        *(((*edge, layer), layer) for layer in between),
-        (target, layers[target]),
-    ]
-
-
-def _columns(layers: dict[str, int], edges: Sequence[Edge]) -> list[list[Place]]:
-    """Return the places of each column, each as near as possible to those it is connected with."""
-    columns: list[list[Place]] = [[] for _ in range(max(layers.values(), default=-1) + 1)]
-    for name, layer in layers.items():
-        columns[layer].append(name)
-    before: dict[Place, list[Place]] = defaultdict(list)
-    after: dict[Place, list[Place]] = defaultdict(list)
-    for edge in edges:
-        way = _way(edge, layers)
-        for place, layer in way[1:-1]:
-            columns[layer].append(place)
-        for (one, _), (other, _) in itertools.pairwise(way):
-            after[one].append(other)
-            before[other].append(one)
-    row: dict[Place, float] = {}
-
-    def settle(column: list[Place], beside: dict[Place, list[Place]]) -> None:
-        """Sort a column by the position of the neighbours of its places."""
-
-        def middle(place: Place) -> float:
-            found = [row[other] for other in beside[place] if other in row]
-            return sum(found) / len(found) if found else row.get(place, math.inf)
-
-        column.sort(key=middle)
-        row.update((place, i - len(column) / 2) for i, place in enumerate(column))
-
-    for _ in range(4):
-        for column in columns:
-            settle(column, before)
-        for column in reversed(columns):
-            settle(column, after)
-    return columns
 
 
 def _box(node: Node, left: float, top: float, width: float) -> str:
@@ -282,19 +181,6 @@ def _box(node: Node, left: float, top: float, width: float) -> str:
         f'<rect class="box" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{_HEIGHT}"'
         f' rx="6"/>{"".join(text)}</g>'
     )
-
-
-def _curve(way: Sequence[tuple[float, float, float]]) -> str:
-    """Return an edge as a path: curved between columns, straight where it passes one."""
-    (_, x, y), *others = way
-    path = f"M{x:.1f},{y:.1f}"
-    for number, (start, end, level) in enumerate(others, 1):
-        half = (x + start) / 2
-        path += f" C{half:.1f},{y:.1f} {half:.1f},{level:.1f} {start:.1f},{level:.1f}"
-        if number < len(others):
-            path += f" H{end:.1f}"
-        x, y = end, level
-    return f'<path class="edge" marker-end="url(#tip)" d="{path}"/>'
 
 
 def _style() -> str:

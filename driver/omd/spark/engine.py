@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from omd._core.engines import Engine
     from omd.control.run import EngineBlock, LoadWindow, ModuleRun
+    from omd.decision.block import StageRun
     from omd.delivery.rows import DeliveryConstraintsRow
     from omd.delivery.run import DeliveryRun
+    from omd.facts.export import ExportRun
     from omd.lake.compaction import Group
     from omd.lake.run import LakeTable, Rewritten
     from omd.lineage.step import StepRun
@@ -161,6 +163,12 @@ class SparkEngine:
 
         transform(run)
 
+    def decide(self, run: StageRun) -> None:
+        """See `omd.spark.decision.run.decide`."""
+        from omd.spark.decision.run import decide
+
+        decide(run)
+
     def compile_checks(
         self,
         session: SparkSession,
@@ -183,6 +191,18 @@ class SparkEngine:
         from omd.spark.delivery.run import delivered_in
 
         return delivered_in(folder, spark)
+
+    def export(self, run: ExportRun) -> dict[str, Any]:
+        """See `omd.spark.facts.export.export`."""
+        from omd.spark.facts.export import export
+
+        return export(run)
+
+    def absolute(self, session: SparkSession, path: str) -> str:
+        """See `omd.spark.hadoop.absolute`."""
+        from omd.spark.hadoop import absolute
+
+        return absolute(session, path)
 
 
 def _context(session: SparkSession) -> Any:

@@ -268,6 +268,7 @@ def write_table(
     table: str,
     *,
     mode: Literal["append", "overwrite"] = "append",
+    through: tuple[Relation, str] | None = None,
 ) -> int:
     """Write rows that carry their Module Instance ID to PostgreSQL; return how many there are.
 
@@ -277,11 +278,14 @@ def write_table(
         rows: the rows.
         table: the target.
         mode: see `write`.
+        through: a temporary table into which the rows go, and the CALL that takes them from there;
+            the rows that this has written are counted.
     """
     dsn = control.executor_dsn
     register(rows.sparkSession, dsn)
-    relation = Relation.describe(dsn, table, None)
-    ledger = Ledger(module_instance_id, control.next_write_number(), str(relation))
+    relation = Relation.describe(dsn, table, None) if through is None else through[0]
+    name = str(relation) if through is None else table
+    ledger = Ledger(module_instance_id, control.next_write_number(), name)
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     Writer(dsn, relation, rows.schema, mode == "overwrite", ledger)
     if mode == "overwrite":
@@ -292,6 +296,7 @@ def write_table(
         "moduleInstance": str(ledger.module_instance_id),
         "writeNumber": str(ledger.write_number),
         "writePlan": relation.plan(),
+        **({} if through is None else {"writeThrough": through[1]}),
     }
     try:
         rows.write.format("omd").mode(mode).options(**options).save()

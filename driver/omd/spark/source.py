@@ -25,6 +25,8 @@ Options (the case of their names does not matter):
     writeNumber: (write) distinguishes the writes of a run; by default it is a new number. With the
         number of an earlier write, that write is continued: the rows must then be cut into the
         same partitions.
+    writeThrough: (write) a CALL that takes the rows out of a temporary table, which writePlan
+        describes, and answers how many it has written; table is then only named in the ledger.
     writePlan: (write) what `ModuleRun.write` has read about the table; it is not read again.
 """
 
@@ -67,6 +69,7 @@ _OPTIONS = {
     "moduleinstance": "module_instance",
     "writenumber": "write_number",
     "writeplan": "write_plan",
+    "writethrough": "write_through",
 }
 _NUMBERS = {
     "partitions": "numPartitions",
@@ -101,6 +104,7 @@ class Options:
     module_instance: int | None = None
     write_number: int | None = None
     write_plan: str | None = None
+    write_through: str | None = None
 
     @classmethod
     def parse(cls, given: MutableMapping[str, str]) -> Options:
@@ -183,8 +187,9 @@ class OmdDataSource(DataSource):
         ledger = None
         if given.module_instance is not None:
             number = given.write_number or next_write_number(given.url)
-            ledger = Ledger(given.module_instance, number, str(target))
-        return Writer(given.url, target, schema, overwrite, ledger)
+            name = str(target) if given.write_through is None else str(given.table)
+            ledger = Ledger(given.module_instance, number, name)
+        return Writer(given.url, target, schema, overwrite, ledger, given.write_through)
 
     def relation(self) -> Relation:
         """Return the table or query as the server describes it."""

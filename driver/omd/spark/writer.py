@@ -79,6 +79,9 @@ class Writer(DataSourceArrowWriter):
     A partition is written as a whole or not at all, and with a ledger once. Partitions that were
     committed before the job failed remain: they carry the Module Instance ID, and the next begin
     rolls them back.
+
+    A write may go through a temporary table: the rows are copied into it, and a CALL, whose one
+    answer is the number of rows that it has written, takes them from there.
     """
 
     def __init__(
@@ -88,12 +91,14 @@ class Writer(DataSourceArrowWriter):
         schema: StructType,
         overwrite: bool,
         ledger: Ledger | None,
+        through: str | None = None,
     ) -> None:
         self.url = url
         self.target = target
         self.columns = _fitting(target, schema, MAY_LACK if ledger is not None else frozenset())
         self.overwrite = overwrite
         self.ledger = ledger
+        self.through = through
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Write one partition, on an executor: COPY, ledger, commit.
@@ -165,6 +170,8 @@ class Writer(DataSourceArrowWriter):
         try:
             if self.overwrite:
                 self._truncate(connection, partition)
+            if self.through is not None:
+                self._create(connection)
             if first is not None:
                 with connection.cursor() as cursor:
                     cursor.adbc_ingest(
@@ -176,6 +183,8 @@ class Writer(DataSourceArrowWriter):
                         db_schema_name=self.target.schema_name,
                     )
             _require_whole_input()
+            if self.through is not None:
+                (counted,) = _answer(connection, sql.SQL(self.through))
             if self.ledger is not None:
                 is_first, rows = _answer(connection, self.ledger.record(partition, counted))
                 if not is_first:
@@ -200,6 +209,17 @@ class Writer(DataSourceArrowWriter):
                     "Filter such rows out, or convert them before.",
                 ) from None
         return pa.RecordBatch.from_arrays(arrays, list(self.columns))
+
+    def _create(self, connection: Any) -> None:
+        columns = sql.SQL(", ").join(
+            sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(column.name))
+            for name, (_, column) in self.columns.items()
+        )
+        create = sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(
+            sql.Identifier(str(self.target.table_name)), columns
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(create.as_string(None))
 
     def _truncate(self, connection: Any, partition: int) -> None:
         # One transaction removes the old rows and adds the new ones, so there is one partition.

@@ -139,7 +139,15 @@ def _prints_back(value: Column, text: Column, pattern: str) -> Column:
     Most staged values are written as Spark prints them, and a comparison is cheaper than a regular
     expression.
     """
-    return F.when((value.cast("string") == text) | _has(text, pattern), value)
+    return _where((value.cast("string") == text) | _has(text, pattern), value)
+
+
+def _where(fits: Column, value: Column) -> Column:
+    """Return the value where it fits.
+
+    Spark casts once what a condition names twice, but again what only its result names.
+    """
+    return F.when(value.isNotNull() & fits, value)
 
 
 def _from_text(attribute: Attribute, column: Column) -> Column:
@@ -177,7 +185,7 @@ def _from_digits(text: Column, size: tuple[int, ...]) -> Column:
     pattern = f"[+-]?(?:{point}|\\.[0-9]{{1,{scale}}}0*)" if scale else f"[+-]?(?:{whole})"
     # Spark prints all digits of the scale: 17 is the beginning of 17.00.
     printed = value.cast("string").startswith(text)
-    return F.when(printed | _has(text, pattern), value)
+    return _where(printed | _has(text, pattern), value)
 
 
 def _from_format(attribute: Attribute, text: Column, pattern: str) -> Column:
@@ -249,8 +257,8 @@ def _number(column: Column, staged: DataType, target: str) -> Column:
     if target == "double":
         if isinstance(staged, IntegralType):
             return F.when((column >= -_EXACT) & (column <= _EXACT), value)
-        return F.when(value.try_cast(staged) == column, value)
+        return _where(value.try_cast(staged) == column, value)
     if isinstance(staged, DecimalType):
         # Compared as decimals: a cast to an integer drops what is behind the point.
-        return F.when(value.try_cast(staged) == column, value)
+        return _where(value.try_cast(staged) == column, value)
     return value

@@ -23,34 +23,34 @@ from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
 from omd.spark.delivery.staging import BAD, FROM, RAW, TORN, flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.spark.delivery.plan import Attribute, Constraint, EntityPlan
     from omd.spark.delivery.staging import Staged
 
-__all__ = ["DELETE", "MASK", "READABLE", "SKIP", "Checked", "check", "has"]
+__all__ = ["DELETE", "READABLE", "SKIP", "Checked", "check", "has"]
 
-MASK, READABLE, DELETE, SKIP = "_mask", "_readable", "_delete", "_skip"
+READABLE, DELETE, SKIP = "_readable", "_delete", "_skip"
 _WORD = 63  # bits of a bigint that leave its sign alone
 _EMPTY, _SKIP = "EMPTY COLUMN", "SKIP ROW"
-_TESTS = {"row_format", "datatype", "mandatory", "enumeration", "value", "record", "primary_key"}
-_PRESENT, _COMPUTED, _TWICE = "_present_", "_computed_", "_twice"
+_TESTS = ["enumeration", "value", "record", "primary_key"]  # of a typed row
+_MASK, _COMPUTED, _TWICE = "_mask", "_computed_", "_twice"
 
 
 def has(bit: int) -> Column:
-    """Return whether the bit of a constraint is set in ``_mask``, an array of bigints."""
+    """Return whether the bit of a constraint is set in ``_mask0``, ``_mask1`` …, its words."""
     word, place = divmod(bit, _WORD)
-    return F.col(MASK)[word].bitwiseAND(_bits(1 << place)) != 0
+    return F.col(f"{_MASK}{word}").bitwiseAND(_bits(1 << place)) != 0
 
 
 @dataclass(frozen=True)
 class Checked:
-    """The rows of an entity after stage 1; bit i of ``_mask`` belongs to ``constraints[i]``.
+    """The rows of an entity after stage 1; bit i of the mask belongs to ``constraints[i]``.
 
     ``narrow`` is persisted: the key, the attributes to keep, ``_readable``, ``_delete``, ``_skip``,
-    ``_mask``, ``_hash_a``, ``_hash_b``; duplicates of the key are marked. Its rows that are not
+    the mask, ``_hash_a``, ``_hash_b``; duplicates of the key are marked. Its rows that are not
     skipped have a key, and each another one; ``unreadable`` rows have none.
     """
 
@@ -101,7 +101,8 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
     try:
         counted = Counter[tuple[int, ...]]()
         unreadable = 0
-        for mask, readable, count in narrow.groupBy(MASK, READABLE).count().toLocalIterator():
+        masks = narrow.groupBy(READABLE, *rules.words).count()
+        for readable, *mask, count in masks.toLocalIterator():
             counted[tuple(mask)] += count
             unreadable += 0 if readable else count
         torn = any(rules.torn.is_in(mask) for mask in counted)
@@ -113,7 +114,7 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
         return check(entity, staged.whole(), keep)
     shown = rows.select(
         *(F.col(a.name) for a in entity.attributes),
-        *(READABLE, DELETE, rules.skips().alias(SKIP), MASK, HASH_A, HASH_B, RAW, FROM),
+        *(READABLE, DELETE, rules.skips().alias(SKIP), *rules.words, HASH_A, HASH_B, RAW, FROM),
     )
     measures = rules.measures(counted, staged, lacking)
     return Checked(entity, entity.constraints, narrow, unreadable, shown, measures)
@@ -144,15 +145,15 @@ class _Rules:
         self.constraints = entity.constraints
         self.bits = [_Bit.at(n) for n in range(len(self.constraints) + 1)]
         self.torn = self.bits[-1]  # beside the constraints: the part of a record
-        self.words = [f"_word{n}" for n in range(self.torn.word + 1)]
+        self.words = [f"{_MASK}{n}" for n in range(self.torn.word + 1)]
         self.emptying: dict[str, list[_Bit]] = {}
         for constraint, bit in self._of(["enumeration", "value"]):
             if constraint.action == _EMPTY and constraint.attribute is not None:
                 self.emptying.setdefault(constraint.attribute, []).append(bit)
 
-    def _of(self, types: Collection[str]) -> list[tuple[Constraint, _Bit]]:
+    def _of(self, types: Collection[str], word: int | None = None) -> list[tuple[Constraint, _Bit]]:
         pairs = zip(self.constraints, self.bits, strict=False)
-        return [(c, b) for c, b in pairs if c.type in types]
+        return [(c, b) for c, b in pairs if c.type in types and word in (None, b.word)]
 
     def rows(self, staged: Staged) -> tuple[DataFrame, int]:
         """Return all rows, checked but for duplicates; and how many computed ones lack a column."""
@@ -190,11 +191,12 @@ class _Rules:
         return source, set(found), lacking
 
     def _cast(self, source: DataFrame, computed: Collection[str]) -> DataFrame:
-        """Return the typed attributes, and for each whether there was a staged value."""
+        """Return the typed attributes, and a mask of those that can't be cast or are missing."""
         entity, raw = self.entity, source.schema[RAW].dataType
         assert isinstance(raw, StructType)  # noqa: S101 - staging makes it so
         staged = set(raw.fieldNames())
         columns = []
+        lost: dict[tuple[str, str], Column] = {}
         for attribute in entity.attributes:
             name, place = attribute.name, attribute.source
             if name in computed:
@@ -206,12 +208,20 @@ class _Rules:
             if attribute.format is not None:
                 self._require_pattern(source.sparkSession, attribute)
             said = f"the staged column {place or name} of {entity.entity}"
-            columns.append(casts.typed(attribute, column, of, said).alias(name))
-            columns.append(casts.present(attribute, column, of).alias(_PRESENT + name))
+            value = casts.typed(attribute, column, of, said)
+            columns.append(value.alias(name))
+            # The look at the staged text is for the few that have no value.
+            is_staged = casts.present(attribute, column, of)
+            lost["datatype", name] = value.isNull() & is_staged
+            lost["mandatory", name] = value.isNull() & ~is_staged
         mark = F.lit(False)
         if entity.indicator_column in staged:
             said_mark = F.col(RAW).getField(entity.indicator_column).cast("string")
             mark = F.coalesce(said_mark == entity.indicator_delete, F.lit(False))
+        for n, word in enumerate(self.words):
+            own = self._of(["datatype", "mandatory"], n)
+            found = _all(_set(lost[c.type, str(c.attribute)], b) for c, b in own)
+            columns.append(found.alias(word))
         return source.select(*columns, mark.alias(DELETE), BAD, TORN, RAW, FROM)
 
     def _require_pattern(self, spark: SparkSession, attribute: Attribute) -> None:
@@ -223,58 +233,65 @@ class _Rules:
 
     def _checked(self, cast: DataFrame) -> DataFrame:
         """Return the rows with mask, hash and flags."""
-        late = ["record"] if self.emptying else []
         passed = [DELETE, BAD, RAW, FROM]
-        rows = cast.select(*self.names, *passed, *self._masks(_TESTS - set(late), has_words=False))
+        late = ["record"] if self.emptying else []
+        first = self._masks([t for t in _TESTS if t not in late])
+        rows = cast.select(*self.names, *passed, *first)
         if late:
             emptied = [
-                F.when(self._any(self.emptying[name], lambda n: F.col(self.words[n])), None)
-                .otherwise(F.col(name))
-                .alias(name)
+                F.when(self._any(self.emptying[name]), None).otherwise(F.col(name)).alias(name)
                 if name in self.emptying
                 else F.col(name)
                 for name in self.names
             ]
             rows = rows.select(*emptied, *passed, *self.words)
-            rows = rows.select(*self.names, *passed, *self._masks(set(late), has_words=True))
+            masks = [
+                F.when(F.col(BAD) | F.col(DELETE), F.col(word))
+                .otherwise(F.col(word).bitwiseOR(self._violated(late, n)))
+                .alias(word)
+                for n, word in enumerate(self.words)
+            ]
+            rows = rows.select(*self.names, *passed, *masks)
         hashes = row_hash(self.entity.attributes, F.col, self.entity.key)
         has_key = reduce(Column.__and__, (F.col(name).isNotNull() for name in self.entity.key))
         return rows.select(
             *self.names,
             (~F.col(BAD) & has_key).alias(READABLE),
             DELETE,
-            F.array(*self.words).alias(MASK),
+            *self.words,
             hashes[0].alias(HASH_A),
             hashes[1].alias(HASH_B),
             RAW,
             FROM,
         )
 
-    def _masks(self, types: Collection[str], has_words: bool) -> list[Column]:
-        """Return the words of the mask: what a row violates of these types."""
+    def _masks(self, types: Collection[str]) -> list[Column]:
+        """Return the words of the mask: what a row violates of these types, and by its casts."""
         marked = F.col(DELETE) & (self.entity.load != "DELTA")
         masks = []
         for n, word in enumerate(self.words):
-            own = [(c, b) for c, b in self._of(types) if b.word == n]
-            of_key = [
-                (c, b)
-                for c, b in own
-                if c.type == "primary_key"
-                or (c.type == "datatype" and c.attribute in self.entity.key)
-            ]
-            unfit = [_bits(b.value) for c, b in own if c.type == "row_format"]
-            if self.torn.word == n and not has_words:
-                unfit.append(F.when(F.col(TORN), _bits(self.torn.value)).otherwise(_bits(0)))
+            unfit = [_bits(b.value) for _, b in self._of(["row_format"], n)]
+            if self.torn.word == n:
+                unfit.append(_set(F.col(TORN), self.torn))
+            casts_of_key = _bits(
+                sum(b.value for c, b in self._of(["datatype"], n) if c.attribute in self.entity.key)
+            )
             mask = (
                 F.when(F.col(BAD) | marked, _all(unfit))
-                .when(F.col(DELETE), _all(self._violated(c, b) for c, b in of_key))
-                .otherwise(_all(self._violated(c, b) for c, b in own if c.type != "row_format"))
+                .when(
+                    F.col(DELETE),
+                    F.col(word)
+                    .bitwiseAND(casts_of_key)
+                    .bitwiseOR(self._violated(["primary_key"], n)),
+                )
+                .otherwise(F.col(word).bitwiseOR(self._violated(types, n)))
             )
-            masks.append((F.col(word).bitwiseOR(mask) if has_words else mask).alias(word))
+            masks.append(mask.alias(word))
         return masks
 
-    def _violated(self, constraint: Constraint, bit: _Bit) -> Column:
-        return F.when(self._violation(constraint), _bits(bit.value)).otherwise(_bits(0))
+    def _violated(self, types: Collection[str], word: int) -> Column:
+        """Return the bits of a word that a typed row sets by its violations of these types."""
+        return _all(_set(self._violation(c), b) for c, b in self._of(types, word))
 
     def _violation(self, constraint: Constraint) -> Column:
         if constraint.type == "primary_key":
@@ -283,26 +300,22 @@ class _Rules:
             return _is_false(constraint)
         name = constraint.attribute
         assert name is not None  # noqa: S101 - the others are about an attribute
-        if constraint.type == "datatype":
-            return F.col(_PRESENT + name) & F.col(name).isNull()
-        if constraint.type == "mandatory":
-            return ~F.col(_PRESENT + name)
         attribute = self.entity.attribute(name)
         values = [casts.literal(attribute, value) for value in attribute.values or ()]
         return ~F.col(name).isin(*values)
 
-    def _any(self, bits: Iterable[_Bit], word: Callable[[int], Column]) -> Column:
-        """Return whether one of these bits is set in the words of a mask."""
+    def _any(self, bits: Iterable[_Bit]) -> Column:
+        """Return whether one of these bits is set in the mask."""
         wanted: dict[int, int] = {}
         for bit in bits:
             wanted[bit.word] = wanted.get(bit.word, 0) | bit.value
-        tests = [word(w).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
+        tests = [F.col(self.words[w]).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
         return reduce(Column.__or__, tests, F.lit(False))
 
     def skips(self) -> Column:
         """Return whether a row is skipped."""
         pairs = zip(self.constraints, self.bits, strict=False)
-        return self._any((b for c, b in pairs if c.action == _SKIP), lambda n: F.col(MASK)[n])
+        return self._any(b for c, b in pairs if c.action == _SKIP)
 
     def narrow(self, rows: DataFrame, keep: Collection[str]) -> DataFrame:
         """Return key, flags, mask and hash, where every row of a duplicate key is marked."""
@@ -310,14 +323,13 @@ class _Rules:
         names = list(dict.fromkeys([*self.entity.key, *keep]))
         same_key = Window.partitionBy(*self.entity.key)
         twice = F.count(F.when(F.col(READABLE), 1)).over(same_key) > 1
-        marks = [_bits(bit.value if bit.word == n else 0) for n in range(len(self.words))]
-        marked = F.array(*(F.col(MASK)[n].bitwiseOR(m) for n, m in enumerate(marks)))
-        is_twice = F.col(READABLE) & F.col(_TWICE)
+        word = F.col(self.words[bit.word])
+        marked = F.when(F.col(READABLE) & F.col(_TWICE), word.bitwiseOR(_bits(bit.value)))
         return (
-            rows.select(*names, READABLE, DELETE, MASK, HASH_A, HASH_B)
+            rows.select(*names, READABLE, DELETE, *self.words, HASH_A, HASH_B)
             .withColumn(_TWICE, twice)
-            .withColumn(MASK, F.when(is_twice, marked).otherwise(F.col(MASK)))
-            .select(*names, READABLE, DELETE, self.skips().alias(SKIP), MASK, HASH_A, HASH_B)
+            .withColumn(self.words[bit.word], marked.otherwise(word))
+            .select(*names, READABLE, DELETE, self.skips().alias(SKIP), *self.words, HASH_A, HASH_B)
         )
 
     def measures(
@@ -349,6 +361,10 @@ class _Rules:
 
 def _bits(value: int) -> Column:
     return F.lit(value).cast("bigint")
+
+
+def _set(condition: Column, bit: _Bit) -> Column:
+    return F.when(condition, _bits(bit.value)).otherwise(_bits(0))
 
 
 def _all(bits: Iterable[Column]) -> Column:

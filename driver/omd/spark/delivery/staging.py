@@ -13,7 +13,6 @@ import os
 import re
 import zlib
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
@@ -22,6 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
 from omd.errors import OmdError
+from omd.spark.hadoop import absolute
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
@@ -191,12 +191,12 @@ def _sources(spark: SparkSession, plan: Plan, given: Any) -> dict[str, Any]:
     if isinstance(given, str) and given == "postgres":
         return {name: f'"{plan.staging_schema}"."{name}"' for name in own}
     if isinstance(given, (str, os.PathLike)):
-        return _in_folder(spark, _absolute(spark, given), own, plan.options.get("csv") or {})
+        return _in_folder(spark, absolute(spark, given), own, plan.options.get("csv") or {})
     sources: dict[str, Any] = {}
     for name, source in dict(given).items():
         sources[name] = source
         if isinstance(source, (str, os.PathLike)):
-            sources[name] = _Files.at(spark, _absolute(spark, source), plan.options.get("csv"))
+            sources[name] = _Files.at(spark, absolute(spark, source), plan.options.get("csv"))
     return sources
 
 
@@ -373,16 +373,6 @@ class _Files:
             )
 
 
-def _absolute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
-    """Return a path as Hadoop takes it; a local one may be relative to this process."""
-    text = os.fspath(path)
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", text):
-        return text
-    conf = spark._jsc.hadoopConfiguration()
-    is_local = str(conf.get("fs.defaultFS", "file:///")).startswith("file:")
-    return f"file:{Path(text).absolute()}" if is_local else text
-
-
 def _list(spark: SparkSession, root: str) -> tuple[tuple[str, int, int], ...]:
     path = _jvm(spark).org.apache.hadoop.fs.Path(root)
     system = path.getFileSystem(spark._jsc.hadoopConfiguration())
@@ -437,7 +427,7 @@ def _in_folder(
 
 def names_in(spark: SparkSession, folder: str) -> list[str]:
     """Return what stands before the ending of each file or folder that can be staged."""
-    path = _jvm(spark).org.apache.hadoop.fs.Path(_absolute(spark, folder))
+    path = _jvm(spark).org.apache.hadoop.fs.Path(absolute(spark, folder))
     system = path.getFileSystem(spark._jsc.hadoopConfiguration())
     if not system.exists(path) or not system.getFileStatus(path).isDirectory():
         raise DeliveryArgumentInvalid(f"there is no folder {folder}")
@@ -687,8 +677,9 @@ class _Csv(_Reader):
         parsed = lines.where(kept).select(
             "value", FROM, F.from_csv(line, f"{fields}, bad string", said).alias("_s")
         )
-        # A line of blanks is no row, but only one that can't be read needs the look.
-        return parsed.where(~is_corrupt | (F.trim(line) != "")).select(
+        # A line of blanks that can't be read is no row. Spark filters first, by a parse of its own:
+        # only blanks must need it.
+        return parsed.where((F.trim(line) != "") | ~is_corrupt).select(
             F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW),
             FROM,
             (is_corrupt | is_torn | ~fits).alias(BAD),

@@ -1,0 +1,108 @@
+"""A run of a stage on Spark as a block (docs/explanation/decision.md, rule C10)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from omd._core import engines
+from omd.control.codes import ProcessingIndicator
+from omd.control.rows import BeginModuleAnswer, TraceRow
+from omd.control.run import Batch, ModuleRun
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from omd.decision.room import Decision
+
+__all__ = ["StageRun"]
+
+
+class StageRun(ModuleRun):
+    """A run of a stage on Spark as a block.
+
+    Like `ModuleRun`, it has a lease, handles signals and rolls back. Its success writes the counts.
+
+    Attributes:
+        room: the room.
+        stage: the stage.
+        links: DataFrames instead of the sources of links.
+        parallelism: into how many partitions the records are cut; None: as Spark does.
+        definition: the document of the stage that the run has pinned.
+        ruleset: the version of the ruleset that it has pinned.
+        counts: what success reports.
+    """
+
+    _kind = "stage"
+
+    def __init__(
+        self,
+        room: Decision,
+        stage: str,
+        *,
+        spark: SparkSession | None = None,
+        links: Mapping[str, DataFrame] | None = None,
+        batch: Batch | int | None = None,
+        end_value: datetime | None = None,
+        effective_at: datetime | None = None,
+        parallelism: int | None = None,
+    ) -> None:
+        self.links = dict(links or {})
+        if spark is None and self.links:
+            spark = next(iter(self.links.values())).sparkSession
+        super().__init__(
+            room.control,
+            stage,
+            batch=batch if isinstance(batch, Batch) else None,
+            batch_instance_id=None if isinstance(batch, Batch) else batch,
+            spark=spark,
+        )
+        self.room = room
+        self.stage = stage
+        self.parallelism = parallelism
+        self.definition: dict[str, Any] = {}
+        self.ruleset: dict[str, Any] = {}
+        self.counts: dict[str, Any] = {}
+        self._end_value = end_value
+        self._effective_at = effective_at
+
+    def refuse(self, sqlstate: str, **detail: Any) -> NoReturn:
+        """Raise an error of the catalogue, with the text that the database has for it."""
+        self.room._raise(sqlstate, {"stage_code": self.stage, **detail})
+
+    def window_of_run(self) -> tuple[datetime | None, datetime | None]:
+        """Return the start (exclusive) and the end (inclusive) of the window of this run."""
+        [trace] = self.control.report(TraceRow, module_instance_id=self.module_instance_id)
+        return trace.window_start_value, trace.window_end_value
+
+    def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
+        begun = self.room.begin_stage(
+            self.stage,
+            batch_instance_id=self.batch_instance_id or None,
+            execution_context={**execution_context, "platform": "spark"},
+            lease=self._lease,
+            end_value=self._end_value,
+            effective_at=self._effective_at,
+        )
+        if begun.processing_indicator is ProcessingIndicator.PROCEED:
+            assert begun.definition is not None  # noqa: S101 - the run proceeds
+            assert begun.ruleset is not None  # noqa: S101
+            self.definition, self.ruleset = begun.definition, begun.ruleset
+            self.module_code = self.definition["module"]["module_code"]
+        return BeginModuleAnswer(
+            begun.module_instance_id,
+            begun.processing_indicator,
+            begun.instance_array or [],
+            begun.reason,
+        )
+
+    def _prepare(self) -> None:
+        # Spark is started only after the begin: many begins find that another run is at work.
+        if self.spark is None:
+            self.spark = engines.engine("SPARK").session(quiet=True)
+        super()._prepare()
+
+    def _succeed(self) -> None:
+        self.room.commit_stage(self.module_instance_id, self.counts)

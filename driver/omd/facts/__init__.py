@@ -1,0 +1,13 @@
+"""Facts: how accepted facts are stored, read as of one moment, handed out (schema omd_facts)."""
+
+from typing import TYPE_CHECKING
+
+from omd._core.lazy import lazily
+
+if TYPE_CHECKING:
+    from omd.facts.export import Export as Export
+    from omd.facts.run import FactsDelivery as FactsDelivery
+
+__all__, __getattr__, __dir__ = lazily(
+    __name__, {"omd.facts.export": ["Export"], "omd.facts.run": ["FactsDelivery"]}
+)

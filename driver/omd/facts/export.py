@@ -1,0 +1,234 @@
+"""A run of an export (docs/explanation/facts.md): `Exports` begins it, its engine writes the files.
+
+The database fixes the moment, the queries and the folders, and knows which run is the newest.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import timezone
+from typing import TYPE_CHECKING, Any
+
+from omd._core import engines
+from omd.control.codes import ProcessingIndicator
+from omd.control.errors import ModuleAborted, ModuleSkipped
+from omd.control.run import EngineBlock
+from omd.facts.calls import FactsCalls
+from omd.facts.errors import ExportEnded
+from omd.facts.rows import FactsExportsRow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime, timedelta
+    from types import EllipsisType
+
+    from pyspark.sql import SparkSession
+
+    from omd.control.calls import ControlCalls
+    from omd.control.room import Control
+
+__all__ = ["Export", "ExportRun", "Exports"]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What was exported.
+
+    Attributes:
+        delivery_id: the delivery.
+        manifest: the content of ``_manifest.json``.
+        rows: how many rows were written.
+    """
+
+    delivery_id: int
+    manifest: dict[str, Any]
+    rows: int
+
+    @classmethod
+    def of(cls, delivery_id: int, manifest: dict[str, Any]) -> Export:
+        """Return it, with the rows of all entities."""
+        return cls(delivery_id, manifest, sum(e["rows"] for e in manifest["entities"]))
+
+
+class Exports(FactsCalls):
+    """The methods of the room facts that hand facts out as files."""
+
+    control: Control
+
+    def export(
+        self,
+        agreement_code: str,
+        target: str,
+        *,
+        entities: Sequence[str] | None = None,
+        mode: str | None = None,
+        as_of: datetime | None = None,
+        options: Mapping[str, Any] | None = None,
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+    ) -> Export:
+        """Export facts as Parquet files, and return what was published.
+
+        Args:
+            agreement_code: the EXPORT agreement.
+            target: the folder, a path or a URI of any file system of Hadoop.
+            entities: the entities; by default all of the agreement.
+            mode: FULL, all rows (the default), or CHANGES, the net changes since the newest export
+                of the agreement.
+            as_of: the moment; by default the traveling now.
+            options: ``max_concurrent_entities``, ``partitions``, ``compression``.
+            spark: the session; by default that of the control, or the active one, or a new one.
+            lease: a lease other than that of the control; None for none.
+
+        Raises:
+            InvalidExport: an argument is refused, or nothing is persisted.
+            ModuleAborted: another export of the agreement runs.
+            LeaseLost: the run could not renew its lease.
+        """
+        if target.strip():
+            engine: Any = engines.engine("SPARK")
+            spark = spark or self.control.spark or engine.active() or engine.session()
+            target = engine.absolute(spark, target)
+        delivery_id = self.create_export(
+            agreement_code,
+            target,
+            entities=None if entities is None else list(entities),
+            mode=mode,
+            as_of=as_of,
+            options=None if options is None else dict(options),
+        )
+        return self.resume_export(delivery_id, spark=spark, lease=lease)
+
+    def resume_export(
+        self,
+        delivery_id: int,
+        *,
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+    ) -> Export:
+        """Run an export that was created, or whose run has failed, to its end.
+
+        The rows are those of the first run. What was published is not written again.
+
+        Args:
+            delivery_id: the export.
+            spark: the session; by default that of the control, or the active one, or a new one.
+            lease: a lease other than that of the control; None for none.
+
+        Raises:
+            ExportEnded: it was cancelled.
+            ModuleAborted: a run of it, or of another export of the agreement, is at work.
+            LeaseLost: the run could not renew its lease.
+        """
+        run = ExportRun(self, delivery_id, lease=lease, spark=spark)
+        try:
+            with run:
+                run.work()
+        except ExportEnded:
+            if run.attempt:
+                raise
+            (found,) = self.report(FactsExportsRow, delivery_id=delivery_id)
+            if found.manifest is None:
+                raise
+            return Export.of(delivery_id, found.manifest)
+        return Export.of(delivery_id, run.manifest)
+
+
+class ExportRun(EngineBlock):
+    """One attempt at an export, as a block.
+
+    Attributes:
+        delivery_id: the export.
+        attempt: its number; 0 before the begin.
+        module_instance_id: the Module Instance of the attempt.
+        plan: what it writes, as ``omd_facts.begin_export`` returns it.
+        options: the options of the export.
+        head: what the manifest says of the export.
+        folder: the folder of the export.
+        manifest: what was published.
+    """
+
+    _kind = "export"
+
+    def __init__(
+        self,
+        room: Exports,
+        delivery_id: int,
+        *,
+        lease: timedelta | EllipsisType | None,
+        spark: SparkSession | None,
+    ) -> None:
+        super().__init__(room.control, None, lease=lease, context=None, spark=spark)
+        self.room = room
+        self.delivery_id = delivery_id
+        self.attempt = 0
+        self.module_instance_id = 0
+        self.plan: list[dict[str, Any]] = []
+        self.options: dict[str, Any] = {}
+        self.head: dict[str, Any] = {}
+        self.folder = ""
+        self.manifest: dict[str, Any] = {}
+
+    def work(self) -> None:
+        """Write and publish the files on the engine."""
+        engine: Any = self._engine
+        self.manifest = engine.export(self)
+
+    def fence(self) -> None:
+        """Raise when this run must write nothing more."""
+        self.check()
+        self.control.fence(self.module_instance_id)
+
+    def __str__(self) -> str:
+        return str(self.delivery_id)
+
+    @property
+    def _instance_id(self) -> int:
+        return self.module_instance_id
+
+    def _begin(self) -> None:
+        if self.spark is None:
+            self.spark = engines.active_session()
+        granted = time.monotonic()
+        answer = self.room.begin_export(self.delivery_id, lease=self._lease)
+        self.module_instance_id = answer.module_instance_id
+        (export,) = self.room.report(FactsExportsRow, delivery_id=self.delivery_id)
+        if answer.attempt is None:
+            refusal = (
+                ModuleSkipped
+                if answer.processing_indicator == ProcessingIndicator.CANCEL
+                else ModuleAborted
+            )
+            raise refusal(f"export.{export.agreement_code}", self.module_instance_id, None)
+        self.attempt = answer.attempt
+        plan: Any = answer.plan  # a list; JSON is typed as an object
+        self.plan = list(plan)
+        self.options = dict(export.options)
+        self.folder = self.plan[0]["folder"].rpartition("/_attempt=")[0]
+        self.head = {
+            "delivery_id": self.delivery_id,
+            "agreement_code": export.agreement_code,
+            "interface_code": export.interface_code,
+            "mode": export.export_mode,
+            "as_of": export.as_of.astimezone(timezone.utc).isoformat(),
+            "module_instance_id": self.module_instance_id,
+            "attempt": self.attempt,
+        }
+        self._began = self._open = True
+        self._start_heartbeat(granted)
+
+    def _prepare(self) -> None:
+        if self.spark is not None:
+            self.attach(self.spark)
+
+    def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
+        calls.heartbeat(self.module_instance_id, lease)
+
+    def _succeed(self) -> None:
+        self.room.finish_export(self.delivery_id, self.module_instance_id, self.manifest)
+
+    def _fail(self, detail: str, name: str) -> None:
+        self.control.module_failure(
+            self.module_instance_id, event_detail=detail, event_return_code_details=name
+        )

@@ -1,0 +1,159 @@
+"""``omd facts run`` loads what is queued as soon as it is there.
+
+The database decides what is loaded next and who may load, so that several programs may work side
+by side. One only counts what it has started: a call for each interface, over a few connections.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+import psycopg
+
+from omd._core.errors import ConnectionFailed, one_line
+from omd._core.loop import Call, Links, Loop
+from omd.cli.common import is_chosen, open_control, short
+from omd.facts.calls import FactsCalls
+from omd.facts.rows import FactsStateRow, LoadAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from omd._core.link import Link
+    from omd._core.listener import Listener
+    from omd.facts.room import Facts
+
+__all__ = ["Loader", "told"]
+
+_PATIENCE = timedelta(minutes=1)  # so long a load waits for a database that restarts
+_LONGEST_PAUSE = 600.0  # seconds after which a load that fails again and again is tried again
+
+
+@dataclass
+class Loader:
+    """Loads until it is stopped.
+
+    Attributes:
+        dsn: the database; empty where libpq's own settings name it.
+        workers: how many interfaces may load at once.
+        poll: seconds between two looks at every interface; a notification comes before.
+        interfaces: patterns of the interfaces to load; without any, all are loaded.
+        grace: seconds that running loads have to end after SIGTERM.
+    """
+
+    dsn: str
+    workers: int = 1
+    poll: float = 10
+    interfaces: Sequence[str] = ()
+    grace: float = 20
+    _running: dict[str, Call[LoadAnswer]] = field(default_factory=dict)
+    _due: dict[str, None] = field(default_factory=dict)  # in the order in which they became due
+    _pauses: dict[str, tuple[float, float]] = field(default_factory=dict)  # until when; how long
+    _links: Links | None = None
+
+    def run(self) -> None:
+        """Run until a signal arrives.
+
+        Raises:
+            ConnectionFailed: the first connection can't be made.
+        """
+        loop = self._loop = Loop(_tell)
+        with loop.signals():
+            try:
+                loop.stay_connected(self._connect, self._serve, self._reap)
+            finally:
+                loop.let_end(self._running.values, self.grace, self._reap)
+                if self._links is not None:
+                    self._links.close()
+
+    @contextmanager
+    def _connect(self) -> Iterator[tuple[Facts, Listener]]:
+        with open_control(self.dsn) as control, control.facts.listen() as news:
+            if self._links is None:
+                self._links = Links(lambda: control.new_link(name="-load", patience=_PATIENCE))
+                _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
+            yield control.facts, news
+
+    def _serve(self, session: tuple[Facts, Listener]) -> None:
+        facts, news = session
+        next_poll, deployed = 0.0, set[str]()
+        while not self._loop.stop:
+            self._reap()
+            if time.monotonic() >= next_poll:
+                next_poll = time.monotonic() + self.poll
+                try:
+                    deployed = {row.interface_code for row in facts.report(FactsStateRow)}
+                except ConnectionFailed:
+                    raise
+                except psycopg.Error as error:
+                    if not self._pauses and not deployed:
+                        raise
+                    _tell(f"the interfaces can't be read, trying again: {one_line(error)}")
+                # A run that is to be undone is not in the queue, so every interface is due.
+                self._due |= dict.fromkeys(sorted(deployed))
+            self._start_due(deployed)
+            if self._loop.wait(next_poll - time.monotonic(), news):
+                self._due |= dict.fromkeys(_queued(news.heard()))
+
+    def _start_due(self, deployed: set[str]) -> None:
+        assert self._links is not None  # noqa: S101 - there has been a connection
+        for code in list(self._due):
+            if len(self._running) >= self.workers:
+                return
+            if code in self._running:
+                continue  # it is loaded again when this item is done
+            del self._due[code]
+            until, _ = self._pauses.get(code, (0.0, 0.0))
+            if code in deployed and is_chosen(code, self.interfaces) and time.monotonic() >= until:
+                self._running[code] = Call(code, self._loop, self._links, _load(code))
+
+    def _reap(self) -> None:
+        """Remove the loads that have ended; what was loaded may have another item behind it."""
+        for code in [code for code, call in self._running.items() if call.has_ended]:
+            call = self._running.pop(code)
+            answer = call.answer
+            if answer is None:
+                _tell(f"{code}: {one_line(call.error) if call.error else 'it was not begun'}")
+            elif answer.outcome not in ("NOTHING", "RUNNING"):
+                _tell(told(code, answer))
+            if answer is not None and answer.outcome == "PERSISTED":
+                self._due[code] = None
+            if answer is None or answer.outcome == "FAILED":
+                _, pause = self._pauses.get(code, (0.0, self.poll / 2))
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                self._pauses[code] = (time.monotonic() + pause, pause)
+            else:
+                self._pauses.pop(code, None)
+
+
+def _load(code: str) -> Callable[[Link], LoadAnswer]:
+    def load(link: Link) -> LoadAnswer:
+        return FactsCalls(link).load(code)
+
+    return load
+
+
+def _queued(payloads: set[str]) -> list[str]:
+    """Return the interfaces of the deliveries that were queued."""
+    events = [json.loads(payload) for payload in payloads]
+    return sorted({event["interface"] for event in events if event["event"] == "queued"})
+
+
+def told(code: str, answer: LoadAnswer) -> str:
+    """Return the outcome of a load in one line."""
+    line = f"{code}: {answer.outcome}"
+    if answer.delivery_id is not None:
+        line += f", delivery {answer.delivery_id}"
+    if answer.module_instance_id is not None:
+        line += f", Module Instance {answer.module_instance_id}"
+    return f"{line}: {answer.detail}" if answer.detail else line
+
+
+def _tell(line: str) -> None:
+    click.echo(short(line), err=True)

@@ -1,0 +1,820 @@
+"""The stream over groups: sorted records become calls, rejects, and what their codes depend on.
+
+It is Python over Arrow batches and needs no Spark. The records of a partition come in the order of
+sort key, link and arrival, so a group, the records of one wave and key or of one batch, is met as a
+whole. Whatever depends on the group alone is told here. Which code a reject gets depends on other
+groups, maybe of other partitions: so a reject carries which bound decides, and each partition tells
+its own bounds, of which the greatest one counts (docs/explanation/decision.md, C6 and C10).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from omd.decision.rules import NoJson
+from omd.spark.decision.waiting import Segment, Waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    Answers = Callable[[Sequence[str]], Sequence[tuple[str, str | None]]]
+
+__all__ = [
+    "BOUND",
+    "CALL",
+    "ERROR",
+    "GREATEST",
+    "KEY_MISMATCH",
+    "LEFTOVER",
+    "REACHED",
+    "RECORDS",
+    "REJECT",
+    "RESULTS",
+    "WAVE",
+    "Buffers",
+    "LinkShape",
+    "Shape",
+    "decided",
+]
+
+CALL, REJECT, WAVE, BOUND, ERROR = "C", "R", "W", "B", "E"
+GREATEST, REACHED = "A", "V"
+LEFTOVER, KEY_MISMATCH = "LEFTOVER", "KEY_MISMATCH"
+
+RECORDS = pa.schema(
+    [
+        ("wave_key", pa.string()),
+        ("sort_key", pa.string()),
+        ("link", pa.int32()),
+        ("arrival", pa.int64()),
+        ("record", pa.string()),
+    ]
+)
+"""What comes in: in BATCH the sort key is that of the wave and 16 hex digits of the batch."""
+
+_TEXTS = ("wave", "wave_key", "sort_key", "key", "link", "code", "cause_link", "bound", "bound_key")
+_DOCUMENTS = ("inputs", "params", "result", "trace")
+_COUNTS = ("rows", "attempts", "cycles", "invocations", "rejects")
+RESULTS = pa.schema(
+    [
+        ("kind", pa.string()),
+        *((name, pa.string()) for name in (*_TEXTS, *_DOCUMENTS)),
+        ("cycle_no", pa.int64()),
+        ("invocation_no", pa.int64()),
+        ("arrival", pa.int64()),
+        ("bound_link", pa.int32()),
+        *((name, pa.int64()) for name in _COUNTS),
+    ]
+)
+"""What goes out, by kind.
+
+CALL: a call and its answer. REJECT: a record in params; without a code it is a KEY_MISMATCH if its
+bound_key is less than the `bound` (GREATEST or REACHED) of bound_link in the wave. BOUND: such a
+bound of this partition, in sort_key. WAVE: the counts of a wave in this partition. ERROR: the
+SQLSTATE in code, its DETAIL in params; nothing follows.
+"""
+
+_COLUMNS = {
+    CALL: (*("wave", "key", "cycle_no", "invocation_no", "inputs", "params", "result", "trace"),),
+    REJECT: (
+        *("wave", "wave_key", "key", "link", "arrival", "params", "cycle_no", "cause_link"),
+        *("code", "sort_key", "bound", "bound_link", "bound_key"),
+    ),
+    WAVE: ("wave", "wave_key", *_COUNTS),
+    BOUND: ("wave_key", "bound_link", "bound", "sort_key"),
+    ERROR: ("sort_key", "code", "params"),
+}
+
+_scan: Any = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_quote = json.encoder.encode_basestring
+
+_CALLS = 1000
+_CALL_BYTES = 8 * 1024 * 1024
+_ROWS = 5000
+_WAITING_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class LinkShape:
+    """How a link is read."""
+
+    number: int
+    name: str
+    parameter: str
+    is_array: bool
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """What the buffer links give to each call of a wave.
+
+    Attributes:
+        links: they, in order.
+        texts: by the number of a link and the sort key of a wave (None: every wave), the text of
+            the parameter.
+        errors: likewise, what is wrong with the records: SQLSTATE and DETAIL.
+    """
+
+    links: tuple[LinkShape, ...] = ()
+    texts: Mapping[tuple[int, str | None], str] = field(default_factory=dict)
+    errors: Mapping[tuple[int, str | None], tuple[str, dict[str, Any]]] = field(
+        default_factory=dict
+    )
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A stage as the operator needs it.
+
+    Attributes:
+        stage: the stage.
+        ruleset: the ruleset.
+        is_key: whether its mode is KEY.
+        size: the batch size that is used.
+        most: how many records an array may have.
+        wave: the column of the wave.
+        keys: the columns of the keys.
+        links: the links that are no buffer links, in order.
+        keeps_inputs: whether calls tell their arrivals.
+        params: of which parameters calls tell the records; None: of all.
+        buffers: what the buffer links give.
+    """
+
+    stage: str
+    ruleset: str
+    is_key: bool
+    size: int
+    most: int
+    wave: str | None
+    keys: tuple[str, ...]
+    links: tuple[LinkShape, ...]
+    keeps_inputs: bool = True
+    params: frozenset[str] | None = None
+    buffers: Buffers = field(default_factory=Buffers)
+
+
+class _Failed(Exception):  # noqa: N818 - it never leaves this module
+    def __init__(self, sqlstate: str, **detail: Any) -> None:
+        super().__init__(sqlstate)
+        self.sqlstate = sqlstate
+        self.detail = detail
+
+
+def decided(
+    shape: Shape, answers: Answers, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Return what becomes of the records of a partition, as batches of `RESULTS`.
+
+    Args:
+        shape: the stage.
+        answers: calls the ruleset: documents of JSON, to an answer and a trace each.
+        batches: the records, as `RECORDS` says, sorted by sort key, link and arrival.
+    """
+    return _Operator(shape, answers, batches).run()
+
+
+class _Stream:
+    """The segments of sorted records; `head` is the next one."""
+
+    def __init__(self, shape: Shape, batches: Iterable[pa.RecordBatch]) -> None:
+        self._places = {link.number: place for place, link in enumerate(shape.links)}
+        self._shape = shape
+        self._segments = self._all(batches)
+        self.head: Segment | None = None
+        self.advance()
+
+    def advance(self) -> Segment | None:
+        """Return the segment behind the head, which is the head now."""
+        self.head = next(self._segments, None)
+        return self.head
+
+    def _all(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Segment]:
+        last: tuple[str, int, int] | None = None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            keys, links, arrivals = batch.column(1), batch.column(2), batch.column(3)
+            texts, numbers = batch.column(4).to_pylist(), arrivals.to_pylist()
+            if len(keys) > 1:
+                same = pc.and_(pc.equal(keys[1:], keys[:-1]), pc.equal(links[1:], links[:-1]))
+                cuts = pc.indices_nonzero(pc.invert(same)).to_pylist()
+            else:
+                cuts = []
+            starts = [0, *(cut + 1 for cut in cuts)]
+            at = pa.array(starts, pa.int32())
+            heads = zip(
+                batch.column(0).take(at).to_pylist(),
+                keys.take(at).to_pylist(),
+                links.take(at).to_pylist(),
+                starts,
+                [*starts[1:], len(keys)],
+                strict=True,
+            )
+            unfit = arrivals.null_count or (
+                len(keys) > 1
+                and pc.any(pc.and_(same, pc.equal(arrivals[1:], arrivals[:-1]))).as_py()
+            )
+            for wave_key, sort_key, link, start, end in heads:
+                segment = Segment(
+                    wave_key, sort_key, self._places[link], numbers[start:end], texts[start:end]
+                )
+                first = (sort_key, link, numbers[start])
+                if unfit or first == last:
+                    self._require_arrivals(segment, last if first == last else None)
+                last = (sort_key, link, numbers[end - 1])
+                yield segment
+
+    def _require_arrivals(self, segment: Segment, last: tuple[str, int, int] | None) -> None:
+        link = self._shape.links[segment.place]
+        arrivals: list[int | None] = [*segment.arrivals]
+        twice = None if last is None else last[2]
+        for place, arrival in enumerate(arrivals):
+            if arrival is None:
+                self._refuse(
+                    link, segment.records[place], "OM289", problem="a record has no arrival"
+                )
+            if place and arrival == arrivals[place - 1]:
+                twice = arrival
+        if twice is not None:
+            self._refuse(link, segment.records[0], "OM290", arrival=twice)
+
+    def _refuse(self, link: LinkShape, record: str, sqlstate: str, **detail: Any) -> None:
+        wave, key = _wave_of(self._shape, record), _key_of(self._shape, record)
+        raise _Failed(sqlstate, link=link.name, wave=wave, key=key, **detail)
+
+
+class _Operator:
+    def __init__(self, shape: Shape, answers: Answers, batches: Iterable[pa.RecordBatch]) -> None:
+        self._shape = shape
+        self._answers = answers
+        self._batches = iter(batches)
+        links = shape.links
+        self._names = [link.name for link in links]
+        # The links that are no arrays, the primary one left out.
+        self._singles = [p for p, link in enumerate(links) if p and not link.is_array]
+        self._prefixes = [
+            (", " if place else "{") + json.dumps(link.parameter) + ": "
+            for place, link in enumerate(links)
+        ]
+        self._kept = [
+            place
+            for place, link in enumerate(links)
+            if shape.params is None or link.parameter in shape.params
+        ]
+        # A group of arrays makes one call, and no reject, where it has a primary record.
+        self._is_plain = (
+            not self._singles and links[0].is_array and not (shape.is_key and shape.size == 1)
+        )
+        self._key_prefixes = [
+            (", " if place else "{") + json.dumps(name) + ": "
+            for place, name in enumerate(shape.keys)
+        ]
+        self._limit = _WAITING_BYTES // (2 * len(links))
+        self._stream: _Stream
+        self._sort_key = ""
+        # The wave.
+        self._wave: str | None = None
+        self._wave_key: str | None = None
+        self._buffered = ""
+        self._kept_buffered = ""
+        self._greatest: list[str | None] = []
+        self._reached: list[str | None] = []
+        self._counts = dict.fromkeys(_COUNTS, 0)
+        # Calls to make, and what they go out as.
+        self._texts: list[str] = []
+        self._text_bytes = 0
+        self._calls: list[tuple[Any, ...]] = []
+        self._out: dict[str, list[tuple[Any, ...]]] = {kind: [] for kind in _COLUMNS}
+        self._out_count = 0
+        self._out_bytes = 0
+
+    def run(self) -> Iterator[pa.RecordBatch]:
+        shape = self._shape
+        try:
+            self._stream = _Stream(shape, self._batches)
+            while (head := self._stream.head) is not None:
+                self._open_wave(head)
+                if shape.is_key and shape.size > 1:
+                    yield from self._across_keys()
+                else:
+                    yield from self._groups()
+                yield from self._close_wave()
+            yield from self._answer()
+        except _Failed as failure:
+            detail = json.dumps({"stage_code": shape.stage, **failure.detail})
+            yield _rows(ERROR, [(self._sort_key, failure.sqlstate, detail)])
+            # Spark takes a worker that stops early for a broken one.
+            for _ in self._batches:
+                pass
+
+    # Waves
+
+    def _open_wave(self, head: Segment) -> None:
+        shape, buffers = self._shape, self._shape.buffers
+        self._wave_key = head.wave_key
+        self._wave = _wave_of(shape, head.records[0])
+        self._greatest = [None] * len(shape.links)
+        self._reached = [None] * len(shape.links)
+        self._counts = dict.fromkeys(_COUNTS, 0)
+        self._buffered = self._kept_buffered = ""
+        for link in buffers.links:
+            places = ((link.number, head.wave_key), (link.number, None))
+            for place in places:
+                if place in buffers.errors:
+                    sqlstate, detail = buffers.errors[place]
+                    raise _Failed(sqlstate, link=link.name, wave=self._wave, key=None, **detail)
+            text = next((buffers.texts[p] for p in places if p in buffers.texts), None)
+            if text is None:
+                if not link.is_array:
+                    raise _Failed("OM285", link=link.name, wave=self._wave)
+                text = "[]"
+            told = f", {json.dumps(link.parameter)}: {text}"
+            self._buffered += told
+            if shape.params is None or link.parameter in shape.params:
+                self._kept_buffered += told
+
+    def _close_wave(self) -> Iterator[pa.RecordBatch]:
+        counts = tuple(self._counts.values())
+        yield from self._put(WAVE, (self._wave, self._wave_key, *counts))
+        if not self._shape.is_key:
+            return
+        for bound, keys in ((GREATEST, self._greatest), (REACHED, self._reached)):
+            for link, key in zip(self._shape.links, keys, strict=True):
+                if key is not None:
+                    yield from self._put(BOUND, (self._wave_key, link.number, bound, key))
+
+    # Groups: batches, and keys with a batch size of 0 or 1
+
+    def _groups(self) -> Iterator[pa.RecordBatch]:
+        stream, wave_key, limit = self._stream, self._wave_key, self._limit
+        decide = self._key if self._shape.is_key else self._batch
+        width = len(self._names)
+        while (head := stream.head) is not None and head.wave_key == wave_key:
+            self._sort_key = sort_key = head.sort_key
+            group: list[Segment] = []
+            while head is not None and head.sort_key == sort_key and len(group) <= width:
+                group.append(head)
+                head = stream.advance()
+            is_whole = head is None or head.sort_key != sort_key
+            if is_whole and self._is_plain and self._take_plain(group):
+                if self._is_full():
+                    yield from self._answer()
+                continue
+            held = [Waiting(limit) for _ in self._names]
+            for segment in group:
+                held[segment.place].put(segment)
+            while head is not None and head.sort_key == sort_key:
+                held[head.place].put(head)
+                head = stream.advance()
+            counts = [waiting.count for waiting in held]
+            self._counts["rows"] += sum(counts)
+            yield from decide(held, counts)
+
+    def _take_plain(self, group: list[Segment]) -> bool:
+        """Add the call of a group in which each link is an array and one segment at most.
+
+        Most groups are such ones. It says nothing that `_key` and `_batch` do not say.
+        """
+        shape, sort_key = self._shape, self._sort_key
+        if group[0].place != 0:
+            return False
+        found: list[Segment | None] = [None] * len(shape.links)
+        for segment in group:
+            if found[segment.place] is not None or len(segment.records) > shape.most:
+                return False
+            found[segment.place] = segment
+        counts = self._counts
+        values, inputs = [], []
+        for place, taken in enumerate(found):
+            if taken is None:
+                values.append("[]")
+                inputs.append("[]")
+                continue
+            counts["rows"] += len(taken.records)
+            self._greatest[place] = sort_key
+            values.append(f"[{', '.join(taken.records)}]")
+            if shape.keeps_inputs:
+                inputs.append(str(taken.arrivals))
+        cycle_no = 1
+        if shape.is_key:
+            self._reached = [sort_key] * len(found)
+        else:
+            cycle_no = self._batch_no() + 1
+        counts["attempts"] += 1
+        counts["cycles"] += 1
+        self._add(self._key_text(group[0].records[0]), cycle_no, 1, values, inputs)
+        return True
+
+    def _batch_no(self) -> int:
+        assert self._wave_key is not None  # noqa: S101 - it is open
+        return int(self._sort_key[len(self._wave_key) :], 16)
+
+    def _batch(self, held: list[Waiting], counts: list[int]) -> Iterator[pa.RecordBatch]:
+        if not counts[0]:
+            for place, waiting in enumerate(held):
+                yield from self._reject_all(place, waiting, code=LEFTOVER)
+            return
+        cycle_no = self._batch_no() + 1
+        self._counts["attempts"] += 1
+        missing = next((place for place in self._singles if not counts[place]), None)
+        if missing is None:
+            yield from self._cycle(held, cycle_no, is_whole=True)
+            return
+        for place, waiting in enumerate(held):
+            yield from self._reject_all(
+                place, waiting, code=LEFTOVER, cycle_no=cycle_no, cause=missing
+            )
+
+    def _key(self, held: list[Waiting], counts: list[int]) -> Iterator[pa.RecordBatch]:
+        sort_key, singles, is_single = self._sort_key, self._singles, self._shape.size == 1
+        missing = None
+        for place, count in enumerate(counts):
+            if count:
+                self._greatest[place] = sort_key
+            if counts[0] and missing is None:
+                self._reached[place] = sort_key
+                if not count and place in singles:
+                    missing = place
+        if not counts[0]:
+            for place, waiting in enumerate(held):
+                yield from self._reject_all(place, waiting)
+            return
+        self._counts["attempts"] += counts[0] if is_single else 1
+        if missing is None:
+            yield from self._cycle(held, 1, is_whole=not is_single)
+            # Each further primary record finds the other links empty.
+            number = 1
+            while held[0].count:
+                number += 1
+                if singles:
+                    _, arrival, record = held[0].pop()
+                    yield from self._reject(0, arrival, record, cycle_no=number, cause=singles[0])
+                else:
+                    yield from self._cycle(held, number, is_whole=False)
+            return
+        for place, waiting in enumerate(held):
+            # Which attempt has taken the record, and where it failed. Without a primary record of
+            # its own a record stays, and so does one of a link that the attempt has not reached.
+            by_one = place in singles or (not place and is_single)
+            for number, (_, arrival, record) in enumerate(waiting.drain(), start=1):
+                cycle_no, cause = 1, missing
+                if by_one:
+                    cycle_no = number
+                    cause = next(single for single in singles if counts[single] < number)
+                if cause > place and cycle_no <= (counts[0] if is_single else 1):
+                    yield from self._reject(place, arrival, record, cycle_no=cycle_no, cause=cause)
+                else:
+                    yield from self._reject(place, arrival, record)
+
+    def _cycle(
+        self, held: list[Waiting], cycle_no: int, *, is_whole: bool
+    ) -> Iterator[pa.RecordBatch]:
+        """Call the rules with all records of a group, or with its next primary record."""
+        values: list[str] = []
+        inputs: list[str] = []
+        key: str | None = None
+        for place, link in enumerate(self._shape.links):
+            waiting = held[place]
+            if place in self._singles:
+                _, arrival, record = waiting.pop()
+                values.append(record)
+                inputs.append(str(arrival))
+                continue
+            if place == 0 and not (is_whole and link.is_array):
+                _, arrival, record = waiting.pop()
+                arrivals, records = [arrival], [record]
+            else:
+                if waiting.count > self._shape.most:
+                    raise self._too_large(link, waiting)
+                arrivals, records = waiting.pop_all()
+            if place == 0:
+                key = self._key_text(records[0])
+            if link.is_array:
+                values.append(f"[{', '.join(records)}]")
+                inputs.append(str(arrivals))
+            else:
+                values.append(records[0])
+                inputs.append(str(arrivals[0]))
+        self._counts["cycles"] += 1
+        number = 1
+        while True:
+            self._add(key, cycle_no, number, values, inputs)
+            if self._is_full():
+                yield from self._answer()
+            took = False
+            for place in self._singles:
+                if held[place].count:
+                    _, arrival, record = held[place].pop()
+                    values[place], inputs[place] = record, str(arrival)
+                    took = True
+            if not took:
+                return
+            number += 1
+
+    def _too_large(self, link: LinkShape, waiting: Waiting) -> _Failed:
+        head = waiting.head()
+        assert head is not None  # noqa: S101 - it has too many
+        return _Failed(
+            "OM291",
+            link=link.name,
+            wave=self._wave,
+            key=_key_of(self._shape, head.records[0]),
+            rows=waiting.count,
+            max_array_rows=self._shape.most,
+        )
+
+    # Batches that cross keys
+
+    def _across_keys(self) -> Iterator[pa.RecordBatch]:
+        """Take a wave as C5 tells it; what an attempt leaves decides about the next one."""
+        shape, stream, wave_key = self._shape, self._stream, self._wave_key
+        heads = [Waiting(self._limit) for _ in shape.links]
+        cycle_no = 0
+        while True:
+            batch: list[tuple[str, int, str]] = []
+            while len(batch) < shape.size and (heads[0].count or self._read(heads)):
+                if heads[0].count:
+                    batch.append(heads[0].pop())
+                    if len(batch) > shape.most:
+                        raise self._batch_too_large(0, batch)
+            if not batch:
+                break
+            high = batch[-1][0]
+            while (head := stream.head) is not None and head.wave_key == wave_key:
+                if head.sort_key > high:
+                    break
+                self._read(heads)
+            cycle_no += 1
+            self._counts["attempts"] += 1
+            yield from self._attempt(heads, batch, cycle_no)
+        for place, waiting in enumerate(heads):
+            yield from self._reject_all(place, waiting, code=LEFTOVER)
+
+    def _read(self, heads: list[Waiting]) -> bool:
+        """Read the next segment of the wave; return whether there was one."""
+        head = self._stream.head
+        if head is None or head.wave_key != self._wave_key:
+            return False
+        self._sort_key = head.sort_key
+        self._greatest[head.place] = head.sort_key
+        self._counts["rows"] += len(head.records)
+        heads[head.place].put(head)
+        self._stream.advance()
+        return True
+
+    def _attempt(
+        self, heads: list[Waiting], batch: list[tuple[str, int, str]], cycle_no: int
+    ) -> Iterator[pa.RecordBatch]:
+        shape = self._shape
+        keys, high = {sort_key for sort_key, _, _ in batch}, batch[-1][0]
+        taken: list[list[tuple[str, int, str]]] = [batch]
+        for place in range(1, len(shape.links)):
+            found: list[tuple[str, int, str]] = []
+            while not (found and place in self._singles):
+                yield from self._pass_over(place, heads[place], keys, high)
+                head = heads[place].head()
+                if head is None or head.sort_key not in keys:
+                    break
+                found.append(heads[place].pop())
+                if len(found) > shape.most:
+                    raise self._batch_too_large(place, found)
+            taken.append(found)
+            if not found and place in self._singles:
+                for before, records in enumerate(taken):
+                    for sort_key, arrival, record in records:
+                        yield from self._reject(
+                            before,
+                            arrival,
+                            record,
+                            cycle_no=cycle_no,
+                            cause=place,
+                            sort_key=sort_key,
+                            bound_key=high,
+                        )
+                return
+        values, inputs = [], []
+        for link, records in zip(shape.links, taken, strict=True):
+            if link.is_array:
+                values.append(f"[{', '.join(record for _, _, record in records)}]")
+                inputs.append(str([arrival for _, arrival, _ in records]))
+            else:
+                values.append(records[0][2])
+                inputs.append(str(records[0][1]))
+        key = self._key_text(batch[0][2])
+        self._counts["cycles"] += 1
+        number = 1
+        while True:
+            self._add(key, cycle_no, number, values, inputs)
+            if self._is_full():
+                yield from self._answer()
+            took = False
+            for place in self._singles:
+                yield from self._pass_over(place, heads[place], keys, high)
+                head = heads[place].head()
+                if head is not None and head.sort_key in keys:
+                    _, arrival, record = heads[place].pop()
+                    values[place], inputs[place] = record, str(arrival)
+                    took = True
+            if not took:
+                return
+            number += 1
+
+    def _pass_over(
+        self, place: int, waiting: Waiting, keys: set[str], high: str
+    ) -> Iterator[pa.RecordBatch]:
+        """Reject records before the greatest key of the batch that match none of its keys."""
+        while (head := waiting.head()) is not None:
+            if head.sort_key in keys or head.sort_key > high:
+                return
+            sort_key, arrival, record = waiting.pop()
+            yield from self._reject(place, arrival, record, code=KEY_MISMATCH, sort_key=sort_key)
+
+    def _batch_too_large(self, place: int, records: list[tuple[str, int, str]]) -> _Failed:
+        return _Failed(
+            "OM291",
+            link=self._names[place],
+            wave=self._wave,
+            key=_key_of(self._shape, records[-1][2]),
+            rows=len(records),
+            max_array_rows=self._shape.most,
+        )
+
+    # What goes out
+
+    def _key_text(self, record: str) -> str | None:
+        if not self._shape.is_key:
+            return None
+        values = _decode(record)
+        return (
+            "".join(
+                prefix + _scalar(values.get(name))
+                for prefix, name in zip(self._key_prefixes, self._shape.keys, strict=True)
+            )
+            + "}"
+        )
+
+    def _add(
+        self, key: str | None, cycle_no: int, number: int, values: list[str], inputs: list[str]
+    ) -> None:
+        """Add a call to those that are made next."""
+        prefixes = self._prefixes
+        text = "".join(map(str.__add__, prefixes, values)) + self._buffered + "}"
+        params = told = None
+        if self._shape.params is None:
+            params = text
+        elif self._kept or self._kept_buffered:
+            params = ", ".join(prefixes[place][1:] + values[place] for place in self._kept)
+            params = "{" + (params + self._kept_buffered).removeprefix(", ") + "}"
+        if self._shape.keeps_inputs:
+            told = "".join(map(str.__add__, prefixes, inputs)) + "}"
+        self._calls.append((self._wave, key, cycle_no, number, told, params))
+        self._texts.append(text)
+        self._text_bytes += len(text)
+        self._counts["invocations"] += 1
+
+    def _is_full(self) -> bool:
+        return len(self._texts) >= _CALLS or self._text_bytes >= _CALL_BYTES
+
+    def _answer(self) -> Iterator[pa.RecordBatch]:
+        self._make_calls()
+        yield from self._flush()
+
+    def _reject_all(self, place: int, waiting: Waiting, **why: Any) -> Iterator[pa.RecordBatch]:
+        for sort_key, arrival, record in waiting.drain():
+            yield from self._reject(place, arrival, record, sort_key=sort_key, **why)
+
+    def _reject(
+        self,
+        place: int,
+        arrival: int,
+        record: str,
+        *,
+        code: str | None = None,
+        cycle_no: int | None = None,
+        cause: int | None = None,
+        sort_key: str | None = None,
+        bound_key: str | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Reject a record; without a code the bounds of its link, or of the cause, decide."""
+        shape = self._shape
+        sort_key = (sort_key or self._sort_key) if shape.is_key else self._wave_key
+        self._counts["rejects"] += 1
+        row = (
+            self._wave,
+            self._wave_key,
+            self._key_text(record),
+            self._names[place],
+            arrival,
+            record,
+            cycle_no,
+            None if cause is None else self._names[cause],
+            code,
+            sort_key,
+            None if code else GREATEST if cycle_no else REACHED,
+            None if code else shape.links[place if cause is None else cause].number,
+            None if code else bound_key or sort_key,
+        )
+        yield from self._put(REJECT, row, len(record))
+
+    def _put(self, kind: str, row: tuple[Any, ...], size: int = 0) -> Iterator[pa.RecordBatch]:
+        self._out[kind].append(row)
+        self._out_count += 1
+        self._out_bytes += size
+        if self._out_count >= _ROWS or self._out_bytes >= _CALL_BYTES:
+            yield from self._flush()
+
+    def _flush(self) -> Iterator[pa.RecordBatch]:
+        self._out_count = self._out_bytes = 0
+        for kind, rows in self._out.items():
+            if rows:
+                self._out[kind] = []
+                yield _rows(kind, rows)
+
+    def _make_calls(self) -> None:
+        if self._calls:
+            told = self._called()
+            self._out[CALL] += [
+                (*call, *answer) for call, answer in zip(self._calls, told, strict=True)
+            ]
+            self._calls, self._texts, self._text_bytes = [], [], 0
+
+    def _called(self) -> Sequence[tuple[str, str | None]]:
+        """Make the calls together; if that fails, one by one, to name the first that fails."""
+        try:
+            return self._answers(self._texts)
+        except Exception as error:  # noqa: BLE001 - the rules may raise anything
+            together = error
+        for call, text in zip(self._calls, self._texts, strict=True):
+            try:
+                self._answers([text])
+            except Exception as error:  # noqa: BLE001
+                raise self._call_failed(call, error) from None
+        raise self._call_failed(self._calls[0], together)
+
+    def _call_failed(self, call: tuple[Any, ...], error: Exception) -> _Failed:
+        wave, key, cycle_no, number, _, _ = call
+        detail = {
+            "ruleset_code": self._shape.ruleset,
+            "wave": wave,
+            "key": None if key is None else json.loads(key),
+            "cycle_no": cycle_no,
+            "invocation_no": number,
+        }
+        if isinstance(error, NoJson):
+            return _Failed("OM284", **detail, problem=str(error))
+        return _Failed("OM283", **detail, error=_told(error))
+
+
+def _told(error: Exception) -> str:
+    sqlstate = getattr(error, "sqlstate", None)
+    if sqlstate is not None:
+        message = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
+        return f"{message} ({sqlstate})"
+    return f"{type(error).__name__}: {error}"
+
+
+def _decode(record: str) -> Any:
+    """Return a document that begins with its value; faster than `json.loads`."""
+    return _scan(record, 0)[0]
+
+
+def _scalar(value: Any) -> str:
+    """Return a value of a key column as JSON."""
+    if type(value) is int:
+        return str(value)
+    if type(value) is str:
+        return _quote(value)
+    return json.dumps(value)
+
+
+def _wave_of(shape: Shape, record: str) -> str | None:
+    if shape.wave is None:
+        return None
+    value = _decode(record).get(shape.wave)
+    return None if value is None else str(value)
+
+
+def _key_of(shape: Shape, record: str) -> dict[str, Any] | None:
+    if not shape.is_key:
+        return None
+    values = _decode(record)
+    return {name: values.get(name) for name in shape.keys}
+
+
+def _rows(kind: str, rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
+    columns = dict(zip(_COLUMNS[kind], zip(*rows, strict=True), strict=True))
+    columns["kind"] = (kind,) * len(rows)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array(columns[field.name], field.type)
+            if field.name in columns
+            else pa.nulls(len(rows), field.type)
+            for field in RESULTS
+        ],
+        schema=RESULTS,
+    )

@@ -1,0 +1,1 @@
+"""Facts on Spark: exports (docs/explanation/facts.md)."""

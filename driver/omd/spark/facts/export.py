@@ -1,0 +1,126 @@
+"""The files of an export: written into a folder of the attempt, moved, and published at once.
+
+Whoever reads takes what the manifest names. It appears by one rename, when everything else is
+there, and is never changed. Each attempt writes into a folder of its own; what is not published may
+be removed by the next one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+
+from omd.errors import StateError
+from omd.spark.hadoop import Folder
+from omd.spark.sessions import active, register, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from omd.facts.export import ExportRun
+
+__all__ = ["MANIFEST", "export"]
+
+MANIFEST = "_manifest.json"
+
+
+def export(run: ExportRun) -> dict[str, Any]:
+    """Write and publish what a run exports; return the manifest.
+
+    Args:
+        run: the open run.
+    """
+    if run.spark is None:
+        run.spark = session()
+    run.attach(run.spark)
+    spark = register(run.spark, run.dsn)
+    with active(spark):
+        folder = Folder(spark, run.folder)
+        if not folder.exists(MANIFEST):
+            _publish(run, folder, _moved(run, folder, _written(run, spark)))
+        for name in folder.names():
+            if name.startswith("_attempt="):
+                folder.remove(name)
+        manifest: dict[str, Any] = json.loads(folder.read(MANIFEST))
+        return manifest
+
+
+def _written(run: ExportRun, spark: SparkSession) -> list[dict[str, Any]]:
+    """Write the entities, a few at the same time; return what the manifest says of each."""
+    at_once = int(run.options["max_concurrent_entities"])
+
+    def attached(part: dict[str, Any]) -> dict[str, Any]:
+        run.attach(spark)
+        with active(spark):
+            return _write(run, spark, part)
+
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix=f"omd-export-{run.delivery_id}")
+    tasks = [pool.submit(attached, part) for part in run.plan]
+    try:
+        for done in as_completed(tasks):
+            done.result()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        run.cancel()  # otherwise the others would work to their end
+        raise
+    finally:
+        pool.shutdown()
+    return [task.result() for task in tasks]
+
+
+def _write(run: ExportRun, spark: SparkSession, part: dict[str, Any]) -> dict[str, Any]:
+    frames = [run.read(spark, query=query) for query in part["parts"]]
+    rows = reduce(DataFrame.unionAll, frames)
+    folder = str(Folder(spark, part["folder"]))
+    rows.write.mode("overwrite").options(
+        **{
+            "compression": run.options["compression"],
+            "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+        }
+    ).parquet(folder)
+    schema = [{"name": f.name, "type": f.dataType.simpleString()} for f in rows.schema]
+    told = json.dumps(schema, sort_keys=True).encode()
+    return {
+        "entity_code": part["entity_code"],
+        # What is there counts, not what tasks have told, some of which are tried twice.
+        "rows": spark.read.schema(rows.schema).parquet(folder).count(),
+        "since": part["since"],
+        "schema": schema,
+        "schema_hash": hashlib.sha256(told).hexdigest(),
+    }
+
+
+def _moved(run: ExportRun, folder: Folder, entities: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Move the files of all entities out of the folder of the attempt."""
+    attempt = f"_attempt={run.attempt}"
+    for entity in entities:
+        name = entity["entity_code"]
+        files = folder.files(f"{attempt}/{name}")
+        # A run that is not the newest any more must not touch what another one may have published.
+        run.fence()
+        folder.remove(name)
+        folder.move(f"{attempt}/{name}", name)
+        entity["files"] = [
+            {"path": path.removeprefix(f"{attempt}/"), "bytes": size}
+            for path, size in files.items()
+        ]
+        if folder.files(name) != {file["path"]: file["bytes"] for file in entity["files"]}:
+            raise StateError(
+                f"the files of {name} in {folder} are not those that were written",
+                hint="Another program works in this folder. Resume the export when it has ended.",
+            )
+    return entities
+
+
+def _publish(run: ExportRun, folder: Folder, entities: list[dict[str, Any]]) -> None:
+    manifest = {**run.head, "entities": entities}
+    there = f"_attempt={run.attempt}/{MANIFEST}"
+    folder.write(there, json.dumps(manifest, indent=2) + "\n")
+    run.fence()
+    if not folder.move(there, MANIFEST):
+        raise StateError(f"the manifest of {folder} could not be published")

@@ -1,0 +1,99 @@
+"""Hadoop's file systems, through the JVM of a session."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omd.errors import CallerError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["Folder", "absolute"]
+
+
+def absolute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
+    """Return a path as Hadoop takes it; a local one may be relative to this process."""
+    text = os.fspath(path)
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", text):
+        return text
+    conf = spark._jsc.hadoopConfiguration()
+    is_local = str(conf.get("fs.defaultFS", "file:///")).startswith("file:")
+    return f"file:{Path(text).absolute()}" if is_local else text
+
+
+class Folder:
+    """A folder of any file system that the session reaches; names are relative to it.
+
+    Args:
+        spark: the session; Spark Connect has no file systems.
+        uri: the folder, which need not exist.
+    """
+
+    def __init__(self, spark: SparkSession, uri: str) -> None:
+        if getattr(spark, "_jvm", None) is None:
+            raise CallerError(
+                "a session of Spark Connect does not reach the file systems",
+                hint="Use a session of its own: omd.spark.session().",
+            )
+        self._fs: Any = spark._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
+        self._root = self._fs.Path(absolute(spark, uri))
+        self._system = self._root.getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def __str__(self) -> str:
+        return str(self._root.toString())
+
+    def _path(self, name: str) -> Any:
+        return self._fs.Path(f"{self._root.toString()}/{name}")
+
+    def exists(self, name: str) -> bool:
+        """Return whether there is a file or folder of this name."""
+        return bool(self._system.exists(self._path(name)))
+
+    def names(self) -> list[str]:
+        """Return the names in the folder itself."""
+        if not self._system.exists(self._root):
+            return []
+        return sorted(status.getPath().getName() for status in self._system.listStatus(self._root))
+
+    def files(self, name: str) -> dict[str, int]:
+        """Return the files below a folder and their bytes, but for hidden ones."""
+        found = {}
+        start = len(self._system.getFileStatus(self._root).getPath().toString()) + 1
+        entries = self._system.listFiles(self._path(name), True)
+        while entries.hasNext():
+            entry = entries.next()
+            path = str(entry.getPath().toString())[start:]
+            if not path.rpartition("/")[2].startswith(("_", ".")):
+                found[path] = int(entry.getLen())
+        return dict(sorted(found.items()))
+
+    def remove(self, name: str) -> None:
+        """Remove a file or a folder with all that is in it, if it is there."""
+        self._system.delete(self._path(name), True)
+
+    def move(self, name: str, to: str) -> bool:
+        """Rename a file or folder; return whether it was done."""
+        self._system.mkdirs(self._path(to).getParent())
+        return bool(self._system.rename(self._path(name), self._path(to)))
+
+    def write(self, name: str, content: str) -> None:
+        """Write a file, in place of what is there."""
+        stream = self._system.create(self._path(name), True)
+        try:
+            stream.write(bytearray(content.encode()))
+        finally:
+            stream.close()
+
+    def read(self, name: str) -> str:
+        """Return the content of a file."""
+        path = self._path(name)
+        content = bytearray(self._system.getFileStatus(path).getLen())
+        stream = self._system.open(path)
+        try:
+            return bytes(stream.readNBytes(len(content))).decode()
+        finally:
+            stream.close()

@@ -1,0 +1,12 @@
+-- V033: a worker tells the lanes of the new tasks that it has heard of. Applied once.
+-- _complete_and_claim has a parameter more; its file creates it again, with a default for the
+-- workers of before.
+
+DO $do$
+BEGIN
+    IF to_regproc('omd_dispatch._complete_and_claim') IS NOT NULL THEN
+        COMMENT ON ROUTINE omd_dispatch._complete_and_claim IS 'Retired.';
+        ALTER ROUTINE omd_dispatch._complete_and_claim RENAME TO _earlier_complete_and_claim;
+    END IF;
+END
+$do$;

@@ -1,0 +1,70 @@
+-- All in one transaction: readers see the former tables and views, or the new ones.
+
+CREATE OR REPLACE FUNCTION omd_facts._deploy(
+    p_interface_code text
+)
+RETURNS text[]
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $deploy$
+DECLARE
+    v_registry jsonb;
+    v_interface_id integer;
+    v_old jsonb;
+    v_statements text[] := '{}'::text[];
+    v_phase text[];
+    v_views text[] := '{}'::text[];
+    v_grants text[] := '{}'::text[];
+BEGIN
+    v_interface_id := omd_delivery.hold_interface(p_interface_code);
+    PERFORM FROM omd_facts.interface AS i WHERE i.interface_id = v_interface_id FOR UPDATE;
+    v_registry := omd_delivery.registry_document(p_interface_code);
+    v_old := omd_facts._stored_mapping(v_interface_id);
+    SET CONSTRAINTS ALL DEFERRED;
+    PERFORM omd_facts._write_mapping(v_registry);
+    v_statements := omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._schema_statements(v_interface_id) AS s)
+    );
+    v_statements := v_statements || omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._follow_mapping(v_interface_id, v_old) AS s)
+    );
+    PERFORM pg_advisory_xact_lock(hashtext('omd_facts'), 0)
+    FROM omd_facts.entity AS e
+    WHERE e.interface_id = v_interface_id
+        AND num_nonnulls(e.generalization_code, e.key_root_code) > 0
+    LIMIT 1;
+    v_statements := v_statements || omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._shared_statements(v_interface_id) AS s)
+    );
+    v_phase := ARRAY(SELECT s FROM omd_facts._table_statements(v_interface_id) AS s);
+    IF EXISTS (SELECT FROM unnest(v_phase) AS s (text) WHERE s.text LIKE 'ALTER TABLE % ALTER COLUMN %')
+    THEN
+        v_views := ARRAY(SELECT s FROM omd_facts._drop_views(v_interface_id) AS s);
+        v_grants := ARRAY(SELECT s FROM omd_facts._kept_grants(v_interface_id) AS s);
+    END IF;
+    v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_views || v_phase);
+    v_statements := v_statements || omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT m.statement FROM omd_facts._missing_indexes(v_interface_id) AS m)
+    );
+    v_statements := v_statements || omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._view_statements(v_interface_id) AS s)
+    );
+    v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_grants);
+    v_statements := v_statements || omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._fill_shared(v_interface_id) AS s)
+    );
+    v_statements := v_statements || omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._shared_views(v_interface_id) AS s)
+    );
+    PERFORM omd_facts._register_module(v_interface_id);
+    RETURN v_statements;
+END
+$deploy$;
+
+COMMENT ON FUNCTION omd_facts._deploy IS
+'Deploys the interface p_interface_code and returns what it executed. Errors: OM005, OM013, '
+'OM031, OM233, OM250, OM252. Locks: the interface, in both rooms; the tables that change.';
+REVOKE ALL ON FUNCTION omd_facts._deploy FROM PUBLIC;

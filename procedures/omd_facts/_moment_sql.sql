@@ -1,0 +1,18 @@
+-- Without a moment of the session, that of a statement is the traveling now, and what it sees is as
+-- of then already: any later moment reads the same, and none needs to be looked up.
+
+CREATE OR REPLACE FUNCTION omd_facts._moment_sql()
+RETURNS text
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT
+        '(SELECT coalesce(nullif(current_setting(''omd_facts.as_of'', TRUE), '''')::timestamptz,'
+        || ' ''9999-12-30 00:00:00+00''::timestamptz))';
+END;
+
+COMMENT ON FUNCTION omd_facts._moment_sql IS
+'Returns the expression of the moment in as-of views: that of the session, else one after all '
+'transaction times. Locks: none.';
+REVOKE ALL ON FUNCTION omd_facts._moment_sql FROM PUBLIC;

@@ -1,0 +1,40 @@
+-- An interface that has a model and is not deployed here is told apart from one that is unknown.
+
+CREATE OR REPLACE FUNCTION omd_facts._require_interface(
+    p_interface_code text
+)
+RETURNS omd_facts.interface
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $require_interface$
+DECLARE
+    v_interface omd_facts.interface;
+BEGIN
+    PERFORM omd.require_name('p_interface_code', p_interface_code);
+    SELECT i.* INTO v_interface
+    FROM omd_facts.interface AS i
+    WHERE i.interface_code = p_interface_code;
+    IF NOT FOUND THEN
+        IF omd_delivery.registry_document(p_interface_code) IS NULL THEN
+            PERFORM omd.raise_error(
+                'OM031', jsonb_build_object('interface_code', p_interface_code)
+            );
+        END IF;
+        PERFORM omd.raise_error(
+            'OM251',
+            jsonb_build_object(
+                'interface_code', p_interface_code, 'problem', 'it is not deployed'
+            )
+        );
+    END IF;
+    RETURN v_interface;
+END
+$require_interface$;
+
+COMMENT ON FUNCTION omd_facts._require_interface IS
+'Returns the interface p_interface_code. Errors: OM005: it is NULL; OM013: it is not allowed as '
+'a name; OM031: it has no model; OM251: it is not deployed. Locks: none.';
+REVOKE ALL ON FUNCTION omd_facts._require_interface FROM PUBLIC;

@@ -1,0 +1,44 @@
+-- Each interface has schemas of its own, and nobody else's is taken.
+
+CREATE OR REPLACE FUNCTION omd_facts._schema_statements(
+    p_interface_id integer
+)
+RETURNS SETOF text
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $schema_statements$
+DECLARE
+    v_schema record;
+BEGIN
+    FOR v_schema IN
+        SELECT
+            s.prefix || i.interface_code AS name,
+            format('%s of the interface %s.', s.description, i.interface_code) AS comment,
+            n.nspowner
+        FROM omd_facts.interface AS i
+        CROSS JOIN (
+            VALUES
+            ('cfl_', 'Anchors and contexts'), ('gdal_', 'Current facts'),
+            ('asof_', 'Facts as of one moment'), ('history_', 'History of the facts')
+        ) AS s (prefix, description)
+        LEFT JOIN pg_namespace AS n ON s.prefix || i.interface_code = n.nspname
+        WHERE i.interface_id = p_interface_id
+    LOOP
+        IF v_schema.nspowner <> 'omd_owner'::regrole THEN
+            PERFORM omd.raise_error('OM233', jsonb_build_object('schema_name', v_schema.name));
+        ELSIF v_schema.nspowner IS NULL THEN
+            RETURN NEXT format('CREATE SCHEMA %I', v_schema.name);
+            RETURN NEXT format('COMMENT ON SCHEMA %I IS %L', v_schema.name, v_schema.comment);
+            RETURN NEXT format('GRANT USAGE ON SCHEMA %I TO omd_data_reader', v_schema.name);
+        END IF;
+    END LOOP;
+END
+$schema_statements$;
+
+COMMENT ON FUNCTION omd_facts._schema_statements IS
+'Returns the statements that make the schemas of the interface p_interface_id. Errors: OM233: '
+'one belongs to somebody else. Locks: none.';
+REVOKE ALL ON FUNCTION omd_facts._schema_statements FROM PUBLIC;

@@ -1,0 +1,105 @@
+-- The rows of the load go first, since values of alternate keys may have changed places; then what
+-- it closed is open again. The anchors that it touched bear its T.
+
+CREATE OR REPLACE FUNCTION omd_facts._undo_load(
+    p_load omd_facts.load_log
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $undo_load$
+DECLARE
+    v_context record;
+    v_entity record;
+    v_template text;
+    v_statement text;
+BEGIN
+    FOR v_context IN
+        SELECT c.context_id
+        FROM omd_facts.context AS c
+        WHERE c.entity_id = ANY(p_load.entity_ids)
+        ORDER BY c.context_id
+    LOOP
+        FOREACH v_template IN ARRAY ARRAY[
+            'DELETE FROM {now} AS o WHERE o.acm_audit_id = $1',
+            $sql$
+WITH closed AS (
+    DELETE FROM {past} AS x WHERE x.acm_end_dt = $2 RETURNING x.*
+)
+
+INSERT INTO {now} (acm_id{own}, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id,
+    acm_entity_id{attributes}{links})
+SELECT o.acm_id{o_own}, o.acm_start_dt, {open}, o.acm_record_ind, o.acm_audit_id,
+    o.acm_entity_id{o_attributes}{o_links}
+FROM closed AS o$sql$
+        ]
+        LOOP
+            v_statement := omd_facts._fill(
+                v_template,
+                omd_facts._context_pieces(v_context.context_id) || jsonb_build_object(
+                    'open', quote_literal(omd_facts._open_end()) || '::timestamptz'
+                )
+            );
+            EXECUTE v_statement USING p_load.module_instance_id, p_load.transaction_datetime;
+        END LOOP;
+    END LOOP;
+    FOR v_entity IN
+        SELECT DISTINCT
+            format('%I.%I', 'cfl_' || i.interface_code, e.anchor_table) AS anchor,
+            'cfl_' || i.interface_code AS cfl,
+            e.anchor_entity_id
+        FROM omd_facts.entity AS e
+        INNER JOIN omd_facts.interface AS i USING (interface_id)
+        WHERE e.entity_id = ANY(p_load.entity_ids)
+    LOOP
+        SELECT
+            omd_facts._fill(
+                $sql$
+UPDATE {anchor} AS a SET
+    acm_exists_ind = CASE WHEN EXISTS (
+        SELECT FROM {p}_now AS o WHERE o.acm_id = a.acm_id AND o.acm_record_ind <> 'R'
+    ) THEN 1 ELSE 0 END,
+    acm_latest_start_dt = greatest({latest}),
+    acm_last_created_dt = (
+        SELECT max(o.acm_start_dt) FROM {p} AS o
+        WHERE o.acm_id = a.acm_id AND o.acm_record_ind = 'N'
+    )
+WHERE a.acm_latest_start_dt = $1$sql$,
+                jsonb_build_object(
+                    'anchor', v_entity.anchor,
+                    'latest', string_agg(
+                        format(
+                            '(SELECT max(o.acm_start_dt) FROM %I.%I AS o WHERE o.acm_id = a.acm_id)',
+                            v_entity.cfl, c.context_table || '_now'
+                        ),
+                        ', '
+                    ),
+                    'p', format(
+                        '%I.%I', v_entity.cfl,
+                        min(c.context_table) FILTER (WHERE c.context_code = 'properties'
+                            AND c.entity_id = v_entity.anchor_entity_id)
+                    )
+                )
+            )
+        INTO v_statement
+        FROM omd_facts.context AS c
+        INNER JOIN omd_facts.entity AS e USING (entity_id)
+        WHERE e.anchor_entity_id = v_entity.anchor_entity_id;
+        EXECUTE v_statement USING p_load.transaction_datetime;
+    END LOOP;
+    DELETE FROM omd_facts.entity_mark AS k
+    WHERE p_load.former_marks -> k.entity_id::text = 'null';
+    UPDATE omd_facts.entity_mark AS k
+    SET mark_datetime = (p_load.former_marks ->> k.entity_id::text)::timestamptz
+    WHERE p_load.former_marks ->> k.entity_id::text IS NOT NULL;
+    UPDATE omd_facts.interface AS i SET traveling_now = p_load.former_traveling_now
+    WHERE i.interface_id = p_load.interface_id;
+END
+$undo_load$;
+
+COMMENT ON FUNCTION omd_facts._undo_load IS
+'Takes the rows of p_load back: they go, and what they closed is open. Locks: the rows.';
+REVOKE ALL ON FUNCTION omd_facts._undo_load FROM PUBLIC;

@@ -1,0 +1,419 @@
+-- Each current view has a function of its own, so that its statements are planned once per session.
+-- The order of its checks is the contract.
+
+CREATE OR REPLACE FUNCTION omd_facts._writer_sql(
+    p_entity_id integer
+)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $writer_sql$
+DECLARE
+    v_entity record;
+    v_keys text[];
+    v_pieces jsonb;
+    v_blocks record;
+    v_links record;
+    v_template CONSTANT text := $sql$
+CREATE OR REPLACE FUNCTION {function}()
+RETURNS trigger
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $write$
+DECLARE
+    v_row {view}%ROWTYPE;
+    v_anchor {anchor}%ROWTYPE;
+    v_parent record;
+    v_at timestamptz;
+    v_audit_id bigint;
+    v_id bigint;
+    v_key jsonb;
+    v_former text;
+    v_indicator text;
+    v_null text;
+    v_start timestamptz;
+    v_count bigint;
+    v_wrote boolean := FALSE;
+    v_is_made boolean := FALSE;
+    v_is_controlled boolean;
+    {declare}
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        v_row := OLD;
+    ELSE
+        v_row := NEW;
+    END IF;
+    v_key := jsonb_build_object({key_pairs});
+    SELECT i.traveling_now, i.writer_instance_id, i.made_entity_id IS NOT DISTINCT FROM {entity_id}
+    INTO v_at, v_audit_id, v_is_made
+    FROM omd_facts.interface AS i
+    WHERE i.interface_id = {interface_id}
+        AND i.writer_transaction = pg_current_xact_id_if_assigned();
+    IF NOT FOUND THEN
+        v_is_made := FALSE;
+        PERFORM omd_facts._hold({interface_id});
+        SELECT i.traveling_now, i.writer_instance_id INTO v_at, v_audit_id
+        FROM omd_facts.interface AS i
+        WHERE i.interface_id = {interface_id};
+    END IF;
+    PERFORM FROM omd_facts.entity_mark AS k
+    WHERE k.entity_id = {entity_id} AND k.mark_datetime = v_at;
+    IF NOT FOUND THEN
+        PERFORM omd_facts._raise_mark({entity_id}, v_at);
+    END IF;
+    PERFORM FROM omd_facts.control AS c WHERE c.entity_id = {entity_id} AND c.operation = TG_OP;
+    v_is_controlled := FOUND;
+    IF v_is_controlled AND TG_OP = 'DELETE' THEN
+        PERFORM omd_facts._run_controls({entity_id}, TG_OP, 'BEFORE', to_jsonb(OLD), NULL);
+    ELSIF v_is_controlled THEN
+        v_row := jsonb_populate_record(
+            v_row,
+            omd_facts._run_controls(
+                {entity_id}, TG_OP, 'BEFORE',
+                CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) END, to_jsonb(v_row)
+            )
+        );
+        NEW := v_row;
+        v_key := jsonb_build_object({key_pairs});
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+        IF num_nonnulls({n_system}) > 0 THEN
+            PERFORM omd.raise_error(
+                'OM058', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
+        END IF;
+    ELSIF TG_OP = 'UPDATE' THEN
+        IF ({n_system}) IS DISTINCT FROM ({o_system}) THEN
+            PERFORM omd.raise_error(
+                'OM058', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
+        ELSIF ({n_keys}) IS DISTINCT FROM ({o_keys}) THEN
+            PERFORM omd.raise_error(
+                'OM052', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
+        END IF;
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        v_null := CASE {null_cases} END;
+        IF v_null IS NOT NULL THEN
+            PERFORM omd.raise_error(
+                'OM053', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'attribute', v_null)
+            );
+        END IF;
+    END IF;
+    SELECT a.* INTO v_anchor FROM {anchor} AS a WHERE {a_match};
+    v_id := v_anchor.acm_id;
+    {state_checks}
+    {parents}
+    IF TG_OP = 'DELETE' THEN
+        {children}
+        IF current_setting('omd_facts.delete_type', TRUE) = 'PHYSICAL' THEN
+            PERFORM omd_facts._require_physical({interface_id});
+            {remove}
+            {remove_anchor}
+            IF v_is_controlled THEN
+                PERFORM omd_facts._run_controls({entity_id}, TG_OP, 'AFTER', to_jsonb(OLD), NULL);
+            END IF;
+            RETURN OLD;
+        END IF;
+        {delete}
+        {delete_anchor}
+        IF v_is_controlled THEN
+            PERFORM omd_facts._run_controls({entity_id}, TG_OP, 'AFTER', to_jsonb(OLD), NULL);
+        END IF;
+        RETURN OLD;
+    END IF;
+    {checks}
+    {make_anchor}
+    {write}
+    {write_anchor}
+    IF v_is_controlled THEN
+        PERFORM omd_facts._run_controls(
+            {entity_id}, TG_OP, 'AFTER', CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) END,
+            to_jsonb(v_row)
+        );
+    END IF;
+    NEW.acm_id := v_id;
+    NEW.acm_start_dt := v_at;
+    NEW.acm_end_dt := {open};
+    NEW.acm_audit_id := v_audit_id;
+    RETURN NEW;
+END
+$write$$sql$;
+BEGIN
+    SELECT
+        e.*,
+        i.interface_code,
+        'cfl_' || i.interface_code AS cfl,
+        c.context_id AS existence_id,
+        format('%I.%I', 'cfl_' || i.interface_code, c.context_table || '_now') AS existence
+    INTO v_entity
+    FROM omd_facts.entity AS e
+    INNER JOIN omd_facts.interface AS i USING (interface_id)
+    INNER JOIN omd_facts.context AS c
+        ON e.entity_id = c.entity_id
+            AND (e.entity_kind = 'CONTEXT' OR c.context_code = 'properties')
+    WHERE e.entity_id = p_entity_id;
+    v_keys := omd_facts._anchor_columns(p_entity_id);
+    SELECT
+        string_agg(b.block ->> 'declare', E'\n    ' ORDER BY c.context_id) AS declare_sql,
+        string_agg(b.block ->> 'check', E'\n' ORDER BY c.context_id) AS check_sql,
+        string_agg(b.block ->> 'write', E'\n' ORDER BY c.context_id) AS write_sql,
+        string_agg(b.block ->> 'delete', E'\n' ORDER BY c.context_id) AS delete_sql,
+        string_agg(b.block ->> 'remove', E'\n' ORDER BY c.context_id) AS remove_sql
+    INTO v_blocks
+    FROM omd_facts.context AS c
+    CROSS JOIN LATERAL (SELECT omd_facts._writer_blocks(c.context_id) AS block) AS b
+    WHERE c.entity_id = p_entity_id;
+    SELECT
+        coalesce(
+            string_agg(
+                format('%I bigint;', 'v_fk_' || l.relationship_code), E'\n    '
+                ORDER BY l.relationship_code
+            ),
+            ''
+        ) AS declare_sql,
+        coalesce(
+            string_agg(
+                omd_facts._fill(
+                    CASE WHEN l.is_owner THEN '' ELSE $sql$
+    IF TG_OP <> 'DELETE' AND num_nulls({columns}) = 0 THEN
+        SELECT p.acm_id, p.acm_exists_ind INTO v_parent FROM {parent} AS p WHERE {match};
+        IF NOT FOUND OR (
+            v_parent.acm_exists_ind = 0 AND (TG_OP = 'INSERT'
+                OR ({columns}) IS DISTINCT FROM ({old_columns}))
+        ) THEN
+            {missing}
+        END IF;
+        {variable} := v_parent.acm_id;
+    END IF;$sql$ END,
+                    jsonb_build_object(
+                        'columns', l.columns,
+                        'old_columns', l.old_columns,
+                        'parent', l.parent,
+                        'match', l.match,
+                        'variable', quote_ident('v_fk_' || l.relationship_code),
+                        'missing', CASE
+                            WHEN l.is_supertype
+                                THEN format(
+                                    'UPDATE omd_facts.interface AS i SET made_entity_id = %s'
+                                    ' WHERE i.interface_id = {interface_id};'
+                                    ' INSERT INTO %I.%I (%s) VALUES (%s);'
+                                    ' UPDATE omd_facts.interface AS i SET made_entity_id = NULL'
+                                    ' WHERE i.interface_id = {interface_id};'
+                                    ' SELECT p.acm_id, p.acm_exists_ind INTO v_parent'
+                                    ' FROM %s AS p WHERE %s;',
+                                    v_entity.supertype_id,
+                                    'gdal_' || v_entity.interface_code, l.parent_code, l.parent_keys,
+                                    l.columns, l.parent, l.match
+                                )
+                            ELSE format(
+                                $sql$PERFORM omd.raise_error(
+                'OM054', jsonb_build_object('entity_code', %L, 'key', v_key, 'relationship', %L)
+            );$sql$,
+                                v_entity.entity_code, l.relationship_code
+                            )
+                        END
+                    )
+                ),
+                E'\n' ORDER BY l.relationship_code
+            ),
+            ''
+        ) AS checks,
+        coalesce(
+            string_agg(
+                format(', %I', 'v_fk_' || l.relationship_code), '' ORDER BY l.relationship_code
+            ) FILTER (WHERE l.context_id IS NULL),
+            ''
+        ) AS key_values,
+        min(format('%I, ', 'v_fk_' || l.relationship_code)) FILTER (WHERE l.is_supertype) AS id
+    INTO v_links
+    FROM (
+        SELECT
+            l.relationship_code,
+            l.context_id,
+            p.entity_code AS parent_code,
+            p.entity_id = v_entity.supertype_id AS is_supertype,
+            l.context_id IS NULL AND v_entity.entity_kind = 'CONTEXT' AS is_owner,
+            format('%I.%I', v_entity.cfl, p.anchor_table) AS parent,
+            (SELECT string_agg(format('v_row.%I', c.code), ', ' ORDER BY c.n)
+                FROM unnest(l.child_columns) WITH ORDINALITY AS c (code, n)) AS columns,
+            (SELECT string_agg(format('OLD.%I', c.code), ', ' ORDER BY c.n)
+                FROM unnest(l.child_columns) WITH ORDINALITY AS c (code, n)) AS old_columns,
+            k.parent_keys,
+            k.match
+        FROM omd_facts.link AS l
+        INNER JOIN omd_facts.entity AS p ON l.parent_entity_id = p.entity_id
+        CROSS JOIN LATERAL (
+            SELECT
+                string_agg(quote_ident(a.attribute_code), ', ' ORDER BY a.key_position)
+                AS parent_keys,
+                string_agg(
+                    format('p.%I = v_row.%I', a.attribute_code, l.child_columns[a.key_position]),
+                    ' AND ' ORDER BY a.key_position
+                ) AS match
+            FROM omd_facts.attribute AS a
+            WHERE a.entity_id = p.entity_id AND a.key_position IS NOT NULL
+        ) AS k
+        WHERE l.entity_id = p_entity_id
+    ) AS l;
+    v_pieces := omd_facts._key_pieces(v_entity.anchor_entity_id, v_keys);
+    SELECT
+        v_pieces || jsonb_build_object(
+            'function', format('%I.%I', v_entity.cfl, '_write_' || v_entity.entity_code),
+            'view', format('%I.%I', 'gdal_' || v_entity.interface_code, v_entity.entity_code),
+            'entity', quote_literal(v_entity.entity_code),
+            'entity_id', p_entity_id,
+            'interface_id', v_entity.interface_id,
+            'existence', v_entity.existence,
+            'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
+            'declare', v_blocks.declare_sql || E'\n    ' || v_links.declare_sql,
+            'key_pairs', string_agg(
+                format('%L, v_row.%I', a.attribute_code, a.attribute_code), ', '
+                ORDER BY a.key_position
+            ) FILTER (WHERE a.key_position IS NOT NULL),
+            'n_keys', string_agg(format('NEW.%I', a.attribute_code), ', ' ORDER BY a.key_position)
+            FILTER (WHERE a.key_position IS NOT NULL),
+            'o_keys', string_agg(format('OLD.%I', a.attribute_code), ', ' ORDER BY a.key_position)
+            FILTER (WHERE a.key_position IS NOT NULL),
+            'null_cases', string_agg(
+                format(
+                    'WHEN v_row.%I IS NULL%s THEN %L', a.attribute_code,
+                    CASE WHEN a.key_position IS NULL THEN ' AND NOT v_is_made' ELSE '' END,
+                    a.attribute_code
+                ),
+                ' ' ORDER BY a.key_position, a.ordinal
+            ) FILTER (WHERE a.key_position IS NOT NULL OR a.is_mandatory),
+            'a_match', (
+                SELECT string_agg(
+                    format('a.%I = v_row.%I', k.attribute_code, v_keys[k.key_position]), ' AND '
+                    ORDER BY k.key_position
+                )
+                FROM omd_facts.attribute AS k
+                WHERE k.entity_id = v_entity.anchor_entity_id AND k.key_position IS NOT NULL
+            ),
+            'own_match', coalesce(
+                string_agg(
+                    format(' AND o.%1$I = v_row.%1$I', a.attribute_code), '' ORDER BY a.key_position
+                ) FILTER (WHERE a.key_position IS NOT NULL AND a.context_id IS NOT NULL),
+                ''
+            ),
+            'parents', v_links.checks,
+            'checks', coalesce(v_blocks.check_sql, ''),
+            'write', v_blocks.write_sql,
+            'delete', v_blocks.delete_sql,
+            'remove', v_blocks.remove_sql,
+            'n_keys_values', (
+                SELECT string_agg(format('v_row.%I', k.code), ', ' ORDER BY k.n)
+                FROM unnest(v_keys) WITH ORDINALITY AS k (code, n)
+            ),
+            'id_value', coalesce(v_links.id, ''),
+            'link_values', v_links.key_values,
+            'table', quote_literal(v_entity.cfl || '.' || v_entity.anchor_table)
+        )
+    INTO v_pieces
+    FROM omd_facts.attribute AS a
+    WHERE a.entity_id = p_entity_id;
+    SELECT
+        v_pieces || jsonb_build_object(
+            'n_system', string_agg(format('NEW.%I', i.name), ', ' ORDER BY i.place, i.name),
+            'o_system', string_agg(format('OLD.%I', i.name), ', ' ORDER BY i.place, i.name)
+        )
+    INTO v_pieces
+    FROM omd_facts._view_items(p_entity_id) AS i
+    WHERE i.name LIKE 'acm\_%';
+    v_pieces := v_pieces || CASE v_entity.entity_kind
+        WHEN 'CONTEXT' THEN jsonb_build_object(
+            'state_checks', omd_facts._fill(
+                $sql$
+    IF TG_OP <> 'DELETE' AND coalesce(v_anchor.acm_exists_ind, 0) = 0 THEN
+        PERFORM omd.raise_error(
+                'OM054', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'relationship', 'context_of')
+            );
+    END IF;
+    SELECT o.acm_record_ind, o.acm_start_dt INTO v_former, v_start FROM {existence} AS o
+    WHERE o.acm_id = v_id{own_match};
+    IF TG_OP = 'INSERT' AND v_former <> 'R' THEN
+        PERFORM omd.raise_error(
+                'OM051', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
+    ELSIF TG_OP <> 'INSERT' AND v_start IS DISTINCT FROM OLD.acm_start_dt
+        AND v_start IS DISTINCT FROM v_at
+    THEN
+        PERFORM omd.raise_error(
+                'OM157', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
+    END IF;$sql$, v_pieces
+            ),
+            'children', '',
+            'remove_anchor', '',
+            'make_anchor', '',
+            'delete_anchor', omd_facts._fill(
+                'UPDATE {anchor} AS a SET acm_latest_start_dt = v_at WHERE a.acm_id = v_id;', v_pieces
+            ),
+            'write_anchor', omd_facts._fill(
+                $sql$IF v_wrote THEN
+        UPDATE {anchor} AS a SET acm_latest_start_dt = v_at WHERE a.acm_id = v_id;
+    END IF;$sql$, v_pieces
+            )
+        )
+        ELSE jsonb_build_object(
+            'state_checks', omd_facts._fill(
+                $sql$
+    IF TG_OP = 'INSERT' AND v_anchor.acm_exists_ind = 1 THEN
+        PERFORM omd.raise_error(
+                'OM051', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
+    ELSIF TG_OP <> 'INSERT'
+        AND (v_anchor.acm_latest_start_dt, v_anchor.acm_exists_ind)
+        IS DISTINCT FROM (OLD.acm_latest_start_dt, 1::smallint)
+        AND (v_anchor.acm_latest_start_dt, v_anchor.acm_exists_ind)
+        IS DISTINCT FROM (v_at, 1::smallint)
+    THEN
+        PERFORM omd.raise_error(
+                'OM157', jsonb_build_object('entity_code', {entity}, 'key', v_key)
+            );
+    END IF;$sql$, v_pieces
+            ),
+            'children', omd_facts._children_sql(p_entity_id),
+            'remove_anchor', omd_facts._fill(
+                $sql$UPDATE {anchor} AS a SET acm_exists_ind = 0, acm_physically_removed_ind = 1,
+                acm_physically_removed_by = v_audit_id WHERE a.acm_id = v_id;
+            PERFORM omd_facts._log_removal({interface_id}, {entity_id}, 'ANCHOR', {table}, 1);$sql$,
+                v_pieces
+            ),
+            'delete_anchor', omd_facts._fill(
+                'UPDATE {anchor} AS a SET acm_exists_ind = 0, acm_latest_start_dt = v_at'
+                ' WHERE a.acm_id = v_id;', v_pieces
+            ),
+            'make_anchor', omd_facts._fill(
+                $sql$IF v_id IS NULL THEN
+        INSERT INTO {anchor} ({id}{keys}{links}, acm_audit_id, acm_entity_id, acm_exists_ind,
+            acm_physically_removed_ind)
+        VALUES ({id_value}{n_keys_values}{link_values}, v_audit_id, {entity_id}, 0, 0)
+        RETURNING acm_id INTO v_id;
+    END IF;$sql$, v_pieces
+            ),
+            'write_anchor', omd_facts._fill(
+                $sql$IF v_wrote OR TG_OP = 'INSERT' THEN
+        UPDATE {anchor} AS a SET acm_exists_ind = 1, acm_latest_start_dt = v_at,
+            acm_last_created_dt = CASE a.acm_exists_ind WHEN 0 THEN v_at
+                ELSE a.acm_last_created_dt END,
+            acm_physically_removed_ind = 0, acm_physically_removed_by = NULL
+        WHERE a.acm_id = v_id;
+    END IF;$sql$, v_pieces
+            )
+        )
+    END;
+    RETURN omd_facts._fill(omd_facts._fill(v_template, v_pieces), v_pieces);
+END
+$writer_sql$;
+
+COMMENT ON FUNCTION omd_facts._writer_sql IS
+'Returns the function by which the current view of the entity p_entity_id is written. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd_facts._writer_sql FROM PUBLIC;

@@ -1,0 +1,27 @@
+-- A setting, so that several statements and views see one moment without a long transaction.
+
+CREATE OR REPLACE FUNCTION omd_facts.as_of(
+    p_at timestamptz
+)
+RETURNS timestamptz
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $as_of$
+BEGIN
+    PERFORM set_config(
+        'omd_facts.as_of', coalesce(to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), '')
+        || CASE WHEN p_at IS NULL THEN '' ELSE '+00' END,
+        FALSE
+    );
+    RETURN p_at;
+END
+$as_of$;
+
+COMMENT ON FUNCTION omd_facts.as_of IS
+'Sets the moment of the session, as of which its as-of views are read, and returns it. p_at: the '
+'moment; NULL: each view is as of its traveling now again. Locks: none. May be NULL: the answer.';
+REVOKE ALL ON FUNCTION omd_facts.as_of FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_facts.as_of TO omd_reader, omd_data_reader;

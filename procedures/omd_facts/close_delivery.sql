@@ -1,0 +1,38 @@
+-- The lock of the interface is that of writers, so what they have written is committed.
+
+CREATE OR REPLACE PROCEDURE omd_facts.close_delivery(
+    p_delivery_id bigint
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $close_delivery$
+DECLARE
+    v_delivery record;
+BEGIN
+    IF p_delivery_id IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_delivery_id'));
+    END IF;
+    SELECT g.*, i.interface_code INTO v_delivery
+    FROM omd_facts.gdal_delivery AS g
+    INNER JOIN omd_facts.interface AS i USING (interface_id)
+    WHERE g.delivery_id = p_delivery_id;
+    IF NOT FOUND THEN
+        PERFORM omd.raise_error('OM034', jsonb_build_object('delivery_id', p_delivery_id));
+    END IF;
+    PERFORM omd_delivery.hold_interface(v_delivery.interface_code);
+    UPDATE omd_facts.gdal_delivery AS g SET closed_datetime = clock_timestamp()
+    WHERE g.delivery_id = p_delivery_id AND g.closed_datetime IS NULL;
+    IF FOUND THEN
+        PERFORM omd_delivery.move_delivery(p_delivery_id, 'PERSISTED');
+        CALL omd.module_success(v_delivery.module_instance_id);
+    END IF;
+END
+$close_delivery$;
+
+COMMENT ON PROCEDURE omd_facts.close_delivery IS
+'Closes the delivery p_delivery_id after the writers at work, and ends its Module Instance; '
+'again, it changes nothing. Errors: OM101, OM130, OM005, OM034: there is no such delivery. '
+'Locks: the interface, the delivery. Call again when the answer was lost.';
+REVOKE ALL ON PROCEDURE omd_facts.close_delivery FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_facts.close_delivery TO omd_runner, omd_data_writer;

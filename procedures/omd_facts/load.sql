@@ -1,0 +1,71 @@
+-- The begin and the rows are two commits, so that a run is seen while it executes and found when it
+-- dies. A procedure that commits can't set a search_path, so every name is qualified.
+
+CREATE OR REPLACE PROCEDURE omd_facts.load(
+    p_interface_code text,
+    INOUT p_outcome text DEFAULT NULL,
+    INOUT p_module_instance_id bigint DEFAULT NULL,
+    INOUT p_delivery_id bigint DEFAULT NULL,
+    INOUT p_detail text DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+AS $load$
+DECLARE
+    v_queue_id bigint;
+    v_status pg_catalog.text;
+    v_is_cancelled boolean;
+BEGIN
+    CALL omd.require_no_transaction_block('omd_facts.load');
+    p_outcome := NULL;
+    p_module_instance_id := NULL;
+    p_delivery_id := NULL;
+    p_detail := NULL;
+    CALL omd_facts._begin_load(
+        p_interface_code, p_outcome, p_module_instance_id, p_delivery_id, v_queue_id
+    );
+    COMMIT;
+    IF p_outcome IS NOT NULL THEN
+        RETURN;
+    END IF;
+    CALL omd.execute_module(
+        p_module_instance_id,
+        pg_catalog.format(
+            'SELECT omd_facts._load_item(%s, %s)', v_queue_id, p_module_instance_id
+        ),
+        v_status,
+        v_is_cancelled,
+        p_keeps_settings => TRUE
+    );
+    IF v_status OPERATOR(pg_catalog.=) 'S' THEN
+        p_outcome := 'PERSISTED';
+        RETURN;
+    END IF;
+    p_outcome := 'FAILED';
+    p_detail := pg_catalog.substr(omd.why_failed(p_module_instance_id, 0), 3);
+    IF v_is_cancelled THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'query_canceled',
+            MESSAGE = pg_catalog.format('the load of %s was cancelled', p_interface_code),
+            DETAIL = pg_catalog.jsonb_build_object(
+                'module_instance_id', p_module_instance_id
+            )::pg_catalog.text,
+            HINT = pg_catalog.format(
+                'The failure is recorded. CALL omd_facts.load(%L);', p_interface_code
+            );
+    END IF;
+END
+$load$;
+
+COMMENT ON PROCEDURE omd_facts.load IS
+'Loads the oldest item of the queue of the interface p_interface_code that is not persisted, in '
+'one transaction. Returns p_outcome: PERSISTED, p_module_instance_id has loaded p_delivery_id; '
+'NOTHING, there was no item; RUNNING, another session loads; SKIPPED, the Module '
+'facts.<interface> is inactive or told to skip; FAILED, nothing was changed, p_detail says why. '
+'It commits, so call it outside a transaction block. Errors: OM112, OM135, OM201, OM202, OM205, '
+'OM005, OM013, OM014, OM018: it is called in a transaction block, OM031, OM251: the interface is '
+'not deployed, 57014: it was cancelled, which is recorded. Locks: the Module row while it '
+'begins; the interface in this room, the rows that change. May be NULL: p_module_instance_id, '
+'p_delivery_id, p_detail.';
+REVOKE ALL ON PROCEDURE omd_facts.load FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_facts.load TO omd_runner;

@@ -1,0 +1,83 @@
+-- The Module Instance of the delivery has no lease: a delivery may be open for days.
+
+CREATE OR REPLACE PROCEDURE omd_facts.open_delivery(
+    p_agreement_code text,
+    p_physical_delete_allowed boolean DEFAULT FALSE,
+    INOUT p_delivery_id bigint DEFAULT NULL
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $open_delivery$
+DECLARE
+    v_interface omd_facts.interface;
+    v_module_code text;
+    v_open_id bigint;
+    v_instance_id bigint;
+    v_indicator text;
+    v_undone bigint[];
+    v_reason text;
+BEGIN
+    IF p_physical_delete_allowed IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005', jsonb_build_object('argument', 'p_physical_delete_allowed')
+        );
+    END IF;
+    PERFORM omd.require_read_committed();
+    PERFORM omd.require_name('p_agreement_code', p_agreement_code);
+    PERFORM pg_advisory_xact_lock(hashtext('omd_facts.gdal'), hashtext(p_agreement_code));
+    SELECT g.delivery_id INTO v_open_id
+    FROM omd_facts.gdal_delivery AS g
+    WHERE g.agreement_code = p_agreement_code AND g.closed_datetime IS NULL;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+            'OM152',
+            jsonb_build_object('delivery_id', v_open_id, 'agreement_code', p_agreement_code)
+        );
+    END IF;
+    p_delivery_id := omd_delivery.insert_delivery(p_agreement_code, 'GDAL');
+    SELECT i.* INTO v_interface
+    FROM omd_delivery.delivery_head(p_delivery_id) AS d
+    INNER JOIN omd_facts.interface AS i ON d.interface_id = i.interface_id;
+    IF NOT FOUND THEN
+        PERFORM omd.raise_error(
+            'OM251',
+            jsonb_build_object('interface_code', p_agreement_code, 'problem', 'it is not deployed')
+        );
+    END IF;
+    IF NOT v_interface.is_indexed THEN
+        PERFORM omd_delivery.hold_interface(v_interface.interface_code);
+        PERFORM omd_facts._index_all(v_interface.interface_id);
+    END IF;
+    v_module_code := 'gdal.' || p_agreement_code;
+    PERFORM omd_facts._register_agreement_module(
+        v_interface.interface_id,
+        v_module_code,
+        format('Rows written under the agreement %s', p_agreement_code)
+    );
+    CALL omd.begin_module(
+        v_module_code,
+        NULL, NULL, NULL,
+        v_instance_id, v_indicator, v_undone, v_reason
+    );
+    PERFORM omd_delivery.move_delivery(p_delivery_id, 'PERSISTING');
+    INSERT INTO omd_facts.gdal_delivery (
+        delivery_id, interface_id, agreement_code, module_instance_id, is_physical_delete_allowed
+    )
+    VALUES (
+        p_delivery_id, v_interface.interface_id, p_agreement_code, v_instance_id,
+        p_physical_delete_allowed
+    );
+    PERFORM set_config('omd_facts.delivery_id', p_delivery_id::text, FALSE);
+END
+$open_delivery$;
+
+COMMENT ON PROCEDURE omd_facts.open_delivery IS
+'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under it;'
+' other sessions SET omd_facts.delivery_id. p_physical_delete_allowed: a session may delete '
+'physically. Returns p_delivery_id. Errors: OM112, OM201, OM202, OM205, OM005, OM013, OM014, '
+'OM031, OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, '
+'OM251: the interface is not deployed. Locks: the agreement, the Module; the first time for an '
+'interface, that in both rooms and its tables, against writers.';
+REVOKE ALL ON PROCEDURE omd_facts.open_delivery FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_facts.open_delivery TO omd_runner, omd_data_writer;

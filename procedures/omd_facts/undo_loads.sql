@@ -1,0 +1,96 @@
+-- It is the rollback of the Module of an interface. The newest load goes first, as the queue takes
+-- its items back in this order alone.
+
+CREATE OR REPLACE FUNCTION omd_facts.undo_loads(
+    p_interface_id integer,
+    p_instance_array bigint[]
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $undo_loads$
+DECLARE
+    v_interface_code text;
+    v_load omd_facts.load_log;
+    v_undone_by bigint;
+    v_count bigint := 0::bigint;
+BEGIN
+    IF p_interface_id IS NULL OR p_instance_array IS NULL THEN
+        PERFORM omd.raise_error(
+            'OM005',
+            jsonb_build_object(
+                'argument',
+                CASE WHEN p_interface_id IS NULL THEN 'p_interface_id' ELSE 'p_instance_array' END
+            )
+        );
+    END IF;
+    SELECT i.interface_code INTO v_interface_code
+    FROM omd_facts.interface AS i WHERE i.interface_id = p_interface_id;
+    IF NOT EXISTS (
+        SELECT FROM omd_facts.load_log AS l
+        WHERE l.interface_id = p_interface_id
+            AND l.module_instance_id = ANY(p_instance_array)
+            AND l.undone_by IS NULL
+    ) THEN
+        RETURN v_count;
+    END IF;
+    PERFORM omd_delivery.hold_interface(v_interface_code);
+    PERFORM FROM omd_facts.interface AS i
+    WHERE i.interface_id = p_interface_id
+    FOR NO KEY UPDATE;
+    SELECT max(o.id) INTO v_undone_by
+    FROM omd_facts.interface AS i
+    CROSS JOIN LATERAL omd.open_module_instances(i.module_id) AS o (id)
+    WHERE i.interface_id = p_interface_id;
+    FOR v_load IN
+        SELECT l.* FROM omd_facts.load_log AS l
+        WHERE l.interface_id = p_interface_id
+            AND l.module_instance_id >= (
+                SELECT min(f.module_instance_id) FROM omd_facts.load_log AS f
+                WHERE f.interface_id = p_interface_id
+                    AND f.module_instance_id = ANY(p_instance_array)
+                    AND f.undone_by IS NULL
+            )
+            AND l.undone_by IS NULL
+        ORDER BY l.module_instance_id DESC
+    LOOP
+        IF v_load.module_instance_id <> ALL(p_instance_array) THEN
+            PERFORM omd_facts._raise_not_undone(
+                v_load, format('load %s is later and stands', v_load.module_instance_id)
+            );
+        END IF;
+        IF EXISTS (
+            SELECT FROM omd_facts.transaction_log AS t
+            WHERE t.interface_id = p_interface_id
+                AND t.transaction_datetime >= v_load.loaded_datetime
+        ) THEN
+            PERFORM omd_facts._raise_not_undone(v_load, 'rows were written through views later');
+        END IF;
+        IF v_load.queue_id IS NOT NULL THEN
+            BEGIN
+                PERFORM omd_delivery.requeue_item(v_load.queue_id);
+            EXCEPTION
+                WHEN SQLSTATE 'OM135' THEN
+                    PERFORM omd_facts._raise_not_undone(v_load, SQLERRM);
+            END;
+        END IF;
+        PERFORM omd_facts._undo_load(v_load);
+        UPDATE omd_facts.load_log AS l SET undone_by = coalesce(v_undone_by, 0::bigint)
+        WHERE l.module_instance_id = v_load.module_instance_id;
+        v_count := v_count + 1;
+    END LOOP;
+    RETURN v_count;
+END
+$undo_loads$;
+
+COMMENT ON FUNCTION omd_facts.undo_loads IS
+'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are '
+'all that stand since the oldest of them, and returns how many there were; their items are '
+'queued again. It is the rollback of the Module facts.<interface>. Errors: OM034, OM005: an '
+'argument is NULL; OM130; OM153: a load deleted physically, its delta is purged, or a '
+'later one stands. Locks: the interface in both rooms, the items, the rows.';
+REVOKE ALL ON FUNCTION omd_facts.undo_loads FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_facts.undo_loads TO omd_runner;

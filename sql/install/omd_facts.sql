@@ -1,0 +1,133 @@
+-- This list says what is installed for the facts, in order. sql/install.sql includes it.
+
+\set checksum '9faa0057ad348353212f925ba177a0948dc98ddd3ba661db8daff78785d73325'
+\set migration 'V030__facts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V030__facts.sql
+\endif
+
+-- Reference rows
+\ir ../reference/omd_facts/error_catalogue.sql
+\ir ../reference/omd_facts/delivery_statuses.sql
+
+-- Mapping
+\ir ../../procedures/omd_facts/_open_end.sql
+\ir ../../procedures/omd_facts/_name.sql
+\ir ../../procedures/omd_facts/_fill.sql
+\ir ../../procedures/omd_facts/_raise_mapping.sql
+\ir ../../procedures/omd_facts/_is_in_key.sql
+\ir ../../procedures/omd_facts/_require_words.sql
+\ir ../../procedures/omd_facts/_stated_contexts.sql
+\ir ../../procedures/omd_facts/_load_orders.sql
+\ir ../../procedures/omd_facts/_write_context.sql
+\ir ../../procedures/omd_facts/_require_validity.sql
+\ir ../../procedures/omd_facts/_write_indexes.sql
+\ir ../../procedures/omd_facts/_write_entity.sql
+\ir ../../procedures/omd_facts/_write_links.sql
+\ir ../../procedures/omd_facts/_write_mapping.sql
+\ir ../../procedures/omd_facts/_stored_mapping.sql
+\ir ../../procedures/omd_facts/_require_interface.sql
+
+-- Deployment
+\ir ../../procedures/omd_facts/_type_widens.sql
+\ir ../../procedures/omd_facts/_has_rows.sql
+\ir ../../procedures/omd_facts/_wanted_columns.sql
+\ir ../../procedures/omd_facts/_wanted_indexes.sql
+\ir ../../procedures/omd_facts/_missing_indexes.sql
+\ir ../../procedures/omd_facts/_schema_statements.sql
+\ir ../../procedures/omd_facts/_follow_mapping.sql
+\ir ../../procedures/omd_facts/_table_statements.sql
+\ir ../../procedures/omd_facts/_alias.sql
+\ir ../../procedures/omd_facts/_view_items.sql
+\ir ../../procedures/omd_facts/_select_list.sql
+\ir ../../procedures/omd_facts/_history_from.sql
+\ir ../../procedures/omd_facts/_moment_sql.sql
+\ir ../../procedures/omd_facts/_wanted_views.sql
+\ir ../../procedures/omd_facts/_writer_blocks.sql
+\ir ../../procedures/omd_facts/_children_sql.sql
+\ir ../../procedures/omd_facts/_writer_sql.sql
+\ir ../../procedures/omd_facts/_view_statements.sql
+\ir ../../procedures/omd_facts/_drop_views.sql
+\ir ../../procedures/omd_facts/_kept_grants.sql
+\ir ../../procedures/omd_facts/_execute_all.sql
+\ir ../../procedures/omd_facts/_shared_statements.sql
+\ir ../../procedures/omd_facts/_lacks_members.sql
+\ir ../../procedures/omd_facts/_lacks_roots.sql
+\ir ../../procedures/omd_facts/_fill_shared.sql
+\ir ../../procedures/omd_facts/_shared_views.sql
+\ir ../../procedures/omd_facts/_register_module.sql
+\ir ../../procedures/omd_facts/_deploy.sql
+\ir ../../procedures/omd_facts/build_deploy_sql.sql
+\ir ../../procedures/omd_facts/deploy.sql
+
+-- Loads
+\ir ../../procedures/omd_facts/_anchor_columns.sql
+\ir ../../procedures/omd_facts/_references.sql
+\ir ../../procedures/omd_facts/_key_pieces.sql
+\ir ../../procedures/omd_facts/_context_pieces.sql
+\ir ../../procedures/omd_facts/_context_statements.sql
+\ir ../../procedures/omd_facts/_supertype_statements.sql
+\ir ../../procedures/omd_facts/_entity_statements.sql
+\ir ../../procedures/omd_facts/build_load_sql.sql
+\ir ../../procedures/omd_facts/_index_tables.sql
+\ir ../../procedures/omd_facts/_analyze_grown.sql
+\ir ../../procedures/omd_facts/_load_entity.sql
+\ir ../../procedures/omd_facts/_with_supertypes.sql
+\ir ../../procedures/omd_facts/_record_load.sql
+\ir ../../procedures/omd_facts/_load_item.sql
+\ir ../../procedures/omd_facts/_begin_load.sql
+\ir ../../procedures/omd_facts/load.sql
+\ir ../../procedures/omd_facts/_interfaces_to_load.sql
+\ir ../../procedures/omd_facts/load_all.sql
+
+-- Writes through views
+\ir ../../procedures/omd_facts/_raise_mark.sql
+\ir ../../procedures/omd_facts/_index_all.sql
+\ir ../../procedures/omd_facts/_hold.sql
+\ir ../../procedures/omd_facts/hold.sql
+\ir ../../procedures/omd_facts/_register_agreement_module.sql
+\ir ../../procedures/omd_facts/open_delivery.sql
+\ir ../../procedures/omd_facts/close_delivery.sql
+\ir ../../procedures/omd_facts/register_control.sql
+\ir ../../procedures/omd_facts/_run_controls.sql
+\ir ../../procedures/omd_facts/_log_removal.sql
+\ir ../../procedures/omd_facts/_require_physical.sql
+
+-- Undo
+\ir ../../procedures/omd_facts/_raise_not_undone.sql
+\ir ../../procedures/omd_facts/_undo_load.sql
+\ir ../../procedures/omd_facts/undo_loads.sql
+\ir ../../procedures/omd_facts/undo.sql
+\ir ../../procedures/omd_facts/_difference_sql.sql
+\ir ../../procedures/omd_facts/resync.sql
+\ir ../../procedures/omd_facts/verify.sql
+
+-- Time
+\ir ../../procedures/omd_facts/as_of.sql
+\ir ../../procedures/omd_facts/traveling_now.sql
+
+-- Export
+\ir ../../procedures/omd_facts/_raise_export.sql
+\ir ../../procedures/omd_facts/_hold_export.sql
+\ir ../../procedures/omd_facts/_require_unended.sql
+\ir ../../procedures/omd_facts/_export_options.sql
+\ir ../../procedures/omd_facts/create_export.sql
+\ir ../../procedures/omd_facts/_export_since.sql
+\ir ../../procedures/omd_facts/_moment_literal.sql
+\ir ../../procedures/omd_facts/_export_sql.sql
+\ir ../../procedures/omd_facts/_export_cuts.sql
+\ir ../../procedures/omd_facts/begin_export.sql
+\ir ../../procedures/omd_facts/finish_export.sql
+\ir ../../procedures/omd_facts/cancel_export.sql
+
+-- Views
+\ir ../views/omd_facts/facts_map.sql
+\ir ../views/omd_facts/facts_state.sql
+\ir ../views/omd_facts/facts_loads.sql
+\ir ../views/omd_facts/facts_deliveries.sql
+\ir ../views/omd_facts/facts_removals.sql
+\ir ../views/omd_facts/facts_exports.sql
+
+-- Grants
+\ir ../grants/omd_facts.sql

@@ -1,0 +1,111 @@
+-- The errors of facts. omd.error_catalogue says how the templates are filled.
+
+INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
+VALUES
+(
+    'OM051', 'FactExists', '{entity_code} {key} exists',
+    'UPDATE it instead.'
+),
+(
+    'OM052', 'KeyChanged', 'the key of {entity_code} {key} can''t change',
+    'DELETE the row and INSERT another one.'
+),
+(
+    'OM053', 'ValueMissing',
+    '{entity_code} {key}: "{attribute}" must have a value',
+    'Give it a value.'
+),
+(
+    'OM054', 'ParentMissing',
+    '{entity_code} {key}: the parent of "{relationship}" does not exist',
+    'Insert the parent first.'
+),
+(
+    'OM055', 'ChildrenExist', '{entity_code} {key} has children in {child}',
+    'Delete the children first.'
+),
+(
+    'OM056', 'FactImmutable', '{entity_code} {key}: "{context}" is immutable',
+    'Leave its attributes as they are.'
+),
+(
+    'OM057', 'AlternateKeyTaken',
+    '{entity_code} {key}: the values of "{context}" are those of another row',
+    'Give it other values.'
+),
+(
+    'OM058', 'SystemColumnSet',
+    '{entity_code} {key}: the columns acm_ are not written',
+    'Name attributes only.'
+),
+(
+    'OM059', 'ControlAnswerUnknown',
+    'control "{control_code}" answers "{attribute}", which is no attribute',
+    'Mend the function of the control.'
+),
+(
+    'OM060', 'InvalidExport', '{argument} can''t be {value}: {problem}',
+    'See docs/explanation/facts.md.'
+),
+(
+    'OM150', 'NoOpenDelivery',
+    'delivery {delivery_id} is no open one of interface "{interface_code}"',
+    'CALL omd_facts.open_delivery(…);'
+),
+(
+    'OM151', 'WritesBlocked',
+    'delivery {delivery_id} of interface "{interface_code}" is not at an end',
+    'SELECT * FROM omd_report.delivery_state;'
+),
+(
+    'OM152', 'DeliveryOpen',
+    'delivery {delivery_id} under "{agreement_code}" is open',
+    'CALL omd_facts.close_delivery({delivery_id});'
+),
+(
+    'OM154', 'ResyncBlocked',
+    'delivery {delivery_id} of interface "{interface_code}" is not at an end',
+    'CALL omd_facts.load_all({interface_code_literal});'
+),
+(
+    'OM155', 'ExportEnded', 'export {delivery_id} is {delivery_status}',
+    'CALL omd_facts.create_export(…);'
+),
+(
+    'OM156', 'PhysicalDeleteRefused',
+    'delivery {delivery_id} does not allow to delete physically',
+    'CALL omd_facts.open_delivery(…, p_physical_delete_allowed => true);'
+),
+(
+    'OM157', 'FactOvertaken',
+    '{entity_code} {key} was changed by another transaction',
+    'Repeat the statement.'
+),
+(
+    'OM153', 'LoadNotUndone',
+    'load {module_instance_id} can''t be undone: {problem}',
+    'SELECT * FROM omd_report.facts_loads;'
+),
+(
+    'OM250', 'InvalidFacts', '"facts" of entity "{entity_code}": {problem}',
+    'Mend the model: see docs/explanation/facts.md.'
+),
+(
+    'OM251', 'FactsNotDeployed',
+    'the facts of interface "{interface_code}": {problem}',
+    'CALL omd_facts.deploy({interface_code_literal});'
+),
+(
+    'OM252', 'FactsWouldChange',
+    '{object} of interface "{interface_code}": {problem}',
+    'Give what is new a name of its own, or keep the model as it was.'
+),
+(
+    'OM253', 'InvalidControl', 'control "{control_code}": {problem}',
+    'CREATE FUNCTION … (p_operation text, p_old jsonb, p_new jsonb) RETURNS jsonb … SECURITY '
+    'DEFINER …;'
+)
+ON CONFLICT (sqlstate_code) DO UPDATE SET
+    error_name = excluded.error_name,
+    message_template = excluded.message_template,
+    hint_template = excluded.hint_template;

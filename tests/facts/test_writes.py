@@ -1,0 +1,296 @@
+"""Rows are written through current views."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from facts.store import attribute, entity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from facts.store import Store
+
+PERSON = entity(
+    "person",
+    ["nbr"],
+    ["nbr", ("email", "text(20)"), ("born", "text(4)"), ("name", "text(20)"), "boss"],
+    relationships=[{"name": "under", "parent": "person", "columns": ["boss"]}],
+    facts={
+        "contexts": [
+            {"name": "mail", "kind": "alternate_key", "attributes": ["email"]},
+            {"name": "birth", "kind": "immutable", "attributes": ["born"]},
+        ]
+    },
+)
+PHONE = entity(
+    "phone",
+    ["nbr", "kind"],
+    ["nbr", ("kind", "text(4)"), ("number", "text(20)")],
+    relationships=[{"name": "of", "parent": "person", "columns": ["nbr"], "context_filter": False}],
+    facts={"context_of": "person", "kind": "multi_active"},
+)
+
+
+def opened(store: Store, code: str = "desk", **arguments: Any) -> int:
+    store.agree(code, layer_code="GDAL")
+    answer = store.call("omd_facts.open_delivery", agreement_code=code, **arguments)
+    return int(answer["delivery_id"])
+
+
+def write(store: Store, statement: str) -> None:
+    store.conn.execute(statement.encode())
+
+
+def refused(store: Store, sqlstate: str, statement: str) -> None:
+    with pytest.raises(psycopg.Error) as caught:
+        write(store, statement)
+    assert caught.value.sqlstate == sqlstate, caught.value
+
+
+def test_rows_are_written_through_views(store: Store) -> None:
+    store.set_up(PERSON, PHONE)
+    store.put(1, person=[("N", 1, "a", "1990", "x", None)])
+    refused(store, "OM150", "INSERT INTO gdal_shop.person (nbr) VALUES (2)")
+    delivery = opened(store)
+    write(store, "SET ROLE omd_data_writer")
+    write(store, "INSERT INTO gdal_shop.person (nbr, name, boss) VALUES (2, 'y', 1)")
+    write(store, "UPDATE gdal_shop.person SET name = 'z', email = 'b' WHERE nbr = 2")
+    write(store, "UPDATE gdal_shop.person SET name = 'z' WHERE nbr = 2")
+    write(store, "INSERT INTO gdal_shop.phone (nbr, kind, number) VALUES (2, 'home', '1')")
+    assert store.now("person") == [(1, "a", "1990", "x", None), (2, "b", None, "z", 1)]
+    assert store.now("phone") == [(2, "home", "1")]
+    values = "acm_record_ind, name, email"
+    two = "history_shop.person WHERE nbr = 2"
+    assert store.seen(two, values, "acm_start_dt") == [("N", "y", None), ("A", "z", "b")]
+
+    person = "gdal_shop.person"
+    refused(store, "OM051", f"INSERT INTO {person} (nbr) VALUES (1)")
+    refused(store, "OM052", f"UPDATE {person} SET nbr = 9 WHERE nbr = 1")
+    refused(store, "OM053", f"INSERT INTO {person} (name) VALUES ('x')")
+    refused(store, "OM054", f"UPDATE {person} SET boss = 77 WHERE nbr = 2")
+    refused(store, "OM054", "INSERT INTO gdal_shop.phone (nbr, kind) VALUES (77, 'home')")
+    refused(store, "OM055", f"DELETE FROM {person} WHERE nbr = 1")
+    refused(store, "OM056", f"UPDATE {person} SET born = '1991' WHERE nbr = 1")
+    refused(store, "OM057", f"UPDATE {person} SET email = 'a' WHERE nbr = 2")
+    refused(store, "OM058", f"UPDATE {person} SET acm_id = 7 WHERE nbr = 2")
+    write(store, "SET omd_facts.delete_type = 'PHYSICAL'")
+    refused(store, "OM156", f"DELETE FROM {person} WHERE nbr = 2")
+    write(store, "RESET omd_facts.delete_type")
+
+    # Writes of one transaction to a row become one.
+    with store.conn.transaction():
+        write(store, f"UPDATE {person} SET name = 'p' WHERE nbr = 2")
+        write(store, f"UPDATE {person} SET name = 'q' WHERE nbr = 2")
+        write(store, f"INSERT INTO {person} (nbr, name) VALUES (3, 'p')")
+        write(store, f"UPDATE {person} SET name = 'q' WHERE nbr = 3")
+        write(store, f"INSERT INTO {person} (nbr, name) VALUES (4, 'p')")
+        write(store, f"DELETE FROM {person} WHERE nbr = 4")
+    assert store.seen(two, values, "acm_start_dt")[2:] == [("A", "q", "b")]
+    three = "history_shop.person WHERE nbr IN (3, 4)"
+    assert store.seen(three, values, "nbr, acm_start_dt") == [("N", "q", None), ("R", "p", None)]
+    write(store, f"DELETE FROM {person} WHERE nbr = 2")
+    write(store, f"INSERT INTO {person} (nbr, name) VALUES (2, 'again')")
+    assert [i for (i, *_) in store.seen(two, values, "acm_start_dt")] == ["N", "A", "A", "R", "N"]
+    store.call("omd_facts.hold", interface_code="shop")
+    write(store, "RESET ROLE")
+    assert store.sound()
+    assert store.one("SELECT count(*) FROM omd_facts.transaction_log") == 8
+
+    store.call("omd_facts.close_delivery", delivery_id=delivery)
+    refused(store, "OM150", f"DELETE FROM {person} WHERE nbr = 2")
+    assert store.status(delivery) == "PERSISTED"
+
+
+def test_a_subtype_makes_its_supertype_whatever_that_requires(store: Store) -> None:
+    mandatory = {"name": "name", "type": "text(20)", "mandatory": True}
+    party = {"name": "party", "key": ["nbr"], "attributes": [attribute("nbr"), mandatory]}
+    firm = entity(
+        "firm",
+        ["id"],
+        ["id", ("vat", "text(9)")],
+        relationships=[
+            {"name": "is", "parent": "party", "columns": ["id"], "context_filter": False}
+        ],
+        facts={"subtype_of": "party"},
+    )
+    store.set_up(party, firm)
+    opened(store)
+    write(store, "INSERT INTO gdal_shop.firm (id, vat) VALUES (1, 'x')")
+    assert store.now("party") == [(1, None)]
+    refused(store, "OM053", "INSERT INTO gdal_shop.party (nbr) VALUES (2)")
+    refused(store, "OM053", "UPDATE gdal_shop.party SET name = NULL")
+    refused(store, "OM053", "INSERT INTO gdal_shop.firm (vat) VALUES ('x')")
+    write(store, "UPDATE gdal_shop.party SET name = 'y'")
+    assert store.now("party") == [(1, "y")]
+    assert store.sound()
+
+
+def test_a_parent_is_deleted_without_a_scan_of_its_children(store: Store) -> None:
+    store.set_up(PERSON)
+    store.put(1, person=[("N", n, None, None, None, n - 1 or None) for n in range(1, 3001)])
+    opened(store)
+    write(store, "DELETE FROM gdal_shop.person WHERE nbr = 3000")
+    write(store, "ANALYZE")
+    store.call("omd_facts.deploy", interface_code="shop")
+    assert store.rows("SELECT * FROM omd_facts.build_deploy_sql('shop')") == []
+    read = (
+        "SELECT coalesce(sum(pg_stat_get_xact_tuples_returned(p.relid)), 0)"
+        " FROM pg_partition_tree('cfl_shop.s_person_properties') AS p"
+    )
+    with store.conn.transaction():
+        before = store.one(read)
+        write(store, "DELETE FROM gdal_shop.person WHERE nbr = 2999")
+        assert store.one(read) - before < 3000
+
+
+def test_an_unfinished_delivery_blocks_writers_and_what_they_wrote_can_t_be_undone(
+    store: Store,
+) -> None:
+    store.set_up(PERSON)
+    first = store.put(1, person=[("N", 1, "a", "1990", "x", None)])
+    opened(store, physical_delete_allowed=True)
+    store.refused("OM152", "omd_facts.open_delivery", agreement_code="desk")
+    write(store, "UPDATE gdal_shop.person SET name = 'y'")
+    store.refused("OM153", "omd_facts.undo", interface_code="shop", module_instance_id=first)
+    store.refused(
+        "OM037",
+        "create_delivery",
+        agreement_code="a",
+        snapshot_datetime="2020-01-02",
+        entities={"person": "DELTA"},
+    )
+    store.create(entities={"person": "DELTA"})
+    refused(store, "OM151", "UPDATE gdal_shop.person SET name = 'z'")
+    assert store.rows("SELECT is_blocked FROM omd_report.facts_state") == [{"is_blocked": True}]
+
+
+def test_a_row_is_deleted_physically_with_a_proof(store: Store) -> None:
+    store.set_up(PERSON, PHONE)
+    opened(store, physical_delete_allowed=True)
+    write(store, "INSERT INTO gdal_shop.person (nbr, name, email) VALUES (1, 'a', 'b')")
+    write(store, "UPDATE gdal_shop.person SET name = 'c'")
+    write(store, "SET omd_facts.delete_type = 'PHYSICAL'")
+    write(store, "DELETE FROM gdal_shop.person")
+    assert store.seen("history_shop.person") == []
+    assert store.seen("cfl_shop.h_person", "nbr, acm_exists_ind, acm_physically_removed_ind") == [
+        (1, 0, 1)
+    ]
+    assert store.seen("omd_delivery.removal", "layer, row_count") == [
+        ("ANCHOR", 1),
+        ("CONTEXT", 0),
+        ("CONTEXT", 1),
+        ("CONTEXT", 2),
+    ]
+    assert store.sound()
+
+
+def test_of_two_writers_of_one_row_the_later_one_is_told(
+    store: Store,
+    stores: Callable[..., Store],
+    background: Callable[..., Future[Any]],
+    until_settled: Callable[[Any, Future[Any]], None],
+) -> None:
+    store.set_up(PERSON)
+    delivery = opened(store)
+    write(store, "INSERT INTO gdal_shop.person (nbr, boss) VALUES (1, NULL), (2, NULL)")
+    other = stores()
+    other.conn.execute(f"SET omd_facts.delivery_id = '{delivery}'".encode())
+    with store.conn.transaction():
+        write(store, "UPDATE gdal_shop.person SET name = 'first' WHERE nbr = 1")
+        late = background(write, other, "UPDATE gdal_shop.person SET name = 'second'")
+        until_settled(other, late)
+        assert not late.done()
+    with pytest.raises(psycopg.Error) as caught:
+        late.result()
+    assert caught.value.sqlstate == "OM157"
+    write(other, "UPDATE gdal_shop.person SET name = 'second' WHERE nbr = 2")
+    assert store.seen("gdal_shop.person", "nbr, name") == [(1, "first"), (2, "second")]
+    assert store.sound()
+
+
+def test_a_resync_makes_the_facts_what_lvl_has(store: Store) -> None:
+    store.set_up(PERSON, PHONE)
+    people = [("N", n, f"m{n}", "1990", "x", None) for n in range(1, 5)]
+    store.put(1, person=people, phone=[("N", 1, "home", "1")])
+    opened(store)
+    before = store.seen("gdal_shop.person", "nbr, email, born, name")
+    write(store, "UPDATE gdal_shop.person SET name = 'y' WHERE nbr = 1")
+    write(store, "DELETE FROM gdal_shop.person WHERE nbr IN (2, 3)")
+    write(store, "INSERT INTO gdal_shop.person (nbr, born) VALUES (9, '2000')")
+    write(store, "UPDATE gdal_shop.phone SET number = '2'")
+    planned = store.call("omd_facts.resync", interface_code="shop", dry_run=True)
+    assert planned["differences"] == {
+        "person": {"N": 2, "A": 1, "R": 1},
+        "phone": {"N": 0, "A": 1, "R": 0},
+    }
+    done = store.call("omd_facts.resync", interface_code="shop")
+    assert (done["outcome"], done["differences"]) == ("PERSISTED", planned["differences"])
+    assert store.seen("gdal_shop.person", "nbr, email, born, name") == before
+    assert store.now("phone") == [(1, "home", "1")]
+    again = store.call("omd_facts.resync", interface_code="shop")
+    assert (again["outcome"], again["differences"]) == ("NOTHING", {})
+    assert store.rows("SELECT * FROM wrk_shop.delta_person WHERE delivery_id < 0") == []
+    assert store.undo(done["module_instance_id"]) == [done["module_instance_id"]]
+    assert (
+        store.call("omd_facts.resync", interface_code="shop", dry_run=True)["differences"]
+        == planned["differences"]
+    )
+    assert store.sound()
+    store.create(entities={"person": "DELTA"})
+    store.refused("OM154", "omd_facts.resync", interface_code="shop")
+
+
+def test_controls_refuse_rows_and_complete_them(store: Store) -> None:
+    store.set_up(PERSON)
+    opened(store)
+    control = (
+        "CREATE FUNCTION dwh.{}(p_operation text, p_old jsonb, p_new jsonb) RETURNS jsonb"
+        " LANGUAGE plpgsql {} AS $$ BEGIN {} END $$"
+    )
+    complete = "RETURN jsonb_build_object('name', upper(p_new ->> 'name'));"
+    refuse = "IF p_old ->> 'name' = 'KEPT' THEN RAISE EXCEPTION 'it is kept'; END IF; RETURN NULL;"
+    write(store, "GRANT USAGE ON SCHEMA dwh TO omd_owner")
+    write(store, control.format("loud", "SECURITY DEFINER", complete))
+    write(store, control.format("keep", "SECURITY DEFINER", refuse))
+    write(store, control.format("open", "", complete))
+    given = {"interface_code": "shop", "entity_code": "person", "timing": "BEFORE"}
+    for operation in ("INSERT", "UPDATE"):
+        store.call(
+            "omd_facts.register_control",
+            control_code=f"loud_{operation}",
+            operation=operation,
+            function="dwh.loud",
+            **given,
+        )
+    store.call(
+        "omd_facts.register_control",
+        control_code="keep",
+        operation="DELETE",
+        function="dwh.keep",
+        **given,
+    )
+    store.refused(
+        "OM253",
+        "omd_facts.register_control",
+        control_code="open",
+        operation="INSERT",
+        function="dwh.open",
+        **given,
+    )
+    write(store, "INSERT INTO gdal_shop.person (nbr, name) VALUES (1, 'kept'), (2, 'x')")
+    write(store, "UPDATE gdal_shop.person SET name = 'y' WHERE nbr = 2")
+    assert store.seen("gdal_shop.person", "nbr, name") == [(1, "KEPT"), (2, "Y")]
+    refused(store, "P0001", "DELETE FROM gdal_shop.person")
+    write(store, "DELETE FROM gdal_shop.person WHERE nbr = 2")
+    write(store, "ALTER FUNCTION dwh.loud SECURITY INVOKER")
+    refused(store, "OM253", "UPDATE gdal_shop.person SET name = 'z'")
+    unknown = "RETURN '{\"odd\": 1}'::jsonb;"
+    write(store, "DROP FUNCTION dwh.loud")
+    write(store, control.format("loud", "SECURITY DEFINER", unknown))
+    refused(store, "OM059", "UPDATE gdal_shop.person SET name = 'z'")
+    assert store.sound()

@@ -1,0 +1,202 @@
+"""Exports of facts: files that any reader of Parquet reads, published at once, whoever dies."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from facts.store import Store, entity
+from omd.errors import CallerError, ExportEnded, InstanceNotExecuting, LeaseLost, ModuleAborted
+from omd.facts.export import ExportRun
+from omd.spark.facts import export as files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    import omd
+
+pytestmark = pytest.mark.spark
+
+SHELF = entity("shelf", ["nbr"], ["nbr", ("name", "text(20)")])
+THING = entity(
+    "thing",
+    ["nbr"],
+    ["nbr", ("name", "text(20)"), ("price", "numeric(12,2)"), ("seen", "timestamp"), "shelf"],
+    relationships=[{"name": "on", "parent": "shelf", "columns": ["shelf"]}],
+)
+
+
+class Killed(BaseException):
+    """What kills a program, and nothing catches."""
+
+
+@pytest.fixture
+def store(conn: Any) -> Store:
+    return Store(conn)
+
+
+@pytest.fixture
+def shop(store: Store) -> Store:
+    store.set_up(SHELF, THING)
+    store.agree("x", layer_code="EXPORT")
+    store.put(1, shelf=[("N", 1, "a")])
+    store.put(
+        2,
+        thing=[("N", n, f"ä{n}", f"{n}.50", "2020-01-01 12:00:00", 1) for n in range(5)]
+        + [("N", 9, None, None, None, None)],
+    )
+    return store
+
+
+def folder_of(target: Path, found: Any) -> Path:
+    return target / "x" / f"delivery={found.delivery_id}"
+
+
+def rows_in(target: Path, found: Any, name: str) -> list[tuple[Any, ...]]:
+    """Read the files that the manifest names, without Spark; what else is there is refused."""
+    folder = folder_of(target, found)
+    manifest = json.loads((folder / "_manifest.json").read_text())
+    assert manifest == found.manifest
+    (told,) = [e for e in manifest["entities"] if e["entity_code"] == name]
+    paths = {folder / file["path"]: file["bytes"] for file in told["files"]}
+    there = {p: p.stat().st_size for p in folder.rglob("*") if p.suffix == ".parquet"}
+    assert paths == {p: size for p, size in there.items() if p.parent == folder / name}
+    tables = [pq.read_table(path) for path in paths]
+    rows = [tuple(row.values()) for table in tables for row in table.to_pylist()]
+    assert [c["name"] for c in told["schema"]] == tables[0].column_names
+    assert len(rows) == told["rows"]
+    return sorted(rows, key=repr)
+
+
+def test_facts_are_exported_and_read_by_another_reader(
+    shop: Store, control: omd.Control, spark: SparkSession, tmp_path: Path
+) -> None:
+    found = control.facts.export(
+        "x", str(tmp_path), spark=spark, options={"partitions": 2, "compression": "zstd"}
+    )
+    query = "SELECT nbr, name, price, seen, shelf FROM gdal_shop.thing"
+    wanted = sorted((tuple(r.values()) for r in shop.rows(query)), key=repr)
+    assert rows_in(tmp_path, found, "thing") == wanted
+    assert rows_in(tmp_path, found, "shelf") == [(1, "a")]
+    assert found.rows == 7
+    head = {k: v for k, v in found.manifest.items() if k not in ("entities", "module_instance_id")}
+    assert head == {
+        "delivery_id": found.delivery_id,
+        "agreement_code": "x",
+        "interface_code": "shop",
+        "mode": "FULL",
+        "as_of": "2020-01-02T00:00:00+00:00",
+        "attempt": 1,
+    }
+    names = sorted(p.name for p in folder_of(tmp_path, found).iterdir() if p.suffix != ".crc")
+    assert names == ["_manifest.json", "shelf", "thing"]
+    assert shop.status(found.delivery_id) == "EXPORTED"
+    assert control.facts.resume_export(found.delivery_id, spark=spark) == found
+
+    # The changes since then, as of a moment before the newest.
+    shop.put(3, thing=[("A", 1, "new", None, None, None), ("R", 2, *[None] * 4)])
+    shop.put(4, thing=[("N", 77, *[None] * 4)])
+    changes = control.facts.export(
+        "x",
+        str(tmp_path),
+        entities=["thing"],
+        mode="CHANGES",
+        as_of=datetime(2020, 1, 3, tzinfo=timezone.utc),
+        spark=spark,
+    )
+    assert [(row[0], row[1], row[-1]) for row in rows_in(tmp_path, changes, "thing")] == [
+        (1, "new", "A"),
+        (2, "ä2", "R"),
+    ]
+    assert changes.manifest["entities"][0]["since"].startswith("2020-01-02")
+
+    with pytest.raises(CallerError):
+        control.facts.export("x", " ", spark=spark)
+
+
+def test_what_a_dead_run_left_is_written_again_or_published_once(
+    shop: Store,
+    control: omd.Control,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    delivery = control.facts.create_export("x", f"file:{tmp_path}")
+
+    def die(*_: Any) -> None:
+        raise Killed
+
+    def dies(where: Any, name: str) -> None:
+        """Let a run die at a point: it tells nobody, and its lease expires."""
+        with monkeypatch.context() as patch:
+            patch.setattr(where, name, die)
+            patch.setattr(ExportRun, "_fail", lambda *_: None)
+            with pytest.raises(Killed):
+                control.facts.resume_export(delivery, spark=spark)
+        with pytest.raises(ModuleAborted):
+            control.facts.resume_export(delivery, spark=spark)
+        shop.owner(
+            "UPDATE omd.module_instance SET lease_expires_at = clock_timestamp()"
+            " WHERE execution_status_code = 'E'"
+        )
+
+    def of() -> list[str]:
+        folder = tmp_path / "x" / f"delivery={delivery}"
+        return sorted(p.name for p in folder.iterdir() if p.suffix != ".crc")
+
+    dies(files, "_moved")  # all files are written, none is moved
+    assert of() == ["_attempt=1"]
+    shop.put(3, thing=[("A", 1, "later", None, None, None)])
+    dies(files, "_publish")  # all are moved
+    assert of() == ["_attempt=1", "_attempt=2", "shelf", "thing"]
+    dies(control.facts, "finish_export")  # the manifest is published
+    assert of() == ["_manifest.json", "shelf", "thing"]
+    shop.put(4, thing=[("A", 2, "later", None, None, None)])
+    found = control.facts.resume_export(delivery, spark=spark)
+    assert (found.manifest["attempt"], found.rows) == (3, 7)
+    names = {row[1] for row in rows_in(tmp_path, found, "thing")}
+    assert names == {"ä0", "ä1", "ä2", "ä3", "ä4", None}
+    assert shop.status(delivery) == "EXPORTED"
+
+    # A run that is cancelled publishes nothing.
+    cancelled = control.facts.create_export("x", f"file:{tmp_path}")
+    written = files._written
+
+    def cancel(*given: Any) -> Any:
+        answer = written(*given)
+        control.facts.cancel_export(cancelled, "not wanted")
+        return answer
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_written", cancel)
+        with pytest.raises((InstanceNotExecuting, LeaseLost)):
+            control.facts.resume_export(cancelled, spark=spark)
+    with pytest.raises(ExportEnded):
+        control.facts.resume_export(cancelled, spark=spark)
+    folder = tmp_path / "x" / f"delivery={cancelled}"
+    assert not (folder / "_manifest.json").exists()
+
+
+def test_the_command_exports_and_resumes(
+    shop: Store, spark: SparkSession, omd_here: Callable[..., Any], dsn: str, tmp_path: Path
+) -> None:
+    del spark  # the command uses the session of this process
+    done = omd_here(
+        "facts", "export", "x", str(tmp_path), "--entity", "shelf", "--output", "json", dsn=dsn
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads(done.stdout)
+    assert [(e["entity_code"], e["rows"]) for e in manifest["entities"]] == [("shelf", 1)]
+    again = omd_here("facts", "export", "--resume", str(manifest["delivery_id"]), dsn=dsn)
+    assert again.returncode == 0, again.stderr
+    assert "1 rows are exported" in again.stderr
+    assert omd_here("facts", "export", "x", dsn=dsn).returncode == 2
+    shown = omd_here("facts", "exports", "--output", "json", dsn=dsn)
+    assert [row["delivery_status"] for row in json.loads(shown.stdout)] == ["EXPORTED"]
