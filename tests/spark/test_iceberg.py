@@ -35,9 +35,9 @@ class Lake:
     def module(self, table: str = "t", **registered: Any) -> str:
         self.control.register_module(
             f"m_{table}",
-            table_code=f"lake.{table}",
             platform_code="SPARK",
             **{
+                "table_code": f"lake.{table}",
                 "area_code": "HSTG",
                 "table_type_code": "HSTG",
                 "table_format_code": "ICEBERG",
@@ -362,6 +362,7 @@ def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(lake: 
     for n in range(4):
         with lake.run(module) as run:
             run.write(lake.rows(n + 1, n + 2).coalesce(1))
+    lake.conn.execute("SET session_replication_role = replica")
     lake.conn.execute(
         "UPDATE omd.module_instance SET start_datetime = start_datetime - interval '40 days',"
         " end_datetime = end_datetime - interval '40 days' WHERE module_instance_id > 0"
