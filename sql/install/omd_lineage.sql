@@ -84,7 +84,7 @@
 \ir ../../migrations/V025__kept_plans.sql
 \endif
 
-\set checksum '770d16c55c71037df1a7e44dc417a291fa9cda17ac0f9c01e811974025d169ba'
+\set checksum '51f98da67c892110f9f75d719f548772e9fc7ba3477e32807e76e5642d2c1181'
 \set migration 'V035__lake_sources'
 \ir ../setup/claim.psql
 \if :pending

@@ -1,17 +1,20 @@
 -- A step that runs keeps the tables of lineage locked until it ends, and then wants those of
 -- process control, which the installation has locked: they would wait for each other. So the
--- columns that an upgrade adds to these tables are added here, in a transaction before the
--- installation, which holds nothing else. It waits in turns of a moment, so that other steps go on
--- meanwhile. Each installation runs this script; it does nothing where lineage is not installed, or
--- is up to date. A new database gets the columns from migrations/V013__lineage_columns.sql.
+-- columns and checks that an upgrade adds to these tables are added here, in a transaction before
+-- the installation, which holds nothing else. It waits in turns of a moment, so that other steps go
+-- on meanwhile. Each installation runs this script; it does nothing where lineage is not installed,
+-- or is up to date. A new database gets the columns from migrations/V013__lineage_columns.sql, and
+-- the check from migrations/V035__lake_sources.sql.
 
 DO $do$
 DECLARE
     v_is_locked boolean := FALSE;
 BEGIN
     IF to_regclass('omd_lineage.topic') IS NULL OR EXISTS (
-        SELECT FROM pg_attribute AS a
-        WHERE a.attrelid = to_regclass('omd_lineage.topic') AND a.attname = 'merge_key'
+        SELECT FROM pg_constraint AS c
+        WHERE c.conrelid = to_regclass('omd_lineage.topic')
+            AND c.conname = 'ck_topic_source_offset'
+            AND pg_get_constraintdef(c.oid) LIKE '%LAKE%' -- it is the newest of them
     ) THEN
         RETURN;
     END IF;
@@ -48,5 +51,10 @@ BEGIN
         ADD COLUMN query_id text,
         ADD COLUMN reload_method text;
     END IF;
+    ALTER TABLE omd_lineage.topic
+    DROP CONSTRAINT IF EXISTS ck_topic_source_offset,
+    ADD CONSTRAINT ck_topic_source_offset CHECK (
+        source_offset IN ('PROBE', 'CLOCK', 'TRIGGER', 'HAND', 'LAKE')
+    );
 END
 $do$;
