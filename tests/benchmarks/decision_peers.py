@@ -413,6 +413,7 @@ def thousand(bench: Bench) -> None:
 def ten(bench: Bench) -> None:
     """Measure ten times as many records."""
     rows = round(1_000_000 * bench.scale)
+    bench.stage_run("warm_ten", bench.links(rows // 5, 10))()
     sides = {}
     for times in (1, 10):
         run = bench.stage_run(f"times_{times}", bench.links(times * rows, 10))
