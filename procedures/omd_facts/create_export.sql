@@ -35,10 +35,8 @@ BEGIN
     FROM omd_delivery.delivery_head(p_delivery_id) AS d
     INNER JOIN omd_facts.interface AS i ON d.interface_id = i.interface_id;
     IF NOT FOUND THEN
-        PERFORM omd.raise_error(
-            'OM251',
-            jsonb_build_object('interface_code', p_agreement_code, 'problem', 'it is not deployed')
-        );
+        PERFORM omd_facts._require_interface(d.interface_code)
+        FROM omd_delivery.delivery_head(p_delivery_id) AS d;
     ELSIF v_interface.traveling_now IS NULL THEN
         PERFORM omd_facts._raise_export(
             'p_agreement_code', p_agreement_code, 'nothing of its interface is persisted'

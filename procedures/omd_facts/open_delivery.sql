@@ -40,10 +40,8 @@ BEGIN
     FROM omd_delivery.delivery_head(p_delivery_id) AS d
     INNER JOIN omd_facts.interface AS i ON d.interface_id = i.interface_id;
     IF NOT FOUND THEN
-        PERFORM omd.raise_error(
-            'OM251',
-            jsonb_build_object('interface_code', p_agreement_code, 'problem', 'it is not deployed')
-        );
+        PERFORM omd_facts._require_interface(d.interface_code)
+        FROM omd_delivery.delivery_head(p_delivery_id) AS d;
     END IF;
     IF NOT v_interface.is_indexed THEN
         PERFORM omd_delivery.hold_interface(v_interface.interface_code);

@@ -205,7 +205,13 @@ ELSEWHERE = {
 
 
 # The tens of the numbers of other rooms, and the folders of their tests.
-ROOMS = {"3": "delivery", "4": "delivery", "7": "dispatch", "8": "decision", "9": "decision"}
+ROOMS = {
+    "2": "lake",
+    **dict.fromkeys("34", "delivery"),
+    **dict.fromkeys("56", "facts"),
+    "7": "dispatch",
+    **dict.fromkeys("89", "decision"),
+}
 
 
 def test_every_error_of_the_catalogue_is_raised_by_a_test(flow: Flow) -> None:

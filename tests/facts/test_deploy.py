@@ -20,6 +20,20 @@ def deploy(store: Store, *entities: dict[str, Any]) -> int:
     return int(store.call("omd_facts.deploy", interface_code="shop")["statements"])
 
 
+def test_what_is_not_deployed_is_told_by_the_name_of_its_interface(store: Store) -> None:
+    store.deploy({"interface": "shop", "entities": [THING]})
+    store.agree("desk", layer_code="GDAL")
+    store.agree("out", layer_code="EXPORT")
+    for routine, arguments in {
+        "load": {"interface_code": "shop"},
+        "open_delivery": {"agreement_code": "desk"},
+        "create_export": {"agreement_code": "out", "target_uri": "/x"},
+    }.items():
+        told = store.refused("OM251", f"omd_facts.{routine}", **arguments)
+        assert told["interface_code"] == "shop"
+    store.refused("OM031", "omd_facts.load", interface_code="nothing")
+
+
 def test_a_deployment_follows_the_model_and_the_second_one_does_nothing(store: Store) -> None:
     store.set_up(THING)
     assert deploy(store, THING) == 0
