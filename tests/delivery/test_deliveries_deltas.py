@@ -371,19 +371,11 @@ def test_an_administrator_ends_deliveries_that_no_facts_take(
 def test_the_facts_make_and_move_deliveries_of_their_own(shop: Shop) -> None:
     shop.deploy()
     shop.agree("g", layer_code="GDAL")
-    shop.owner("DELETE FROM omd_delivery.delivery_transition WHERE layer_code = 'GDAL'")
-    shop.owner("DELETE FROM omd_delivery.delivery_status WHERE layer_code = 'GDAL'")
-    shop.owner(
-        "INSERT INTO omd_delivery.delivery_status"
-        " VALUES ('GDAL', 'RECEIVED', false, '-'), ('GDAL', 'PERSISTED', true, '-')"
-    )
-    shop.owner(
-        "INSERT INTO omd_delivery.delivery_transition"
-        " VALUES ('GDAL', 'RECEIVED', 'PERSISTED', 'facts')"
-    )
     insert = 'SELECT omd_delivery.insert_delivery(%s, %s, %s, \'{"mode": "FULL"}\')'
     made = shop.one(insert, "g", "GDAL", None)
     assert (shop.status(made), shop.delivery(made)["options"]) == ("RECEIVED", {"mode": "FULL"})
+    assert item_error(shop, "move_delivery", made, "PERSISTED") == "OM130"
+    shop.one("SELECT omd_delivery.move_delivery(%s, 'PERSISTING')", made)
     shop.one("SELECT omd_delivery.move_delivery(%s, 'PERSISTED', 'done')", made)
     assert shop.events(made)[-1] == ("move_delivery", "PERSISTED")
     assert item_error(shop, "move_delivery", made, "RECEIVED") == "OM130"
