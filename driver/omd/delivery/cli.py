@@ -34,6 +34,7 @@ from omd.cli.common import (
     show_pairs,
     tell_more,
 )
+from omd.cli.model_facts import deploy_facts
 from omd.delivery.calls import DeliveryCalls
 
 if TYPE_CHECKING:
@@ -105,21 +106,7 @@ def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
         show(changes, _CHANGE, output)
     told = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
     click.echo(f"Model {interface} has version {version}: {told}.", err=True)
-    _follow(interface, dsn)
-
-
-def _follow(interface: str, dsn: str) -> None:
-    """Deploy the facts of an interface that are deployed: a load of a newer model would fail."""
-    from omd.facts.rows import FactsStateRow
-
-    with open_control(dsn) as control:
-        if control.facts.report(FactsStateRow, interface_code=interface):
-            answer = control.facts.deploy(interface)
-            click.echo(
-                f"Facts of {interface}, version {answer.model_version}: "
-                f"{answer.statements:,} statements executed.",
-                err=True,
-            )
+    deploy_facts(interface, dsn)
 
 
 @model.command("diff")
