@@ -23,12 +23,7 @@ BEGIN
                 'OM031', jsonb_build_object('interface_code', p_interface_code)
             );
         END IF;
-        PERFORM omd.raise_error(
-            'OM251',
-            jsonb_build_object(
-                'interface_code', p_interface_code, 'problem', 'it is not deployed'
-            )
-        );
+        PERFORM omd_facts._raise_not_deployed(p_interface_code);
     END IF;
     RETURN v_interface;
 END

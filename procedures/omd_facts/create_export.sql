@@ -35,7 +35,7 @@ BEGIN
     FROM omd_delivery.delivery_head(p_delivery_id) AS d
     INNER JOIN omd_facts.interface AS i ON d.interface_id = i.interface_id;
     IF NOT FOUND THEN
-        PERFORM omd_facts._require_interface(d.interface_code)
+        PERFORM omd_facts._raise_not_deployed(d.interface_code)
         FROM omd_delivery.delivery_head(p_delivery_id) AS d;
     ELSIF v_interface.traveling_now IS NULL THEN
         PERFORM omd_facts._raise_export(

@@ -27,6 +27,7 @@
 \ir ../../procedures/omd_facts/_write_links.sql
 \ir ../../procedures/omd_facts/_write_mapping.sql
 \ir ../../procedures/omd_facts/_stored_mapping.sql
+\ir ../../procedures/omd_facts/_raise_not_deployed.sql
 \ir ../../procedures/omd_facts/_require_interface.sql
 
 -- Deployment
