@@ -58,14 +58,6 @@ def played(
         yield dsn, omd_command(*played, dsn=dsn, timeout=900)
 
 
-@pytest.fixture
-def connection(played: tuple[str, Any]) -> Iterator[psycopg.Connection[Any]]:
-    """A transaction in the demo's database that is undone after the test."""
-    with psycopg.connect(played[0]) as connection:
-        yield connection
-        connection.rollback()
-
-
 def test_it_tells_what_happened(played: tuple[str, Any]) -> None:
     done = played[1]
     assert done.returncode == 0, done.stdout + done.stderr

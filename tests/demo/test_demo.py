@@ -67,14 +67,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> files.Source:
     return files.prepare(tmp_path_factory.mktemp("source"))
 
 
-@pytest.fixture
-def connection(played: tuple[str, str]) -> Iterator[psycopg.Connection[Any]]:
-    """A transaction in the demo's database that is undone after the test."""
-    with psycopg.connect(played[0]) as connection:
-        yield connection
-        connection.rollback()
-
-
 def test_it_tells_what_happened(played: tuple[str, str]) -> None:
     told = played[1]
     for what in (

@@ -35,14 +35,6 @@ def played(
         yield dsn, omd_command("demo", "dispatch", dsn=dsn)
 
 
-@pytest.fixture
-def connection(played: tuple[str, Any]) -> Iterator[psycopg.Connection[Any]]:
-    """A transaction in the demo's database that is undone after the test."""
-    with psycopg.connect(played[0]) as connection:
-        yield connection
-        connection.rollback()
-
-
 @pytest.mark.slow
 class TestPlayed:
     def test_it_tells_what_happened(self, played: tuple[str, Any]) -> None:

@@ -36,14 +36,6 @@ def played(
         yield dsn, omd_command("demo", "lineage", "--master", "local[2]", dsn=dsn)
 
 
-@pytest.fixture
-def connection(played: tuple[str, Any]) -> Iterator[psycopg.Connection[Any]]:
-    """A transaction in the demo's database that is undone after the test."""
-    with psycopg.connect(played[0]) as connection:
-        yield connection
-        connection.rollback()
-
-
 @pytest.mark.spark
 @pytest.mark.slow
 class TestPlayed:

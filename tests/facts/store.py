@@ -26,6 +26,27 @@ def entity(name: str, key: list[str], attributes: list[Any], **more: Any) -> dic
     }
 
 
+PERSON = entity(
+    "person",
+    ["nbr"],
+    ["nbr", ("email", "text(20)"), ("born", "text(4)"), ("name", "text(20)"), "boss"],
+    relationships=[{"name": "under", "parent": "person", "columns": ["boss"]}],
+    facts={
+        "contexts": [
+            {"name": "mail", "kind": "alternate_key", "attributes": ["email"]},
+            {"name": "birth", "kind": "immutable", "attributes": ["born"]},
+        ]
+    },
+)
+PHONE = entity(
+    "phone",
+    ["nbr", "kind"],
+    ["nbr", ("kind", "text(4)"), ("number", "text(20)")],
+    relationships=[{"name": "of", "parent": "person", "columns": ["nbr"], "context_filter": False}],
+    facts={"context_of": "person", "kind": "multi_active"},
+)
+
+
 class Store(Shop):
     """Calls of omd_facts over one connection."""
 

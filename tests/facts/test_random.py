@@ -9,30 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from facts.oracle import Anchor, Context
-from facts.store import entity
+from facts.store import PERSON, PHONE
 
 if TYPE_CHECKING:
     from facts.store import Store
 
-PERSON = entity(
-    "person",
-    ["nbr"],
-    ["nbr", ("email", "text(20)"), ("born", "text(4)"), ("name", "text(20)"), "boss"],
-    relationships=[{"name": "under", "parent": "person", "columns": ["boss"]}],
-    facts={
-        "contexts": [
-            {"name": "mail", "kind": "alternate_key", "attributes": ["email"]},
-            {"name": "birth", "kind": "immutable", "attributes": ["born"]},
-        ]
-    },
-)
-PHONE = entity(
-    "phone",
-    ["nbr", "kind"],
-    ["nbr", ("kind", "text(4)"), ("number", "text(20)")],
-    relationships=[{"name": "of", "parent": "person", "columns": ["nbr"], "context_filter": False}],
-    facts={"context_of": "person", "kind": "multi_active"},
-)
 DAY = "extract(day FROM {} AT TIME ZONE 'UTC')::integer"
 
 

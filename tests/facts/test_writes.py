@@ -7,33 +7,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from facts.store import attribute, entity
+from facts.store import PERSON, PHONE, attribute, entity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
     from facts.store import Store
-
-PERSON = entity(
-    "person",
-    ["nbr"],
-    ["nbr", ("email", "text(20)"), ("born", "text(4)"), ("name", "text(20)"), "boss"],
-    relationships=[{"name": "under", "parent": "person", "columns": ["boss"]}],
-    facts={
-        "contexts": [
-            {"name": "mail", "kind": "alternate_key", "attributes": ["email"]},
-            {"name": "birth", "kind": "immutable", "attributes": ["born"]},
-        ]
-    },
-)
-PHONE = entity(
-    "phone",
-    ["nbr", "kind"],
-    ["nbr", ("kind", "text(4)"), ("number", "text(20)")],
-    relationships=[{"name": "of", "parent": "person", "columns": ["nbr"], "context_filter": False}],
-    facts={"context_of": "person", "kind": "multi_active"},
-)
 
 
 def opened(store: Store, code: str = "desk", **arguments: Any) -> int:

@@ -12,6 +12,7 @@ import inspect
 import logging
 import os
 import platform
+import re
 import socket
 import threading
 import time
@@ -72,7 +73,7 @@ BATCH_VARIABLE = "OMD_BATCH_INSTANCE_ID"
 MODULE_VARIABLE = "OMD_MODULE_INSTANCE_ID"
 DSN_VARIABLE = "OMD_DSN"
 
-_UNDO = "CALL " + "omd.undo("  # the statement that stands for the rollback of lake tables
+_UNDO = re.compile(r"CALL\s+omd\.undo\(")  # what stands for the rollback of lake tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -836,10 +837,10 @@ class ModuleRun(EngineBlock):
     def _roll_back(self) -> None:
         """Execute the rollback of a target that the database can't reach."""
         told = [row.statement for row in self.control.build_rollback_sql(self.module_instance_id)]
-        statements = [text for text in told if not text.startswith(_UNDO)]
+        statements = [text for text in told if not _UNDO.match(text)]
         if statements or not told:
             self._execute_rollback(statements)
-        undone = [text for text in told if text.startswith(_UNDO)]
+        undone = [text for text in told if _UNDO.match(text)]
         if undone:
             # It is confirmed in the transaction that takes the rows back.
             self._engine.roll_back_tables(self, undone)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.names import parts
 from omd.control.rows import WriteLogRow
 from omd.errors import CallerError, ConfigurationError
 from omd.spark import lake
 from omd.spark.failure import failure_in
-from omd.spark.names import parts
 from omd.spark.relation import Relation
 from omd.spark.sessions import register
 from omd.spark.source import OmdDataSource

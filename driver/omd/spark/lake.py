@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.names import parts
 from omd.errors import CallerError, ConfigurationError
-from omd.spark.names import parts, quote
+from omd.spark.names import quote
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:

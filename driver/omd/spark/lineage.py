@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.names import parts
 from omd.errors import CallerError, TransformUnfit
-from omd.spark.names import parts, quote
+from omd.spark.names import quote
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
 if TYPE_CHECKING:

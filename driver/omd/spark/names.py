@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from omd._core.names import parts
-
-__all__ = ["parts", "quote"]
+__all__ = ["quote"]
 
 
 def quote(name: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.names import parts
 from omd.errors import CallerError, NoRollbackExecutor
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.footers import data_files, require_rows
@@ -14,7 +15,7 @@ from omd.lake.plan import plan_read
 from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
 from omd.spark import history
-from omd.spark.names import parts, quote
+from omd.spark.names import quote
 from omd.spark.parquet import fitting, partition_value, read_files, write_files
 from omd.spark.types import UnsupportedType
 from omd.spark.writer import MAY_LACK

@@ -546,8 +546,8 @@ class _Operator:
                 _, arrival, record = waiting.pop()
                 arrivals, records = [arrival], [record]
             else:
-                if waiting.count > self._shape.most:
-                    raise self._too_large(link, waiting)
+                if (count := waiting.count) > self._shape.most:
+                    raise self._too_large(place, waiting.pop()[2], count)
                 arrivals, records = waiting.pop_all()
             if place == 0:
                 key = self._key_text(records[0])
@@ -557,31 +557,15 @@ class _Operator:
             else:
                 values.append(records[0])
                 inputs.append(str(arrivals[0]))
-        self._counts["cycles"] += 1
-        number = 1
-        while True:
-            self._add(key, cycle_no, number, values, inputs)
-            if self._is_full():
-                yield from self._answer()
-            took = False
-            for place in self._singles:
-                if held[place].count:
-                    _, arrival, record = held[place].pop()
-                    values[place], inputs[place] = record, str(arrival)
-                    took = True
-            if not took:
-                return
-            number += 1
+        yield from self._invoke(key, cycle_no, values, inputs, held)
 
-    def _too_large(self, link: LinkShape, waiting: Waiting) -> _Failed:
-        head = waiting.head()
-        assert head is not None  # noqa: S101 - it has too many
+    def _too_large(self, place: int, record: str, rows: int) -> _Failed:
         return _Failed(
             "OM291",
-            link=link.name,
+            link=self._names[place],
             wave=self._wave,
-            key=_key_of(self._shape, head.records[0]),
-            rows=waiting.count,
+            key=_key_of(self._shape, record),
+            rows=rows,
             max_array_rows=self._shape.most,
         )
 
@@ -598,7 +582,7 @@ class _Operator:
                 if heads[0].count:
                     batch.append(heads[0].pop())
                     if len(batch) > shape.most:
-                        raise self._batch_too_large(0, batch)
+                        raise self._too_large(0, batch[-1][2], len(batch))
             if not batch:
                 break
             high = batch[-1][0]
@@ -639,7 +623,7 @@ class _Operator:
                     break
                 found.append(heads[place].pop())
                 if len(found) > shape.most:
-                    raise self._batch_too_large(place, found)
+                    raise self._too_large(place, found[-1][2], len(found))
             taken.append(found)
             if not found and place in self._singles:
                 for before, records in enumerate(taken):
@@ -663,6 +647,29 @@ class _Operator:
                 values.append(records[0][2])
                 inputs.append(str(records[0][1]))
         key = self._key_text(batch[0][2])
+        yield from self._invoke(key, cycle_no, values, inputs, heads, keys, high)
+
+    def _invoke(
+        self,
+        key: str | None,
+        cycle_no: int,
+        values: list[str],
+        inputs: list[str],
+        held: Sequence[Waiting],
+        keys: set[str] | None = None,
+        high: str = "",
+    ) -> Iterator[pa.RecordBatch]:
+        """Call the rules as often as links that are no arrays have a next record.
+
+        Args:
+            key: the key of the cycle.
+            cycle_no: its number.
+            values: what each parameter is at first.
+            inputs: the arrivals of that.
+            held: the records that wait, by link.
+            keys: only records with these keys belong to the cycle; None: all that wait.
+            high: the greatest of them.
+        """
         self._counts["cycles"] += 1
         number = 1
         while True:
@@ -671,10 +678,11 @@ class _Operator:
                 yield from self._answer()
             took = False
             for place in self._singles:
-                yield from self._pass_over(place, heads[place], keys, high)
-                head = heads[place].head()
-                if head is not None and head.sort_key in keys:
-                    _, arrival, record = heads[place].pop()
+                if keys is not None:
+                    yield from self._pass_over(place, held[place], keys, high)
+                head = held[place].head()
+                if head is not None and (keys is None or head.sort_key in keys):
+                    _, arrival, record = held[place].pop()
                     values[place], inputs[place] = record, str(arrival)
                     took = True
             if not took:
@@ -690,16 +698,6 @@ class _Operator:
                 return
             sort_key, arrival, record = waiting.pop()
             yield from self._reject(place, arrival, record, code=KEY_MISMATCH, sort_key=sort_key)
-
-    def _batch_too_large(self, place: int, records: list[tuple[str, int, str]]) -> _Failed:
-        return _Failed(
-            "OM291",
-            link=self._names[place],
-            wave=self._wave,
-            key=_key_of(self._shape, records[-1][2]),
-            rows=len(records),
-            max_array_rows=self._shape.most,
-        )
 
     # What goes out
 

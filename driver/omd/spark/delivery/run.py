@@ -6,7 +6,6 @@ count is too high and what is applied is the database's.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
 from omd.spark.delivery.delta import write_delta
@@ -17,9 +16,10 @@ from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.stage2 import Judgement, kept
 from omd.spark.delivery.staging import names_in, stage, working_session
 from omd.spark.sessions import active, register, session
+from omd.spark.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
@@ -83,7 +83,7 @@ def _work(
         room.register_violations(delivery_id, attempt, 1, name, found.measures())
         samples.take_checked(found)
 
-    _each(run, spark, at_once, first.entities, measure)
+    side_by_side(run, spark, at_once, first.entities, measure)
     if room.stage_verdict(delivery_id, attempt, 1).verdict is not None:
         return
     second = Plan.read(room.validation_plan(delivery_id, 2))
@@ -104,39 +104,7 @@ def _work(
             written[name] = write_delta(run, sides[name])
             staged[name].unchanged()
 
-        _each(run, spark, at_once, sides, write)
+        side_by_side(run, spark, at_once, sides, write)
         room.apply_delta(delivery_id, attempt, written)
     finally:
         judgement.release()
-
-
-def _each(
-    run: DeliveryRun,
-    spark: SparkSession,
-    at_once: int,
-    things: Iterable[str],
-    work: Callable[[str], None],
-) -> None:
-    """Call a function with each of several things, a few at the same time."""
-    names = list(things)
-    if min(at_once, len(names)) < 2:
-        for name in names:
-            run.check()
-            work(name)
-        return
-
-    def attached(name: str) -> None:
-        run.attach(spark)
-        with active(spark):
-            work(name)
-
-    pool = ThreadPoolExecutor(at_once, thread_name_prefix=f"omd-delivery-{run.delivery_id}")
-    try:
-        for done in as_completed([pool.submit(attached, name) for name in names]):
-            done.result()
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        run.cancel()  # otherwise the others would work to their end
-        raise
-    finally:
-        pool.shutdown()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from pyspark.sql import DataFrame
 from omd.errors import StateError
 from omd.spark.hadoop import Folder
 from omd.spark.sessions import active, register, session
+from omd.spark.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,24 +53,7 @@ def export(run: ExportRun) -> dict[str, Any]:
 def _written(run: ExportRun, spark: SparkSession) -> list[dict[str, Any]]:
     """Write the entities, a few at the same time; return what the manifest says of each."""
     at_once = int(run.options["max_concurrent_entities"])
-
-    def attached(part: dict[str, Any]) -> dict[str, Any]:
-        run.attach(spark)
-        with active(spark):
-            return _write(run, spark, part)
-
-    pool = ThreadPoolExecutor(at_once, thread_name_prefix=f"omd-export-{run.delivery_id}")
-    tasks = [pool.submit(attached, part) for part in run.plan]
-    try:
-        for done in as_completed(tasks):
-            done.result()
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        run.cancel()  # otherwise the others would work to their end
-        raise
-    finally:
-        pool.shutdown()
-    return [task.result() for task in tasks]
+    return side_by_side(run, spark, at_once, run.plan, lambda part: _write(run, spark, part))
 
 
 def _write(run: ExportRun, spark: SparkSession, part: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,63 @@
+"""Several pieces of the work of one run, a few at the same time."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING, TypeVar
+
+from omd.spark.sessions import active
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pyspark.sql import SparkSession
+
+    from omd.control.run import EngineBlock
+
+__all__ = ["side_by_side"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def side_by_side(
+    run: EngineBlock,
+    spark: SparkSession,
+    at_once: int,
+    things: Iterable[T],
+    work: Callable[[T], R],
+) -> list[R]:
+    """Call a function with each of several things; return its answers in their order.
+
+    Args:
+        run: the run that does it; the first failure cancels it.
+        spark: its session.
+        at_once: how many calls there are at the same time.
+        things: what it is called with.
+        work: the function.
+    """
+    all_of_them = list(things)
+    if min(at_once, len(all_of_them)) < 2:
+        answers = []
+        for thing in all_of_them:
+            run.check()
+            answers.append(work(thing))
+        return answers
+
+    def attached(thing: T) -> R:
+        run.attach(spark)
+        with active(spark):
+            return work(thing)
+
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix="omd-side-by-side")
+    tasks = [pool.submit(attached, thing) for thing in all_of_them]
+    try:
+        for done in as_completed(tasks):
+            done.result()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        run.cancel()  # otherwise the others would work to their end
+        raise
+    finally:
+        pool.shutdown()
+    return [task.result() for task in tasks]

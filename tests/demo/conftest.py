@@ -1,0 +1,19 @@
+"""What a demo has left: each module of tests plays one, with its own fixture ``played``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def connection(played: tuple[str, Any]) -> Iterator[psycopg.Connection[Any]]:
+    """A transaction in the demo's database that is undone after the test."""
+    with psycopg.connect(played[0]) as connection:
+        yield connection
+        connection.rollback()
