@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from delivery.runs import SHOP
+from omd.delivery.calls import DeliveryCalls
 from omd.errors import DeliveryWaits, WrongDeliveryState
 
 if TYPE_CHECKING:
@@ -236,6 +237,32 @@ def test_a_failed_run_is_resumed_and_waits_for_another(desk: Desk) -> None:
     receipt = desk.control.deliver("a", entities={"customer": orders}, **told)
     assert (receipt.delivery_status, receipt.attempt) == ("ACCEPTED", 2)
     assert desk.control.deliver(entities={"customer": orders}, **told) == receipt
+
+
+def test_a_renewal_between_the_end_of_a_delivery_and_that_of_its_block_is_no_loss(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.deploy(SHOP)
+    tried = threading.Event()
+    apply, renew = DeliveryCalls.apply_delta, DeliveryCalls.heartbeat_delivery
+
+    def applied(self: DeliveryCalls, *arguments: Any) -> Any:
+        answer = apply(self, *arguments)
+        tried.clear()
+        assert tried.wait(30)
+        return answer
+
+    def renewed(self: DeliveryCalls, *arguments: Any) -> None:
+        try:
+            renew(self, *arguments)
+        finally:
+            tried.set()
+
+    monkeypatch.setattr(DeliveryCalls, "apply_delta", applied)
+    monkeypatch.setattr(DeliveryCalls, "heartbeat_delivery", renewed)
+    customers = desk.texts(["nbr", "email"], [(1, "a")])
+    receipt = desk.deliver(1, entities={"customer": customers}, lease=timedelta(seconds=2))
+    assert receipt.delivery_status == "ACCEPTED"
 
 
 def test_a_run_stops_when_the_delivery_is_cancelled(desk: Desk, tmp_path: Path) -> None:

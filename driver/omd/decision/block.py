@@ -105,4 +105,5 @@ class StageRun(ModuleRun):
         super()._prepare()
 
     def _succeed(self) -> None:
+        self._stop_heartbeat()
         self.room.commit_stage(self.module_instance_id, self.counts)

@@ -303,11 +303,18 @@ class DeliveryRun(EngineBlock):
             raise _Later(answer.outcome, answer.detail)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
+        room = DeliveryCalls(calls._link)
         try:
-            DeliveryCalls(calls._link).heartbeat_delivery(self.delivery_id, self.attempt, lease)
+            room.heartbeat_delivery(self.delivery_id, self.attempt, lease)
         except StateError as refusal:
+            if isinstance(refusal, WrongDeliveryState) and self._has_decided(room):
+                return  # the block is about to learn it
             self._fenced(refusal)
             raise
+
+    def _has_decided(self, room: DeliveryCalls) -> bool:
+        """Return whether this run, the newest one, has ended its delivery."""
+        return room.delivery_receipt(self.delivery_id)["status"] not in ("CANCELLED", "REJECTED")
 
     def _fenced(self, refusal: StateError) -> None:
         """Note that somebody else has ended the run, so that there is nothing left to record."""

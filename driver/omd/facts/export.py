@@ -226,6 +226,7 @@ class ExportRun(EngineBlock):
         calls.heartbeat(self.module_instance_id, lease)
 
     def _succeed(self) -> None:
+        self._stop_heartbeat()
         self.room.finish_export(self.delivery_id, self.module_instance_id, self.manifest)
 
     def _fail(self, detail: str, name: str) -> None:
