@@ -163,6 +163,7 @@ def dispatch(dsn: str | None) -> int:
         play,
         "TABLE omd_dispatch.task_data_night",
         "docs/tutorial/dispatch.md",
+        needs="omd.demo.files",
         on_spark=False,
     )
 
@@ -273,7 +274,13 @@ def lake(dsn: str | None, quick: bool, folder: Path | None, master: str | None) 
         tables = (folder or embedded.default_home() / "lake").absolute()
         return story.play(database, work, _Terminal(), tables, months=months, master=master)
 
-    return _play(dsn, play, "TABLE omd_report.lake_commits", "docs/explanation/lake.md")
+    return _play(
+        dsn,
+        play,
+        "TABLE omd_report.lake_commits",
+        "docs/explanation/lake.md",
+        needs="omd.demo.lake.story",
+    )
 
 
 def _play(
@@ -282,6 +289,7 @@ def _play(
     query: str,
     tutorial: str,
     *,
+    needs: str = "omd.demo.control.story",
     on_spark: bool = True,
 ) -> int:
     from omd import embedded
@@ -290,7 +298,7 @@ def _play(
     if on_spark and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise OmdError("Spark needs Java 17 or newer, and there is none.", hint="omd doctor")
     try:
-        importlib.import_module("omd.demo.control.story" if on_spark else "omd.demo.files")
+        importlib.import_module(needs)
     except ModuleNotFoundError as error:
         raise OmdError(f"{error.name} is not installed.", hint="pip install 'omd[demo]'") from error
 

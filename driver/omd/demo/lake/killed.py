@@ -15,12 +15,15 @@ from omd.spark import session
 LEASE = timedelta(seconds=5)  # the default of five minutes would make the reader wait
 
 
-def main(dsn: str, namespace: str, folder: str, number: str) -> None:
-    """Write the flights of a month, tell the run, and wait before the commit."""
+def main(namespace: str, folder: str, number: str) -> None:
+    """Write the flights of a month, tell the run, and wait before the commit.
+
+    The database is that of OMD_DSN.
+    """
     spark = session("local[1]")
     month = Month(spark, Source(Path(), Path(folder), ()), namespace, int(number))
     with (
-        omd.connect(dsn, lease=LEASE, application_name="omd demo") as control,
+        omd.connect(lease=LEASE, application_name="omd demo") as control,
         control.batch(batch_of(namespace)) as batch,
         batch.module(module_of(namespace, "flights"), spark=spark) as run,
     ):

@@ -10,11 +10,11 @@ WITH target (table_code, business_key, instance_id, line) AS (
         concat_ws('|', year, month, day, carrier, flight, origin, sched_dep_time),
         omd_insert_module_instance_id,
         concat_ws(
-            '|', year, month, day, coalesce(CAST(dep_time AS string), 'NA'), sched_dep_time,
-            coalesce(CAST(dep_delay AS string), 'NA'), coalesce(CAST(arr_time AS string), 'NA'),
-            sched_arr_time, coalesce(CAST(arr_delay AS string), 'NA'), carrier, flight,
-            coalesce(tailnum, 'NA'), origin, dest, coalesce(CAST(air_time AS string), 'NA'),
-            distance, hour, minute, replace(substr(CAST(time_hour AS string), 1, 19), ' ', 'T')
+            '|', year, month, day, coalesce(cast(dep_time AS string), 'NA'), sched_dep_time,
+            coalesce(cast(dep_delay AS string), 'NA'), coalesce(cast(arr_time AS string), 'NA'),
+            sched_arr_time, coalesce(cast(arr_delay AS string), 'NA'), carrier, flight,
+            coalesce(tailnum, 'NA'), origin, dest, coalesce(cast(air_time AS string), 'NA'),
+            distance, hour, minute, replace(substr(cast(time_hour AS string), 1, 19), ' ', 'T')
             || 'Z'
         )
     FROM flights
@@ -25,16 +25,16 @@ WITH target (table_code, business_key, instance_id, line) AS (
         omd_insert_module_instance_id,
         concat_ws(
             '|', origin, year, month, day, hour,
-            coalesce(regexp_replace(CAST(temp AS string), '[.]0$', ''), 'NA'),
-            coalesce(regexp_replace(CAST(dewp AS string), '[.]0$', ''), 'NA'),
-            coalesce(regexp_replace(CAST(humid AS string), '[.]0$', ''), 'NA'),
-            coalesce(CAST(wind_dir AS string), 'NA'),
-            coalesce(regexp_replace(CAST(wind_speed AS string), '[.]0$', ''), 'NA'),
-            coalesce(regexp_replace(CAST(wind_gust AS string), '[.]0$', ''), 'NA'),
-            regexp_replace(CAST(precip AS string), '[.]0$', ''),
-            coalesce(regexp_replace(CAST(pressure AS string), '[.]0$', ''), 'NA'),
-            regexp_replace(CAST(visib AS string), '[.]0$', ''),
-            replace(substr(CAST(time_hour AS string), 1, 19), ' ', 'T') || 'Z'
+            coalesce(regexp_replace(cast(temp AS string), '[.]0$', ''), 'NA'),
+            coalesce(regexp_replace(cast(dewp AS string), '[.]0$', ''), 'NA'),
+            coalesce(regexp_replace(cast(humid AS string), '[.]0$', ''), 'NA'),
+            coalesce(cast(wind_dir AS string), 'NA'),
+            coalesce(regexp_replace(cast(wind_speed AS string), '[.]0$', ''), 'NA'),
+            coalesce(regexp_replace(cast(wind_gust AS string), '[.]0$', ''), 'NA'),
+            regexp_replace(cast(precip AS string), '[.]0$', ''),
+            coalesce(regexp_replace(cast(pressure AS string), '[.]0$', ''), 'NA'),
+            regexp_replace(cast(visib AS string), '[.]0$', ''),
+            replace(substr(cast(time_hour AS string), 1, 19), ' ', 'T') || 'Z'
         )
     FROM weather
     UNION ALL
@@ -64,7 +64,7 @@ SELECT
     count(*) AS all_rows,
     count(DISTINCT t.business_key) AS business_keys,
     count(*) - count(s.module_instance_id) AS strangers,
-    sum(CAST(conv(substr(md5(t.line), 1, 15), 16, 10) AS decimal(38, 0))) AS checksum
+    sum(cast(conv(substr(md5(t.line), 1, 15), 16, 10) AS decimal(38, 0))) AS checksum
 FROM target AS t
 LEFT JOIN succeeded AS s
     ON t.instance_id = s.module_instance_id AND t.table_code = s.table_code

@@ -49,7 +49,8 @@ class Reader:
         """
         for name, metadata in tables.items():
             if self.name == "DuckDB":
-                scan = f"SELECT * FROM iceberg_scan('{metadata}')"  # noqa: S608 - it is our own
+                quoted = metadata.replace("'", "''")
+                scan = f"SELECT * FROM iceberg_scan('{quoted}')"  # noqa: S608 - quoted
                 self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {scan}")
             else:
                 from pyiceberg.table import StaticTable

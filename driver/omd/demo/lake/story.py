@@ -179,9 +179,7 @@ class _Story:
     def _kill(self, number: int) -> None:
         """Kill a process when its files are written and not committed."""
         with self.screen.step("flights") as step:
-            with _process(
-                self.runner, self.namespace, str(self.source.folder), str(number)
-            ) as process:
+            with self._process(str(self.source.folder), str(number)) as process:
                 killed = self._await_files(process)
                 process.kill()
             step.done(f"kill -KILL {process.pid}", mark="!")
@@ -198,6 +196,24 @@ class _Story:
             f"  Its lease of {LEASE.seconds} seconds is over: it is declared dead. The Batch is"
             " started again:"
         )
+
+    @contextmanager
+    def _process(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """Run a load in a process of its own; at the end it is gone, with its JVM."""
+        with subprocess.Popen(  # noqa: S603 - this very program
+            [sys.executable, "-m", "omd.demo.lake.killed", self.namespace, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+            env={"PYSPARK_SUBMIT_ARGS": SUBMIT_ARGS, **os.environ, "OMD_DSN": self.runner},
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+                with suppress(ProcessLookupError):  # its JVM may have ended with it
+                    os.killpg(process.pid, signal.SIGKILL)
 
     def _await_files(self, process: subprocess.Popen[str]) -> int:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
@@ -383,23 +399,3 @@ class _Story:
         tables = self._metadata()
         by_month = dict(self.reader.rows(proof.BY_MONTH, tables))
         return proof.compare(wanted, lambda sql: self.reader.rows(sql, tables)), by_month
-
-
-@contextmanager
-def _process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a load in a process of its own; at the end it is gone, with its JVM."""
-    with subprocess.Popen(  # noqa: S603 - this very program
-        [sys.executable, "-m", "omd.demo.lake.killed", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-        env={"PYSPARK_SUBMIT_ARGS": SUBMIT_ARGS, **os.environ},
-    ) as process:
-        group = process.pid
-        try:
-            yield process
-        finally:
-            process.kill()
-            with suppress(ProcessLookupError):  # its JVM may have ended with it
-                os.killpg(group, signal.SIGKILL)
