@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
+TUTORIAL = Path(__file__).parents[2] / "docs/tutorial/control.md"
 FLIGHTS = "table_code = 'nyc_lake.flights'"
 
 
@@ -58,6 +59,10 @@ def test_it_tells_what_happened(played: tuple[str, Any]) -> None:
     ):
         assert re.search(what, act), act
     assert "TABLE omd_report.lake_commits" in acts[-1]
+    shown = re.findall(r"(?ms)^```text demo lake\n(.*?)^```$", TUTORIAL.read_text())
+    assert len(shown) == 3
+    for line in "".join(shown).splitlines():
+        assert re.search(".*".join(map(re.escape, line.split("…"))), done.stdout), line
     assert "\033" not in done.stdout  # it is no terminal, so the lines are plain
 
 

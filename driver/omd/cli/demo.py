@@ -263,7 +263,7 @@ def lake(dsn: str | None, quick: bool, folder: Path | None, master: str | None) 
     loaded once.
 
     It makes a namespace nyc_lake, or nyc_lake_2 and so on where there is one. The tables stay. It
-    takes about a minute, and needs what omd demo needs.
+    takes a minute or two, and needs what omd demo needs.
     """
 
     def play(database: str, work: Path) -> bool:
@@ -278,7 +278,7 @@ def lake(dsn: str | None, quick: bool, folder: Path | None, master: str | None) 
         dsn,
         play,
         "TABLE omd_report.lake_commits",
-        "docs/explanation/lake.md",
+        "docs/tutorial/control.md",
         needs="omd.demo.lake.story",
     )
 

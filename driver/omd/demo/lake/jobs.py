@@ -107,7 +107,7 @@ _ATTRIBUTES: dict[str, dict[str, Any]] = {
         "business_key_columns": ["tailnum"],
     },
     "carrier_month": {"area_code": "PRES", "table_type_code": "FACT"},
-    "proof": {"area_code": "PRES", "table_type_code": "FACT"},
+    "proof": {"area_code": "HELPER", "table_type_code": "FACT"},
 }
 
 
@@ -135,5 +135,5 @@ def register(control: omd.Control, namespace: str, location: str) -> None:
             table_format_code="ICEBERG",
             **attributes,
         )
-        if table in JOBS:  # the proof is a run of its own, which only reads
+        if table in JOBS:  # the proof is a run of its own
             control.add_module_to_batch(batch, module, sequence=number)

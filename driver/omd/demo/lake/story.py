@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from omd.demo.control.proof import Check
     from omd.demo.stage import Screen
@@ -309,6 +309,7 @@ class _Story:
             with self.screen.step("checksums of every row") as step:
                 by_spark, months_by_spark = self._by_spark(run, wanted, runs)
                 by_reader, months_by_reader = self._by_reader(wanted, runs)
+                run.write(self._proof(by_spark, by_reader))
                 step.done(f"from the CSV files, by Spark and by {self.reader.name}")
         self.screen.table(
             [
@@ -335,6 +336,14 @@ class _Story:
             else "The proof does not hold."
         )
         return holds
+
+    def _proof(self, by_spark: list[Check], by_reader: list[Check]) -> DataFrame:
+        rows = [
+            (spark.expected.table_code, spark.expected.rows, spark.found.rows, other.found.rows)
+            for spark, other in zip(by_spark, by_reader, strict=True)
+        ]
+        columns = "table_code string, rows_in_source long, rows_by_spark long, rows_by_reader long"
+        return self.spark.createDataFrame(rows, columns)
 
     def _line(self, by_spark: Check, by_reader: Check) -> dict[str, Any]:
         def checksum(number: int) -> str:
