@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     import psycopg
 
+    from omd.demo.control.proof import Contents
+
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 TUTORIAL = Path(__file__).parents[2] / "docs/tutorial/control.md"
@@ -35,6 +37,12 @@ def played(
     with new_database() as dsn:
         arguments = ("--quick", "--master", "local[2]", "--folder", folder)
         yield dsn, omd_command("demo", "lake", *arguments, dsn=dsn, timeout=900)
+
+
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory: pytest.TempPathFactory) -> list[Contents]:
+    """What the source files require of the tables."""
+    return proof.expected(files.prepare(tmp_path_factory.mktemp("source")), story.QUICK)
 
 
 def test_it_tells_what_happened(played: tuple[str, Any]) -> None:
@@ -86,7 +94,7 @@ def test_only_finished_runs_have_files_and_what_was_never_committed_is_removed(
 @pytest.mark.parametrize("name", ["DuckDB", "pyiceberg"])
 def test_the_proof_fails_for_a_table_as_it_was_before(
     connection: psycopg.Connection[Any],
-    tmp_path: Path,
+    wanted: list[Contents],
     monkeypatch: pytest.MonkeyPatch,
     name: str,
 ) -> None:
@@ -94,7 +102,6 @@ def test_the_proof_fails_for_a_table_as_it_was_before(
         monkeypatch.setattr(reader, "_EXTENSIONS", ("none_of_this_name",))
     other = reader.Reader()
     assert other.name == name
-    wanted = proof.expected(files.prepare(tmp_path), story.QUICK)
     runs = connection.execute(
         "SELECT split_part(m.table_code, '.', 2), l.module_instance_id"
         " FROM omd_report.module_execution_log AS l JOIN omd_report.module_list AS m"
