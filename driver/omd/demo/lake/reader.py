@@ -24,7 +24,10 @@ class Reader:
 
     Attributes:
         name: what reads the tables.
+        problem: why that is not DuckDB; None if it is.
     """
+
+    problem: str | None = None
 
     def __init__(self) -> None:
         self._connection = duckdb.connect()
@@ -37,8 +40,9 @@ class Reader:
             for extension in _EXTENSIONS:
                 self._connection.load_extension(str(_packaged(extension) or extension))
             self.name = "DuckDB"
-        except duckdb.Error:
+        except duckdb.Error as error:
             self.name = "pyiceberg"
+            self.problem = str(error).partition("\n")[0]
 
     def rows(self, statement: str, tables: Mapping[str, str]) -> list[tuple[Any, ...]]:
         """Return the rows of a SELECT.

@@ -83,6 +83,9 @@ def play(
         spark.conf.set("spark.sql.session.timeZone", "UTC")
         step.done(f"Spark {spark.version}, {spark.sparkContext.master}, without a jar")
     screen.say(f"  The tables lie in {lake / namespace}; {reader.name} reads them too.")
+    if reader.problem is not None:
+        screen.say(f"  It stands in for DuckDB, whose extension can't be loaded: {reader.problem}")
+        screen.say("  pip install 'omd[demo]' installs it.")
     runner = as_role("omd_runner", dsn)
     with (
         omd.connect(runner, spark=spark, application_name="omd demo") as control,
@@ -133,6 +136,10 @@ class _Story:
     def flights(self) -> str:
         """The table of the flights."""
         return f"{self.namespace}.flights"
+
+    @property
+    def _log(self) -> Path:
+        return self.source.folder / "killed.log"
 
     def month(self, number: int) -> None:
         """Load a month, with the incident that belongs to it."""
@@ -200,14 +207,17 @@ class _Story:
     @contextmanager
     def _process(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         """Run a load in a process of its own; at the end it is gone, with its JVM."""
-        with subprocess.Popen(  # noqa: S603 - this very program
-            [sys.executable, "-m", "omd.demo.lake.killed", self.namespace, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-            env={"PYSPARK_SUBMIT_ARGS": SUBMIT_ARGS, **os.environ, "OMD_DSN": self.runner},
-        ) as process:
+        with (
+            self._log.open("w") as log,
+            subprocess.Popen(  # noqa: S603 - this very program
+                [sys.executable, "-m", "omd.demo.lake.killed", self.namespace, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+                env={"PYSPARK_SUBMIT_ARGS": SUBMIT_ARGS, **os.environ, "OMD_DSN": self.runner},
+            ) as process,
+        ):
             try:
                 yield process
             finally:
@@ -219,7 +229,9 @@ class _Story:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         told = process.stdout.readline().strip()
         if not told.isdigit():
-            raise omd.OmdError("The load in the other process has ended before its commit.")
+            process.wait()
+            why = (self._log.read_text(encoding="utf-8").splitlines() or ["nothing is told"])[-1]
+            raise omd.OmdError(f"The load in the other process has ended before its commit: {why}")
         return int(told)
 
     def _await_death(self, module_instance_id: int) -> None:
