@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from omd.delivery.run import Receipt as Receipt
     from omd.dispatch.room import Dispatch as Dispatch
     from omd.facts.room import Facts as Facts
+    from omd.lake.room import Lake as Lake
     from omd.lineage.codes import StepResult as StepResult
     from omd.lineage.room import Lineage as Lineage
     from omd.lineage.step import StepOutcome as StepOutcome
@@ -72,6 +73,7 @@ __all__, __getattr__, __dir__ = lazily(
         "omd.delivery.run": ["Receipt"],
         "omd.dispatch.room": ["Dispatch"],
         "omd.facts.room": ["Facts"],
+        "omd.lake.room": ["Lake"],
         "omd.lineage.codes": ["StepResult"],
         "omd.lineage.room": ["Lineage"],
         "omd.lineage.step": ["StepOutcome", "StepRun"],

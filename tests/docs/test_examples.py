@@ -106,6 +106,7 @@ def environment(dsn: str, folder: Path) -> dict[str, str]:
         "PYTHONWARNINGS": "ignore",
         "OMD_HOME": str(folder),
         "EXAMPLES": str(folder),
+        "LAKE": str(folder / "lake"),
     }
 
 

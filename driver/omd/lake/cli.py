@@ -12,12 +12,14 @@ from omd.cli.common import (
     add_view,
     document_option,
     dsn_option,
+    limit_option,
     open_control,
     output_option,
     row_dict,
     show,
     show_document,
     show_pairs,
+    tell_more,
 )
 
 if TYPE_CHECKING:
@@ -93,29 +95,40 @@ def _described(table: LakeTable) -> dict[str, Any]:
     }
 
 
-add_view(
-    lake,
-    "history",
-    "Show the commits of a table, the newest last.",
-    {
-        "commit": "commit_id",
-        "committed": "commit_datetime",
-        "operation": "operation",
-        "module": "module_code",
-        "instance": "module_instance_id",
-        "status": "execution_status_code",
-        "+files": "added_files",
-        "+rows": "added_rows",
-        "-files": "removed_files",
-        "-rows": "removed_rows",
-        "rows": "total_rows",
-    },
-    ["commit_id"],
-    room="lake",
-    view="commits",
-    filters=[click.Argument(["table_code"], metavar="TABLE")],  # type: ignore[list-item]
-    newest="LAST",
-)
+_COMMIT = {
+    "commit": "commit_id",
+    "committed": "commit_datetime",
+    "operation": "operation",
+    "module": "module_code",
+    "instance": "module_instance_id",
+    "status": "execution_status_code",
+    "+files": "added_files",
+    "+rows": "added_rows",
+    "-files": "removed_files",
+    "-rows": "removed_rows",
+    "rows": "total_rows",
+}
+
+
+@lake.command("history")
+@click.argument("table")
+@dsn_option
+@output_option
+@limit_option()
+def show_history(dsn: str, output: str, table: str, limit: int | None) -> None:
+    """Show the commits of a table, the newest last."""
+    from omd.lake.errors import UnknownLakeTable
+    from omd.lake.rows import LakeCommitsRow, LakeTablesRow
+
+    with open_control(dsn) as control:
+        code = control.lake.find_table(table, table_format_code="ICEBERG").table_code
+        if not control.lake.report(LakeTablesRow, table_code=code):
+            raise UnknownLakeTable(f"there is no lake table {code}", hint="omd lake list")
+        rows = control.lake.report(
+            LakeCommitsRow, order_by=["commit_id"], descending=True, limit=limit, table_code=code
+        )
+    show(rows[::-1], _COMMIT, output)
+    tell_more(rows, limit)
 
 
 def _span(_ctx: click.Context, _parameter: click.Parameter, told: str) -> timedelta:
