@@ -20,7 +20,7 @@ BEGIN ATOMIC
         a.attnum::integer AS ordinal,
         omd_decision._type_family(a.atttypid) AS family,
         format_type(a.atttypid, a.atttypmod) AS type_name,
-        a.attgenerated <> '' AS is_generated,
+        a.attgenerated <> '' OR a.attidentity = 'a' AS is_generated,
         a.atthasdef OR a.attidentity <> '' AS has_default
     FROM pg_attribute AS a
     WHERE

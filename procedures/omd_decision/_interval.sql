@@ -11,7 +11,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $interval$
 BEGIN
-    RETURN p_text::interval;
+    RETURN CASE WHEN isfinite(p_text::interval) THEN p_text::interval END;
 EXCEPTION
     WHEN data_exception THEN
         RETURN NULL;
@@ -19,5 +19,5 @@ END
 $interval$;
 
 COMMENT ON FUNCTION omd_decision._interval IS
-'Returns the interval that p_text says; NULL when it says none. Locks: none.';
+'Returns the interval that p_text says; NULL when it says none, or an infinite one. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._interval FROM PUBLIC;

@@ -29,7 +29,7 @@ BEGIN
             jsonb_build_object(
                 'ruleset_code', p_ruleset_code,
                 'version', p_version,
-                'version_of', coalesce(format('version %s of ', p_version), '')
+                'version_of', coalesce('version ' || p_version || ' of ', '')
             )
         );
     END IF;

@@ -15,15 +15,36 @@ BEGIN
     IF p_counts IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_counts'));
     END IF;
+    IF jsonb_typeof(p_counts) <> 'array' OR EXISTS (
+        SELECT FROM omd.json_items(p_counts) AS c
+        WHERE NOT coalesce(
+            c.item ->> 'link' IN (
+                SELECT l.item ->> 'name'
+                FROM omd.json_items(v_run.definition -> 'links') AS l
+            )
+            AND c.item ->> 'code' IN ('LEFTOVER', 'KEY_MISMATCH')
+            AND c.item ->> 'count' ~ '^[0-9]{1,18}$',
+            FALSE
+        )
+    ) THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_counts',
+                'value', left(p_counts::text, 60),
+                'expected', 'a list of {"link", "code", "count"}, of links of the stage'
+            )
+        );
+    END IF;
     PERFORM omd_decision._judge(v_run.definition, p_counts);
 END
 $judge_rejects$;
 
 COMMENT ON PROCEDURE omd_decision.judge_rejects IS
-'Raises an error when the stage of the run p_module_instance_id forbids what it rejects. '
-'p_counts: a list of {"link", "code", "count"}; with "wave", "key", "sort_key" and "arrival" of '
-'the first such record the error names it. Call it before anything is written. Errors: OM005: an '
-'argument is NULL; OM181: it is no run of a stage; OM280: LEFTOVER; OM281: KEY_MISMATCH; OM282: '
-'more rejects than abort_after. Locks: none.';
+'Raises an error when the stage of the run p_module_instance_id forbids what it rejects. p_counts:'
+' a list of {"link", "code", "count"}; with "wave", "key", "sort_key" and "arrival" of the first '
+'such record the error names it. Call it before anything is written. Errors: OM005: an argument is'
+' NULL; OM013: p_counts is no such list; OM181: it is no run of a stage; OM280: LEFTOVER; OM281: '
+'KEY_MISMATCH; OM282: more rejects than abort_after. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_decision.judge_rejects FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.judge_rejects TO omd_runner;

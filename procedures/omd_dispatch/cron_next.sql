@@ -1,5 +1,6 @@
 -- Days are walked one by one, times only of a day that matches. A change of the clocks can bring an
--- instant of a day behind the first one of the next day, so the day after is looked at too.
+-- instant of a day behind the first one of the next day, so the day after is looked at too. Where
+-- the clocks do not change, a local time is one instant: minutes of a day are many to look at.
 
 CREATE OR REPLACE FUNCTION omd_dispatch.cron_next(
     p_cron text,
@@ -24,6 +25,7 @@ DECLARE
     v_is_both boolean;
     v_is_day boolean;
     v_is_weekday boolean;
+    v_local timestamp;
     v_day date;
     v_last date;
     v_found timestamptz;
@@ -95,7 +97,8 @@ BEGIN
         );
     END IF;
 
-    v_day := (p_after AT TIME ZONE p_time_zone)::date - 1;
+    v_local := p_after AT TIME ZONE p_time_zone;
+    v_day := v_local::date - 1;
     v_last := v_day + 3654;
     WHILE v_day <= v_last LOOP
         v_is_day := extract(DAY FROM v_day) = ANY(v_days);
@@ -104,13 +107,23 @@ BEGIN
         IF extract(MONTH FROM v_day) = ANY(v_months)
             AND ((v_is_day AND v_is_weekday) OR ((v_is_day OR v_is_weekday) AND NOT v_is_both))
         THEN
-            SELECT min(i.instant) INTO v_next
-            FROM unnest(v_hours) AS h (hour)
-            CROSS JOIN unnest(v_minutes) AS m (minute)
-            CROSS JOIN LATERAL omd_dispatch._cron_instants(
-                v_day + make_time(h.hour, m.minute, 0), p_time_zone, v_fields[2] LIKE '*%'
-            ) AS i (instant)
-            WHERE i.instant > p_after;
+            IF (v_day + 3)::timestamp AT TIME ZONE p_time_zone
+                - (v_day - 2)::timestamp AT TIME ZONE p_time_zone = interval '5 days'
+            THEN
+                SELECT min(v_day + make_time(h.hour, m.minute, 0)) AT TIME ZONE p_time_zone
+                INTO v_next
+                FROM unnest(v_hours) AS h (hour)
+                CROSS JOIN unnest(v_minutes) AS m (minute)
+                WHERE v_day + make_time(h.hour, m.minute, 0) > v_local;
+            ELSE
+                SELECT min(i.instant) INTO v_next
+                FROM unnest(v_hours) AS h (hour)
+                CROSS JOIN unnest(v_minutes) AS m (minute)
+                CROSS JOIN LATERAL omd_dispatch._cron_instants(
+                    v_day + make_time(h.hour, m.minute, 0), p_time_zone, v_fields[2] LIKE '*%'
+                ) AS i (instant)
+                WHERE i.instant > p_after;
+            END IF;
             IF v_next IS NOT NULL THEN
                 v_last := least(v_last, v_day + 1);
                 v_found := least(v_found, v_next);

@@ -38,8 +38,20 @@ DECLARE
     v_where text;
     v_criterion text;
 BEGIN
-    PERFORM omd_dispatch.search_index(p_family_code, p_criteria);
+    PERFORM omd_dispatch._require_family(p_family_code);
     PERFORM omd_dispatch._require_new_model(p_family_code);
+    PERFORM omd_dispatch.search_index(p_family_code, p_criteria);
+    PERFORM omd_dispatch._require_type(p_family_code, t) FROM unnest(p_task_types) AS t;
+    IF NOT p_statuses <@ '{PENDING,CLAIMED,DONE,DEAD,CANCELLED}' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_statuses',
+                'value', left(p_statuses::text, 60),
+                'expected', 'of PENDING, CLAIMED, DONE, DEAD and CANCELLED'
+            )
+        );
+    END IF;
     IF p_limit IS NULL OR p_limit NOT BETWEEN 1 AND 1000 THEN
         PERFORM omd.raise_error(
             'OM013',
@@ -96,9 +108,9 @@ $search_tasks$;
 COMMENT ON FUNCTION omd_dispatch.search_tasks IS
 'Returns up to p_limit tasks (1 to 1000) of p_family_code whose criteria are p_criteria, the '
 'newest first. p_task_types, p_statuses: only these. p_before_task_id: only older ones, for the '
-'next page. Errors: OM005: p_family_code is NULL; OM013: an argument is not allowed; OM070: the '
-'family is unknown; OM075: it lacks a criterion; OM078: a value is not of its type; OM079: no '
-'index serves the search; OM173: the old model is master. Locks: none. May be NULL: payload, '
-'claim_token, outcome, error, suspension_id.';
+'next page. Errors: OM005: p_family_code or a type is NULL; OM013: an argument is not allowed; '
+'OM070: the family is unknown; OM071: a type is unknown; OM075: it lacks a criterion; OM078: a '
+'value is not of its type; OM079: no index serves the search; OM173: the old model is master. '
+'Locks: none. May be NULL: payload, claim_token, outcome, error, suspension_id.';
 REVOKE ALL ON FUNCTION omd_dispatch.search_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.search_tasks TO omd_reader;

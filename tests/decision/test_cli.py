@@ -139,7 +139,9 @@ def test_files_are_compared_defined_shown_and_then_change_nothing(
         1,
     )
     assert (change["path"], change["old"], change["new"]) == ("links.b.array", False, True)
-    assert "SQLSTATE: OM080" in omd_("show", "nix").stderr
+    unknown = omd_("show", "nix").stderr
+    assert "SQLSTATE: OM080" in unknown
+    assert unknown.count("Hint: ") == 1
 
 
 def test_every_problem_of_a_file_is_told_with_its_line(
@@ -264,7 +266,9 @@ def test_functions_of_python_are_tested_in_this_process(
     document["content"] = "rules_of_a_test:nix"
     told(omd_("define", file("p.json", json.dumps(document))))
     assert "PYTHONPATH" in omd_("test", "p").stderr
-    assert "SQLSTATE: OM081" in omd_("test", "nix").stderr
+    unknown = omd_("test", "nix").stderr
+    assert "SQLSTATE: OM081" in unknown
+    assert 'there is no ruleset "nix"' in unknown
 
 
 def test_models_are_tested_with_zen_engine(

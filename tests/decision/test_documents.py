@@ -65,6 +65,13 @@ def test_every_problem_is_told_at_once(room: Room) -> None:
     assert room.problems({"stage": "s"}).keys() == {"links", "outputs", "ruleset"}
     for nonsense in ([], 5, "s", None):
         assert room.problems(nonsense) == {"": "expected: an object"}  # type: ignore[arg-type]
+    room.conn.execute("ALTER TABLE app.b ADD at timestamptz")
+    room.conn.execute("ALTER TABLE app.a ADD at timestamptz")
+    room.conn.execute("ALTER TABLE app.out ADD i integer GENERATED ALWAYS AS IDENTITY")
+    window = {"column": "at", "delay": "infinity"}
+    assert room.problems({**document, "window": window}).keys() == {"window.delay"}
+    outputs = [{**document["outputs"][0], "columns": ["k", "i"]}]
+    assert room.problems({**document, "outputs": outputs}).keys() == {"outputs.out.columns"}
     many = [{"name": f"l{n}", "source": "app.b", "arrival": "id"} for n in range(51)]
     assert room.problems({**document, "links": many}).keys() == {"links"}
     # Types of one family fit, others do not.

@@ -267,15 +267,22 @@ def test_records_wait_in_order_in_memory_and_in_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arrivals", "sqlstate"), [([None, 1], "OM289"), ([1, 1], "OM290"), ([1, 2, 3, 4], "OM291")]
+    ("arrivals", "text", "sqlstate"),
+    [
+        ([None, 1], "", "OM289"),
+        ([1, 2], "\0", "OM289"),
+        ([1, 1], "", "OM290"),
+        ([1, 2, 3, 4], "", "OM291"),
+    ],
 )
 def test_records_that_do_not_fit_are_told_with_wave_and_key(
-    arrivals: list[int | None], sqlstate: str
+    arrivals: list[int | None], text: str, sqlstate: str
 ) -> None:
     stage = Stage("KEY", 0, ["ASC"], [Link("l1")])
     case = random_case(random.Random(1), 1)
     case.stage, case.key_types, case.wave_type, case.waves = stage, ["integer"], None, {}
-    rows = [("", sort_key(7, "integer"), 1, a, json.dumps({"id": a, "k1": 7})) for a in arrivals]
+    key = sort_key(7, "integer")
+    rows = [("", key, 1, a, json.dumps({"id": a, "k1": 7, "v": text})) for a in arrivals]
     (row,) = [
         row
         for batch in decided(shape_of(case, most=3), echo, one_by_one(rows))
@@ -312,11 +319,12 @@ def test_a_model_tells_which_rules_were_hit_when_it_is_asked() -> None:
 
 def test_an_answer_that_postgresql_has_no_json_for_is_refused() -> None:
     answers = answers_of("PYTHON", "copy:deepcopy")
-    for given in ("NaN", '["\\u0000"]'):
+    for given in ("NaN", '["\\u0000"]', '{"a": {"\\ud83d": 1}}'):
         with pytest.raises(NoJson):
             answers([given])
-    given = json.dumps("\\u0000")  # six characters
-    assert answers([given]) == [(given, None)]
+    for text in ("\\u0000", "\\ud83d", "\U0001f600"):  # six characters, and one
+        given = json.dumps(text)
+        assert answers([given]) == [(given, None)]
 
 
 def test_a_ruleset_that_fails_is_told_with_its_first_call() -> None:

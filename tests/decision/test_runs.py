@@ -392,6 +392,11 @@ def test_a_job_elsewhere_ends_by_the_same_rules(room: Room) -> None:
         assert caught.value.sqlstate == code
 
     judged(("b", "LEFTOVER", 2), ("b", "KEY_MISMATCH", 3), ("a", "LEFTOVER", 0))
+    for wrong in (("nix", "LEFTOVER", 1), ("a", "nix", 0), ("a", "LEFTOVER", -1)):
+        refused("OM013", wrong)
+    room.refused(
+        "OM013", "judge_rejects", module_instance_id=instance, counts=Jsonb({"rejects": []})
+    )
     refused("OM280", ("a", "LEFTOVER", 1))
     refused("OM281", ("a", "KEY_MISMATCH", 1))
     refused("OM282", ("b", "LEFTOVER", 3), ("b", "KEY_MISMATCH", 3))

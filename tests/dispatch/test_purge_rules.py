@@ -262,7 +262,7 @@ def test_searches(room: Room) -> None:
     assert search(both, ["U"]) == [ids[1]]
     assert search(both, None, ["PENDING"], 2) == [ids[3], ids[1]]
     assert search(both, None, None, 1000, ids[1]) == [ids[0]]
-    assert search(both, ["X"], ["DONE"]) == []
+    assert search(both, ["U"], ["DONE"]) == []
     assert search({"N": 3}) == []
     for sqlstate, arguments in (
         ("OM079", (None,)),
@@ -273,6 +273,8 @@ def test_searches(room: Room) -> None:
         ("OM078", ({"CODE": ["a"], "DAY": "2026-01-01"},)),
         ("OM078", ({"N": {}},)),
         ("OM078", ({"N": "x"},)),
+        ("OM071", (both, ["X"])),
+        ("OM013", (both, None, ["PENDING", "pending"])),
         ("OM013", (both, None, None, 0)),
         ("OM013", (both, None, None, 1001)),
         ("OM013", (both, None, None, -1)),

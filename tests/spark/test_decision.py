@@ -250,6 +250,7 @@ def test_a_run_on_spark_that_fails_says_why_and_its_rows_are_rolled_back(
     )
     room.ruleset({"ruleset": "wrong", "kind": "FUNCTION", "content": "app.wrong"})
     omd.spark.register(spark, dsn)
+    with_null_character = frame(spark, dsn, "a").withColumn("odd", F.lit("\0"))
     fails: list[tuple[dict[str, Any], dict[str, DataFrame], type[Exception], str]] = [
         (document(b={"reject": None}), {}, KeyMismatchNotAllowed, "b"),
         (document(ruleset="p"), {}, RulesetFailed, "TypeError"),
@@ -257,6 +258,8 @@ def test_a_run_on_spark_that_fails_says_why_and_its_rows_are_rolled_back(
         (document(ruleset="wrong"), {}, OutputUnfit, "numeric"),
         (document(max_array_rows=1), {}, ArrayTooLarge, "a"),
         (document(), {"a": frame(spark, dsn, "a").drop("k")}, LinkUnfit, 'no column "k"'),
+        (document(), {"z": with_null_character}, LinkUnfit, "no such link"),
+        (document(), {"a": with_null_character}, LinkUnfit, "U+0000"),
     ]
     for stage, links, error, text in fails:
         stage["links"] = [

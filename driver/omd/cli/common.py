@@ -616,7 +616,8 @@ def report_error(error: Exception) -> ExitCode:
         _complain(f"{type(error).__name__}: {error}", "omd --debug shows where it was raised.")
         return ExitCode.FAILURE
 
-    message = error.diag.message_primary or str(error).strip()
+    # The text of an error of OMD that Python raised has its hint in it.
+    message = getattr(error, "message", None) or error.diag.message_primary or str(error).strip()
     hint = getattr(error, "hint", None) or error.diag.message_hint
     if _needs_install(error):
         _complain(message, hint or "omd install", error.sqlstate)

@@ -255,6 +255,7 @@ class DecisionCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            InvalidArgument: OM013.
             NotAStageRun: OM181.
             LeftoverNotAllowed: OM280.
             KeyMismatchNotAllowed: OM281.

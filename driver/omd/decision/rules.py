@@ -11,7 +11,7 @@ from omd._core.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["NoJson", "answers_of", "rules_of", "try_out"]
+__all__ = ["NoJson", "answers_of", "odd_character", "rules_of", "try_out"]
 
 
 class NoJson(ValueError):  # noqa: N818 - it says what the answer is
@@ -71,9 +71,23 @@ def _json_of(answer: Any) -> str:
         text = _encode(answer)
     except (TypeError, ValueError) as error:
         raise NoJson(f"the answer is no JSON: {error}") from error
-    if "\\u0000" in text and "\0" in _texts(answer):
-        raise NoJson("a text of the answer has the character U+0000")
+    if character := odd_character(text):
+        raise NoJson(f"a text of the answer has {character}")
     return text
+
+
+def odd_character(text: str) -> str | None:
+    """Return what a document of JSON has that no text of PostgreSQL can have; None: nothing."""
+    if "\\u0000" not in text and "\\ud" not in text:
+        return None
+    texts = _texts(json.loads(text))
+    if "\0" in texts:
+        return "the character U+0000"
+    try:
+        texts.encode()
+    except UnicodeEncodeError:
+        return "half a surrogate pair"
+    return None
 
 
 def _texts(answer: Any) -> str:
@@ -91,7 +105,7 @@ def try_out(
     """Make one call for a test case; return the answer as JSON has it, or what went wrong."""
     try:
         [answer] = rules([dict(call)])
-        return json.loads(json.dumps(answer, allow_nan=False)), None
+        return json.loads(_json_of(answer)), None
     except Exception as error:  # noqa: BLE001 - an error is the result of a test case too
         return None, f"{type(error).__name__}: {error}"
 

@@ -602,6 +602,7 @@ class DispatchCalls(Calls):
             MissingArgument: OM005.
             InvalidArgument: OM013.
             UnknownFamily: OM070.
+            UnknownTaskType: OM071.
             CriterionUnknown: OM075.
             CriterionInvalid: OM078.
             SearchNotAllowed: OM079.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd.decision.rules import odd_character
 from omd.spark.decision.keys import family_of, json_of, named, sort_key
 from omd.spark.decision.operator import Buffers, LinkShape
 
@@ -59,6 +60,8 @@ class Links:
         self._keys: list[tuple[str, str]] = [
             (key["column"], key["direction"]) for key in definition.get("keys", [])
         ]
+        for name in run.links.keys() - {link["name"] for link in definition["links"]}:
+            run.refuse("OM289", link=name, problem="the stage has no such link")
         self._sources = [
             self._source(spark, number, link)
             for number, link in enumerate(definition["links"], start=1)
@@ -113,8 +116,11 @@ class Links:
             link = next(s.shape for s in sources if s.shape.number == place[0])
             arrivals = [arrival for arrival, _ in records]
             twice = next((a for a, b in itertools.pairwise(arrivals) if a == b), None)
+            characters = filter(None, (odd_character(record) for _, record in records))
             if None in arrivals:
                 errors[place] = ("OM289", {"problem": "a record has no arrival"})
+            elif character := next(characters, None):
+                errors[place] = ("OM289", {"problem": f"a text has {character}"})
             elif twice is not None:
                 errors[place] = ("OM290", {"arrival": twice})
             elif len(records) > most:

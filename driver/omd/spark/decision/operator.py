@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from omd.decision.rules import NoJson
+from omd.decision.rules import NoJson, odd_character
 from omd.spark.decision.waiting import Segment, Waiting
 
 if TYPE_CHECKING:
@@ -279,7 +279,12 @@ class _Stream:
                 [_Batch(batch)] * len(starts),
                 strict=True,
             )
-            pieces = map(_Piece._make, columns)
+            pieces: Iterable[_Piece] = map(_Piece._make, columns)
+            # A DataFrame may have it; most batches end the search here.
+            if pc.any(pc.match_substring(records, "\\u0000")).as_py():
+                pieces = [*pieces]
+                for piece in pieces:
+                    self._require_texts(piece.segment())
             if unfit or (keys[0].as_py(), links[0].as_py(), arrivals[0].as_py()) == last:
                 for piece in pieces:
                     self._require_arrivals(piece.segment(), last)
@@ -303,6 +308,16 @@ class _Stream:
                 twice = arrival
         if twice is not None:
             self._refuse(link, segment.records[0], "OM290", arrival=twice)
+
+    def _require_texts(self, segment: Segment) -> None:
+        for record in segment.records:
+            if character := odd_character(record):
+                self._refuse(
+                    self._shape.links[segment.place],
+                    record.replace("\\u0000", "\\ufffd"),  # it is told by PostgreSQL
+                    "OM289",
+                    problem=f"a text has {character}",
+                )
 
     def _refuse(self, link: LinkShape, record: str, sqlstate: str, **detail: Any) -> None:
         wave, key = _wave_of(self._shape, record), _key_of(self._shape, record)
