@@ -51,9 +51,9 @@ def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
     assert maintain(control, keep=timedelta(days=1))[-1].action == "REMOVE_FOLDER"
     assert seen(control, "lake.one") == [1, 2]
     done = maintain(control, ["lake.one"], keep=timedelta(0))
-    assert [(row.action, row.files) for row in done] == [("EXPIRE", 7)]
+    assert [(row.action, row.files) for row in done] == [("EXPIRE", 8)]
     assert seen(control, "lake.one") == [1, 2]
-    assert len(everything) - len(paths()) == 7 + 2 - 1  # a version of the metadata is new
+    assert len(everything) - len(paths()) == 8 + 2 - 1  # a version of the metadata is new
     # The overwrite can't give back any more what it removed, and says so.
     assert "EXPIRE" in omd_here("lake", "history", "lake.one", dsn=dsn).stdout
     assert "lake.one" in omd_here("lake", "list", dsn=dsn).stdout

@@ -5,15 +5,26 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pyarrow.fs import FileSelector
 from pyiceberg.io import load_file_io
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyarrow.fs import FileSystem
     from pyiceberg.io import FileIO
 
-__all__ = ["CATALOG", "file_io", "filesystem", "properties", "remove_folder"]
+__all__ = [
+    "CATALOG",
+    "delete_files",
+    "file_io",
+    "filesystem",
+    "properties",
+    "remove_folder",
+    "sizes_in",
+]
 
 CATALOG = "omd"
 
@@ -34,6 +45,26 @@ def remove_folder(folder: str) -> None:
     system, path = filesystem(folder)
     with suppress(FileNotFoundError):
         system.delete_dir(path)
+
+
+def delete_files(paths: Iterable[str]) -> None:
+    """Delete files in their order; they may be gone already."""
+    for path in paths:
+        system, inside = filesystem(path)
+        with suppress(FileNotFoundError):
+            system.delete_file(inside)
+
+
+def sizes_in(folder: str, *, recursive: bool = False) -> dict[str, int]:
+    """Return the files in a folder, which need not exist, with their bytes."""
+    system, path = filesystem(folder.rstrip("/"))
+    selector = FileSelector(path, allow_not_found=True, recursive=recursive)
+    start = len(path.rstrip("/")) + 1
+    return {
+        f"{folder.rstrip('/')}/{info.path[start:]}": info.size
+        for info in system.get_file_info(selector)
+        if info.is_file
+    }
 
 
 def filesystem(location: str) -> tuple[FileSystem, str]:
