@@ -10,7 +10,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 import omd
-from omd.control.rows import ModuleExecutionLogRow
+from omd.control.rows import EventLogRow, ModuleExecutionLogRow
 from omd.lake.delta import Delta
 from omd.lake.maintenance import maintain
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
@@ -197,7 +197,7 @@ def test_old_versions_expire_with_their_files_and_a_crash_leaves_nothing_for_eve
     with control.module("m_lake"):
         assert seen() == []
     told = [row.event_detail for row in control.report(EventLogRow)]
-    assert any("removed has expired" in detail for detail in told)
+    assert any("removed has expired" in (detail or "") for detail in told)
     assert [row.folder_state for row in control.lake.report(LakeFoldersRow)] == ["COMMITTED"] * 4
     assert failed
 
