@@ -13,7 +13,7 @@ import omd
 from omd.control.rows import EventLogRow, ModuleExecutionLogRow
 from omd.lake.delta import Delta
 from omd.lake.maintenance import maintain
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
+from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 
 from .programs import COLUMN, lake_of, write_delta
 from .test_crashes import kill_at
@@ -225,15 +225,31 @@ def test_a_rollback_does_not_give_back_what_expires_while_it_is_planned(
     assert planned == [1, 0]
 
 
+def test_a_bucket_is_reached_with_the_one_configuration_of_all_lake_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = {"S3__ENDPOINT": "http://127.0.0.1:1", "S3__ACCESS_KEY_ID": "me", "S3__REGION": "x"}
+    for name, value in told.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__OMD__{name}", value)
+    monkeypatch.setenv("PYICEBERG_CATALOG__OMD__S3__SECRET_ACCESS_KEY", "hunter2")
+    with pytest.raises(OSError, match=r"127\.0\.0\.1:1"):
+        Delta("s3a://bucket/lake/one")
+
+
 def test_a_table_of_delta_is_shown_and_its_log_gets_checkpoints(
     control: omd.Control, dsn: str, omd_here: Callable[..., Any], tmp_path: Path
 ) -> None:
     put(control, [1])
+    kept = {"delta.deletedFileRetentionDuration": "interval 2 weeks"}
+    DeltaTable(tmp_path / "one").alter.set_table_properties(kept)
     table = Delta(str(tmp_path / "one"))
     for _ in range(100):
         table._table.create_write_transaction([], "append", table._table.schema())
-    put(control, [2])
+    put(control, [2], "overwrite")
+    assert maintain(control, keep=timedelta(0)) == []  # the table promises two weeks
     assert list((tmp_path / "one/_delta_log").glob("*.checkpoint.parquet"))
     shown = omd_here("lake", "show", "lake.one", dsn=dsn).stdout
     assert f"{COLUMN} long" in shown
     assert str(tmp_path / "one") in shown
+    (row,) = control.lake.report(LakeTablesRow, table_code="lake.one")
+    assert (row.total_files, row.total_rows) == (1, 1)

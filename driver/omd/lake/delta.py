@@ -7,6 +7,7 @@ found in the log itself: the bounds of its files, and the instance in the commit
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.compute as compute
 from deltalake import (
     CommitProperties,
     DeltaTable,
@@ -27,7 +29,7 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from omd._core.errors import CallerError
 from omd.lake.errors import LakeConflict, LakeFilesUnfit, LakeTableUnreadable, NothingKept
-from omd.lake.files import file_io, properties
+from omd.lake.files import file_io, storage_options
 from omd.lake.footers import Column, read_footers, require_plain
 from omd.lake.schema import UnknownType, iceberg_type, require_distinct
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE
@@ -47,6 +49,7 @@ _READABLE = frozenset({"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "i
 # Each hundredth version gets a checkpoint. The files of the log stay until maintenance has removed
 # what only old versions need.
 _HOOKS = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+_INTERVAL = re.compile(r"(interval )?(?P<number>\d+) (?P<unit>second|minute|hour|day|week)s?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -145,7 +148,7 @@ class Delta:
     def __init__(self, location: str, version: int | None = None) -> None:
         self.location = location
         try:
-            self._table = DeltaTable(location, version=version, storage_options=properties())
+            self._table = DeltaTable(location, version=version, storage_options=storage_options())
         except DeltaError as error:
             if version is None:
                 raise
@@ -179,7 +182,7 @@ class Delta:
             schema=Schema.from_json(json.dumps({"type": "struct", "fields": fields})),
             mode="ignore",
             partition_by=list(partition_by),
-            storage_options=properties(),
+            storage_options=storage_options(),
         )
         return cls(location)
 
@@ -222,6 +225,24 @@ class Delta:
                 f"the table at {self.location} has {reason}",
                 hint="Read it through the native jar of its format.",
             )
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """How many files and rows are live, as a commit tells them."""
+        told = pa.table(self._table.get_add_actions(flatten=False))
+        rows = compute.sum(told["num_records"]).as_py()
+        return {"total_files": told.num_rows, "total_rows": rows or 0}
+
+    @property
+    def retention(self) -> timedelta:
+        """For how long the table promises its readers to keep old versions; none by default."""
+        settings = self._table.metadata().configuration
+        found = timedelta(0)
+        for name in ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration"):
+            told = _INTERVAL.fullmatch(settings.get(name, "").strip().lower())
+            if told is not None:
+                found = max(found, timedelta(**{f"{told['unit']}s": int(told["number"])}))
+        return found
 
     def files(self) -> list[DeltaFile]:
         """Return the live files."""

@@ -46,7 +46,7 @@ def expire(
         run: the run; None: nothing is changed.
         code: the table.
         location: its folder.
-        keep: for how long versions are kept.
+        keep: for how long versions are kept; longer where the table says so.
 
     Returns:
         The files that went, or would go, with their sizes; None: there is nothing to do.
@@ -56,7 +56,8 @@ def expire(
         return None
     table.require_readable()
     log = DeltaLog(location)
-    first = _first_kept(log.versions(log.numbers), (time.time() - keep.total_seconds()) * 1000)
+    kept_for = max(keep, table.retention).total_seconds()
+    first = _first_kept(log.versions(log.numbers), (time.time() - kept_for) * 1000)
     if first is None:
         return None
     kept = oldest(location, [number for number in log.numbers if number >= first])

@@ -107,6 +107,7 @@ def commit_delta(run: ModuleRun, pending: DeltaPending) -> dict[str, Any]:
     Raises:
         LakeConflict: the table has moved on, or other writers were first, again and again.
     """
+    totals: dict[str, int] = {}
     number = max((number for number, _ in pending.writes), default=pending.number)
     for attempt in range(_ATTEMPTS if pending.landed is None else 0):
         table = Delta(pending.location)
@@ -124,6 +125,7 @@ def commit_delta(run: ModuleRun, pending: DeltaPending) -> dict[str, Any]:
             continue
         pending.removed = list(removed)
         pending.landed = table.version
+        totals = table.totals
         break
     return {
         "table": pending.code,
@@ -136,6 +138,7 @@ def commit_delta(run: ModuleRun, pending: DeltaPending) -> dict[str, Any]:
             "added_rows": sum(file.rows for file in pending.added),
             "removed_files": len(pending.removed),
             "removed_rows": sum(file.rows for file in pending.removed),
+            **totals,
         },
     }
 

@@ -24,9 +24,21 @@ __all__ = [
     "properties",
     "remove_folder",
     "sizes_in",
+    "storage_options",
 ]
 
 CATALOG = "omd"
+
+_DELTA = {
+    "s3.endpoint": "aws_endpoint_url",
+    "s3.region": "aws_region",
+    "s3.access-key-id": "aws_access_key_id",
+    "s3.secret-access-key": "aws_secret_access_key",
+    "s3.session-token": "aws_session_token",
+    "adls.account-name": "azure_storage_account_name",
+    "adls.account-key": "azure_storage_account_key",
+    "adls.sas-token": "azure_storage_sas_token",
+}
 
 
 def file_io(location: str) -> FileIO:
@@ -38,6 +50,15 @@ def properties() -> dict[str, str]:
     """Return the settings of the catalogue in pyiceberg's configuration."""
     told = Config().get_catalog_config(CATALOG) or {}
     return {name: str(value) for name, value in told.items()}
+
+
+def storage_options() -> dict[str, str]:
+    """Return the same settings under the names that delta-rs has for them."""
+    told = properties()
+    options = {_DELTA.get(name, name): value for name, value in told.items()}
+    if told.get("s3.endpoint", "").startswith("http://"):
+        options["aws_allow_http"] = "true"
+    return options
 
 
 def remove_folder(folder: str) -> None:

@@ -211,11 +211,11 @@ class LakeRun:
             table, snapshot = self.held(code, None)
         return table, snapshot, self.window_instances(code, span)
 
-    def module_of(self, table: LakeTable) -> ModuleDefinitionRow:
+    def module_of(self, code: str) -> ModuleDefinitionRow:
         """Return the Module that loads a table; that of this run where none is registered."""
-        if table.code == self.run.module.table_code:
+        if code == self.run.module.table_code:
             return self.run.module
-        return module_of(self.run.control, table.code) or self.run.module
+        return module_of(self.run.control, code) or self.run.module
 
     def held(self, code: str, as_of: datetime | int | None) -> tuple[LakeTable, Any]:
         """Return a table, and its snapshot, of the moment at which this run reads everything.
@@ -632,7 +632,7 @@ class LakeRun:
         table = Delta.find(location)
         if table is None:
             return None
-        module = module_of(self.run.control, code) or self.run.module
+        module = self.module_of(code)
         commits = self._calls.report(
             LakeCommitsRow, table_code=code, module_instance_id=list(instances)
         )
@@ -667,7 +667,7 @@ class LakeRun:
     def _plan(
         self, table: LakeTable, commits: Sequence[LakeCommitsRow], instances: Sequence[int]
     ) -> Undo:
-        module = self.module_of(table)
+        module = self.module_of(table.code)
         return plan_undo(
             table.io,
             table.metadata,

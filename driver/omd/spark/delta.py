@@ -12,7 +12,7 @@ from omd.lake.delta_run import DeltaPending, DeltaUndo
 from omd.lake.errors import NothingKept, UnknownLakeTable
 from omd.lake.footers import require_rows
 from omd.lake.names import below
-from omd.lake.run import LakeRun, lake_run, module_of
+from omd.lake.run import LakeRun, lake_run
 from omd.spark import history
 from omd.spark.names import quote
 from omd.spark.parquet import fitting, joined, read_files, require_mode, write_files
@@ -119,7 +119,7 @@ def rewrite(
         )
     run.attach(spark)
     undo.table.require_readable()
-    module = module_of(run.control, code) or run.module
+    module = lake.module_of(code)
     if undo.touched:
         kept = _repaired(spark, module, undo, array)
     else:
@@ -206,8 +206,7 @@ def read(
         files = pending.over(files)
     condition = None
     if instances is not None:
-        module = module_of(run.control, code)
-        column = module.insert_instance_column if module else "omd_insert_module_instance_id"
+        column = lake.module_of(code).insert_instance_column
         files = [file for file in files if file.share(column, instances) != "NONE"]
         condition = F.col(quote(column)).isin(instances)
     rows = _rows(spark, table, files)
@@ -217,9 +216,15 @@ def read(
 
 
 def _at(location: str, version: int | None, code: str) -> Delta:
-    if Delta.find(location) is None:
+    try:
+        found = Delta.find(location) if version is None else Delta(location, version)
+    except NothingKept:
+        if Delta.find(location) is not None:
+            raise
+        found = None
+    if found is None:
         raise UnknownLakeTable(
             f"there is no Delta table {code} in {location}",
             hint="Write to it first: run.write creates it.",
         )
-    return Delta(location, version)
+    return found

@@ -157,7 +157,7 @@ def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
         if undo.touched:
             kept = _repaired(lake, spark, table, undo, array)
         else:
-            column = F.col(quote(lake.module_of(table).insert_instance_column))
+            column = F.col(quote(lake.module_of(table.code).insert_instance_column))
             kept = _read(spark, table, undo.mixed).where(
                 ~F.coalesce(column.isin(list(array)), F.lit(False))
             )
@@ -183,7 +183,7 @@ def _repaired(
     array: Sequence[int],
 ) -> DataFrame:
     """Return the rows of all files that a history touched, and let these files be rewritten."""
-    columns = history.Columns.of(lake.module_of(table))
+    columns = history.Columns.of(lake.module_of(table.code))
     touched = columns.touched(_read(spark, table, undo.touched), array)
     reach = columns.reach(touched)
     if reach is None:
@@ -280,7 +280,7 @@ def _read_window(
     if span is None:
         raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
     table, snapshot, instances = lake.in_window(code, span)
-    column = lake.module_of(table).insert_instance_column
+    column = lake.module_of(table.code).insert_instance_column
     plan = plan_read(table.io, table.metadata, snapshot, instances=(column, instances))
     rows = _selected(spark, plan, plan.files, None).where(F.col(quote(column)).isin(instances))
     return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
