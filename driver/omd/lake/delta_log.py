@@ -53,6 +53,11 @@ class Version:
         return int(self.told[INSTANCE]) if self.operation in _WRITES else None
 
     @property
+    def changes(self) -> bool:
+        """Whether the table is another one since; what OMD only marks leaves it as it is."""
+        return self.operation is None or bool(self.added or self.removed)
+
+    @property
     def undone(self) -> set[int]:
         """The runs that it took back."""
         return {int(number) for number in str(self.told.get(UNDONE) or "").split(",") if number}

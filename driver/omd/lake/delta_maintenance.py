@@ -79,10 +79,10 @@ def expire(
 def _first_kept(versions: Sequence[Version], until: float) -> int | None:
     """Return the oldest version that stays; None if none has to go.
 
-    An expiry leaves the table as it is, so it is neither the newest version nor a reason for
-    another expiry.
+    A version that leaves the table as it is, such as an expiry, is neither the newest one nor a
+    reason for another expiry.
     """
-    changes = [version.number for version in versions if version.operation != "EXPIRE"]
+    changes = [version.number for version in versions if version.changes]
     if not changes:
         return None
     young = (version.number for version in versions if version.written_at >= until)

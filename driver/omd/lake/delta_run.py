@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _ATTEMPTS = 3
+_MARK = "RECORD"  # in the log only: an earlier commit is recorded by this version
 _WRITE = re.compile(r"data/omd/\d+/\d+(?=/)")
 
 
@@ -100,33 +101,38 @@ class DeltaPending:
 def commit_delta(run: ModuleRun, pending: DeltaPending) -> dict[str, Any]:
     """Extend the log, if this commit is not in it yet, and return what the database records.
 
+    What has landed before, and is recorded only now, gets a version of its own if others have come
+    in between: commits are recorded in the order of their versions.
+
     Args:
-        run: the run, which holds the lock of its fence.
+        run: the run, which holds the lock of its fence, and that of the name of the table.
         pending: what it has done.
 
     Raises:
         LakeConflict: the table has moved on, or other writers were first, again and again.
     """
-    totals: dict[str, int] = {}
     number = max((number for number, _ in pending.writes), default=pending.number)
-    for attempt in range(_ATTEMPTS if pending.landed is None else 0):
+    for attempt in range(_ATTEMPTS):
         table = Delta(pending.location)
-        if table.landed(run.module_code, number):
+        if pending.landed is None and table.landed(run.module_code, number):
             pending.landed = _version_of(pending.location, run.module_instance_id, number)
+        if pending.landed == table.version:
             break
-        _require_unmoved(pending, table)
-        removed = table.files() if pending.operation == "OVERWRITE" else pending.removed
-        change = DeltaChange(pending.operation, pending.added, removed, pending.undone)
+        if pending.landed is not None:
+            change = DeltaChange(_MARK, [], [])
+        else:
+            _require_unmoved(pending, table)
+            if pending.operation == "OVERWRITE":
+                pending.removed = table.files()
+            change = DeltaChange(pending.operation, pending.added, pending.removed, pending.undone)
         try:
             table = table.commit(change, run.module_code, run.module_instance_id, number)
         except LakeConflict:
             if attempt == _ATTEMPTS - 1:
                 raise
-            continue
-        pending.removed = list(removed)
-        pending.landed = table.version
-        totals = table.totals
-        break
+        else:
+            pending.landed = table.version
+            break
     return {
         "table": pending.code,
         "format": "DELTA",
@@ -138,7 +144,7 @@ def commit_delta(run: ModuleRun, pending: DeltaPending) -> dict[str, Any]:
             "added_rows": sum(file.rows for file in pending.added),
             "removed_files": len(pending.removed),
             "removed_rows": sum(file.rows for file in pending.removed),
-            **totals,
+            **table.totals,
         },
     }
 

@@ -395,24 +395,27 @@ class LakeRun:
         finish: Callable[[Link], None] | None,
         before: Callable[[], None] | None,
     ) -> None:
-        commits: list[dict[str, Any]] = []
+        staged: list[dict[str, Any]] = []
         lost: AnswerLost | None = None
         for _ in range(_ATTEMPTS):
             try:
                 with link.transaction():
                     locations = self._open(link, [table.code for table in pending])
-                    if not commits:
-                        commits = [
+                    if delta:
+                        LakeCalls(link).lock_tables([table.code for table in delta])
+                    if not staged:
+                        staged = [
                             self._stage(table, location)
                             for table, location in zip(pending, locations, strict=True)
                         ]
-                        if before is not None:
-                            before()
-                            before = None
-                        if delta:
-                            # Its lock is held meanwhile: nobody declares this run dead.
-                            ControlCalls(link).fence(self.run.module_instance_id)
-                            commits += self._committed_delta(delta)
+                    if before is not None:
+                        before()
+                        before = None
+                    commits = list(staged)
+                    if delta:
+                        # Its lock is held meanwhile: nobody declares this run dead.
+                        ControlCalls(link).fence(self.run.module_instance_id)
+                        commits += self._committed_delta(delta)
                     LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
                     if finish is not None:
                         finish(link)
@@ -421,7 +424,7 @@ class LakeRun:
             except LakeConflict:
                 if lost is None:
                     raise
-                commits = []  # it was not committed, and the table has moved on
+                staged = []  # it was not committed, and the table has moved on
             except InstanceNotExecuting as refusal:
                 if lost is None or refusal.detail.get("execution_status_code") != "S":
                     raise
@@ -520,7 +523,9 @@ class LakeRun:
                     with link.transaction():
                         ControlCalls(link).confirm_rollback(self.run.module_instance_id)
                         commits = self._take_back(link, by_table, instances, rewritten)
-                        commits += self._committed_delta(delta)
+                        if delta:
+                            LakeCalls(link).lock_tables([table.code for table in delta])
+                            commits += self._committed_delta(delta)
                         if commits:
                             LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
                     break
