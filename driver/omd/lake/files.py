@@ -5,17 +5,41 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pyarrow.fs import FileSelector
 from pyiceberg.io import load_file_io
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from pyarrow.fs import FileSystem
     from pyiceberg.io import FileIO
 
-__all__ = ["CATALOG", "file_io", "filesystem", "properties", "remove_folder"]
+__all__ = [
+    "CATALOG",
+    "delete_files",
+    "file_io",
+    "filesystem",
+    "properties",
+    "remove_folder",
+    "sizes_in",
+    "sizes_of",
+    "storage_options",
+]
 
 CATALOG = "omd"
+
+_DELTA = {
+    "s3.endpoint": "aws_endpoint_url",
+    "s3.region": "aws_region",
+    "s3.access-key-id": "aws_access_key_id",
+    "s3.secret-access-key": "aws_secret_access_key",
+    "s3.session-token": "aws_session_token",
+    "adls.account-name": "azure_storage_account_name",
+    "adls.account-key": "azure_storage_account_key",
+    "adls.sas-token": "azure_storage_sas_token",
+}
 
 
 def file_io(location: str) -> FileIO:
@@ -29,6 +53,15 @@ def properties() -> dict[str, str]:
     return {name: str(value) for name, value in told.items()}
 
 
+def storage_options() -> dict[str, str]:
+    """Return the same settings under the names that delta-rs has for them."""
+    told = properties()
+    options = {_DELTA.get(name, name): value for name, value in told.items()}
+    if told.get("s3.endpoint", "").startswith("http://"):
+        options["aws_allow_http"] = "true"
+    return options
+
+
 def remove_folder(folder: str) -> None:
     """Remove a folder with all that is in it; it may be gone already."""
     system, path = filesystem(folder)
@@ -36,8 +69,42 @@ def remove_folder(folder: str) -> None:
         system.delete_dir(path)
 
 
+def delete_files(paths: Iterable[str]) -> None:
+    """Delete files in their order; they may be gone already."""
+    io = PyArrowFileIO(properties())
+    for path in paths:
+        system, inside = _reached(io, path)
+        with suppress(FileNotFoundError):
+            system.delete_file(inside)
+
+
+def sizes_of(paths: Sequence[str]) -> dict[str, int]:
+    """Return the bytes of those files of one table that are there."""
+    if not paths:
+        return {}
+    io = PyArrowFileIO(properties())
+    reached = [_reached(io, path) for path in paths]
+    told = reached[0][0].get_file_info([inside for _, inside in reached])
+    return {path: info.size for path, info in zip(paths, told, strict=True) if info.is_file}
+
+
+def sizes_in(folder: str, *, recursive: bool = False) -> dict[str, int]:
+    """Return the files in a folder, which need not exist, with their bytes."""
+    system, path = filesystem(folder.rstrip("/"))
+    selector = FileSelector(path, allow_not_found=True, recursive=recursive)
+    start = len(path.rstrip("/")) + 1
+    return {
+        f"{folder.rstrip('/')}/{info.path[start:]}": info.size
+        for info in system.get_file_info(selector)
+        if info.is_file
+    }
+
+
 def filesystem(location: str) -> tuple[FileSystem, str]:
     """Return the file system of a location, and its path in there."""
-    io = PyArrowFileIO(properties())
+    return _reached(PyArrowFileIO(properties()), location)
+
+
+def _reached(io: PyArrowFileIO, location: str) -> tuple[FileSystem, str]:
     scheme, netloc, path = io.parse_location(location, io.properties)
     return io.fs_by_scheme(scheme, netloc), path

@@ -1,0 +1,245 @@
+"""The expiry of old snapshots of an Iceberg table, and of the files that only they need.
+
+The commit comes first, then the files go. What a crash in between leaves is found again: a metadata
+file of a former commit is deleted after all that it names, so it still tells what is to be deleted.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from pyiceberg.manifest import read_manifest_list
+
+from omd.lake.calls import LakeCalls
+from omd.lake.errors import LakeTableUnreadable
+from omd.lake.files import delete_files, file_io, sizes_in
+from omd.lake.metadata import Metadata
+from omd.lake.names import version_of
+from omd.lake.rows import LakeCommitsRow
+from omd.lake.run import LakeRun
+from omd.lake.staging import live_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import timedelta
+
+    from pyiceberg.io import FileIO
+    from pyiceberg.manifest import ManifestFile
+
+    from omd.control.room import Control
+    from omd.lake.run import LakeTable
+
+__all__ = ["expire"]
+
+
+def expire(
+    control: Control, instance: int | None, code: str, keep: timedelta
+) -> dict[str, int] | None:
+    """Commit a version without old snapshots, and delete what only expired ones need.
+
+    Args:
+        control: the connection.
+        instance: the run; None: nothing is changed.
+        code: the table.
+        keep: for how long snapshots are kept.
+
+    Returns:
+        The files that went, or would go, with their sizes; None: there is nothing to do.
+    """
+    until = (time.time() - keep.total_seconds()) * 1000
+    table = _open(control, code)
+    old = _old_snapshots(table.metadata, until)
+    if old and instance is not None:
+        _commit(control, instance, code, until)
+        old = set()
+    # A commit that is made after this is in the table that is read now, and not in these.
+    commits = control.lake.report(LakeCommitsRow, table_code=code, order_by=("commit_id",))
+    needed = _left_over(_open(control, code), commits, old, until)
+    if instance is not None:
+        delete_files(needed)
+    return needed if needed or old else None
+
+
+def _open(control: Control, code: str) -> LakeTable:
+    return LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
+
+
+def _old_snapshots(metadata: Metadata, until: float) -> set[int]:
+    """Return the snapshots that are neither young nor named by a branch or a tag."""
+    named = {ref["snapshot-id"] for ref in metadata.document.get("refs", {}).values()}
+    named.add(metadata.document["current-snapshot-id"])
+    return {
+        told["snapshot-id"]
+        for told in metadata.document["snapshots"]
+        if told["timestamp-ms"] < until and told["snapshot-id"] not in named
+    }
+
+
+def _commit(control: Control, instance: int, code: str, until: float) -> None:
+    with control.long_call() as link:
+        link.set(lock_timeout="5min", idle_in_transaction_session_timeout="10min")
+        with link.transaction():
+            calls = LakeCalls(link)
+            (location,) = calls.open_commit(instance, [code])
+            io = file_io(location)
+            metadata = Metadata.read(io, location)
+            old = _old_snapshots(metadata, until)
+            if not old:
+                return
+            after = metadata.without_snapshots(old).write(io)
+            commit = {
+                "table": code,
+                "format": "ICEBERG",
+                "from": location,
+                "to": after.file,
+                "sequence_number": after.sequence_number,
+                "snapshot_id": after.document["current-snapshot-id"],
+                "operation": "EXPIRE",
+            }
+            calls.commit_tables(instance, [commit])
+
+
+def _left_over(
+    table: LakeTable, commits: Sequence[LakeCommitsRow], old: Collection[int], until: float
+) -> dict[str, int]:
+    """Return what only expired snapshots need, with sizes, in the order in which it may go.
+
+    Args:
+        table: the table as it is now.
+        commits: those of this table that are recorded, the oldest first; none is younger than it.
+        old: snapshots to be counted as expired already.
+        until: what is older than this may go, in milliseconds since 1970.
+    """
+    metadata, io = table.metadata, table.io
+    folder = f"{metadata.location}/metadata/"
+    here = sizes_in(folder)
+    former = _Former(table, commits, here, old)
+    lists = [path for path in former.lists.values() if path in here or folder not in path]
+    needed = _needed_only_by(io, metadata, lists, former.kept) if lists else {}
+    # The newest tells of all that the older ones tell, so it goes last.
+    needed.update((file, 0) for file in sorted(former.doomed(until), key=version_of))
+    return {path: here.get(path, size) for path, size in needed.items()}
+
+
+class _Former:
+    """The former versions of the metadata of a table, as far as they are still there.
+
+    A version names its snapshots, and up to a hundred versions before it. What an EXPIRE removed
+    stands in the version before it, and each expired snapshot in the one that it came with. So few
+    of them have to be read. Only what a version of this very table names counts: a table of the
+    same name, or in the same folder, may have been another one.
+
+    Attributes:
+        kept: the snapshots that stay.
+        lists: the lists of manifests of the expired snapshots, by their ids.
+    """
+
+    def __init__(
+        self,
+        table: LakeTable,
+        commits: Sequence[LakeCommitsRow],
+        here: Mapping[str, int],
+        old: Collection[int],
+    ) -> None:
+        snapshots = table.metadata.document["snapshots"]
+        self.kept = [told for told in snapshots if told["snapshot-id"] not in old]
+        self.lists: dict[int, str] = {}
+        self._known = {told["snapshot-id"] for told in self.kept}
+        self._here = here
+        self._table = table
+        self._read = {table.metadata.file: table.metadata}
+        self._tell(table.metadata)
+        self._rows = [
+            (row.metadata_location, row.snapshot_id)
+            for row in commits
+            if row.metadata_location in here
+        ]
+        self._find([row.operation for row in commits if row.metadata_location in here])
+
+    def _find(self, operations: Sequence[str]) -> None:
+        expiries = [n for n, operation in enumerate(operations) if operation == "EXPIRE"]
+        for n in [*(n - 1 for n in expiries[-1:] if n), *range(len(self._rows))[:1]]:
+            self._look(self._rows[n][0])
+        for file, snapshot_id in reversed(self._rows):
+            if snapshot_id not in self._known | self.lists.keys() and not self._look(file):
+                break  # this one is of another table, and so are those before it
+        recorded = {file for file, _ in self._rows}
+        for version in list(self._read.values()):
+            for entry in version.document.get("metadata-log", []):
+                if entry["metadata-file"] not in recorded:
+                    self._look(entry["metadata-file"])
+
+    def _look(self, file: str | None) -> bool:
+        """Read a version if it is there; return False if it is none of this table."""
+        if file is None or file not in self._here or file in self._read:
+            return True
+        try:
+            version = Metadata.read(self._table.io, file)
+        except LakeTableUnreadable:  # of an older format version
+            return False
+        is_ours = bool(
+            version.document["table-uuid"] == self._table.metadata.document["table-uuid"]
+        )
+        if is_ours:
+            self._read[file] = version
+            self._tell(version)
+        return is_ours
+
+    def _tell(self, version: Metadata) -> None:
+        for told in version.document["snapshots"]:
+            if told["snapshot-id"] not in self._known:
+                self.lists[told["snapshot-id"]] = told["manifest-list"]
+
+    def doomed(self, until: float) -> set[str]:
+        """Return the files of versions whose snapshot has expired, or that are old and had none."""
+        found = {file for file, snapshot_id in self._rows if file and snapshot_id in self.lists}
+        for file, version in self._read.items():
+            if version.snapshot is None:
+                is_old = version.document["last-updated-ms"] < until
+            else:
+                is_old = version.snapshot["snapshot-id"] in self.lists
+            if is_old:
+                found.add(file)
+        return found - {self._table.metadata.file}
+
+
+def _needed_only_by(
+    io: FileIO, metadata: Metadata, lists: Collection[str], kept: Collection[dict[str, Any]]
+) -> dict[str, int]:
+    """Return the files, and their sizes, that some lists of manifests need and no kept snapshot.
+
+    Args:
+        io: reads the manifests.
+        metadata: the table.
+        lists: of expired snapshots. Where one of their files is gone, so is all that it names.
+        kept: the snapshots that stay.
+    """
+    only_old: dict[str, ManifestFile] = {}
+    for path in lists:
+        try:
+            manifests = list(read_manifest_list(io.new_input(path)))
+        except FileNotFoundError:
+            continue
+        only_old.update((manifest.manifest_path, manifest) for manifest in manifests)
+    still = {
+        manifest.manifest_path: manifest
+        for told in kept
+        for manifest in metadata.manifests(io, told)
+    }
+    files: dict[str, int] = {}
+    gone = {path: manifest for path, manifest in only_old.items() if path not in still}
+    for manifest in gone.values():
+        try:
+            for entry in live_entries(io, manifest):
+                files[entry.data_file.file_path] = entry.data_file.file_size_in_bytes
+        except FileNotFoundError:
+            continue
+    for manifest in still.values() if files else ():
+        for entry in live_entries(io, manifest):
+            files.pop(entry.data_file.file_path, None)
+    return {
+        **files,
+        **{path: manifest.manifest_length for path, manifest in gone.items()},
+        **dict.fromkeys(lists, 0),
+    }
