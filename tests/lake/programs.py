@@ -49,23 +49,30 @@ def write(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> No
     lake.written(table, number, len(ids), files, mode)
 
 
-def main(dsn: str, module: str, point: str) -> None:
+def main(dsn: str, module: str, point: str, *tables: str) -> None:
     """Run a Module that writes its instance id into two tables, and die at a point."""
 
-    def die() -> None:
+    def die(*_: Any) -> None:
         os._exit(9)
 
     with omd.connect(dsn, lease=None) as control, control.module(module) as run:
         print(run.module_instance_id, flush=True)
-        for code in ("lake.one", "lake.two"):
+        for code in tables or ("lake.one", "lake.two"):
             write(run, code, [run.module_instance_id])
         lake = lake_of(run)
         if point == "files":
             die()
         elif point == "staged":
             lake.commit(before=die)
+        elif point == "fenced":
+            lake._committed_elsewhere = die  # type: ignore[method-assign]
+            lake.commit()
+        elif point == "half":
+            first, *_ = lake._pending.values()
+            lake._committed_elsewhere([first])
+            die()
         elif point == "swapped":
-            lake.commit(finish=lambda link: die())
+            lake.commit(finish=die)
         elif point == "committed":
             lake.commit()
             die()
