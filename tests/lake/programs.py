@@ -64,9 +64,6 @@ def main(dsn: str, module: str, point: str, *tables: str) -> None:
             die()
         elif point == "staged":
             lake.commit(before=die)
-        elif point == "fenced":
-            lake._committed_elsewhere = die  # type: ignore[method-assign]
-            lake.commit()
         elif point == "half":
             first, *_ = lake._pending.values()
             lake._committed_elsewhere([first])

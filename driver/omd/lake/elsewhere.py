@@ -11,6 +11,7 @@ import functools
 import json
 import logging
 import random
+import re
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,7 +40,8 @@ from omd._core.names import parts
 from omd.lake.errors import LakeConflict, UnknownCatalog, UnknownLakeTable, UnknownNamespace
 from omd.lake.files import CATALOG
 from omd.lake.metadata import MAIN, Metadata
-from omd.lake.staging import Change, counts_of, stage_snapshot
+from omd.lake.names import folder_of
+from omd.lake.staging import Change, counts_of, live_entries, stage_snapshot
 from omd.lake.undo import INSTANCE, OPERATION
 
 if TYPE_CHECKING:
@@ -50,13 +52,22 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table
 
-__all__ = ["Elsewhere", "Mark", "catalog_name", "commit_elsewhere", "left_by"]
+__all__ = [
+    "Elsewhere",
+    "Mark",
+    "catalog_name",
+    "commit_elsewhere",
+    "left_by",
+    "named_folders",
+    "settings_of",
+]
 
 _log = logging.getLogger("omd.lake")
 
 _WRITES = "omd.write-numbers"
 _CONFLICTS = 10  # tries against other writers
 _FAILURES = 3  # tries against a catalogue that does not answer
+_FOLDER = re.compile(r"/data/omd/\d+/\d+(?=/)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -119,7 +130,7 @@ class Elsewhere:
             summary = told.get("summary", {})
             if summary.get(INSTANCE) != str(instance):
                 continue
-            held = {int(number) for number in summary.get(_WRITES, "").split(",") if number}
+            held = _numbers(summary)
             if held == set(numbers):
                 return dict(told)
             if held & set(numbers):
@@ -191,6 +202,38 @@ def left_by(metadata: Metadata, instances: Collection[int]) -> dict[int | None, 
     return found
 
 
+def named_folders(code: str) -> set[str]:
+    """Return the folders of runs, from /data/omd/ on, that a table names, recorded or not.
+
+    These are the folders of its live files, and of the writes that a kept snapshot tells.
+    """
+    try:
+        table = Elsewhere.load(code)
+    except UnknownLakeTable:
+        return set()
+    found = set()
+    for told in table.metadata.document["snapshots"]:
+        summary = told.get("summary", {})
+        for number in _numbers(summary):
+            found.add(folder_of("", summary[INSTANCE], number))
+    for manifest in table.metadata.manifests(table.io):
+        for entry in live_entries(table.io, manifest):
+            within = _FOLDER.search(entry.data_file.file_path)
+            if within is not None:
+                found.add(within[0])
+    return found
+
+
+def settings_of(code: str) -> Mapping[str, str] | None:
+    """Return the credentials for the files of a table; None for those of this catalogue."""
+    if catalog_name(code) is None:
+        return None
+    try:
+        return Elsewhere.load(code).io.properties
+    except UnknownLakeTable:
+        return _catalog_of(code)[0].properties
+
+
 def commit_elsewhere(
     code: str,
     instance: int,
@@ -258,6 +301,11 @@ def commit_elsewhere(
             "writes": [{"write_number": number, "rows": rows} for number, rows in writes],
             "counts": counts_of(snapshot["summary"]),
         }
+
+
+def _numbers(summary: Mapping[str, str]) -> set[int]:
+    """Return the numbers of the writes that a snapshot has committed."""
+    return {int(number) for number in summary.get(_WRITES, "").split(",") if number}
 
 
 def _pause(attempt: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pyarrow.fs import FileSelector
 from pyiceberg.io import load_file_io
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
     from pyiceberg.io import FileIO
 
-__all__ = ["CATALOG", "file_io", "filesystem", "properties", "remove_folder", "size_of"]
+__all__ = ["CATALOG", "file_io", "filesystem", "properties", "remove_folder"]
 
 CATALOG = "omd"
 
@@ -39,14 +38,6 @@ def remove_folder(folder: str, settings: Mapping[str, str] | None = None) -> Non
         system.delete_dir(path)
 
 
-def size_of(folder: str, settings: Mapping[str, str] | None = None) -> tuple[int, int]:
-    """Return how many files are in a folder, and how many bytes."""
-    system, path = filesystem(folder, settings)
-    selector = FileSelector(path, allow_not_found=True, recursive=True)
-    files = [info for info in system.get_file_info(selector) if info.is_file]
-    return len(files), sum(info.size for info in files)
-
-
 def filesystem(location: str, settings: Mapping[str, str] | None = None) -> tuple[FileSystem, str]:
     """Return the file system of a location, and its path in there.
 
@@ -54,6 +45,6 @@ def filesystem(location: str, settings: Mapping[str, str] | None = None) -> tupl
         location: the location.
         settings: the credentials; by default those of the catalogue in the database.
     """
-    io = PyArrowFileIO(dict(settings) if settings is not None else properties())
+    io = PyArrowFileIO(properties() if settings is None else dict(settings))
     scheme, netloc, path = io.parse_location(location, io.properties)
     return io.fs_by_scheme(scheme, netloc), path

@@ -11,19 +11,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
+from pyarrow.fs import FileSelector
+
 from omd._core import engines
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.calls import LakeCalls
 from omd.lake.compaction import groups, runs_of
-from omd.lake.files import file_io
-from omd.lake.folders import remove_abandoned
+from omd.lake.elsewhere import settings_of
+from omd.lake.files import file_io, filesystem, remove_folder
 from omd.lake.metadata import Metadata
-from omd.lake.rows import LakeCommitsRow, LakeTablesRow
-from omd.lake.run import LakeRun, module_of
+from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
+from omd.lake.run import LakeRun, module_of, removable
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import ManifestFile
@@ -92,12 +94,32 @@ def maintain(
 
 
 def _remove_folders(control: Control, codes: Sequence[str], *, dry_run: bool) -> list[Done]:
-    return [
-        Done(code, "REMOVE_FOLDER", files, size)
-        for code, files, size in remove_abandoned(
-            control, dry_run=dry_run, table_code=list(codes) or None
-        )
-    ]
+    done = []
+    rows = control.lake.report(
+        LakeFoldersRow,
+        order_by=("table_code", "module_instance_id"),
+        folder_state="ABANDONED",
+        table_code=list(codes) or None,
+    )
+    for row in removable(rows):
+        if row.folder is not None:
+            settings = settings_of(row.table_code)
+            files, size = _size(row.folder, settings)
+            done.append(Done(row.table_code, "REMOVE_FOLDER", files, size))
+            if not dry_run:
+                remove_folder(row.folder, settings)
+        if not dry_run:
+            control.lake.record_folder_removal(
+                row.module_instance_id, row.write_number, row.table_code
+            )
+    return done
+
+
+def _size(folder: str, settings: Mapping[str, str] | None) -> tuple[int, int]:
+    system, path = filesystem(folder, settings)
+    selector = FileSelector(path, allow_not_found=True, recursive=True)
+    files = [info for info in system.get_file_info(selector) if info.is_file]
+    return len(files), sum(info.size for info in files)
 
 
 def _expire(control: Control, instance: int | None, code: str, keep: timedelta) -> Iterable[Done]:

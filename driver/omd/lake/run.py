@@ -18,10 +18,17 @@ from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.lake.calls import LakeCalls
 from omd.lake.compaction import Group, exchange
-from omd.lake.elsewhere import Elsewhere, Mark, catalog_name, commit_elsewhere, left_by
+from omd.lake.elsewhere import (
+    Elsewhere,
+    Mark,
+    catalog_name,
+    commit_elsewhere,
+    left_by,
+    named_folders,
+    settings_of,
+)
 from omd.lake.errors import LakeConflict, NothingKept, UnknownLakeTable
-from omd.lake.files import file_io
-from omd.lake.folders import remove_abandoned
+from omd.lake.files import file_io, remove_folder
 from omd.lake.metadata import Metadata
 from omd.lake.names import folder_of
 from omd.lake.plan import plan_read
@@ -47,7 +54,7 @@ if TYPE_CHECKING:
 
 RewrittenDelta = tuple[int, int, "list[DeltaFile]"]
 
-__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
+__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of", "removable"]
 
 _log = logging.getLogger("omd.lake")
 
@@ -775,7 +782,32 @@ class LakeRun:
 
     def _remove_folders(self, instances: Sequence[int]) -> None:
         """Remove the files that these runs wrote and never committed."""
-        remove_abandoned(self.run.control, module_instance_id=list(instances))
+        rows = self._calls.report(
+            LakeFoldersRow, module_instance_id=list(instances), folder_state="ABANDONED"
+        )
+        for row in removable(rows):
+            if row.folder is not None:
+                remove_folder(row.folder, settings_of(row.table_code))
+            self._calls.record_folder_removal(
+                row.module_instance_id, row.write_number, row.table_code
+            )
+
+
+def removable(rows: Sequence[LakeFoldersRow]) -> list[LakeFoldersRow]:
+    """Return those of some abandoned folders that no version of their table names.
+
+    A commit through another catalogue may have landed although the database has not recorded it.
+    """
+    named: dict[str, set[str]] = {}
+    for row in rows:
+        if catalog_name(row.table_code) is not None and row.table_code not in named:
+            named[row.table_code] = named_folders(row.table_code)
+    return [
+        row
+        for row in rows
+        if row.folder is None
+        or row.folder[row.folder.rindex("/data/omd/") :] not in named.get(row.table_code, ())
+    ]
 
 
 def module_of(control: Control, code: str) -> ModuleDefinitionRow | None:
