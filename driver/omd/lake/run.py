@@ -764,6 +764,11 @@ class LakeRun:
             module.insert_instance_column,
             instances,
             since=min(mark.sequence_number for mark in marks.values()) if is_whole else 0,
+            committed={
+                mark.instance: mark.sequence_number
+                for mark in marks.values()
+                if mark.instance is not None
+            },
             overwrites=[
                 snapshot_id
                 for snapshot_id, mark in marks.items()
