@@ -1,7 +1,7 @@
 -- Metadata files, rows of the ledger and the end of the run are one transaction of the database.
 -- Nothing here decides what the files mean: the driver has staged them on the metadata file that it
 -- names, and the exchange succeeds only where that one is still current. Tables outside of this
--- catalogue have no row to lock, so a lock of their name makes their commits appear in order.
+-- catalogue have no row to lock, so their names are locked; lock_tables has done so before.
 
 CREATE OR REPLACE PROCEDURE omd_lake.commit_tables(
     p_module_instance_id bigint,
@@ -28,16 +28,13 @@ BEGIN
         CALL omd.fence(p_module_instance_id);
     END IF;
 
-    FOR v_commit IN
-        SELECT omd.spell_table(c.item ->> 'table') AS table_code
-        FROM jsonb_array_elements(p_commits) AS c (item)
-        WHERE NOT c.item ? 'from' OR c.item ->> 'from' IS NULL
-        ORDER BY 1
-    LOOP
-        PERFORM pg_advisory_xact_lock(
-            hashtextextended('omd_lake.table_commit ' || v_commit.table_code, 0)
-        );
-    END LOOP;
+    PERFORM omd_lake._lock_names(
+        ARRAY(
+            SELECT omd.spell_table(c.item ->> 'table')
+            FROM jsonb_array_elements(p_commits) AS c (item)
+            WHERE c.item ->> 'from' IS NULL
+        )
+    );
     IF p_module_instance_id IS NOT NULL THEN
         p_commit_ids := omd_lake._former_commits(p_module_instance_id, p_commits);
         IF p_commit_ids IS NOT NULL THEN

@@ -30,6 +30,8 @@
 \ir ../../procedures/omd_lake/announce_write.sql
 \ir ../../procedures/omd_lake/record_folder_removal.sql
 \ir ../../procedures/omd_lake/open_commit.sql
+\ir ../../procedures/omd_lake/_lock_names.sql
+\ir ../../procedures/omd_lake/lock_tables.sql
 \ir ../../procedures/omd_lake/_whole_number.sql
 \ir ../../procedures/omd_lake/_commit_problem.sql
 \ir ../../procedures/omd_lake/_require_commits.sql

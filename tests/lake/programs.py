@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 
 import omd
+from omd.lake.calls import LakeCalls
 from omd.lake.footers import data_files
 from omd.lake.run import LakeRun
 
@@ -49,19 +51,51 @@ def write(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> No
     lake.written(table, number, len(ids), files, mode)
 
 
-def main(dsn: str, module: str, point: str, *tables: str) -> None:
+def write_delta(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> None:
+    """The same for a Delta table."""
+    from omd.lake.delta import Delta, delta_files
+    from omd.lake.delta_run import DeltaPending
+
+    lake = lake_of(run)
+    location = run.control.lake.find_table(code, table_format_code="DELTA").location
+    assert location is not None
+    table = Delta.find(location) or Delta.create(location, SCHEMA, ())
+    number, folder = lake.announce(code, location)
+    Path(folder).mkdir(parents=True)
+    rows = {"id": ids, COLUMN: [run.module_instance_id] * len(ids)}
+    pq.write_table(pa.table(rows), f"{folder}/part-0.parquet")
+    pending = lake.delta.setdefault(code, DeltaPending(code, location))
+    if mode == "overwrite":
+        pending.overwritten()
+    pending.writes.append((number, len(ids)))
+    pending.added += delta_files(location, [f"{folder}/part-0.parquet"], table.spark_schema, ())
+
+
+def die(*_: Any) -> None:
+    os._exit(9)
+
+
+def main(dsn: str, module: str, point: str, kind: str = "ICEBERG", *tables: str) -> None:
     """Run a Module that writes its instance id into two tables, and die at a point."""
+    if point == "expired":
+        from omd.lake import delta_maintenance, expiry
+        from omd.lake.maintenance import maintain
 
-    def die(*_: Any) -> None:
-        os._exit(9)
-
+        expiry.delete_files = delta_maintenance.delete_files = die
+        with omd.connect(dsn, lease=None) as control:
+            maintain(control, keep=timedelta(0))
+    put = write if kind == "ICEBERG" else write_delta
+    if point in ("landed", "undone"):  # a log is extended, and nothing is recorded
+        LakeCalls.commit_tables = die  # type: ignore[method-assign]
     with omd.connect(dsn, lease=None) as control, control.module(module) as run:
         print(run.module_instance_id, flush=True)
         for code in tables or ("lake.one", "lake.two"):
-            write(run, code, [run.module_instance_id])
+            put(run, code, [run.module_instance_id])
         lake = lake_of(run)
         if point == "files":
             die()
+        elif point == "landed":
+            lake.commit()
         elif point == "staged":
             lake.commit(before=die)
         elif point == "half":

@@ -105,7 +105,7 @@ def operations(control: omd.Control) -> list[str]:
 
 def kill_at(dsn: str, point: str) -> int:
     done = subprocess.run(
-        [sys.executable, PROGRAM, dsn, "m_lake", point, *TABLES],
+        [sys.executable, PROGRAM, dsn, "m_lake", point, "ICEBERG", *TABLES],
         stdout=subprocess.PIPE,
         check=False,
     )

@@ -49,12 +49,13 @@ def seen(control: omd.Control, code: str) -> list[int]:
     return sorted(row["id"] for row in rows)
 
 
-def kill_at(dsn: str, point: str) -> int:
+def kill_at(dsn: str, point: str, kind: str = "ICEBERG") -> int:
+    """Let a run die at a point; return it, or 0 if it had not begun to work."""
     done = subprocess.run(
-        [sys.executable, PROGRAM, dsn, "m_lake", point], stdout=subprocess.PIPE, check=False
+        [sys.executable, PROGRAM, dsn, "m_lake", point, kind], stdout=subprocess.PIPE, check=False
     )
     assert done.returncode == 9
-    return int(done.stdout)
+    return int(done.stdout or 0)
 
 
 def test_a_run_killed_anywhere_before_its_success_leaves_no_row_behind_its_next_begin(

@@ -13,6 +13,7 @@ from pyiceberg.types import StringType
 
 import omd
 import omd.lake
+from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.maintenance import maintain
 
 from .programs import COLUMN, lake_of, write
@@ -51,15 +52,56 @@ def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
     assert maintain(control, keep=timedelta(days=1))[-1].action == "REMOVE_FOLDER"
     assert seen(control, "lake.one") == [1, 2]
     done = maintain(control, ["lake.one"], keep=timedelta(0))
-    assert [(row.action, row.files) for row in done] == [("EXPIRE", 7)]
+    assert [(row.action, row.files) for row in done] == [("EXPIRE", 8)]
     assert seen(control, "lake.one") == [1, 2]
-    assert len(everything) - len(paths()) == 7 + 2 - 1  # a version of the metadata is new
+    assert len(everything) - len(paths()) == 8 + 2 - 1  # a version of the metadata is new
     # The overwrite can't give back any more what it removed, and says so.
     assert "EXPIRE" in omd_here("lake", "history", "lake.one", dsn=dsn).stdout
     assert "lake.one" in omd_here("lake", "list", dsn=dsn).stdout
     shown = omd_here("lake", "show", "lake.one", dsn=dsn).stdout
     assert f"{COLUMN} long" in shown
     assert str(tmp_path / "one") in shown
+
+
+def test_a_crash_between_an_expiry_and_its_deletions_leaves_nothing_for_ever(
+    control: omd.Control, dsn: str, tmp_path: Path
+) -> None:
+    def paths() -> set[str]:
+        found = (path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*"))
+        return {str(path) for path in found if path.suffix}
+
+    for n in range(3):
+        with control.module("m_lake") as run:
+            write(run, "lake.one", [n], "overwrite" if n == 1 else "append")
+    before = paths()
+    for n in (3, 4):  # the second time there is nothing to expire but what the first has left
+        kill_at(dsn, "expired")
+        (dead,) = control.report(ModuleExecutionLogRow, execution_status_code="E")
+        control.module_failure(dead.module_instance_id)
+        assert paths() >= before
+        with control.module("m_lake") as run:
+            write(run, "lake.one", [n])
+    kept = timedelta(days=1)  # nothing more expires
+    planned = maintain(control, keep=kept, dry_run=True)
+    done = maintain(control, keep=kept)
+    assert done == planned
+    assert [row.action for row in done] == ["EXPIRE"]
+    assert seen(control, "lake.one") == [1, 2, 3, 4]
+    location = control.lake.find_table("lake.one").metadata_location
+    assert location is not None
+    table = StaticTable.from_metadata(location)
+    named = {location, *(entry.metadata_file for entry in table.metadata.metadata_log)}
+    for snapshot in table.snapshots():
+        named.add(snapshot.manifest_list)
+        for manifest in snapshot.manifests(table.io):
+            named.add(manifest.manifest_path)
+            named |= {e.data_file.file_path for e in manifest.fetch_manifest_entry(table.io)}
+    left = {f"{tmp_path}/one/{path}" for path in paths()}
+    assert left <= named
+    assert maintain(control, keep=kept) == []
+    maintain(control, keep=timedelta(0))
+    assert not [path for path in paths() if "/00000-" in path]  # nor the first, empty version
+    assert seen(control, "lake.one") == [1, 2, 3, 4]
 
 
 def test_pyiceberg_creates_changes_and_fills_tables_beside_the_runs(control: omd.Control) -> None:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from datetime import date, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
 import omd
 from omd.errors import CallerError
 from omd.lake.delta import Delta, DeltaChange
+from omd.lake.maintenance import maintain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
+
+JOB = Path(__file__).with_name("delta_job.py")
 
 
 class Stop(Exception):  # noqa: N818
@@ -67,7 +74,7 @@ def test_a_run_commits_fails_and_is_taken_back_as_on_iceberg(
         run.write(rows(0, 4), partition_by=["half"])
         assert seen(folder) == []
         assert run.read(spark, "lake.t").count() == 4
-        with pytest.raises(CallerError, match="history"):
+        with pytest.raises(CallerError, match="names no key"):
             run.write(rows(0, 1), mode="history")
     assert seen(folder) == [0, 1, 2, 3]
     fail(lambda run: run.write(rows(10, 12)))
@@ -128,3 +135,188 @@ def test_a_commit_that_was_never_recorded_is_found_in_the_log_and_taken_back(
     assert seen(folder) == [0, 1, 2, 3, 4]
     with control.module("m_t", spark=spark):
         assert seen(folder) == [0, 1, 2]
+
+
+HISTORY = {"area_code": "INT", "table_type_code": "SAT", "business_key_columns": ["id"]}
+
+
+def chain(folder: Path) -> list[tuple[Any, ...]]:
+    """What an independent reader sees of a history."""
+    return sorted(
+        (
+            row["id"],
+            row["note"],
+            str(row["omd_effective_date"]),
+            str(row["omd_expiry_date"]),
+            row["omd_current_record_indicator"],
+            row["omd_update_module_instance_id"],
+        )
+        for row in DeltaTable(folder).to_pyarrow_table().to_pylist()
+    )
+
+
+def versions(spark: SparkSession, *rows: tuple[int, str, str]) -> Any:
+    return spark.createDataFrame(
+        [(id, note, date.fromisoformat(day)) for id, note, day in rows],
+        "id bigint, note string, omd_effective_date date",
+    )
+
+
+def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
+    control: omd.Control, spark: SparkSession, folder: Path, conn: Any
+) -> None:
+    for module in ("m_h", "m_other"):
+        control.register_module(
+            module,
+            table_code="lake.t",
+            platform_code="SPARK",
+            table_format_code="DELTA",
+            **HISTORY,  # type: ignore[arg-type]
+        )
+    with control.module("m_h", spark=spark) as first:
+        first.write(versions(spark, (1, "a", "2020-01-01"), (2, "x", "2020-01-01")), mode="history")
+    before = chain(folder)
+    assert before == [
+        (1, "a", "2020-01-01", "9999-12-31", "Y", None),
+        (2, "x", "2020-01-01", "9999-12-31", "Y", None),
+    ]
+
+    def late(run: omd.ModuleRun) -> None:
+        run.write(versions(spark, (1, "c", "2022-01-01"), (3, "z", "2022-01-01")), mode="history")
+        run.write(versions(spark, (1, "b", "2021-01-01")), mode="history")
+        assert run.read(spark, "lake.t").count() == 5
+        run.commit()
+        raise Stop
+
+    outcome = control.run("m_h", late, spark=spark)
+    assert isinstance(outcome.error, Stop), outcome.error
+    ended = outcome.instance_id
+    assert chain(folder) == [
+        (1, "a", "2020-01-01", "2021-01-01", "N", ended),
+        (1, "b", "2021-01-01", "2022-01-01", "N", None),
+        (1, "c", "2022-01-01", "9999-12-31", "Y", None),
+        (2, "x", "2020-01-01", "9999-12-31", "Y", None),
+        (3, "z", "2022-01-01", "9999-12-31", "Y", None),
+    ]
+    with control.module("m_h", spark=spark) as third:
+        assert chain(folder) == before
+        third.write(versions(spark, (2, "y", "2021-01-01")), mode="history")
+    expected = [
+        (1, "a", "2020-01-01", "9999-12-31", "Y", None),
+        (2, "x", "2020-01-01", "2021-01-01", "N", third.module_instance_id),
+        (2, "y", "2021-01-01", "9999-12-31", "Y", None),
+    ]
+    assert chain(folder) == expected
+
+    def overtaken(run: omd.ModuleRun) -> None:
+        run.write(versions(spark, (3, "o", "2021-01-01")), mode="history")
+        with control.module("m_other", spark=spark) as other:
+            other.write(versions(spark, (4, "p", "2021-01-01")), mode="history")
+
+    outcome = control.run("m_h", overtaken, spark=spark)
+    assert isinstance(outcome.error, omd.errors.LakeConflict), outcome.error
+    expected.append((4, "p", "2021-01-01", "9999-12-31", "Y", None))
+    assert chain(folder) == expected
+
+    def beside_maintenance(run: omd.ModuleRun) -> None:
+        run.write(versions(spark, (1, "q", "2023-01-01")), mode="history")
+        maintain(control, keep=timedelta(0), spark=spark)
+
+    outcome = control.run("m_h", beside_maintenance, spark=spark)  # an expiry is no other row
+    assert outcome.error is None, outcome.error
+    told = conn.execute("SELECT operation FROM omd_lake.table_commit ORDER BY commit_id").fetchall()
+    assert [row["operation"] for row in told] == [
+        "HISTORY",
+        "HISTORY",
+        "UNDO",
+        "HISTORY",
+        "HISTORY",
+        "EXPIRE",
+        "HISTORY",
+    ]
+
+
+@pytest.mark.slow
+def test_a_history_killed_between_commit_and_success_is_taken_back_and_loses_no_row(
+    control: omd.Control, spark: SparkSession, folder: Path, dsn: str
+) -> None:
+    control.register_module(
+        "m_h",
+        table_code="lake.h",
+        platform_code="SPARK",
+        table_format_code="DELTA",
+        **HISTORY,  # type: ignore[arg-type]
+    )
+    folder = folder.parent / "h"
+    with control.module("m_h", spark=spark) as run:
+        run.write(versions(spark, (1, "a", "2020-01-01"), (2, "x", "2020-01-01")), mode="history")
+    before = chain(folder)
+    done = subprocess.run([sys.executable, JOB, dsn], check=False)
+    assert done.returncode == 9
+    killed = run.module_instance_id + 1
+    assert (1, "a", "2020-01-01", "2021-01-01", "N", killed) in chain(folder)
+    control.module_failure(killed)
+    # The files of the killed run hold rows of others, so maintenance leaves its folder alone.
+    assert maintain(control, ["lake.h"], keep=timedelta(days=1)) == []
+    assert len(chain(folder)) == 3
+    with control.module("m_h", spark=spark):
+        assert chain(folder) == before
+    assert maintain(control, ["lake.h"], keep=timedelta(days=1)) == []
+    assert chain(folder) == before
+
+
+def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(
+    control: omd.Control, spark: SparkSession, folder: Path, conn: Any
+) -> None:
+    with control.module("m_t", spark=spark) as first:
+        first.write(spark.range(1))
+    with control.module("m_t", spark=spark) as many:
+        many.write(spark.range(10, 70).repartition(6))
+    before = DeltaTable(folder).to_pyarrow_table().sort_by("id")
+    assert maintain(control, keep=timedelta(days=1), dry_run=True) == [
+        *maintain(control, keep=timedelta(days=1), spark=spark)
+    ]
+    assert DeltaTable(folder).to_pyarrow_table().sort_by("id") == before
+    assert len(DeltaTable(folder).file_uris()) == 2
+    assert maintain(control, spark=spark) == []
+    with control.module("m_reader", spark=spark) as reader:
+        reader.window(table="lake.t")
+        assert reader.read(spark, "lake.t", window=True).count() == 61
+    assert [(row.action, row.files) for row in maintain(control, keep=timedelta(0))] == [
+        ("EXPIRE", 6)
+    ]
+    assert DeltaTable(folder).to_pyarrow_table().sort_by("id") == before
+    control.set_next_run_indicator("R", module_instance_id=many.module_instance_id)
+    with control.module("m_t", spark=spark) as again:
+        assert again.instance_array == [many.module_instance_id]
+        assert seen(folder) == [0]
+    # Once its runs ended long ago, no rollback is to be expected: their files are joined.
+    for n in range(4):
+        with control.module("m_t", spark=spark) as run:
+            run.write(spark.range(n + 1, n + 2).coalesce(1))
+    conn.execute("SET session_replication_role = replica")
+    conn.execute(
+        "UPDATE omd.module_instance SET start_datetime = start_datetime - interval '40 days',"
+        " end_datetime = end_datetime - interval '40 days' WHERE module_instance_id > 0"
+    )
+    assert [row.files for row in maintain(control, spark=spark)] == [5]
+    assert seen(folder) == [0, 1, 2, 3, 4]
+
+
+def test_a_read_holds_rows_of_other_engines_and_a_window_does_not(
+    control: omd.Control, spark: SparkSession, folder: Path
+) -> None:
+    with control.module("m_t", spark=spark) as run:
+        run.write(spark.range(2))
+    stamped = DeltaTable(folder).to_pyarrow_table().slice(0, 1)
+    other = stamped.set_column(0, "id", pa.array([10], pa.int64()))
+    nulls = [n for n in other.column_names if n != "id"]
+    for name in nulls:
+        place = other.column_names.index(name)
+        other = other.set_column(place, name, pa.nulls(1, other.schema.field(name).type))
+    write_deltalake(folder, other, mode="append")
+    with control.module("m_reader", spark=spark) as reader:
+        assert sorted(r.id for r in reader.read(spark, "lake.t").collect()) == [0, 1, 10]
+        reader.window(table="lake.t")
+        window = reader.read(spark, "lake.t", window=True)
+        assert sorted(r.id for r in window.collect()) == [0, 1]

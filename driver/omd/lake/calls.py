@@ -177,6 +177,24 @@ class LakeCalls(Calls):
             end_id,
         )
 
+    def lock_tables(self, tables: Sequence[str]) -> None:
+        """Lets nobody else commit the tables ``tables``, which are Delta tables or lie in another
+        catalogue, until the transaction ends; call it before the commit there, and commit_tables
+        after it in the same transaction.
+
+        So the commits of a table are recorded in the order of their versions. No instance.
+
+        Args:
+            tables: all tables that the transaction will commit.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+        """
+        self._do(_LOCK_TABLES, tables)
+
     def open_commit(self, module_instance_id: int | None, tables: Sequence[str]) -> list[str]:
         """Opens the commit of the Iceberg tables ``tables`` of this catalogue: until the
         transaction ends, nobody else commits to them.
@@ -309,6 +327,7 @@ _INSTANCES_IN_WINDOW = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_LOCK_TABLES = Routine("omd_lake.lock_tables", {"p_tables": "text[]"}, required=1)
 _OPEN_COMMIT = Routine(
     "omd_lake.open_commit", {"p_module_instance_id": "bigint", "p_tables": "text[]"}, required=2
 )

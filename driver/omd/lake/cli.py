@@ -21,6 +21,7 @@ from omd.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from omd.lake.rows import LakeTablesRow
     from omd.lake.run import LakeTable
 
 _UNITS = {"day": "days", "days": "days", "hour": "hours", "hours": "hours"}
@@ -65,15 +66,43 @@ add_view(
 @dsn_option
 @document_option
 def show_table(dsn: str, output: str, table: str) -> None:
-    """Show an Iceberg table: its columns, its partitions, its folder, its newest commit."""
+    """Show a table: its columns, its partitions, its folder, its newest commit."""
     from omd.lake.rows import LakeTablesRow
     from omd.lake.run import LakeRun
 
     with open_control(dsn) as control:
-        found = LakeRun.open(control.lake.find_table(table, table_format_code="ICEBERG"))
-        rows = control.lake.report(LakeTablesRow, table_code=found.code)
-    told = {**_described(found), **(row_dict(rows[0]) if rows else {})}
+        found = control.lake.find_table(table, table_format_code="DELTA")
+        rows = control.lake.report(LakeTablesRow, table_code=found.table_code)
+        told = _described_delta(found.location) if rows and _is_delta(rows[0]) else None
+        if told is None:
+            found = control.lake.find_table(table, table_format_code="ICEBERG")
+            told = _described(LakeRun.open(found))
+    told |= row_dict(rows[0]) if rows else {}
     (show_document if output == "json" else show_pairs)(told)
+
+
+def _is_delta(row: LakeTablesRow) -> bool:
+    return row.table_format_code == "DELTA" and row.metadata_location is None
+
+
+def _described_delta(location: str | None) -> dict[str, Any] | None:
+    from omd.lake.delta import Delta
+
+    table = None if location is None else Delta.find(location)
+    if table is None:
+        return None
+    return {
+        "location": table.location,
+        "columns": [
+            f"{field['name']} {_type_name(field['type'])}" for field in table.spark_schema["fields"]
+        ],
+        "partitioned_by": table.partition_by,
+        "version": table.version,
+    }
+
+
+def _type_name(type_: Any) -> str:
+    return type_ if isinstance(type_, str) else str(type_["type"])
 
 
 def _described(table: LakeTable) -> dict[str, Any]:
@@ -138,15 +167,15 @@ lake.section("Maintenance")
     show_default=True,
     callback=_span,
     metavar="SPAN",
-    help="Keep snapshots that are younger.",
+    help="Keep snapshots and versions that are younger.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 def maintain_tables(
     dsn: str, output: str, tables: tuple[str, ...], keep: timedelta, dry_run: bool
 ) -> None:
-    """Remove folders that were never committed, and what only old snapshots need.
+    """Remove folders that were never committed, and what only old snapshots or versions need.
 
-    Without a TABLE it does so for all tables of the catalogue.
+    Small files are joined. Without a TABLE it does so for all lake tables.
     """
     from omd.lake.maintenance import maintain
 

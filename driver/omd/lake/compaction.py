@@ -8,8 +8,9 @@ to be expected any more.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pyiceberg.manifest import ManifestContent, ManifestEntry, ManifestEntryStatus
 
@@ -24,14 +25,27 @@ if TYPE_CHECKING:
 
     from omd.lake.metadata import Metadata
 
-__all__ = ["Group", "exchange", "groups", "runs_of"]
+__all__ = ["SMALL", "Group", "Small", "exchange", "groups", "small_files"]
 
 SMALL = 32 * 1024 * 1024
 FEWEST = 5
 
 
+File = TypeVar("File", bound="SizedFile")
+Small = tuple[Hashable, int, int, File]  # partition, run, sequence number, file
+
+
+class SizedFile(Protocol):
+    """A file of a table of any format."""
+
+    @property
+    def file_size_in_bytes(self) -> int:
+        """Its size."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Generic[File]):
     """Small files of one partition that become one.
 
     Attributes:
@@ -39,7 +53,7 @@ class Group:
         sequence_number: that of all of them, if they are of one run; None if of several.
     """
 
-    files: tuple[DataFile, ...]
+    files: tuple[File, ...]
     sequence_number: int | None
 
     @property
@@ -48,40 +62,31 @@ class Group:
         return sum(file.file_size_in_bytes for file in self.files)
 
 
-def runs_of(io: FileIO, metadata: Metadata, column: str) -> set[int]:
-    """Return the runs that have small files of their own."""
-    return {run for _, run, _, _ in _small(io, metadata, column)}
-
-
-def groups(io: FileIO, metadata: Metadata, column: str, settled: Collection[int]) -> list[Group]:
+def groups(small: Sequence[Small[File]], settled: Collection[int]) -> list[Group[File]]:
     """Return the files to join.
 
     Args:
-        io: reads the manifests.
-        metadata: the table.
-        column: the insert instance column.
+        small: the small files of single runs.
         settled: the runs that ended so long ago that their files may be joined with others.
     """
-    apart: dict[tuple[tuple[object, ...], int, int], list[DataFile]] = defaultdict(list)
-    for place, run, number, file in _small(io, metadata, column):
+    apart: dict[tuple[Hashable, int, int], list[File]] = defaultdict(list)
+    for place, run, number, file in small:
         apart[place, run, number].append(file)
     found = []
-    together: dict[tuple[object, ...], list[DataFile]] = defaultdict(list)
+    together: dict[Hashable, list[File]] = defaultdict(list)
     for (place, run, number), files in apart.items():
         if run in settled:
             together[place] += files
         elif len(files) >= FEWEST:
             found.append(Group(tuple(files), number))
-    found += [Group(tuple(small), None) for small in together.values() if len(small) >= FEWEST]
+    found += [Group(tuple(files), None) for files in together.values() if len(files) >= FEWEST]
     return found
 
 
-def _small(
-    io: FileIO, metadata: Metadata, column: str
-) -> list[tuple[tuple[object, ...], int, int, DataFile]]:
-    """Return the small files of single runs: partition, run, sequence number, file."""
+def small_files(io: FileIO, metadata: Metadata, column: str) -> list[Small[DataFile]]:
+    """Return the small files of single runs, by the insert instance column."""
     field_id = metadata.schema.find_field(column).field_id
-    found = []
+    found: list[Small[DataFile]] = []
     manifests = metadata.manifests(io)
     if any(manifest.content == ManifestContent.DELETES for manifest in manifests):
         return []
@@ -105,7 +110,7 @@ def _small(
 def exchange(
     io: FileIO,
     metadata: Metadata,
-    joined: Sequence[tuple[Group, Sequence[DataFile]]],
+    joined: Sequence[tuple[Group[DataFile], Sequence[DataFile]]],
     properties: Mapping[str, str],
 ) -> Change | None:
     """Return the change that puts new files in the place of groups; None if one has changed."""

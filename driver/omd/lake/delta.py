@@ -7,20 +7,29 @@ found in the log itself: the bounds of its files, and the instance in the commit
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+import pyarrow.compute as compute
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    PostCommitHookProperties,
+    Schema,
+    Transaction,
+)
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
 from omd._core.errors import CallerError
 from omd.lake.errors import LakeConflict, LakeFilesUnfit, LakeTableUnreadable, NothingKept
-from omd.lake.files import file_io, properties
+from omd.lake.files import file_io, storage_options
 from omd.lake.footers import Column, read_footers, require_plain
 from omd.lake.schema import UnknownType, iceberg_type, require_distinct
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE
@@ -31,11 +40,16 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
     from pyiceberg.types import PrimitiveType
 
-__all__ = ["Delta", "DeltaChange", "DeltaFile", "delta_files"]
+__all__ = ["NUMBER", "Delta", "DeltaChange", "DeltaFile", "delta_files"]
 
-_ATTEMPTS = 3
+NUMBER = "omd.write-number"
+
 _TEXT = 32  # of a text, a bound has no more characters
 _READABLE = frozenset({"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "invariants"})
+# Each hundredth version gets a checkpoint. The files of the log stay until maintenance has removed
+# what only old versions need.
+_HOOKS = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+_INTERVAL = re.compile(r"(interval )?(?P<number>\d+) (?P<unit>second|minute|hour|day|week)s?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -66,6 +80,11 @@ class DeltaFile:
         """How many rows it holds."""
         return self.rows
 
+    @property
+    def file_size_in_bytes(self) -> int:
+        """Its size."""
+        return self.size
+
     def share(self, column: str, instances: Collection[int]) -> str:
         """Return which rows carry one of these instances: NONE, SOME or ALL."""
         if self.nulls.get(column) == self.rows:
@@ -78,7 +97,14 @@ class DeltaFile:
             return "NONE"
         return "ALL" if self.nulls.get(column) == 0 and within == high - low + 1 else "SOME"
 
-    def added(self) -> AddAction:
+    def counted(self, column: str) -> tuple[Any, Any, int | None]:
+        """Return the bounds of a column as numbers or texts, and how many NULLs it has."""
+        low, high = self.low.get(column), self.high.get(column)
+        if isinstance(high, datetime):
+            high += timedelta(milliseconds=1)  # other writers cut off what is less
+        return _number(low), _number(high), self.nulls.get(column)
+
+    def added(self, has_other_rows: bool = True) -> AddAction:
         """Return the action that makes it live."""
         stats = {
             "numRecords": self.rows,
@@ -87,12 +113,13 @@ class DeltaFile:
             "nullCount": dict(self.nulls),
         }
         now = int(datetime.now(timezone.utc).timestamp() * 1000)
-        return AddAction(self.path, self.size, dict(self.partition), now, True, json.dumps(stats))
+        values = dict(self.partition)
+        return AddAction(self.path, self.size, values, now, has_other_rows, json.dumps(stats))
 
-    def removed(self) -> RemoveAction:
+    def removed(self, has_other_rows: bool = True) -> RemoveAction:
         """Return the action that removes it."""
         now = int(datetime.now(timezone.utc).timestamp() * 1000)
-        return RemoveAction(self.path, True, now, self.size, dict(self.partition))
+        return RemoveAction(self.path, has_other_rows, now, self.size, dict(self.partition))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +130,11 @@ class DeltaChange:
     added: Sequence[DeltaFile]
     removed: Sequence[DeltaFile]
     undone: Sequence[int] = ()
+
+    @property
+    def has_other_rows(self) -> bool:
+        """Whether the table holds other rows after it."""
+        return self.operation != "COMPACT"
 
 
 class Delta:
@@ -116,10 +148,10 @@ class Delta:
     def __init__(self, location: str, version: int | None = None) -> None:
         self.location = location
         try:
-            self._table = DeltaTable(location, version=version, storage_options=properties())
-        except TableNotFoundError:
-            raise
+            self._table = DeltaTable(location, version=version, storage_options=storage_options())
         except DeltaError as error:
+            if version is None:
+                raise
             raise NothingKept(
                 f"nothing is kept of the version {version} of {location}: {error}",
                 hint="omd_report.lake_commits shows its commits, with time and version.",
@@ -150,7 +182,7 @@ class Delta:
             schema=Schema.from_json(json.dumps({"type": "struct", "fields": fields})),
             mode="ignore",
             partition_by=list(partition_by),
-            storage_options=properties(),
+            storage_options=storage_options(),
         )
         return cls(location)
 
@@ -194,51 +226,54 @@ class Delta:
                 hint="Read it through the native jar of its format.",
             )
 
+    @property
+    def totals(self) -> dict[str, int]:
+        """How many files and rows are live, as a commit tells them."""
+        told = pa.table(self._table.get_add_actions(flatten=False))
+        rows = compute.sum(told["num_records"]).as_py()
+        return {"total_files": told.num_rows, "total_rows": rows or 0}
+
+    @property
+    def retention(self) -> timedelta:
+        """For how long the table promises its readers to keep old versions; none by default."""
+        settings = self._table.metadata().configuration
+        found = timedelta(0)
+        for name in ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration"):
+            told = _INTERVAL.fullmatch(settings.get(name, "").strip().lower())
+            if told is not None:
+                found = max(found, timedelta(**{f"{told['unit']}s": int(told["number"])}))
+        return found
+
     def files(self) -> list[DeltaFile]:
         """Return the live files."""
         found = []
-        for row in pa.table(self._table.get_add_actions(flatten=True)).to_pylist():
-            bounds: dict[str, dict[str, Any]] = {}
-            for name, value in row.items():
-                kind, point, column = name.partition(".")
-                if point and (value is not None or kind == "partition"):
-                    bounds.setdefault(kind, {})[column] = value
+        for row in pa.table(self._table.get_add_actions(flatten=False)).to_pylist():
+            values = row.get("partition") or {}
             found.append(
                 DeltaFile(
                     row["path"],
                     row["size_bytes"],
                     row["num_records"] or 0,
-                    {n: _partition_text(v) for n, v in bounds.get("partition", {}).items()},
-                    bounds.get("min", {}),
-                    bounds.get("max", {}),
-                    bounds.get("null_count", {}),
+                    {name: _partition_text(value) for name, value in values.items()},
+                    _known(row.get("min")),
+                    _known(row.get("max")),
+                    _known(row.get("null_count")),
                 )
             )
         return found
 
     def path_of(self, file: DeltaFile) -> str:
         """Return where a file lies."""
-        return f"{self.location}/{file.path}"
+        return f"{self.location}/{unquote(file.path)}"
 
     def landed(self, module_code: str, number: int) -> bool:
         """Return whether the commit with this greatest write number is in the log already."""
         version = self._table.transaction_version(module_code)
         return version is not None and version >= number
 
-    def version_of(self, instance: int, number: int) -> int:
-        """Return the version that a run has committed with this greatest write number."""
-        for told in self._table.history():
-            if (
-                str(told.get(INSTANCE)) == str(instance)
-                and str(told.get(_NUMBER)) == str(number)
-                and isinstance(told.get("version"), int)
-            ):
-                return int(told["version"])
-        return self.version
-
-    def history(self) -> list[dict[str, Any]]:
-        """Return the commit infos that runs have left in the log, each with its version."""
-        return [told for told in self._table.history() if told.get(INSTANCE)]
+    def checkpoint(self) -> None:
+        """Write the state of this version into the log, so that it is read without older ones."""
+        self._table.create_checkpoint()
 
     def commit(self, change: DeltaChange, module_code: str, instance: int, number: int) -> Delta:
         """Append a commit to the log, and return the table with it.
@@ -250,13 +285,13 @@ class Delta:
             INSTANCE: str(instance),
             "omd.module-code": module_code,
             OPERATION: change.operation,
-            _NUMBER: str(number),
+            NUMBER: str(number),
         }
         if change.undone:
             told[UNDONE] = ",".join(map(str, change.undone))
         actions: list[AddAction | RemoveAction] = [
-            *(file.added() for file in change.added),
-            *(file.removed() for file in change.removed),
+            *(file.added(change.has_other_rows) for file in change.added),
+            *(file.removed(change.has_other_rows) for file in change.removed),
         ]
         try:
             self._table.create_write_transaction(
@@ -269,24 +304,13 @@ class Delta:
                     app_transactions=[Transaction(module_code, number)],
                     max_commit_retries=0,
                 ),
+                post_commithook_properties=_HOOKS,
             )
         except CommitFailedError as error:
             raise LakeConflict(
                 f"{self.location} has moved on: {error}", hint="Start the Module again."
             ) from error
         return Delta(self.location)
-
-    def undone(self) -> set[int]:
-        """Return the runs that commits of the log have taken back."""
-        return {
-            int(number)
-            for told in self._table.history()
-            for number in str(told.get(UNDONE) or "").split(",")
-            if number
-        }
-
-
-_NUMBER = "omd.write-number"
 
 
 # Files that Spark wrote ---------------------------------------------------------------------------
@@ -344,6 +368,8 @@ def _file(
                 low[name] = low[name][:_TEXT]
             if kind != "string" or len(column.high) <= _TEXT:
                 high[name] = _bound(column.high, kind)
+            if isinstance(column.low, Decimal) and not (_is_exact(low[name], high[name])):
+                del low[name], high[name]
     return DeltaFile(
         path.removeprefix(f"{location}/"),
         size,
@@ -400,6 +426,28 @@ def _partition_text(value: Any) -> str | None:
     if isinstance(value, bytes):
         return value.decode("latin-1")
     return str(value)
+
+
+def _known(told: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what is known of the simple columns."""
+    return {
+        name: value
+        for name, value in (told or {}).items()
+        if value is not None and not isinstance(value, dict)
+    }
+
+
+def _number(value: Any) -> Any:
+    """Return a bound as Spark counts it."""
+    if isinstance(value, datetime):
+        aware = value if value.tzinfo is not None else value.replace(tzinfo=timezone.utc)
+        return (aware - _EPOCH) // timedelta(microseconds=1)
+    return (value - _EPOCH.date()).days if isinstance(value, date) else value
+
+
+def _is_exact(*values: Decimal) -> bool:
+    """Return whether a number of JSON, as others read it, is still the same."""
+    return all(Decimal(repr(float(value))) == value for value in values)
 
 
 def _told(value: Any, *, up: bool = False) -> Any:

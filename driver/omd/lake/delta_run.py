@@ -6,26 +6,55 @@ If that transaction fails afterwards, the next begin finds the commit in the log
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omd.lake.delta import Delta, DeltaChange, DeltaFile
+from omd.lake.delta import NUMBER, Delta, DeltaChange, DeltaFile
+from omd.lake.delta_log import DeltaLog
 from omd.lake.errors import LakeConflict, NothingKept
-from omd.lake.undo import INSTANCE, OPERATION
+from omd.lake.undo import INSTANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from omd.control.run import ModuleRun
+    from omd.lake.delta_log import Version
+    from omd.lake.rows import LakeCommitsRow
 
-__all__ = ["DeltaPending", "DeltaUndo", "commit_delta", "plan_delta_undo"]
+__all__ = [
+    "DeltaPending",
+    "DeltaUndo",
+    "commit_delta",
+    "named_folders",
+    "oldest",
+    "plan_delta_undo",
+    "version_to_read",
+]
 
 _ATTEMPTS = 3
+_MARK = "RECORD"  # in the log only: an earlier commit is recorded by this version
+_WRITE = re.compile(r"data/omd/\d+/\d+(?=/)")
 
 
 @dataclass(slots=True)
 class DeltaPending:
-    """The writes of a run into one Delta table that are not committed yet."""
+    """What a run has done to one Delta table and not committed yet.
+
+    Attributes:
+        code: the table.
+        location: its folder.
+        operation: as in omd_lake.table_commit.
+        writes: number and rows of each write.
+        added: files that come.
+        removed: files that go; those of an overwrite are found at the commit.
+        undone: the runs that a rollback takes back.
+        base: the version that `removed` was read from; None: the commit fits on any.
+        has_chains: it depends on all rows of some keys, not only on the files that it replaces.
+        number: under which the commit is found again, where it has no write.
+        landed: the version that it has become; None before.
+    """
 
     code: str
     location: str
@@ -34,55 +63,80 @@ class DeltaPending:
     added: list[DeltaFile] = field(default_factory=list)
     removed: list[DeltaFile] = field(default_factory=list)
     undone: Sequence[int] = ()
+    base: int | None = None
+    has_chains: bool = False
+    number: int = 0
+    landed: int | None = None
 
     @property
     def changes(self) -> bool:
         """Whether a commit is needed."""
-        return bool(self.added or self.removed) or self.operation == "OVERWRITE"
+        return bool(self.added or self.removed) or self.operation in ("OVERWRITE", "EXPIRE")
 
     def over(self, files: list[DeltaFile]) -> list[DeltaFile]:
         """Return the files that this run sees: those of the table, and its own."""
-        return self.added if self.operation == "OVERWRITE" else files + self.added
+        if self.operation == "OVERWRITE":
+            return self.added
+        gone = {file.path for file in self.removed}
+        return [file for file in files if file.path not in gone] + self.added
+
+    def overwritten(self) -> None:
+        """Forget what was written before: the run overwrites the table."""
+        self.operation, self.added, self.removed = "OVERWRITE", [], []
+        self.base, self.has_chains = None, False
+
+    def replaced(self, table: Delta, old: Sequence[DeltaFile], new: Sequence[DeltaFile]) -> None:
+        """Take over files that were written in the place of others, live ones or own ones."""
+        gone = {file.path for file in old}
+        own = {file.path for file in self.added}
+        self.added = [file for file in self.added if file.path not in gone] + list(new)
+        if self.operation == "APPEND":
+            self.operation = "HISTORY"
+        if self.operation == "HISTORY":
+            self.base = table.version if self.base is None else self.base
+            self.has_chains = True
+            self.removed += [file for file in old if file.path not in own]
 
 
-def commit_delta(run: ModuleRun, pending: DeltaPending, number: int) -> dict[str, Any]:
+def commit_delta(run: ModuleRun, pending: DeltaPending) -> dict[str, Any]:
     """Extend the log, if this commit is not in it yet, and return what the database records.
 
+    What has landed before, and is recorded only now, gets a version of its own if others have come
+    in between: commits are recorded in the order of their versions.
+
     Args:
-        run: the run, which holds the lock of its fence.
-        pending: what it has written.
-        number: the greatest number of its writes.
+        run: the run, which holds the lock of its fence, and that of the name of the table.
+        pending: what it has done.
 
     Raises:
-        LakeConflict: other writers were first, again and again.
+        LakeConflict: the table has moved on, or other writers were first, again and again.
     """
+    number = max((number for number, _ in pending.writes), default=pending.number)
     for attempt in range(_ATTEMPTS):
         table = Delta(pending.location)
-        if table.landed(run.module_code, number):
-            version = table.version_of(run.module_instance_id, number)
+        if pending.landed is None and table.landed(run.module_code, number):
+            pending.landed = _version_of(pending.location, run.module_instance_id, number)
+        if pending.landed == table.version:
             break
-        removed = pending.removed
-        if pending.operation == "OVERWRITE":
-            removed = table.files()
-        elif removed and {f.path for f in removed} - {f.path for f in table.files()}:
-            raise LakeConflict(
-                f"{pending.code} has moved on since its files were read",
-                hint="Start the Module again.",
-            )
-        change = DeltaChange(pending.operation, pending.added, removed, pending.undone)
+        if pending.landed is not None:
+            change = DeltaChange(_MARK, [], [])
+        else:
+            _require_unmoved(pending, table)
+            if pending.operation == "OVERWRITE":
+                pending.removed = table.files()
+            change = DeltaChange(pending.operation, pending.added, pending.removed, pending.undone)
         try:
             table = table.commit(change, run.module_code, run.module_instance_id, number)
         except LakeConflict:
             if attempt == _ATTEMPTS - 1:
                 raise
-            continue
-        pending.removed = list(removed)
-        version = table.version
-        break
+        else:
+            pending.landed = table.version
+            break
     return {
         "table": pending.code,
         "format": "DELTA",
-        "sequence_number": version,
+        "sequence_number": pending.landed,
         "operation": pending.operation,
         "writes": [{"write_number": n, "rows": rows} for n, rows in pending.writes],
         "counts": {
@@ -90,8 +144,49 @@ def commit_delta(run: ModuleRun, pending: DeltaPending, number: int) -> dict[str
             "added_rows": sum(file.rows for file in pending.added),
             "removed_files": len(pending.removed),
             "removed_rows": sum(file.rows for file in pending.removed),
+            **table.totals,
         },
     }
+
+
+def _version_of(location: str, instance: int, number: int) -> int:
+    """Return the version that a run has committed with this greatest write number."""
+    log = DeltaLog(location)
+    for version in reversed(log.numbers):
+        (found,) = log.versions([version])
+        told = (str(found.told.get(INSTANCE)), str(found.told.get(NUMBER)))
+        if told == (str(instance), str(number)):
+            return version
+    return Delta(location).version
+
+
+def _require_unmoved(pending: DeltaPending, table: Delta) -> None:
+    """Refuse a commit that was made for other rows than the table holds now.
+
+    A history, and the repair of one, depend on all rows of their keys; any commit depends on the
+    files that it replaces. What a rollback gives back must not have expired meanwhile.
+    """
+    moved = False
+    if pending.base is not None and table.version > pending.base:
+        try:
+            since = DeltaLog(pending.location).versions(range(pending.base + 1, table.version + 1))
+            moved = any(
+                (pending.has_chains and version.has_other_rows)
+                or (pending.operation == "UNDO" and version.operation == "EXPIRE")
+                for version in since
+            )
+        except FileNotFoundError:  # they have expired
+            moved = True
+    if pending.operation != "OVERWRITE" and pending.removed and not moved:
+        moved = bool({f.path for f in pending.removed} - {f.path for f in table.files()})
+    if moved:
+        raise LakeConflict(
+            f"{pending.code} has moved on since this run has read it",
+            hint="Start the Module again.",
+        )
+
+
+# Rollback -----------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -102,38 +197,86 @@ class DeltaUndo:
     removed: list[DeltaFile] = field(default_factory=list)
     mixed: list[DeltaFile] = field(default_factory=list)
     restored: list[DeltaFile] = field(default_factory=list)
+    touched: list[DeltaFile] = field(default_factory=list)
     expired: int = 0
+    landed: list[int] = field(default_factory=list)  # commits that have taken these runs back
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing has to happen."""
-        return not (self.removed or self.mixed or self.restored)
+        return not (self.removed or self.mixed or self.restored or self.touched)
+
+    def rewrite(self, file: DeltaFile) -> None:
+        """Let a live file be rewritten too."""
+        if all(file.path != known.path for known in self.removed):
+            self.removed.append(file)
+            self.mixed.append(file)
 
 
-def plan_delta_undo(table: Delta, column: str, instances: Collection[int]) -> DeltaUndo:
-    """Return what has to happen so that the table holds no row of these runs."""
+def plan_delta_undo(
+    table: Delta,
+    column: str,
+    instances: Collection[int],
+    commits: Sequence[LakeCommitsRow] = (),
+    update_column: str | None = None,
+) -> DeltaUndo:
+    """Return what has to happen so that the table holds no row of these runs.
+
+    Args:
+        table: the table.
+        column: the insert instance column.
+        instances: the runs.
+        commits: what the database has recorded of them; the log may tell more, or have expired.
+        update_column: the update instance column of a history.
+    """
     undo = DeltaUndo(table)
     array = set(instances)
+    log = DeltaLog(table.location)
+    told = log.versions(number for number in log.numbers if number <= table.version)
     live = table.files()
+    ended = set()
+    if update_column in {field["name"] for field in table.spark_schema["fields"]}:
+        assert update_column is not None  # noqa: S101 - no column has that name
+        ended = {file.path for file in live if file.share(update_column, array) != "NONE"}
+    is_history = bool(ended) or "HISTORY" in {
+        *(version.operation for version in told if version.writer in array),
+        *(row.operation for row in commits),
+    }
     for file in live:
         held = file.share(column, array)
+        if is_history and (held != "NONE" or file.path in ended):
+            undo.touched.append(file)
         if held != "NONE":
             undo.removed.append(file)
             if held == "SOME":
                 undo.mixed.append(file)
-    history = table.history()
-    undone = table.undone()
-    gone = array | undone
-    overwrites = [told for told in history if told.get(OPERATION) == "OVERWRITE"]
-    standing = max(
-        (told["version"] for told in overwrites if int(told[INSTANCE]) not in gone), default=-1
+    _give_back(undo, column, array, told, live)
+    undo.landed = [version.number for version in told if version.undone & array]
+    known = {version.number for version in told}
+    undo.expired += sum(
+        row.operation == "OVERWRITE" and row.sequence_number not in known for row in commits
     )
+    return undo
+
+
+def _give_back(
+    undo: DeltaUndo,
+    column: str,
+    array: set[int],
+    told: Sequence[Version],
+    live: Sequence[DeltaFile],
+) -> None:
+    """Find what the overwrites of these runs removed, as far as it is to come back."""
+    undone = {number for version in told for number in version.undone}
+    gone = array | undone
+    overwrites = [version for version in told if version.operation == "OVERWRITE"]
+    standing = max((v.number for v in overwrites if v.writer not in gone), default=-1)
     here = {file.path for file in live}
-    for told in overwrites:
-        if int(told[INSTANCE]) not in array - undone or told["version"] < standing:
+    for version in overwrites:
+        if version.writer not in array - undone or version.number < standing:
             continue
         try:
-            before, after = (Delta(table.location, told["version"] - n).files() for n in (1, 0))
+            before, after = (Delta(undo.table.location, version.number - n).files() for n in (1, 0))
         except NothingKept:
             undo.expired += 1
             continue
@@ -143,4 +286,51 @@ def plan_delta_undo(table: Delta, column: str, instances: Collection[int]) -> De
             if file.path in kept or held == "ALL":
                 continue
             (undo.restored if held == "NONE" else undo.mixed).append(file)
-    return undo
+
+
+# Read ---------------------------------------------------------------------------------------------
+
+
+def version_to_read(
+    table: Delta, recorded: int, known: Callable[[list[int]], Collection[int]]
+) -> int:
+    """Return the version that a run reads if it asks for none.
+
+    What other engines have committed after the newest recorded commit is read too, up to a commit
+    of OMD that changes rows and is not recorded: its run may still be taken back, or the moment of
+    the reader was earlier.
+
+    Args:
+        table: the table, with its newest version.
+        recorded: the newest version that the database has recorded; -1: none.
+        known: returns which of some versions it has recorded.
+    """
+    log = DeltaLog(table.location)
+    later = log.versions(number for number in log.numbers if recorded < number <= table.version)
+    ours = [version.number for version in later if version.operation and version.has_other_rows]
+    unsure = set(ours) - set(known(ours) if ours else ())
+    return min(unsure, default=max(table.version, recorded) + 1) - 1
+
+
+# Folders ------------------------------------------------------------------------------------------
+
+
+def named_folders(location: str) -> set[str]:
+    """Return the folders of the writes of which a version of the log names a file.
+
+    A run that dies between commit and success leaves files in the log that the database does not
+    know to be committed.
+    """
+    log = DeltaLog(location)
+    paths = {path for version in log.versions(log.numbers) for path in version.added}
+    paths |= {file.path for file in oldest(location, log.numbers).files()}
+    found = (_WRITE.match(path) for path in paths)
+    return {f"{location}/{write[0]}" for write in found if write is not None}
+
+
+def oldest(location: str, numbers: Sequence[int]) -> Delta:
+    """Return the oldest of some versions that can be read; the newest of all if none can."""
+    for number in numbers:
+        with suppress(NothingKept):
+            return Delta(location, number)
+    return Delta(location)

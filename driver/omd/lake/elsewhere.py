@@ -40,7 +40,7 @@ from omd._core.names import parts
 from omd.lake.errors import LakeConflict, UnknownCatalog, UnknownLakeTable, UnknownNamespace
 from omd.lake.files import CATALOG
 from omd.lake.metadata import MAIN, Metadata
-from omd.lake.names import folder_of
+from omd.lake.names import folder_of, location_of
 from omd.lake.staging import Change, counts_of, live_entries, stage_snapshot
 from omd.lake.undo import INSTANCE, OPERATION
 
@@ -57,8 +57,8 @@ __all__ = [
     "Mark",
     "catalog_name",
     "commit_elsewhere",
+    "folders_elsewhere",
     "left_by",
-    "named_folders",
     "settings_of",
 ]
 
@@ -202,8 +202,8 @@ def left_by(metadata: Metadata, instances: Collection[int]) -> dict[int | None, 
     return found
 
 
-def named_folders(code: str) -> set[str]:
-    """Return the folders of runs, from /data/omd/ on, that a table names, recorded or not.
+def folders_elsewhere(code: str, folders: Collection[str]) -> set[str]:
+    """Return those of some folders of writes that a table names, recorded or not.
 
     These are the folders of its live files, and of the writes that a kept snapshot tells.
     """
@@ -211,17 +211,16 @@ def named_folders(code: str) -> set[str]:
         table = Elsewhere.load(code)
     except UnknownLakeTable:
         return set()
-    found = set()
+    named = set()
     for told in table.metadata.document["snapshots"]:
         summary = told.get("summary", {})
-        for number in _numbers(summary):
-            found.add(folder_of("", summary[INSTANCE], number))
+        named |= {folder_of("", summary[INSTANCE], number) for number in _numbers(summary)}
     for manifest in table.metadata.manifests(table.io):
         for entry in live_entries(table.io, manifest):
             within = _FOLDER.search(entry.data_file.file_path)
             if within is not None:
-                found.add(within[0])
-    return found
+                named.add(within[0])
+    return {folder for folder in folders if folder[len(location_of(folder)) :] in named}
 
 
 def settings_of(code: str) -> Mapping[str, str] | None:

@@ -5,19 +5,40 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pyarrow.fs import FileSelector
 from pyiceberg.io import load_file_io
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pyarrow.fs import FileSystem
     from pyiceberg.io import FileIO
 
-__all__ = ["CATALOG", "file_io", "filesystem", "properties", "remove_folder"]
+__all__ = [
+    "CATALOG",
+    "delete_files",
+    "file_io",
+    "filesystem",
+    "properties",
+    "remove_folder",
+    "sizes_in",
+    "storage_options",
+]
 
 CATALOG = "omd"
+
+_DELTA = {
+    "s3.endpoint": "aws_endpoint_url",
+    "s3.region": "aws_region",
+    "s3.access-key-id": "aws_access_key_id",
+    "s3.secret-access-key": "aws_secret_access_key",
+    "s3.session-token": "aws_session_token",
+    "adls.account-name": "azure_storage_account_name",
+    "adls.account-key": "azure_storage_account_key",
+    "adls.sas-token": "azure_storage_sas_token",
+}
 
 
 def file_io(location: str) -> FileIO:
@@ -31,11 +52,42 @@ def properties() -> dict[str, str]:
     return {name: str(value) for name, value in told.items()}
 
 
+def storage_options() -> dict[str, str]:
+    """Return the same settings under the names that delta-rs has for them."""
+    told = properties()
+    options = {_DELTA.get(name, name): value for name, value in told.items()}
+    if told.get("s3.endpoint", "").startswith("http://"):
+        options["aws_allow_http"] = "true"
+    return options
+
+
 def remove_folder(folder: str, settings: Mapping[str, str] | None = None) -> None:
     """Remove a folder with all that is in it; it may be gone already."""
     system, path = filesystem(folder, settings)
     with suppress(FileNotFoundError):
         system.delete_dir(path)
+
+
+def delete_files(paths: Iterable[str]) -> None:
+    """Delete files in their order; they may be gone already."""
+    for path in paths:
+        system, inside = filesystem(path)
+        with suppress(FileNotFoundError):
+            system.delete_file(inside)
+
+
+def sizes_in(
+    folder: str, settings: Mapping[str, str] | None = None, *, recursive: bool = False
+) -> dict[str, int]:
+    """Return the files in a folder, which need not exist, with their bytes."""
+    system, path = filesystem(folder.rstrip("/"), settings)
+    selector = FileSelector(path, allow_not_found=True, recursive=recursive)
+    start = len(path.rstrip("/")) + 1
+    return {
+        f"{folder.rstrip('/')}/{info.path[start:]}": info.size
+        for info in system.get_file_info(selector)
+        if info.is_file
+    }
 
 
 def filesystem(location: str, settings: Mapping[str, str] | None = None) -> tuple[FileSystem, str]:

@@ -5,36 +5,35 @@ Only files that a snapshot or an announced write names are ever deleted.
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
+import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING
-
-from pyarrow.fs import FileSelector
+from typing import TYPE_CHECKING, Any
 
 from omd._core import engines
+from omd._core.names import parts
 from omd.control.rows import ModuleExecutionLogRow
-from omd.lake.calls import LakeCalls
-from omd.lake.compaction import groups, runs_of
+from omd.lake.compaction import groups, small_files
 from omd.lake.elsewhere import settings_of
-from omd.lake.files import file_io, filesystem, remove_folder
-from omd.lake.metadata import Metadata
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
+from omd.lake.errors import LakeTableUnreadable
+from omd.lake.expiry import expire
+from omd.lake.files import remove_folder, sizes_in
+from omd.lake.rows import LakeFoldersRow, LakeTablesRow
 from omd.lake.run import LakeRun, module_of, removable
-from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import ManifestFile
+    from pyiceberg.manifest import DataFile
     from pyspark.sql import SparkSession
 
     from omd.control.room import Control
     from omd.control.run import ModuleRun
+    from omd.lake.compaction import Group
 
 __all__ = ["Done", "maintain"]
+
+_log = logging.getLogger("omd.lake")
 
 MODULE = "omd_lake_maintain"
 
@@ -72,25 +71,31 @@ def maintain(
     """
     lake = control.lake
     codes = [lake.find_table(code, table_format_code="ICEBERG").table_code for code in tables]
-    found = lake.report(LakeTablesRow, order_by=("table_code",), table_code=codes or None)
-    catalogued = [row.table_code for row in found if row.metadata_location is not None]
     if dry_run:
-        return [
-            *_remove_folders(control, codes, dry_run=True),
-            *(done for code in catalogued for done in _expire(control, None, code, keep)),
-            *(done for code in catalogued for done in _compact(control, None, code)),
-        ]
+        return list(_maintained(control, None, codes, keep))
     lake.register_maintenance()
     with control.module(MODULE, spark=spark) as run:
-        return [
-            *_remove_folders(control, codes, dry_run=False),
-            *(
-                done
-                for code in catalogued
-                for done in _expire(control, run.module_instance_id, code, keep)
-            ),
-            *(done for code in catalogued for done in _compact(control, run, code)),
-        ]
+        return list(_maintained(control, run, codes, keep))
+
+
+def _maintained(
+    control: Control, run: ModuleRun | None, codes: Sequence[str], keep: timedelta
+) -> Iterator[Done]:
+    yield from _remove_folders(control, codes, dry_run=run is None)
+    rows = control.lake.report(
+        LakeTablesRow, order_by=("table_code",), table_code=list(codes) or None
+    )
+    for step in (_expire, _compact):
+        for row in rows:
+            is_ours = len(parts(row.table_code)) == 2
+            if row.metadata_location is not None or (is_ours and row.table_format_code == "DELTA"):
+                try:
+                    done = step(control, run, row, keep)
+                except LakeTableUnreadable as error:
+                    _log.warning("%s is left as it is: %s", row.table_code, error)
+                    continue
+                if done is not None:
+                    yield done
 
 
 def _remove_folders(control: Control, codes: Sequence[str], *, dry_run: bool) -> list[Done]:
@@ -104,8 +109,8 @@ def _remove_folders(control: Control, codes: Sequence[str], *, dry_run: bool) ->
     for row in removable(rows):
         if row.folder is not None:
             settings = settings_of(row.table_code)
-            files, size = _size(row.folder, settings)
-            done.append(Done(row.table_code, "REMOVE_FOLDER", files, size))
+            files = sizes_in(row.folder, settings, recursive=True)
+            done.append(Done(row.table_code, "REMOVE_FOLDER", len(files), sum(files.values())))
             if not dry_run:
                 remove_folder(row.folder, settings)
         if not dry_run:
@@ -115,74 +120,74 @@ def _remove_folders(control: Control, codes: Sequence[str], *, dry_run: bool) ->
     return done
 
 
-def _size(folder: str, settings: Mapping[str, str] | None) -> tuple[int, int]:
-    system, path = filesystem(folder, settings)
-    selector = FileSelector(path, allow_not_found=True, recursive=True)
-    files = [info for info in system.get_file_info(selector) if info.is_file]
-    return len(files), sum(info.size for info in files)
-
-
-def _expire(control: Control, instance: int | None, code: str, keep: timedelta) -> Iterable[Done]:
-    """Commit a version without old snapshots, then delete what only they needed."""
-    if instance is None:
-        table = LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
-        old = _old_snapshots(table.metadata, keep)
-        needed = _needed_only_by(table.io, table.metadata, old)
+def _expire(
+    control: Control, run: ModuleRun | None, row: LakeTablesRow, keep: timedelta
+) -> Done | None:
+    """Let old snapshots or versions expire, and delete what only they need."""
+    code = row.table_code
+    if row.metadata_location is not None:
+        files = expire(control, None if run is None else run.module_instance_id, code, keep)
     else:
-        with control.long_call() as link:
-            link.set(lock_timeout="5min", idle_in_transaction_session_timeout="10min")
-            with link.transaction():
-                calls = LakeCalls(link)
-                (location,) = calls.open_commit(instance, [code])
-                io = file_io(location)
-                metadata = Metadata.read(io, location)
-                old = _old_snapshots(metadata, keep)
-                if not old:
-                    return
-                needed = _needed_only_by(io, metadata, old)
-                after = metadata.without_snapshots(old).write(io)
-                commit = {
-                    "table": code,
-                    "format": "ICEBERG",
-                    "from": location,
-                    "to": after.file,
-                    "sequence_number": after.sequence_number,
-                    "snapshot_id": after.document["current-snapshot-id"],
-                    "operation": "EXPIRE",
-                }
-                calls.commit_tables(instance, [commit])
-    if not old:
-        return
-    for row in control.lake.report(LakeCommitsRow, table_code=code, snapshot_id=list(old)):
-        if row.metadata_location is not None:
-            needed.setdefault(row.metadata_location, 0)
-    if instance is not None:
-        _delete(needed)
-    yield Done(code, "EXPIRE", len(needed), sum(needed.values()))
+        from omd.lake import delta_maintenance  # the extra delta is needed
+
+        files = delta_maintenance.expire(run, code, _folder(control, code), keep)
+    return None if files is None else Done(code, "EXPIRE", len(files), sum(files.values()))
 
 
-def _compact(control: Control, run: ModuleRun | None, code: str) -> Iterable[Done]:
+def _compact(
+    control: Control, run: ModuleRun | None, row: LakeTablesRow, _keep: timedelta
+) -> Done | None:
     """Join the small files of a table, and exchange them in one commit."""
-    table = LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
+    code = row.table_code
     module = module_of(control, code)
     column = INSERT_INSTANCE if module is None else module.insert_instance_column
-    if column not in table.metadata.schema.column_names:
-        return
-    runs = runs_of(table.io, table.metadata, column)
-    found = groups(table.io, table.metadata, column, _settled(control, runs))
+    found: Sequence[Group[Any]]
+    if row.metadata_location is not None:
+        found = _compact_iceberg(control, run, code, column)
+    else:
+        from omd.lake import delta_maintenance  # the extra delta is needed
+
+        found = delta_maintenance.compact(
+            run,
+            _session,
+            code,
+            _folder(control, code),
+            column,
+            lambda runs: _settled(control, runs),
+        )
     if not found:
-        return
-    done = Done(code, "COMPACT", sum(len(g.files) for g in found), sum(g.bytes for g in found))
-    if run is None:
-        yield done
-        return
+        return None
+    return Done(code, "COMPACT", sum(len(g.files) for g in found), sum(g.bytes for g in found))
+
+
+def _compact_iceberg(
+    control: Control, run: ModuleRun | None, code: str, column: str
+) -> Sequence[Group[DataFile]]:
+    table = LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
+    if column not in table.metadata.schema.column_names:
+        return []
+    small = small_files(table.io, table.metadata, column)
+    found = groups(small, _settled(control, {owner for _, owner, _, _ in small}))
+    if not found or run is None:
+        return found
     engine = engines.engine("SPARK")
+    spark = _session(run)
+    joined = [(group, engine.join_files(run, spark, table, column, group)) for group in found]
+    return found if LakeRun(run).exchange(table.code, joined) else []
+
+
+def _session(run: ModuleRun) -> SparkSession:
+    """Return the session that joins files; one is started if there is none."""
     if run.spark is None:
-        run.spark = engine.session(is_brief=True, quiet=True)
+        run.spark = engines.engine("SPARK").session(is_brief=True, quiet=True)
     run.attach(run.spark)
-    joined = [(group, engine.join_files(run, run.spark, table, column, group)) for group in found]
-    if LakeRun(run).exchange(table.code, joined):
-        yield done
+    return run.spark
+
+
+def _folder(control: Control, code: str) -> str:
+    location = control.lake.find_table(code, table_format_code="DELTA").location
+    assert location is not None  # noqa: S101 - a table of two parts has one
+    return location
 
 
 def _settled(control: Control, runs: Collection[int]) -> set[int]:
@@ -194,44 +199,3 @@ def _settled(control: Control, runs: Collection[int]) -> set[int]:
         for row in rows
         if row.end_datetime is not None and row.end_datetime < until
     }
-
-
-def _old_snapshots(metadata: Metadata, keep: timedelta) -> set[int]:
-    """Return the snapshots that are neither young nor named by a branch or a tag."""
-    until = (time.time() - keep.total_seconds()) * 1000
-    named = {ref["snapshot-id"] for ref in metadata.document.get("refs", {}).values()}
-    named.add(metadata.document["current-snapshot-id"])
-    return {
-        told["snapshot-id"]
-        for told in metadata.document["snapshots"]
-        if told["timestamp-ms"] < until and told["snapshot-id"] not in named
-    }
-
-
-def _needed_only_by(io: FileIO, metadata: Metadata, old: Collection[int]) -> dict[str, int]:
-    """Return the files, and their sizes, that no snapshot needs besides the old ones."""
-    needed: dict[str, int] = {}
-    only_old: dict[str, ManifestFile] = {}
-    kept: dict[str, ManifestFile] = {}
-    for told in metadata.document["snapshots"]:
-        is_old = told["snapshot-id"] in old
-        if is_old:
-            needed[told["manifest-list"]] = 0
-        for manifest in metadata.manifests(io, told):
-            (only_old if is_old else kept)[manifest.manifest_path] = manifest
-    for path in kept:
-        only_old.pop(path, None)
-    for manifest in only_old.values():
-        needed[manifest.manifest_path] = manifest.manifest_length
-        for entry in live_entries(io, manifest):
-            needed[entry.data_file.file_path] = entry.data_file.file_size_in_bytes
-    for manifest in kept.values():
-        for entry in live_entries(io, manifest):
-            needed.pop(entry.data_file.file_path, None)
-    return needed
-
-
-def _delete(paths: Iterable[str]) -> None:
-    for path in paths:
-        with suppress(FileNotFoundError):
-            file_io(path).delete(path)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import uuid
 from urllib.parse import unquote
 
-__all__ = ["below", "folder_of", "metadata_file", "version_of"]
+__all__ = ["below", "folder_of", "location_of", "metadata_file", "version_of"]
 
 
 def folder_of(location: str, module_instance_id: int, write_number: int) -> str:
     """Return the folder into which one write of a run puts its files."""
     return f"{location}/data/omd/{module_instance_id}/{write_number}"
+
+
+def location_of(folder: str) -> str:
+    """Return where the table lies that a folder of a write belongs to."""
+    return folder.rpartition("/data/omd/")[0]
 
 
 def metadata_file(location: str, name: str) -> str:

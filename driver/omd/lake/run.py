@@ -18,19 +18,20 @@ from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.lake.calls import LakeCalls
 from omd.lake.compaction import Group, exchange
+from omd.lake.delta_log import DeltaLog
 from omd.lake.elsewhere import (
     Elsewhere,
     Mark,
     catalog_name,
     commit_elsewhere,
+    folders_elsewhere,
     left_by,
-    named_folders,
     settings_of,
 )
 from omd.lake.errors import LakeConflict, NothingKept, UnknownLakeTable
 from omd.lake.files import file_io, remove_folder
 from omd.lake.metadata import Metadata
-from omd.lake.names import folder_of
+from omd.lake.names import folder_of, location_of
 from omd.lake.plan import plan_read
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 from omd.lake.schema import iceberg_schema, partition_spec
@@ -133,6 +134,7 @@ class LakeRun:
         self._pending: dict[str, Pending] = {}
         self.delta: dict[str, DeltaPending] = {}
         self._seen: dict[str, tuple[str, LakeTable]] = {}
+        self._versions: dict[tuple[str, str], int | None] = {}
 
     @property
     def _calls(self) -> LakeCalls:
@@ -160,7 +162,8 @@ class LakeRun:
     def held_version(self, code: str, as_of: datetime | int | None) -> tuple[str, str, int | None]:
         """Return code, folder and version of a Delta table, of the moment that this run reads.
 
-        That is the newest version that is recorded, or the newest of all if none is.
+        Other engines commit without the database. What they have committed by the first read of
+        that moment is in it.
 
         Args:
             code: the table code.
@@ -171,15 +174,32 @@ class LakeRun:
         """
         with self._at_moment() as calls:
             found = calls.find_table(code, table_format_code="DELTA")
+            code = found.table_code
             if found.location is None:
-                raise UnknownLakeTable(f"{found.table_code} is in another catalogue")
+                raise UnknownLakeTable(f"{code} is in another catalogue")
             if isinstance(as_of, int):
-                return found.table_code, found.location, as_of
+                return code, found.location, as_of
             if as_of is not None:
-                version = calls.commit_as_of(code, as_of).sequence_number
-                return found.table_code, found.location, version
-            rows = calls.report(LakeTablesRow, table_code=found.table_code)
-        return found.table_code, found.location, rows[0].sequence_number if rows else None
+                return code, found.location, calls.commit_as_of(code, as_of).sequence_number
+            moment = (self.run.snapshot(), code)
+            if moment not in self._versions:
+                self._versions[moment] = self._version_to_read(calls, code, found.location)
+            return code, found.location, self._versions[moment]
+
+    def _version_to_read(self, calls: LakeCalls, code: str, location: str) -> int | None:
+        from omd.lake.delta import Delta  # the extra delta is needed
+        from omd.lake.delta_run import version_to_read
+
+        def recorded(versions: list[int]) -> set[int]:
+            told = calls.report(LakeCommitsRow, table_code=code, sequence_number=versions)
+            return {row.sequence_number for row in told}
+
+        table = Delta.find(location)
+        rows = calls.report(LakeTablesRow, table_code=code)
+        if table is None or not rows:  # OMD has never written to it
+            return None
+        newest = rows[0].sequence_number
+        return version_to_read(table, -1 if newest is None else newest, recorded)
 
     @contextmanager
     def _at_moment(self) -> Iterator[LakeCalls]:
@@ -202,11 +222,11 @@ class LakeRun:
             table, snapshot = self.held(code, None)
         return table, snapshot, self.window_instances(code, span)
 
-    def module_of(self, table: LakeTable) -> ModuleDefinitionRow:
+    def module_of(self, code: str) -> ModuleDefinitionRow:
         """Return the Module that loads a table; that of this run where none is registered."""
-        if table.code == self.run.module.table_code:
+        if code == self.run.module.table_code:
             return self.run.module
-        return module_of(self.run.control, table.code) or self.run.module
+        return module_of(self.run.control, code) or self.run.module
 
     def held(self, code: str, as_of: datetime | int | None) -> tuple[LakeTable, Any]:
         """Return a table, and its snapshot, of the moment at which this run reads everything.
@@ -409,26 +429,29 @@ class LakeRun:
     ) -> None:
         ours = [table for table in pending if catalog_name(table.code) is None]
         elsewhere = [table for table in pending if catalog_name(table.code) is not None]
-        commits: list[dict[str, Any]] = []
+        outside = [*(table.code for table in delta), *(table.code for table in elsewhere)]
+        staged: list[dict[str, Any]] = []
         lost: AnswerLost | None = None
         for _ in range(_ATTEMPTS):
             try:
                 with link.transaction():
                     locations = self._open(link, [table.code for table in ours])
-                    if not commits:
+                    if outside:
+                        LakeCalls(link).lock_tables(outside)
+                    if not staged:
                         staged = [
                             self._stage(table, location)
                             for table, location in zip(ours, locations, strict=True)
                         ]
-                        if before is not None:
-                            before()
-                            before = None
-                        if delta or elsewhere:
-                            # Its lock is held meanwhile: nobody declares this run dead.
-                            ControlCalls(link).fence(self.run.module_instance_id)
-                            staged += self._committed_delta(delta)
-                            staged += self._committed_elsewhere(elsewhere)
-                        commits = staged
+                    if before is not None:
+                        before()
+                        before = None
+                    commits = list(staged)
+                    if outside:
+                        # Its lock is held meanwhile: nobody declares this run dead.
+                        ControlCalls(link).fence(self.run.module_instance_id)
+                        commits += self._committed_delta(delta)
+                        commits += self._committed_elsewhere(elsewhere)
                     LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
                     if finish is not None:
                         finish(link)
@@ -437,7 +460,7 @@ class LakeRun:
             except LakeConflict:
                 if lost is None:
                     raise
-                commits = []  # it was not committed, and the table has moved on
+                staged = []  # it was not committed, and the table has moved on
             except InstanceNotExecuting as refusal:
                 if lost is None or refusal.detail.get("execution_status_code") != "S":
                     raise
@@ -448,12 +471,11 @@ class LakeRun:
         raise lost
 
     def _committed_delta(self, delta: Sequence[DeltaPending]) -> list[dict[str, Any]]:
+        if not delta:
+            return []
         from omd.lake.delta_run import commit_delta  # the extra delta is needed
 
-        return [
-            commit_delta(self.run, table, max(number for number, _ in table.writes))
-            for table in delta
-        ]
+        return [commit_delta(self.run, table) for table in delta]
 
     def _committed_elsewhere(self, pending: Sequence[Pending]) -> list[dict[str, Any]]:
         found = [
@@ -500,7 +522,7 @@ class LakeRun:
             link.set(**_SETTINGS)
             yield link
 
-    def exchange(self, code: str, joined: Sequence[tuple[Group, Rewritten]]) -> bool:
+    def exchange(self, code: str, joined: Sequence[tuple[Group[DataFile], Rewritten]]) -> bool:
         """Commit larger files in the place of small ones; False if one of these is gone."""
         with self._connection() as link, link.transaction():
             (location,) = self._open(link, [code])
@@ -549,17 +571,24 @@ class LakeRun:
             found = self._calls.find_table(code, table_format_code="ICEBERG")
             if found.metadata_location is None:
                 _log.info("%s was dropped: nothing to take back", by_table.pop(code)[0].table_code)
+        delta: list[DeltaPending] = []
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
                 rewritten = self._rewritten(by_table, instances, rewrite)
-                delta = self._undo_delta(instances, rewrite_delta)
+                delta = self._undo_delta(instances, rewrite_delta, delta)
                 others = self._prepared_elsewhere(elsewhere, instances, rewrite)
                 try:
                     with link.transaction():
                         ControlCalls(link).confirm_rollback(self.run.module_instance_id)
                         commits = self._take_back(link, by_table, instances, rewritten)
-                        commits += self._committed_delta(delta)
-                        commits += self._take_back_elsewhere(others, elsewhere, instances)
+                        outside = [
+                            *(table.code for table in delta),
+                            *(table.code for table in others),
+                        ]
+                        if outside:
+                            LakeCalls(link).lock_tables(outside)
+                            commits += self._committed_delta(delta)
+                            commits += self._take_back_elsewhere(others, elsewhere, instances)
                         if commits:
                             LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
                     break
@@ -570,10 +599,10 @@ class LakeRun:
                     if attempt and refusal.detail.get("processing_indicator") == "P":
                         break  # the answer was lost, and it is done
                     raise
-                except _Moved as moved:
+                except (_Moved, LakeConflict) as moved:
                     if attempt == _ATTEMPTS - 1:
                         raise LakeConflict(
-                            f"{moved} has moved on during each of {_ATTEMPTS} rollbacks",
+                            f"each of {_ATTEMPTS} rollbacks was overtaken: {moved}",
                             hint="Start the Module again.",
                         ) from None
         self._remove_folders(instances)
@@ -705,48 +734,79 @@ class LakeRun:
         self,
         instances: Sequence[int],
         rewrite: Callable[[str, DeltaUndo, Sequence[int]], RewrittenDelta],
+        before: Sequence[DeltaPending],
     ) -> list[DeltaPending]:
-        """Return what takes back the runs in the Delta tables that they announced."""
-        rows = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
-        found = []
-        for code in sorted({row.table_code for row in rows}):
-            told = self._calls.find_table(code)
-            if told.table_format_code != "DELTA" or told.location is None:
-                continue
-            from omd.lake.delta import Delta  # the extra delta is needed
-            from omd.lake.delta_run import DeltaPending, plan_delta_undo
+        """Return what takes back the runs in the Delta tables that they announced.
 
-            table = Delta.find(told.location)
-            if table is None:
-                continue
-            module = module_of(self.run.control, code) or self.run.module
-            undo = plan_delta_undo(table, module.insert_instance_column, instances)
-            if undo.expired:
-                self._tell_expired(code, undo.expired)
-            if undo.is_empty:
-                continue
-            number, count, files = (
-                rewrite(code, undo, instances)
-                if undo.mixed
-                else (self.run.control.next_write_number(), 0, [])
-            )
-            found.append(
-                DeltaPending(
-                    code,
-                    told.location,
-                    "UNDO",
-                    [(number, count)],
-                    [*files, *undo.restored],
-                    undo.removed,
-                    sorted(instances),
-                )
-            )
+        Args:
+            instances: the runs.
+            rewrite: writes the rows of mixed files that stay.
+            before: what an attempt before has prepared: what has landed is only recorded.
+        """
+        rows = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
+        landed = {pending.code: pending for pending in before if pending.landed is not None}
+        found = []
+        tables = {
+            (row.table_code, location_of(row.folder))
+            for row in rows
+            if row.folder and catalog_name(row.table_code) is None
+        }
+        for code, location in sorted(tables):
+            if DeltaLog(location).numbers:
+                pending = landed.get(code) or self._undo_of(code, location, instances, rewrite)
+                if pending is not None:
+                    found.append(pending)
         return found
+
+    def _undo_of(
+        self,
+        code: str,
+        location: str,
+        instances: Sequence[int],
+        rewrite: Callable[[str, DeltaUndo, Sequence[int]], RewrittenDelta],
+    ) -> DeltaPending | None:
+        from omd.lake.delta import Delta  # the extra delta is needed
+        from omd.lake.delta_run import DeltaPending, plan_delta_undo
+
+        table = Delta.find(location)
+        if table is None:
+            return None
+        module = self.module_of(code)
+        commits = self._calls.report(
+            LakeCommitsRow, table_code=code, module_instance_id=list(instances)
+        )
+        undo = plan_delta_undo(
+            table,
+            module.insert_instance_column,
+            instances,
+            commits,
+            module.update_instance_column,
+        )
+        if undo.expired:
+            self._tell_expired(code, undo.expired)
+        pending = DeltaPending(code, location, "UNDO", undone=sorted(instances), base=table.version)
+        if undo.is_empty:
+            # A rollback may have died after it had extended the log.
+            told = self._calls.report(
+                LakeCommitsRow, table_code=code, sequence_number=undo.landed or [-1]
+            )
+            lost = set(undo.landed) - {row.sequence_number for row in told}
+            pending.landed = max(lost, default=None)
+            return None if pending.landed is None else pending
+        pending.has_chains = bool(undo.touched)
+        if undo.mixed or undo.touched:
+            number, count, pending.added = rewrite(code, undo, instances)
+            pending.writes = [(number, count)]
+        else:
+            pending.number = self.run.control.next_write_number()
+        pending.added += undo.restored
+        pending.removed = undo.removed
+        return pending
 
     def _plan(
         self, table: LakeTable, commits: Sequence[LakeCommitsRow], instances: Sequence[int]
     ) -> Undo:
-        module = self.module_of(table)
+        module = self.module_of(table.code)
         marks = {
             commit.snapshot_id: Mark(
                 commit.module_instance_id, commit.sequence_number, commit.operation
@@ -801,18 +861,20 @@ class LakeRun:
 def removable(rows: Sequence[LakeFoldersRow]) -> list[LakeFoldersRow]:
     """Return those of some abandoned folders that no version of their table names.
 
-    A commit through another catalogue may have landed although the database has not recorded it.
+    A commit outside of the database may have landed although it was never recorded.
     """
     named: dict[str, set[str]] = {}
-    for row in rows:
-        if catalog_name(row.table_code) is not None and row.table_code not in named:
-            named[row.table_code] = named_folders(row.table_code)
-    return [
-        row
-        for row in rows
-        if row.folder is None
-        or row.folder[row.folder.rindex("/data/omd/") :] not in named.get(row.table_code, ())
-    ]
+    ours = [row for row in rows if catalog_name(row.table_code) is None]
+    for location in {location_of(row.folder) for row in ours if row.folder}:
+        if DeltaLog(location).numbers:
+            from omd.lake.delta_run import named_folders  # the extra delta is needed
+
+            named[location] = named_folders(location)
+    for code in {row.table_code for row in rows} - {row.table_code for row in ours}:
+        named[code] = folders_elsewhere(
+            code, [row.folder for row in rows if row.table_code == code and row.folder]
+        )
+    return [row for row in rows if not any(row.folder in folders for folders in named.values())]
 
 
 def module_of(control: Control, code: str) -> ModuleDefinitionRow | None:

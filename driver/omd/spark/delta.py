@@ -12,9 +12,10 @@ from omd.lake.delta_run import DeltaPending, DeltaUndo
 from omd.lake.errors import NothingKept, UnknownLakeTable
 from omd.lake.footers import require_rows
 from omd.lake.names import below
-from omd.lake.run import LakeRun, lake_run, module_of
+from omd.lake.run import LakeRun, lake_run
+from omd.spark import history
 from omd.spark.names import quote
-from omd.spark.parquet import fitting, read_files, write_files
+from omd.spark.parquet import fitting, joined, read_files, require_mode, write_files
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from omd.control.rows import ModuleDefinitionRow
     from omd.control.run import EngineBlock, ModuleRun
+    from omd.lake.compaction import Group
 
-__all__ = ["read", "rewrite", "write"]
-
-_MODES = ("append", "overwrite")
+__all__ = ["join", "read", "rewrite", "write"]
 
 
 def write(
@@ -41,12 +42,10 @@ def write(
 
     See `omd.spark.tables.write`; ``partition_by`` names columns.
     """
-    if mode not in _MODES:
-        raise CallerError(
-            f"a Delta table is not written by {mode!r}",
-            hint="A history is for a Module with the format ICEBERG.",
-        )
+    require_mode(mode)
     lake = lake_run(run)
+    if mode == "history":
+        stamped = history.Columns.of(run.module).opened(stamped)
     found = run.control.lake.find_table(code, table_format_code="DELTA")
     if found.location is None:
         raise ConfigurationError(
@@ -62,15 +61,37 @@ def write(
             hint="Leave partition_by out: the table knows it.",
         )
     table.require_readable()
-    number, counted, files = _put(lake, found.table_code, table, stamped)
     pending = lake.delta.setdefault(
         found.table_code, DeltaPending(found.table_code, found.location)
     )
+    if mode == "history":
+        return _write_history(run, lake, table, pending, stamped)
+    number, counted, files = _put(lake, found.table_code, table, stamped)
     if mode == "overwrite":
-        pending.operation, pending.added = "OVERWRITE", []
+        pending.overwritten()
     pending.writes.append((number, counted))
     pending.added += files
     return counted
+
+
+def _write_history(
+    run: ModuleRun, lake: LakeRun, table: Delta, pending: DeltaPending, stamped: DataFrame
+) -> int:
+    columns = history.Columns.of(run.module)
+    new = fitting(stamped, table.spark_schema, pending.code, MAY_LACK).persist()
+    try:
+        reach = columns.reach(new)
+        if reach is None:
+            return 0
+        files = [file for file in pending.over(table.files()) if reach.may_touch(file.counted)]
+        old = _rows(new.sparkSession, table, files)
+        merged = columns.merged(old, new, run.module_instance_id, reach)
+        number, _, written = _put(lake, pending.code, table, merged)
+        pending.writes.append((number, reach.rows))
+        pending.replaced(table, files, written)
+        return reach.rows
+    finally:
+        new.unpersist()
 
 
 def _put(
@@ -98,11 +119,43 @@ def rewrite(
         )
     run.attach(spark)
     undo.table.require_readable()
-    module = module_of(run.control, code) or run.module
-    rows = _rows(spark, undo.table, undo.mixed)
-    column = F.col(quote(module.insert_instance_column))
-    kept = rows.where(~F.coalesce(column.isin(list(array)), F.lit(False)))
+    module = lake.module_of(code)
+    if undo.touched:
+        kept = _repaired(spark, module, undo, array)
+    else:
+        column = F.col(quote(module.insert_instance_column))
+        kept = _rows(spark, undo.table, undo.mixed).where(
+            ~F.coalesce(column.isin(list(array)), F.lit(False))
+        )
     return _put(lake, code, undo.table, kept)
+
+
+def _repaired(
+    spark: SparkSession, module: ModuleDefinitionRow, undo: DeltaUndo, array: Sequence[int]
+) -> DataFrame:
+    """Return the rows of all files that a history touched, and let these files be rewritten."""
+    columns = history.Columns.of(module)
+    touched = columns.touched(_rows(spark, undo.table, undo.touched), array)
+    reach = columns.reach(touched)
+    if reach is None:
+        return _rows(spark, undo.table, undo.mixed)
+    for file in undo.table.files():
+        if reach.may_touch(file.counted):
+            undo.rewrite(file)
+    return columns.repaired(_rows(spark, undo.table, undo.mixed), touched, array, reach)
+
+
+def join(
+    run: ModuleRun,
+    spark: SparkSession,
+    code: str,
+    table: Delta,
+    column: str,
+    group: Group[DeltaFile],
+) -> tuple[int, int, list[DeltaFile]]:
+    """Write the rows of small files into few larger ones, those of each run together."""
+    rows = joined(_rows(spark, table, group.files), column, group)
+    return _put(lake_run(run), code, table, rows)
 
 
 def _rows(spark: SparkSession, table: Delta, files: Sequence[DeltaFile]) -> DataFrame:
@@ -153,8 +206,7 @@ def read(
         files = pending.over(files)
     condition = None
     if instances is not None:
-        module = module_of(run.control, code)
-        column = module.insert_instance_column if module else "omd_insert_module_instance_id"
+        column = lake.module_of(code).insert_instance_column
         files = [file for file in files if file.share(column, instances) != "NONE"]
         condition = F.col(quote(column)).isin(instances)
     rows = _rows(spark, table, files)
@@ -164,9 +216,15 @@ def read(
 
 
 def _at(location: str, version: int | None, code: str) -> Delta:
-    if Delta.find(location) is None:
+    try:
+        found = Delta.find(location) if version is None else Delta(location, version)
+    except NothingKept:
+        if Delta.find(location) is not None:
+            raise
+        found = None
+    if found is None:
         raise UnknownLakeTable(
             f"there is no Delta table {code} in {location}",
             hint="Write to it first: run.write creates it.",
         )
-    return Delta(location, version)
+    return found

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pyiceberg.manifest import DataFile
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from omd.delivery.run import DeliveryRun
     from omd.facts.export import ExportRun
     from omd.lake.compaction import Group
+    from omd.lake.delta import Delta, DeltaFile
     from omd.lake.run import LakeTable, Rewritten
     from omd.lineage.step import StepRun
     from omd.spark.job import WriteResult
@@ -102,12 +104,31 @@ class SparkEngine:
         roll_back(run, statements)
 
     def join_files(
-        self, run: ModuleRun, session: SparkSession, table: LakeTable, column: str, group: Group
+        self,
+        run: ModuleRun,
+        session: SparkSession,
+        table: LakeTable,
+        column: str,
+        group: Group[DataFile],
     ) -> Rewritten:
         """See `omd.spark.tables.join`."""
         from omd.spark.tables import join
 
         return join(run, session, table, column, group)
+
+    def join_delta_files(
+        self,
+        run: ModuleRun,
+        session: SparkSession,
+        code: str,
+        table: Delta,
+        column: str,
+        group: Group[DeltaFile],
+    ) -> tuple[int, int, list[DeltaFile]]:
+        """See `omd.spark.delta.join`."""
+        from omd.spark.delta import join
+
+        return join(run, session, code, table, column, group)
 
     def window(self, run: ModuleRun, table: str) -> LoadWindow:
         """See `omd.lake.run.window`."""

@@ -29,7 +29,7 @@ from omd.errors import CallerError
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from omd.control.rows import ModuleDefinitionRow
 
-__all__ = ["Columns", "Reach"]
+__all__ = ["Columns", "Reach", "bounds_in"]
 
 _NEXT = "omd_next"
 _OURS = "omd_is_ours"
@@ -64,14 +64,18 @@ class Reach:
     since: Any
     start: str
 
-    def may_touch(self, schema: Schema, file: DataFile) -> bool:
-        """Return whether the bounds of a file leave it possible that it holds such rows."""
+    def may_touch(self, bounds: Callable[[str], tuple[Any, Any, int | None]]) -> bool:
+        """Return whether the bounds of a file leave it possible that it holds such rows.
+
+        Args:
+            bounds: returns the least and the greatest value of a column in it, as a table counts
+                them, and the number of NULLs; None for what is not known.
+        """
         for name, (least, greatest) in self.keys.items():
-            low, high = _bounds(schema, file, name)
-            if low is not None and (low > greatest or high < least):
+            low, high, _ = bounds(name)
+            if (low is not None and low > greatest) or (high is not None and high < least):
                 return False
-        nulls = (file.null_value_counts or {}).get(schema.find_field(self.expiry).field_id)
-        _, high = _bounds(schema, file, self.expiry)
+        _, high, nulls = bounds(self.expiry)
         return nulls != 0 or high is None or self.since is None or bool(high >= self.since)
 
 
@@ -262,15 +266,20 @@ def _counted(value: Column, type_: DataType) -> Column:
     return F.lit(None)
 
 
-def _bounds(schema: Schema, file: DataFile, name: str) -> tuple[Any, Any]:
-    field = schema.find_field(name)
-    low = (file.lower_bounds or {}).get(field.field_id)
-    high = (file.upper_bounds or {}).get(field.field_id)
-    type_ = field.field_type
-    nulls = (file.null_value_counts or {}).get(field.field_id)
-    if low is None or high is None or nulls is None or not isinstance(type_, PrimitiveType):
-        return None, None
-    return _read(type_, low), _read(type_, high)
+def bounds_in(schema: Schema, file: DataFile) -> Callable[[str], tuple[Any, Any, int | None]]:
+    """Return the bounds of an Iceberg file as `Reach.may_touch` asks for them."""
+
+    def bounds(name: str) -> tuple[Any, Any, int | None]:
+        field = schema.find_field(name)
+        low = (file.lower_bounds or {}).get(field.field_id)
+        high = (file.upper_bounds or {}).get(field.field_id)
+        nulls = (file.null_value_counts or {}).get(field.field_id)
+        type_ = field.field_type
+        if low is None or high is None or nulls is None or not isinstance(type_, PrimitiveType):
+            return None, None, nulls
+        return _read(type_, low), _read(type_, high), nulls
+
+    return bounds
 
 
 def _read(type_: PrimitiveType, raw: bytes) -> Any:

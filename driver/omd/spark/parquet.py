@@ -25,7 +25,17 @@ if TYPE_CHECKING:
     from pyiceberg.partitioning import PartitionField
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
-__all__ = ["fitting", "partition_value", "read_files", "write_files"]
+    from omd.lake.compaction import Group
+
+__all__ = [
+    "fitting",
+    "joined",
+    "partition_value",
+    "read_files",
+    "require_mode",
+    "write_files",
+]
+
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 _READ_IDS = "spark.sql.parquet.fieldId.read.enabled"
@@ -33,8 +43,19 @@ _MARKER = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _PART = "omd_part"
 _MANY = 100  # paths; more of them are given to Spark as folders, where these hold nothing else
 
+_MODES = ("append", "overwrite", "history")
+_LARGE = 256 * 1024 * 1024
+
 _in_use: dict[str, tuple[int, str | None]] = {}
 _lock = threading.Lock()
+
+
+def require_mode(mode: str) -> None:
+    """Refuse a mode in which no lake table is written."""
+    if mode not in _MODES:
+        raise CallerError(
+            f"a lake table is not written by {mode!r}", hint=f"Say one of {', '.join(_MODES)}."
+        )
 
 
 def fitting(
@@ -133,6 +154,22 @@ def _folders(paths: Sequence[str]) -> list[str]:
         if not (folders and f"{folder}/".startswith(f"{folders[-1]}/")):
             folders.append(folder)
     return folders
+
+
+def joined(rows: DataFrame, column: str, group: Group[Any]) -> DataFrame:
+    """Return the rows of small files so that they are written into few, those of a run together.
+
+    Args:
+        rows: the rows.
+        column: the insert instance column.
+        group: the files.
+    """
+    number = -(-group.bytes // _LARGE)
+    if group.sequence_number is not None:  # all are of one run
+        return rows.coalesce(number)
+    return rows.repartitionByRange(number, F.col(quote(column))).sortWithinPartitions(
+        F.col(quote(column))
+    )
 
 
 @contextmanager

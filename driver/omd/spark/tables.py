@@ -18,7 +18,14 @@ from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
 from omd.spark import history
 from omd.spark.names import quote
-from omd.spark.parquet import fitting, partition_value, read_files, write_files
+from omd.spark.parquet import (
+    fitting,
+    joined,
+    partition_value,
+    read_files,
+    require_mode,
+    write_files,
+)
 from omd.spark.types import UnsupportedType
 from omd.spark.writer import MAY_LACK
 
@@ -38,9 +45,6 @@ if TYPE_CHECKING:
 
 __all__ = ["join", "read", "roll_back", "write"]
 
-_MODES = ("append", "overwrite", "history")
-_LARGE = 256 * 1024 * 1024
-
 
 def write(
     run: ModuleRun,
@@ -59,10 +63,7 @@ def write(
         partition_by: how a missing table is partitioned.
     """
     lake = lake_run(run)
-    if mode not in _MODES:
-        raise CallerError(
-            f"a lake table is not written by {mode!r}", hint=f"Say one of {', '.join(_MODES)}."
-        )
+    require_mode(mode)
     if mode == "history":
         stamped = history.Columns.of(run.module).opened(stamped)
     try:
@@ -113,7 +114,7 @@ def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFr
         files = [
             (manifest, file)
             for manifest, file in lake.live_files(table)
-            if reach.may_touch(table.metadata.schema, file)
+            if reach.may_touch(history.bounds_in(table.metadata.schema, file))
         ]
         old = _read(new.sparkSession, table, [file for _, file in files])
         merged = columns.merged(old, new, run.module_instance_id, reach)
@@ -156,7 +157,7 @@ def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
         if undo.touched:
             kept = _repaired(lake, spark, table, undo, array)
         else:
-            column = F.col(quote(lake.module_of(table).insert_instance_column))
+            column = F.col(quote(lake.module_of(table.code).insert_instance_column))
             kept = _read(spark, table, undo.mixed).where(
                 ~F.coalesce(column.isin(list(array)), F.lit(False))
             )
@@ -182,13 +183,13 @@ def _repaired(
     array: Sequence[int],
 ) -> DataFrame:
     """Return the rows of all files that a history touched, and let these files be rewritten."""
-    columns = history.Columns.of(lake.module_of(table))
+    columns = history.Columns.of(lake.module_of(table.code))
     touched = columns.touched(_read(spark, table, undo.touched), array)
     reach = columns.reach(touched)
     if reach is None:
         return _read(spark, table, undo.mixed)
     for manifest, file in lake.live_files(table):
-        if reach.may_touch(table.metadata.schema, file):
+        if reach.may_touch(history.bounds_in(table.metadata.schema, file)):
             undo.rewrite(manifest, file)
     return columns.repaired(_read(spark, table, undo.mixed), touched, array, reach)
 
@@ -197,17 +198,10 @@ def _repaired(
 
 
 def join(
-    run: ModuleRun, spark: SparkSession, table: LakeTable, column: str, group: Group
+    run: ModuleRun, spark: SparkSession, table: LakeTable, column: str, group: Group[DataFile]
 ) -> Rewritten:
     """Write the rows of small files into few larger ones, those of each run together."""
-    number = -(-group.bytes // _LARGE)
-    rows = _read(spark, table, group.files)
-    if group.sequence_number is None:
-        rows = rows.repartitionByRange(number, F.col(quote(column))).sortWithinPartitions(
-            F.col(quote(column))
-        )
-    else:
-        rows = rows.coalesce(number)
+    rows = joined(_read(spark, table, group.files), column, group)
     fit = fitting(rows, spark_schema(table.metadata.schema), table.code, frozenset())
     return Rewritten(*_put(lake_run(run), table, fit))
 
@@ -277,7 +271,7 @@ def _read_native(
     rows = reader.table(".".join(map(quote, name)))
     if instances is not None:
         return rows.where(
-            F.col(quote(lake.module_of(table).insert_instance_column)).isin(instances)
+            F.col(quote(lake.module_of(table.code).insert_instance_column)).isin(instances)
         )
     pending = lake.staged(table.code) if as_of is None else None
     if pending is None or not pending.changes:
@@ -307,7 +301,7 @@ def _read_window(
 ) -> DataFrame:
     """Return the rows of the load window, as of its end, or of now if that has expired."""
     table, snapshot, instances = lake.in_window(code, _span(run, code))
-    column = lake.module_of(table).insert_instance_column
+    column = lake.module_of(table.code).insert_instance_column
     plan = plan_read(table.io, table.metadata, snapshot, instances=(column, instances))
     rows = _selected(spark, plan, plan.files, None).where(F.col(quote(column)).isin(instances))
     return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))

@@ -1,0 +1,229 @@
+"""The expiry of old snapshots of an Iceberg table, and of the files that only they need.
+
+The commit comes first, then the files go. What a crash in between leaves is found again: a metadata
+file of a former commit is deleted after all that it names, so it still tells what is to be deleted.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from pyiceberg.manifest import read_manifest_list
+
+from omd.lake.calls import LakeCalls
+from omd.lake.files import delete_files, file_io, sizes_in
+from omd.lake.metadata import Metadata
+from omd.lake.names import version_of
+from omd.lake.rows import LakeCommitsRow
+from omd.lake.run import LakeRun
+from omd.lake.staging import live_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from datetime import timedelta
+
+    from pyiceberg.io import FileIO
+    from pyiceberg.manifest import ManifestFile
+
+    from omd.control.room import Control
+    from omd.lake.run import LakeTable
+
+__all__ = ["expire"]
+
+
+def expire(
+    control: Control, instance: int | None, code: str, keep: timedelta
+) -> dict[str, int] | None:
+    """Commit a version without old snapshots, and delete what only expired ones need.
+
+    Args:
+        control: the connection.
+        instance: the run; None: nothing is changed.
+        code: the table.
+        keep: for how long snapshots are kept.
+
+    Returns:
+        The files that went, or would go, with their sizes; None: there is nothing to do.
+    """
+    until = (time.time() - keep.total_seconds()) * 1000
+    table = _open(control, code)
+    old = _old_snapshots(table.metadata, until)
+    if old and instance is not None:
+        _commit(control, instance, code, until)
+        table, old = _open(control, code), set()
+    needed = _left_over(control, table, old, until)
+    if instance is not None:
+        delete_files(needed)
+    return needed if needed or old else None
+
+
+def _open(control: Control, code: str) -> LakeTable:
+    return LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
+
+
+def _old_snapshots(metadata: Metadata, until: float) -> set[int]:
+    """Return the snapshots that are neither young nor named by a branch or a tag."""
+    named = {ref["snapshot-id"] for ref in metadata.document.get("refs", {}).values()}
+    named.add(metadata.document["current-snapshot-id"])
+    return {
+        told["snapshot-id"]
+        for told in metadata.document["snapshots"]
+        if told["timestamp-ms"] < until and told["snapshot-id"] not in named
+    }
+
+
+def _commit(control: Control, instance: int, code: str, until: float) -> None:
+    with control.long_call() as link:
+        link.set(lock_timeout="5min", idle_in_transaction_session_timeout="10min")
+        with link.transaction():
+            calls = LakeCalls(link)
+            (location,) = calls.open_commit(instance, [code])
+            io = file_io(location)
+            metadata = Metadata.read(io, location)
+            old = _old_snapshots(metadata, until)
+            after = metadata.without_snapshots(old).write(io)
+            commit = {
+                "table": code,
+                "format": "ICEBERG",
+                "from": location,
+                "to": after.file,
+                "sequence_number": after.sequence_number,
+                "snapshot_id": after.document["current-snapshot-id"],
+                "operation": "EXPIRE",
+            }
+            calls.commit_tables(instance, [commit])
+
+
+def _left_over(
+    control: Control, table: LakeTable, old: Collection[int], until: float
+) -> dict[str, int]:
+    """Return what only expired snapshots need, with sizes, in the order in which it may go.
+
+    Args:
+        control: the connection.
+        table: the table as it is now.
+        old: snapshots to be counted as expired already.
+        until: what is older than this may go, in milliseconds since 1970.
+    """
+    metadata, io = table.metadata, table.io
+    folder = f"{metadata.location}/metadata/"
+    here = sizes_in(folder)
+    former = _Former(control, table, here, old)
+    lists = [path for path in former.lists.values() if path in here or folder not in path]
+    needed = _needed_only_by(io, metadata, lists, former.kept) if lists else {}
+    # The newest tells of all that the older ones tell, so it goes last.
+    needed.update((file, 0) for file in sorted(former.doomed(until), key=version_of))
+    return {path: here.get(path, size) for path, size in needed.items()}
+
+
+class _Former:
+    """The former versions of the metadata of a table, as far as they are still there.
+
+    A version names its snapshots, and up to a hundred versions before it. What an EXPIRE removed
+    stands in the version before it, and each expired snapshot in the one that it came with. So few
+    of them have to be read.
+
+    Attributes:
+        kept: the snapshots that stay.
+        lists: the lists of manifests of the expired snapshots, by their ids.
+    """
+
+    def __init__(
+        self, control: Control, table: LakeTable, here: Mapping[str, int], old: Collection[int]
+    ) -> None:
+        snapshots = table.metadata.document["snapshots"]
+        self.kept = [told for told in snapshots if told["snapshot-id"] not in old]
+        self.lists: dict[int, str] = {}
+        self._known = {told["snapshot-id"] for told in self.kept}
+        self._here = here
+        self._table = table
+        self._read = {table.metadata.file: table.metadata}
+        self._tell(table.metadata)
+        rows = control.lake.report(LakeCommitsRow, table_code=table.code, order_by=("commit_id",))
+        self._rows = [row for row in rows if row.metadata_location in here]
+        expiries = [n for n, row in enumerate(self._rows) if row.operation == "EXPIRE"]
+        for n in [0, *(n - 1 for n in expiries[-1:] if n)]:
+            self._look(self._rows[n].metadata_location if self._rows else None)
+        for row in reversed(self._rows):
+            if row.snapshot_id is not None and row.snapshot_id not in {*self._known, *self.lists}:
+                self._look(row.metadata_location)
+        self._recorded = {row.metadata_location for row in self._rows}
+        for version in list(self._read.values()):
+            for entry in version.document.get("metadata-log", []):
+                if entry["metadata-file"] not in self._recorded:
+                    self._look(entry["metadata-file"])
+
+    def _look(self, file: str | None) -> None:
+        if file is not None and file in self._here and file not in self._read:
+            self._read[file] = Metadata.read(self._table.io, file)
+            self._tell(self._read[file])
+
+    def _tell(self, version: Metadata) -> None:
+        for told in version.document["snapshots"]:
+            if told["snapshot-id"] not in self._known:
+                self.lists[told["snapshot-id"]] = told["manifest-list"]
+
+    def doomed(self, until: float) -> set[str]:
+        """Return the files of versions whose snapshot has expired, or that are old and had none."""
+        told = [
+            (row.metadata_location, row.snapshot_id, row.commit_datetime.timestamp() * 1000)
+            for row in self._rows
+        ]
+        told += [
+            (
+                file,
+                None if version.snapshot is None else version.snapshot["snapshot-id"],
+                version.document["last-updated-ms"],
+            )
+            for file, version in self._read.items()
+            if file not in self._recorded
+        ]
+        return {
+            file
+            for file, snapshot_id, written_at in told
+            if file is not None
+            and file != self._table.metadata.file
+            and (written_at < until if snapshot_id is None else snapshot_id not in self._known)
+        }
+
+
+def _needed_only_by(
+    io: FileIO, metadata: Metadata, lists: Collection[str], kept: Collection[dict[str, Any]]
+) -> dict[str, int]:
+    """Return the files, and their sizes, that some lists of manifests need and no kept snapshot.
+
+    Args:
+        io: reads the manifests.
+        metadata: the table.
+        lists: of expired snapshots. Where one of their files is gone, so is all that it names.
+        kept: the snapshots that stay.
+    """
+    only_old: dict[str, ManifestFile] = {}
+    for path in lists:
+        try:
+            manifests = list(read_manifest_list(io.new_input(path)))
+        except FileNotFoundError:
+            continue
+        only_old.update((manifest.manifest_path, manifest) for manifest in manifests)
+    still = {
+        manifest.manifest_path: manifest
+        for told in kept
+        for manifest in metadata.manifests(io, told)
+    }
+    files: dict[str, int] = {}
+    gone = {path: manifest for path, manifest in only_old.items() if path not in still}
+    for manifest in gone.values():
+        try:
+            for entry in live_entries(io, manifest):
+                files[entry.data_file.file_path] = entry.data_file.file_size_in_bytes
+        except FileNotFoundError:
+            continue
+    for manifest in still.values() if files else ():
+        for entry in live_entries(io, manifest):
+            files.pop(entry.data_file.file_path, None)
+    return {
+        **files,
+        **{path: manifest.manifest_length for path, manifest in gone.items()},
+        **dict.fromkeys(lists, 0),
+    }
