@@ -248,16 +248,28 @@ def test_two_commits_of_the_same_tables_are_made_one_after_the_other(
     ]
     assert len(times) == 2
 
-    # The same for Delta tables, which have no row in the catalogue.
+    # The same for Delta tables, whose names are locked before their logs are extended.
     third = room.begin("a")
+    log = [0]
+
+    def extend(room: Room, instance: int, write: int, *tables: str) -> None:
+        room.call("lock_tables", tables=list(tables))
+        log.append(log[-1] + 1)
+        room.commit(instance, *(delta(table, log[-1], write) for table in tables))
+
+    def later() -> None:
+        with other.conn.transaction():
+            extend(other, second, 2, "lake.e", "Lake.D")
+
     with room.conn.transaction():
-        room.commit(third, delta("lake.d", 1))
-        waiting = background(other.commit, second, delta("lake.d", 0, 2))
+        room.call("lock_tables", tables=["lake.d", "lake.e"])
+        waiting = background(later)
         until_settled(other, waiting)
-        assert not waiting.done()
+        heart.call("omd.heartbeat", module_instance_id=second, lease=timedelta(minutes=1))
+        extend(room, third, 1, "lake.d", "lake.e")
     waiting.result(30)
     versions = "SELECT sequence_number AS n FROM omd_lake.table_commit WHERE table_code = 'lake.d'"
-    assert [r["n"] for r in room.rows(f"{versions} ORDER BY commit_datetime")] == [1, 0]
+    assert [r["n"] for r in room.rows(f"{versions} ORDER BY commit_datetime")] == [1, 2]
 
 
 def test_commits_of_eight_sessions_are_all_made_and_none_is_staged_twice(

@@ -129,3 +129,24 @@ def test_pyiceberg_creates_changes_and_fills_tables_beside_the_runs(control: omd
 @pytest.fixture(autouse=True)
 def rows() -> None:
     import omd.lake.rows  # noqa: F401
+
+
+def test_an_expiry_leaves_a_table_alone_that_had_its_name_and_folder_before(
+    control: omd.Control, conn: Any
+) -> None:
+    for n in range(3):
+        with control.module("m_lake") as run:
+            write(run, "lake.one", [n], "overwrite")
+    # Another engine renames the table, which stays in its folder, and a new one gets its name.
+    conn.execute("UPDATE omd_lake.iceberg_tables SET table_name = 'old'")
+    for n in range(4):
+        with control.module("m_lake") as run:
+            write(run, "lake.one", [n])
+    maintain(control, ["lake.one"], keep=timedelta(0))
+    assert seen(control, "lake.one") == [0, 1, 2, 3]
+    assert seen(control, "lake.old") == [2]
+    location = control.lake.find_table("lake.old", table_format_code="ICEBERG").metadata_location
+    assert location is not None
+    former = StaticTable.from_metadata(location)
+    for snapshot in former.snapshots():
+        assert former.scan(snapshot_id=snapshot.snapshot_id).to_arrow().num_rows == 1

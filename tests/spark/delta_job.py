@@ -15,7 +15,9 @@ def die(*_: object) -> None:
 
 
 def main(dsn: str) -> None:
-    spark = omd.spark.session("local[1]", {"spark.log.level": "OFF"})
+    spark = omd.spark.session(
+        "local[1]", {"spark.log.level": "OFF", "spark.sql.shuffle.partitions": "1"}
+    )
     LakeCalls.commit_tables = die  # type: ignore[assignment,method-assign]
     with omd.connect(dsn, lease=None) as control, control.module("m_h", spark=spark) as run:
         rows = spark.sql("SELECT 1L AS id, 'b' AS note, date'2021-01-01' AS omd_effective_date")

@@ -65,7 +65,11 @@ def expire(
         lake = LakeRun(run)
         number = run.control.next_write_number()
         lake.delta[code] = DeltaPending(code, location, "EXPIRE", number=number)
-        lake.commit()
+        try:
+            lake.commit()
+        except LakeConflict as conflict:
+            _log.info("nothing of %s expires: %s", code, conflict)
+            return None
         log = DeltaLog(location)
     needed = _needed_only_before(kept, log.versions(log.numbers))
     if run is not None:

@@ -119,7 +119,7 @@ def commit_delta(run: ModuleRun, pending: DeltaPending) -> dict[str, Any]:
         if pending.landed == table.version:
             break
         if pending.landed is not None:
-            change = DeltaChange(_MARK, [], [])
+            change = DeltaChange(_MARK, [], [], pending.undone)
         else:
             _require_unmoved(pending, table)
             if pending.operation == "OVERWRITE":
@@ -199,7 +199,7 @@ class DeltaUndo:
     restored: list[DeltaFile] = field(default_factory=list)
     touched: list[DeltaFile] = field(default_factory=list)
     expired: int = 0
-    landed: list[int] = field(default_factory=list)  # commits that have taken these runs back
+    landed: int | None = None  # the newest version that has taken some of these runs back
 
     @property
     def is_empty(self) -> bool:
@@ -251,7 +251,7 @@ def plan_delta_undo(
             if held == "SOME":
                 undo.mixed.append(file)
     _give_back(undo, column, array, told, live)
-    undo.landed = [version.number for version in told if version.undone & array]
+    undo.landed = max((v.number for v in told if v.undone & array), default=None)
     known = {version.number for version in told}
     undo.expired += sum(
         row.operation == "OVERWRITE" and row.sequence_number not in known for row in commits

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.manifest import read_manifest_list
 
 from omd.lake.calls import LakeCalls
+from omd.lake.errors import LakeTableUnreadable
 from omd.lake.files import delete_files, file_io, sizes_in
 from omd.lake.metadata import Metadata
 from omd.lake.names import version_of
@@ -20,7 +21,7 @@ from omd.lake.run import LakeRun
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import timedelta
 
     from pyiceberg.io import FileIO
@@ -51,8 +52,10 @@ def expire(
     old = _old_snapshots(table.metadata, until)
     if old and instance is not None:
         _commit(control, instance, code, until)
-        table, old = _open(control, code), set()
-    needed = _left_over(control, table, old, until)
+        old = set()
+    # A commit that is made after this is in the table that is read now, and not in these.
+    commits = control.lake.report(LakeCommitsRow, table_code=code, order_by=("commit_id",))
+    needed = _left_over(_open(control, code), commits, old, until)
     if instance is not None:
         delete_files(needed)
     return needed if needed or old else None
@@ -82,6 +85,8 @@ def _commit(control: Control, instance: int, code: str, until: float) -> None:
             io = file_io(location)
             metadata = Metadata.read(io, location)
             old = _old_snapshots(metadata, until)
+            if not old:
+                return
             after = metadata.without_snapshots(old).write(io)
             commit = {
                 "table": code,
@@ -96,20 +101,20 @@ def _commit(control: Control, instance: int, code: str, until: float) -> None:
 
 
 def _left_over(
-    control: Control, table: LakeTable, old: Collection[int], until: float
+    table: LakeTable, commits: Sequence[LakeCommitsRow], old: Collection[int], until: float
 ) -> dict[str, int]:
     """Return what only expired snapshots need, with sizes, in the order in which it may go.
 
     Args:
-        control: the connection.
         table: the table as it is now.
+        commits: those of this table that are recorded, the oldest first; none is younger than it.
         old: snapshots to be counted as expired already.
         until: what is older than this may go, in milliseconds since 1970.
     """
     metadata, io = table.metadata, table.io
     folder = f"{metadata.location}/metadata/"
     here = sizes_in(folder)
-    former = _Former(control, table, here, old)
+    former = _Former(table, commits, here, old)
     lists = [path for path in former.lists.values() if path in here or folder not in path]
     needed = _needed_only_by(io, metadata, lists, former.kept) if lists else {}
     # The newest tells of all that the older ones tell, so it goes last.
@@ -122,7 +127,8 @@ class _Former:
 
     A version names its snapshots, and up to a hundred versions before it. What an EXPIRE removed
     stands in the version before it, and each expired snapshot in the one that it came with. So few
-    of them have to be read.
+    of them have to be read. Only what a version of this very table names counts: a table of the
+    same name, or in the same folder, may have been another one.
 
     Attributes:
         kept: the snapshots that stay.
@@ -130,7 +136,11 @@ class _Former:
     """
 
     def __init__(
-        self, control: Control, table: LakeTable, here: Mapping[str, int], old: Collection[int]
+        self,
+        table: LakeTable,
+        commits: Sequence[LakeCommitsRow],
+        here: Mapping[str, int],
+        old: Collection[int],
     ) -> None:
         snapshots = table.metadata.document["snapshots"]
         self.kept = [told for told in snapshots if told["snapshot-id"] not in old]
@@ -140,24 +150,41 @@ class _Former:
         self._table = table
         self._read = {table.metadata.file: table.metadata}
         self._tell(table.metadata)
-        rows = control.lake.report(LakeCommitsRow, table_code=table.code, order_by=("commit_id",))
-        self._rows = [row for row in rows if row.metadata_location in here]
-        expiries = [n for n, row in enumerate(self._rows) if row.operation == "EXPIRE"]
-        for n in [0, *(n - 1 for n in expiries[-1:] if n)]:
-            self._look(self._rows[n].metadata_location if self._rows else None)
-        for row in reversed(self._rows):
-            if row.snapshot_id is not None and row.snapshot_id not in {*self._known, *self.lists}:
-                self._look(row.metadata_location)
-        self._recorded = {row.metadata_location for row in self._rows}
+        self._rows = [
+            (row.metadata_location, row.snapshot_id)
+            for row in commits
+            if row.metadata_location in here
+        ]
+        self._find([row.operation for row in commits if row.metadata_location in here])
+
+    def _find(self, operations: Sequence[str]) -> None:
+        expiries = [n for n, operation in enumerate(operations) if operation == "EXPIRE"]
+        for n in [*(n - 1 for n in expiries[-1:] if n), *range(len(self._rows))[:1]]:
+            self._look(self._rows[n][0])
+        for file, snapshot_id in reversed(self._rows):
+            if snapshot_id not in self._known | self.lists.keys() and not self._look(file):
+                break  # this one is of another table, and so are those before it
+        recorded = {file for file, _ in self._rows}
         for version in list(self._read.values()):
             for entry in version.document.get("metadata-log", []):
-                if entry["metadata-file"] not in self._recorded:
+                if entry["metadata-file"] not in recorded:
                     self._look(entry["metadata-file"])
 
-    def _look(self, file: str | None) -> None:
-        if file is not None and file in self._here and file not in self._read:
-            self._read[file] = Metadata.read(self._table.io, file)
-            self._tell(self._read[file])
+    def _look(self, file: str | None) -> bool:
+        """Read a version if it is there; return False if it is none of this table."""
+        if file is None or file not in self._here or file in self._read:
+            return True
+        try:
+            version = Metadata.read(self._table.io, file)
+        except LakeTableUnreadable:  # of an older format version
+            return False
+        is_ours = bool(
+            version.document["table-uuid"] == self._table.metadata.document["table-uuid"]
+        )
+        if is_ours:
+            self._read[file] = version
+            self._tell(version)
+        return is_ours
 
     def _tell(self, version: Metadata) -> None:
         for told in version.document["snapshots"]:
@@ -166,26 +193,15 @@ class _Former:
 
     def doomed(self, until: float) -> set[str]:
         """Return the files of versions whose snapshot has expired, or that are old and had none."""
-        told = [
-            (row.metadata_location, row.snapshot_id, row.commit_datetime.timestamp() * 1000)
-            for row in self._rows
-        ]
-        told += [
-            (
-                file,
-                None if version.snapshot is None else version.snapshot["snapshot-id"],
-                version.document["last-updated-ms"],
-            )
-            for file, version in self._read.items()
-            if file not in self._recorded
-        ]
-        return {
-            file
-            for file, snapshot_id, written_at in told
-            if file is not None
-            and file != self._table.metadata.file
-            and (written_at < until if snapshot_id is None else snapshot_id not in self._known)
-        }
+        found = {file for file, snapshot_id in self._rows if file and snapshot_id in self.lists}
+        for file, version in self._read.items():
+            if version.snapshot is None:
+                is_old = version.document["last-updated-ms"] < until
+            else:
+                is_old = version.snapshot["snapshot-id"] in self.lists
+            if is_old:
+                found.add(file)
+        return found - {self._table.metadata.file}
 
 
 def _needed_only_by(

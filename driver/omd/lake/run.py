@@ -787,12 +787,11 @@ class LakeRun:
         pending = DeltaPending(code, location, "UNDO", undone=sorted(instances), base=table.version)
         if undo.is_empty:
             # A rollback may have died after it had extended the log.
-            told = self._calls.report(
-                LakeCommitsRow, table_code=code, sequence_number=undo.landed or [-1]
+            pending.landed = undo.landed
+            is_lost = undo.landed is not None and not self._calls.report(
+                LakeCommitsRow, table_code=code, sequence_number=undo.landed
             )
-            lost = set(undo.landed) - {row.sequence_number for row in told}
-            pending.landed = max(lost, default=None)
-            return None if pending.landed is None else pending
+            return pending if is_lost else None
         pending.has_chains = bool(undo.touched)
         if undo.mixed or undo.touched:
             number, count, pending.added = rewrite(code, undo, instances)
