@@ -199,12 +199,13 @@ class DeltaUndo:
     restored: list[DeltaFile] = field(default_factory=list)
     touched: list[DeltaFile] = field(default_factory=list)
     expired: int = 0
+    is_hidden: bool = False
     landed: int | None = None  # the newest version that has taken some of these runs back
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing has to happen."""
-        return not (self.removed or self.mixed or self.restored or self.touched)
+        return not (self.removed or self.mixed or self.restored or self.touched or self.is_hidden)
 
     def rewrite(self, file: DeltaFile) -> None:
         """Let a live file be rewritten too."""
@@ -272,6 +273,8 @@ def _give_back(
     overwrites = [version for version in told if version.operation == "OVERWRITE"]
     standing = max((v.number for v in overwrites if v.writer not in gone), default=-1)
     here = {file.path for file in live}
+    writers = {v.writer for v in told if v.operation and v.number < standing}
+    undo.is_hidden = bool(writers & (array - undone))
     for version in overwrites:
         if version.writer not in array - undone or version.number < standing:
             continue
