@@ -169,3 +169,11 @@ def test_rows_that_were_taken_back_stay_away_when_the_overwrite_that_hid_them_is
         control.set_next_run_indicator("R", module_instance_id=instance)
         run(module, [4])
     assert seen(control, "lake.one") == [1, 4, 4]
+    # Of two overwrites the first is taken back first; what it removed comes back with the other.
+    first = run("m_lake", [5], "overwrite")
+    second = run("m_other", [6], "overwrite")
+    for module, instance in (("m_lake", first), ("m_other", second)):
+        control.set_next_run_indicator("R", module_instance_id=instance)
+        with control.module(module):
+            pass
+    assert seen(control, "lake.one") == [1, 4, 4]

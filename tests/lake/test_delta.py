@@ -138,6 +138,15 @@ def test_rows_that_were_taken_back_stay_away_when_the_overwrite_that_hid_them_is
             pass
     assert seen() == [1]
     assert [operation for _, operation in operations(control)][3:] == ["UNDO", "UNDO"]
+    # Of two overwrites the first is taken back first; what it removed comes back with the other.
+    first = put(control, [5], "overwrite")
+    with control.module("m_other") as second:
+        write_delta(second, "lake.one", [6], "overwrite")
+    for module, instance in (("m_lake", first), ("m_other", second.module_instance_id)):
+        control.set_next_run_indicator("R", module_instance_id=instance)
+        with control.module(module):
+            pass
+    assert seen() == [1]
 
 
 def test_a_read_sees_what_other_engines_commit_and_no_run_that_may_be_taken_back(

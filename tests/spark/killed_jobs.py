@@ -37,7 +37,7 @@ SCHEMA: dict[str, Any] = {
 _OURS = str(Path(omd.__file__).parent)
 
 
-def write(run: omd.ModuleRun, code: str) -> None:
+def write(run: omd.ModuleRun, code: str, mode: str) -> None:
     """What `run.write` does for an Iceberg table, with pyarrow in place of Spark."""
     lake = lake_run(run)
     table = lake.table_for(code, SCHEMA, None)
@@ -48,10 +48,10 @@ def write(run: omd.ModuleRun, code: str) -> None:
         rows = rows.append_column(name, pa.nulls(ROWS, schema.field(name).type))
     path = put(rows.cast(schema), folder)
     files = data_files(table.io, [path], table.metadata.schema, table.metadata.spec)
-    lake.written(table, number, ROWS, files, "append")
+    lake.written(table, number, ROWS, files, mode)
 
 
-def write_delta(run: omd.ModuleRun, code: str) -> None:
+def write_delta(run: omd.ModuleRun, code: str, mode: str) -> None:
     """The same for a Delta table."""
     lake = lake_run(run)
     location = run.control.lake.find_table(code, table_format_code="DELTA").location
@@ -64,6 +64,8 @@ def write_delta(run: omd.ModuleRun, code: str) -> None:
         rows = rows.append_column(field["name"], pa.nulls(ROWS, type_))
     path = put(rows, folder)
     pending = lake.delta.setdefault(code, DeltaPending(code, location))
+    if mode == "overwrite":
+        pending.overwritten()
     pending.writes.append((number, ROWS))
     pending.added += delta_files(location, [path], table.spark_schema, ())
 
@@ -78,16 +80,16 @@ def put(rows: pa.Table, folder: str) -> str:
     return f"{folder}/part-0.parquet"
 
 
-def job(dsn: str, module: str, format: str, remote: str | None) -> None:
+def job(dsn: str, module: str, format: str, remote: str | None, mode: Any) -> None:
     spark: Any = None
     if remote is not None:
         spark = SparkSession.builder.remote(remote).getOrCreate()
     with omd.connect(dsn, lease=None, spark=spark) as control, control.module(module) as run:
         for code in TABLES:
             if spark is not None:
-                run.write(spark.range(0, ROWS, 1, 2), code)
+                run.write(spark.range(0, ROWS, 1, 2), code, mode=mode)
             else:
-                (write if format == "ICEBERG" else write_delta)(run, code)
+                (write if format == "ICEBERG" else write_delta)(run, code, mode)
                 run.rows(inserted=ROWS)
 
 

@@ -1,5 +1,5 @@
 """Jobs that write to two lake tables are killed at random: an independent reader sees each run that
-has finished once, no other, and both tables alike.
+has finished once, no other, and both tables alike. Some of the jobs replace all rows.
 
 OMD_TEST_KILLS is the number of jobs, OMD_TEST_SEED the seed of one test run.
 """
@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ JOBS = Path(__file__).with_name("killed_jobs.py")
 KILLS = int(os.environ.get("OMD_TEST_KILLS", "20"))
 SEED = int(os.environ.get("OMD_TEST_SEED", "0")) or random.randrange(1 << 30)
 WORKERS = 2
+OVERWRITES = 0.15  # so many jobs replace all rows
 ON_SPARK = 5  # each fifth job writes through Spark, the others through pyarrow
 
 
@@ -118,6 +119,7 @@ class Worker:
             module=self.module,
             format=self.format,
             remote=self.remote if on_spark else None,
+            mode="overwrite" if known and self.random.random() < OVERWRITES else "append",
             lines=self.random.randint(1, int(self.lines[on_spark] * 1.3)) if by_line else 0,
         )
         started = time.monotonic()
@@ -165,28 +167,45 @@ class Worker:
         self.process.wait()
 
 
-def visible_iceberg(dsn: str) -> tuple[list[Counter[int]], set[int]]:
-    """What a reader sees in both tables, and the runs that have succeeded, at one moment."""
+@contextmanager
+def one_moment(dsn: str) -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(dsn, row_factory=dict_row) as conn:
         conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        tables = conn.execute(
-            "SELECT metadata_location AS file FROM omd_lake.iceberg_tables ORDER BY table_name"
-        ).fetchall()
-        done = conn.execute(
-            "SELECT module_instance_id AS id FROM omd_report.module_execution_log"
-            " WHERE execution_status_code = 'S' AND rows_inserted > 0"
-        ).fetchall()
-    held = [StaticTable.from_metadata(row["file"]).scan().to_arrow() for row in tables]
-    return [Counter(rows[COLUMN].to_pylist()) for rows in held], {row["id"] for row in done}
+        yield conn
 
 
-def visible_delta(control: omd.Control) -> list[Counter[int]]:
+def finished(conn: psycopg.Connection[Any]) -> list[Counter[int]]:
+    """The rows of each run that both tables must have: those of the runs that have succeeded."""
     found = []
     for code in TABLES:
-        location = control.lake.find_table(code, table_format_code="DELTA").location
-        assert location is not None
-        found.append(Counter(DeltaTable(location).to_pyarrow_table()[COLUMN].to_pylist()))
+        held: Counter[int] = Counter()
+        for row in conn.execute(
+            "SELECT operation, module_instance_id FROM omd_report.lake_commits"
+            " WHERE table_code = %s AND execution_status_code = 'S' AND operation <> 'UNDO'"
+            " ORDER BY commit_id",
+            [code],
+        ).fetchall():
+            if row["operation"] == "OVERWRITE":
+                held.clear()
+            held[row["module_instance_id"]] = ROWS
+        found.append(held)
+    assert found[0] == found[1]
     return found
+
+
+def visible_iceberg(conn: psycopg.Connection[Any]) -> list[Counter[int]]:
+    """What a reader of the metadata sees in both tables."""
+    rows = conn.execute(
+        "SELECT metadata_location AS file FROM omd_lake.iceberg_tables ORDER BY table_name"
+    ).fetchall()
+    held = [StaticTable.from_metadata(row["file"]).scan().to_arrow() for row in rows]
+    return [Counter(table[COLUMN].to_pylist()) for table in held]
+
+
+def visible_delta(folder: Path) -> list[Counter[int]]:
+    """What a reader of the logs sees in both tables."""
+    held = [DeltaTable(folder / code.split(".")[1]).to_pyarrow_table() for code in TABLES]
+    return [Counter(table[COLUMN].to_pylist()) for table in held]
 
 
 @pytest.mark.parametrize("format", ["ICEBERG", "DELTA"])
@@ -213,8 +232,8 @@ def test_each_finished_run_is_seen_once_in_both_tables_and_no_other_however_jobs
                 worker.run(number)
                 if format == "ICEBERG" and number % 10 == 9:
                     # No reader ever sees a run that has not succeeded.
-                    both, done = visible_iceberg(dsn)
-                    assert both == [Counter(dict.fromkeys(done, ROWS))] * 2
+                    with one_moment(dsn) as conn:
+                        assert visible_iceberg(conn) == finished(conn)
         finally:
             worker.close()
 
@@ -227,8 +246,12 @@ def test_each_finished_run_is_seen_once_in_both_tables_and_no_other_however_jobs
         for worker in workers:
             with control.module(worker.module):
                 pass
-        rows = control.report(ModuleExecutionLogRow, execution_status_code="S")
-        done = {row.module_instance_id for row in rows if row.rows_inserted}
-        both = visible_iceberg(dsn)[0] if format == "ICEBERG" else visible_delta(control)
-    assert both == [Counter(dict.fromkeys(done, ROWS))] * 2
-    assert len(done) >= ended[0]
+    with one_moment(dsn) as conn:
+        visible = visible_iceberg(conn) if format == "ICEBERG" else visible_delta(tmp_path)
+        assert visible == finished(conn)
+        (done,) = conn.execute(
+            "SELECT count(*) AS n FROM omd_lake.write_folder AS w"
+            " JOIN omd.module_instance AS i USING (module_instance_id)"
+            " WHERE i.execution_status_code = 'S' AND w.table_code = 'lake.one'"
+        ).fetchall()
+    assert done["n"] >= ended[0]

@@ -16,7 +16,7 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import DataFile, ManifestEntry
@@ -159,12 +159,18 @@ def _give_back(
     undo.is_hidden = any(
         number < standing for instance, number in committed.items() if instance not in undone
     )
-    for snapshot_id in overwrites:
-        told = metadata.snapshot_of(snapshot_id)
+    own = [(number, metadata.snapshot_of(number)) for number in overwrites]
+    found = [
+        (number, told)
+        for number, told in own
+        if told is None or not undone & _numbers(told, INSTANCE)
+    ]
+    found += _blocked(metadata, [told for _, told in found if told is not None])
+    for snapshot_id, told in found:
         if told is None or metadata.snapshot_of(told.get("parent-snapshot-id")) is None:
             undo.expired += told is None or "parent-snapshot-id" in told
             continue
-        if undone & _numbers(told, INSTANCE) or told["sequence-number"] < standing:
+        if told["sequence-number"] < standing:
             continue
         for manifest in metadata.manifests(io, told):
             if manifest.added_snapshot_id != snapshot_id:
@@ -182,6 +188,30 @@ def _give_back(
                     undo.restored.append(entry)
                 elif held is Share.SOME:
                     undo.mixed.append(file)
+
+
+def _blocked(
+    metadata: Metadata, overwrites: Sequence[dict[str, Any]]
+) -> list[tuple[int, dict[str, Any]]]:
+    """Return the overwrites that were taken back when one of these stood after them.
+
+    They gave nothing back then. What they removed has not been live since.
+    """
+    snapshots = metadata.document["snapshots"]
+    undone_at: dict[int, int] = {}
+    for told in snapshots:
+        for number in _numbers(told, UNDONE):
+            undone_at.setdefault(number, told["sequence-number"])
+    return [
+        (told["snapshot-id"], told)
+        for told in snapshots
+        if told["summary"].get(OPERATION) == "OVERWRITE"
+        and any(
+            told["sequence-number"] < later["sequence-number"] < undone_at.get(number, 0)
+            for number in _numbers(told, INSTANCE)
+            for later in overwrites
+        )
+    ]
 
 
 def _numbers(snapshot: dict[str, Any], name: str) -> set[int]:
