@@ -301,6 +301,10 @@ def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(
     )
     assert [row.files for row in maintain(control, spark=spark)] == [5]
     assert seen(folder) == [0, 1, 2, 3, 4]
+    # If one is taken back nevertheless, the rows of the others are written again.
+    control.set_next_run_indicator("R", module_instance_id=run.module_instance_id)
+    with control.module("m_t", spark=spark):
+        assert seen(folder) == [0, 1, 2, 3]
 
 
 def test_a_read_holds_rows_of_other_engines_and_a_window_does_not(
@@ -320,3 +324,19 @@ def test_a_read_holds_rows_of_other_engines_and_a_window_does_not(
         reader.window(table="lake.t")
         window = reader.read(spark, "lake.t", window=True)
         assert sorted(r.id for r in window.collect()) == [0, 1]
+    lineage = control.lineage
+    lineage.register_topic("lake.t", source_offset="LAKE")
+    lineage.register_topic(
+        "lake.reader",
+        depends_on=["lake.t"],
+        transforms=["SELECT id + 100 AS id FROM block"],
+        engine="SPARK",
+        module_code="m_reader",
+        platform_code="SPARK",
+        area_code="HSTG",
+        repeat="0",
+    )
+    lineage.probe_sources()
+    outcome = lineage.step("lake.reader", spark=spark)
+    assert (str(outcome.outcome), outcome.rows) == ("DONE", 2), outcome
+    assert seen(folder.parent / "reader") == [100, 101]

@@ -87,7 +87,7 @@ class DeltaFile:
 
     def share(self, column: str, instances: Collection[int]) -> str:
         """Return which rows carry one of these instances: NONE, SOME or ALL."""
-        if self.nulls.get(column) == self.rows:
+        if self.rows and self.nulls.get(column) == self.rows:
             return "NONE"
         low, high = self.low.get(column), self.high.get(column)
         if low is None or high is None:

@@ -12,15 +12,13 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from pyarrow.fs import FileType
-
 from omd._core import engines
 from omd.lake.compaction import SMALL, Group, Small, groups
 from omd.lake.delta import Delta, DeltaFile
 from omd.lake.delta_log import DeltaLog
 from omd.lake.delta_run import DeltaPending, oldest
 from omd.lake.errors import LakeConflict
-from omd.lake.files import delete_files, filesystem
+from omd.lake.files import delete_files, sizes_of
 from omd.lake.run import LakeRun, lake_run
 
 if TYPE_CHECKING:
@@ -95,7 +93,10 @@ def _first_kept(versions: Sequence[Version], until: float) -> int | None:
 
 
 def _needed_only_before(kept: Delta, versions: Sequence[Version]) -> dict[str, int]:
-    """Return the files, with their sizes, that only versions before one need."""
+    """Return the files, with their sizes, that only versions before one need.
+
+    A file outside of the folder of the table belongs to another one, of which this is a clone.
+    """
     needed = {file.path for file in kept.files()}
     needed.update(
         path for version in versions if version.number > kept.version for path in version.added
@@ -105,18 +106,12 @@ def _needed_only_before(kept: Delta, versions: Sequence[Version]) -> dict[str, i
         for version in versions
         if version.number <= kept.version
         for path in version.removed
-        if path not in needed and not path.startswith("/") and "://" not in path
+        if path not in needed
+        and not path.startswith("/")
+        and "://" not in path
+        and ".." not in path.split("/")
     }
-    paths = [f"{kept.location}/{unquote(path)}" for path in sorted(gone)]
-    if not paths:
-        return {}
-    system = filesystem(kept.location)[0]
-    told = system.get_file_info([filesystem(path)[1] for path in paths])
-    return {
-        path: info.size
-        for path, info in zip(paths, told, strict=True)
-        if info.type == FileType.File
-    }
+    return sizes_of([f"{kept.location}/{unquote(path)}" for path in sorted(gone)])
 
 
 def compact(

@@ -11,7 +11,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyarrow.fs import FileSystem
     from pyiceberg.io import FileIO
@@ -24,6 +24,7 @@ __all__ = [
     "properties",
     "remove_folder",
     "sizes_in",
+    "sizes_of",
     "storage_options",
 ]
 
@@ -70,10 +71,21 @@ def remove_folder(folder: str, settings: Mapping[str, str] | None = None) -> Non
 
 def delete_files(paths: Iterable[str]) -> None:
     """Delete files in their order; they may be gone already."""
+    io = PyArrowFileIO(properties())
     for path in paths:
-        system, inside = filesystem(path)
+        system, inside = _reached(io, path)
         with suppress(FileNotFoundError):
             system.delete_file(inside)
+
+
+def sizes_of(paths: Sequence[str]) -> dict[str, int]:
+    """Return the bytes of those files of one table that are there."""
+    if not paths:
+        return {}
+    io = PyArrowFileIO(properties())
+    reached = [_reached(io, path) for path in paths]
+    told = reached[0][0].get_file_info([inside for _, inside in reached])
+    return {path: info.size for path, info in zip(paths, told, strict=True) if info.is_file}
 
 
 def sizes_in(
@@ -97,6 +109,10 @@ def filesystem(location: str, settings: Mapping[str, str] | None = None) -> tupl
         location: the location.
         settings: the credentials; by default those of the catalogue in the database.
     """
-    io = PyArrowFileIO(properties() if settings is None else dict(settings))
+    told = properties() if settings is None else dict(settings)
+    return _reached(PyArrowFileIO(told), location)
+
+
+def _reached(io: PyArrowFileIO, location: str) -> tuple[FileSystem, str]:
     scheme, netloc, path = io.parse_location(location, io.properties)
     return io.fs_by_scheme(scheme, netloc), path
