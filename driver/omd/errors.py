@@ -154,6 +154,7 @@ from omd.lake.errors import (
     LakeFilesUnfit,
     LakeTableUnreadable,
     NothingKept,
+    UnknownCatalog,
     UnknownLakeTable,
     UnknownNamespace,
 )
@@ -316,6 +317,7 @@ __all__ = [
     "UnknownAgreement",
     "UnknownBatch",
     "UnknownBatchInstance",
+    "UnknownCatalog",
     "UnknownConstraint",
     "UnknownDelivery",
     "UnknownFamily",

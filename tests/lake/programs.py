@@ -75,7 +75,7 @@ def die(*_: Any) -> None:
     os._exit(9)
 
 
-def main(dsn: str, module: str, point: str, kind: str = "ICEBERG") -> None:
+def main(dsn: str, module: str, point: str, kind: str = "ICEBERG", *tables: str) -> None:
     """Run a Module that writes its instance id into two tables, and die at a point."""
     if point == "expired":
         from omd.lake import delta_maintenance, expiry
@@ -89,7 +89,7 @@ def main(dsn: str, module: str, point: str, kind: str = "ICEBERG") -> None:
         LakeCalls.commit_tables = die  # type: ignore[method-assign]
     with omd.connect(dsn, lease=None) as control, control.module(module) as run:
         print(run.module_instance_id, flush=True)
-        for code in ("lake.one", "lake.two"):
+        for code in tables or ("lake.one", "lake.two"):
             put(run, code, [run.module_instance_id])
         lake = lake_of(run)
         if point == "files":
@@ -98,8 +98,12 @@ def main(dsn: str, module: str, point: str, kind: str = "ICEBERG") -> None:
             lake.commit()
         elif point == "staged":
             lake.commit(before=die)
+        elif point == "half":
+            first, *_ = lake._pending.values()
+            lake._committed_elsewhere([first])
+            die()
         elif point == "swapped":
-            lake.commit(finish=lambda link: die())
+            lake.commit(finish=die)
         elif point == "committed":
             lake.commit()
             die()

@@ -143,3 +143,37 @@ def test_a_rollback_gives_back_what_an_overwrite_removed_unless_a_later_one_stan
         control.set_next_run_indicator("R", module_instance_id=mistaken)
         run([7], "append")
         assert seen(control, "lake.one") == expected
+
+
+def test_rows_that_were_taken_back_stay_away_when_the_overwrite_that_hid_them_is_taken_back(
+    control: omd.Control,
+) -> None:
+    control.register_module(
+        "m_other",
+        area_code="HSTG",
+        table_code="lake.one",
+        table_type_code="HSTG",
+        platform_code="SPARK",
+        table_format_code="ICEBERG",
+    )
+
+    def run(module: str, ids: list[int], mode: str = "append") -> int:
+        with control.module(module) as block:
+            write(block, "lake.one", ids, mode)
+        return block.module_instance_id
+
+    run("m_lake", [1])
+    hidden = run("m_lake", [2])
+    mistaken = run("m_other", [3], "overwrite")
+    for module, instance in (("m_lake", hidden), ("m_other", mistaken)):
+        control.set_next_run_indicator("R", module_instance_id=instance)
+        run(module, [4])
+    assert seen(control, "lake.one") == [1, 4, 4]
+    # Of two overwrites the first is taken back first; what it removed comes back with the other.
+    first = run("m_lake", [5], "overwrite")
+    second = run("m_other", [6], "overwrite")
+    for module, instance in (("m_lake", first), ("m_other", second)):
+        control.set_next_run_indicator("R", module_instance_id=instance)
+        with control.module(module):
+            pass
+    assert seen(control, "lake.one") == [1, 4, 4]

@@ -125,6 +125,30 @@ def test_a_run_killed_anywhere_leaves_no_row_behind_its_next_begin(
     assert to_read(control) == DeltaTable(tmp_path / "one").version()
 
 
+def test_rows_that_were_taken_back_stay_away_when_the_overwrite_that_hid_them_is_taken_back(
+    control: omd.Control, seen: Callable[..., list[int]]
+) -> None:
+    put(control, [1])
+    hidden = put(control, [2])
+    with control.module("m_other") as mistaken:
+        write_delta(mistaken, "lake.one", [3], "overwrite")
+    for module, instance in (("m_lake", hidden), ("m_other", mistaken.module_instance_id)):
+        control.set_next_run_indicator("R", module_instance_id=instance)
+        with control.module(module):
+            pass
+    assert seen() == [1]
+    assert [operation for _, operation in operations(control)][3:] == ["UNDO", "UNDO"]
+    # Of two overwrites the first is taken back first; what it removed comes back with the other.
+    first = put(control, [5], "overwrite")
+    with control.module("m_other") as second:
+        write_delta(second, "lake.one", [6], "overwrite")
+    for module, instance in (("m_lake", first), ("m_other", second.module_instance_id)):
+        control.set_next_run_indicator("R", module_instance_id=instance)
+        with control.module(module):
+            pass
+    assert seen() == [1]
+
+
 def test_a_read_sees_what_other_engines_commit_and_no_run_that_may_be_taken_back(
     control: omd.Control, dsn: str, tmp_path: Path
 ) -> None:

@@ -151,7 +151,7 @@ def test_what_plain_readers_would_read_wrong_is_refused(tmp_path: Path) -> None:
     version = tmp_path / "v3.json"
     version.write_text('{"format-version": 3}')
     with pytest.raises(LakeTableUnreadable, match="version 3"):
-        Metadata.read(table.io, str(version))
+        _ = Metadata.read(table.io, str(version)).spec
     with pytest.raises(CallerError, match="at most in case"):
         iceberg_schema({"fields": [{"name": n, "type": "long"} for n in ("a", "A")]})
     assert spark_schema(SCHEMA)["fields"][0]["metadata"] == {"parquet.field.id": 1}

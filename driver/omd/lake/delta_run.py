@@ -199,12 +199,13 @@ class DeltaUndo:
     restored: list[DeltaFile] = field(default_factory=list)
     touched: list[DeltaFile] = field(default_factory=list)
     expired: int = 0
+    is_hidden: bool = False
     landed: int | None = None  # the newest version that has taken some of these runs back
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing has to happen."""
-        return not (self.removed or self.mixed or self.restored or self.touched)
+        return not (self.removed or self.mixed or self.restored or self.touched or self.is_hidden)
 
     def rewrite(self, file: DeltaFile) -> None:
         """Let a live file be rewritten too."""
@@ -272,8 +273,11 @@ def _give_back(
     overwrites = [version for version in told if version.operation == "OVERWRITE"]
     standing = max((v.number for v in overwrites if v.writer not in gone), default=-1)
     here = {file.path for file in live}
-    for version in overwrites:
-        if version.writer not in array - undone or version.number < standing:
+    writers = {v.writer for v in told if v.operation and v.number < standing}
+    undo.is_hidden = bool(writers & (array - undone))
+    own = [version for version in overwrites if version.writer in array - undone]
+    for version in own + _blocked(told, own):
+        if version.number < standing:
             continue
         try:
             before, after = (Delta(undo.table.location, version.number - n).files() for n in (1, 0))
@@ -286,6 +290,25 @@ def _give_back(
             if file.path in kept or held == "ALL":
                 continue
             (undo.restored if held == "NONE" else undo.mixed).append(file)
+
+
+def _blocked(told: Sequence[Version], overwrites: Sequence[Version]) -> list[Version]:
+    """Return the overwrites that were taken back when one of these stood after them.
+
+    They gave nothing back then. What they removed has not been live since.
+    """
+    undone_at: dict[int | None, int] = {}
+    for version in told:
+        for number in version.undone:
+            undone_at[number] = min(version.number, undone_at.get(number, version.number))
+    return [
+        version
+        for version in told
+        if version.operation == "OVERWRITE"
+        and any(
+            version.number < later.number < undone_at.get(version.writer, 0) for later in overwrites
+        )
+    ]
 
 
 # Read ---------------------------------------------------------------------------------------------

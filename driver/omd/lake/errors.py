@@ -13,6 +13,7 @@ __all__ = [
     "LakeFilesUnfit",
     "LakeTableUnreadable",
     "NothingKept",
+    "UnknownCatalog",
     "UnknownLakeTable",
     "UnknownNamespace",
 ]
@@ -52,3 +53,7 @@ class LakeFilesUnfit(StateError):
 
 class LakeTableUnreadable(ConfigurationError):
     """The table uses a feature without which its rows can't be read correctly."""
+
+
+class UnknownCatalog(ConfigurationError):
+    """pyiceberg's configuration has no such catalogue, or it can't be used."""

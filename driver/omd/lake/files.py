@@ -11,7 +11,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyarrow.fs import FileSystem
     from pyiceberg.io import FileIO
@@ -62,9 +62,9 @@ def storage_options() -> dict[str, str]:
     return options
 
 
-def remove_folder(folder: str) -> None:
+def remove_folder(folder: str, settings: Mapping[str, str] | None = None) -> None:
     """Remove a folder with all that is in it; it may be gone already."""
-    system, path = filesystem(folder)
+    system, path = filesystem(folder, settings)
     with suppress(FileNotFoundError):
         system.delete_dir(path)
 
@@ -88,9 +88,11 @@ def sizes_of(paths: Sequence[str]) -> dict[str, int]:
     return {path: info.size for path, info in zip(paths, told, strict=True) if info.is_file}
 
 
-def sizes_in(folder: str, *, recursive: bool = False) -> dict[str, int]:
+def sizes_in(
+    folder: str, settings: Mapping[str, str] | None = None, *, recursive: bool = False
+) -> dict[str, int]:
     """Return the files in a folder, which need not exist, with their bytes."""
-    system, path = filesystem(folder.rstrip("/"))
+    system, path = filesystem(folder.rstrip("/"), settings)
     selector = FileSelector(path, allow_not_found=True, recursive=recursive)
     start = len(path.rstrip("/")) + 1
     return {
@@ -100,9 +102,15 @@ def sizes_in(folder: str, *, recursive: bool = False) -> dict[str, int]:
     }
 
 
-def filesystem(location: str) -> tuple[FileSystem, str]:
-    """Return the file system of a location, and its path in there."""
-    return _reached(PyArrowFileIO(properties()), location)
+def filesystem(location: str, settings: Mapping[str, str] | None = None) -> tuple[FileSystem, str]:
+    """Return the file system of a location, and its path in there.
+
+    Args:
+        location: the location.
+        settings: the credentials; by default those of the catalogue in the database.
+    """
+    told = properties() if settings is None else dict(settings)
+    return _reached(PyArrowFileIO(told), location)
 
 
 def _reached(io: PyArrowFileIO, location: str) -> tuple[FileSystem, str]:

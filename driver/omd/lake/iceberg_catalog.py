@@ -26,6 +26,7 @@ from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
 from omd.lake.files import CATALOG, properties
 from omd.lake.rows import LakeTablesRow
+from omd.lake.staging import counts_of
 
 if TYPE_CHECKING:
     from pyiceberg.partitioning import PartitionSpec
@@ -35,15 +36,6 @@ if TYPE_CHECKING:
     from omd.control.room import Control
 
 __all__ = ["catalog"]
-
-_COUNTS = {
-    "added_files": "added-data-files",
-    "added_rows": "added-records",
-    "removed_files": "deleted-data-files",
-    "removed_rows": "deleted-records",
-    "total_files": "total-data-files",
-    "total_rows": "total-records",
-}
 
 
 def catalog(control: Control) -> OmdCatalog:
@@ -201,5 +193,5 @@ def _told(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
     return {
         **told,
         "operation": {"append": "APPEND", "replace": "COMPACT"}.get(operation, "OVERWRITE"),
-        "counts": {name: int(counts[key]) for name, key in _COUNTS.items() if key in counts},
+        "counts": counts_of(counts),
     }

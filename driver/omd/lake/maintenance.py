@@ -14,6 +14,7 @@ from omd._core import engines
 from omd._core.names import parts
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.compaction import groups, small_files
+from omd.lake.elsewhere import settings_of
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.expiry import expire
 from omd.lake.files import remove_folder, sizes_in
@@ -107,10 +108,11 @@ def _remove_folders(control: Control, codes: Sequence[str], *, dry_run: bool) ->
     )
     for row in removable(rows):
         if row.folder is not None:
-            files = sizes_in(row.folder, recursive=True)
+            settings = settings_of(row.table_code)
+            files = sizes_in(row.folder, settings, recursive=True)
             done.append(Done(row.table_code, "REMOVE_FOLDER", len(files), sum(files.values())))
             if not dry_run:
-                remove_folder(row.folder)
+                remove_folder(row.folder, settings)
         if not dry_run:
             control.lake.record_folder_removal(
                 row.module_instance_id, row.write_number, row.table_code

@@ -26,15 +26,18 @@ if TYPE_CHECKING:
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import ManifestFile
 
-__all__ = ["NONE", "Metadata"]
+__all__ = ["MAIN", "NONE", "Metadata"]
 
 NONE = -1  # the snapshot of a table that has none
-_MAIN = "main"
+MAIN = "main"
 _KEPT_VERSIONS = 100
 
 
 class Metadata:
     """One version of a table's metadata; it never changes.
+
+    What every format version has in common can be asked of each. Columns, partitions, manifests and
+    the next version are refused (`LakeTableUnreadable`) for any but format version 2.
 
     Attributes:
         file: where it is written; "" before.
@@ -77,19 +80,9 @@ class Metadata:
 
     @classmethod
     def read(cls, io: FileIO, file: str) -> Metadata:
-        """Read a version.
-
-        Raises:
-            LakeTableUnreadable: it is of another format version than 2.
-        """
+        """Read a version."""
         with io.new_input(file).open() as stream:
             document = json.loads(stream.read())
-        version = document.get("format-version")
-        if version != 2:
-            raise LakeTableUnreadable(
-                f"{file} is of format version {version}, and OMD knows version 2",
-                hint="Read the table with the native jar of its format.",
-            )
         return cls(document, file)
 
     def write(self, io: FileIO) -> Metadata:
@@ -114,12 +107,14 @@ class Metadata:
 
     def schema_of(self, schema_id: int) -> Schema:
         """Return the columns of a schema."""
+        self._require_version()
         told = next(s for s in self.document["schemas"] if s["schema-id"] == schema_id)
         return Schema.model_validate(told)
 
     @functools.cached_property
     def specs(self) -> dict[int, PartitionSpec]:
         """All partitionings that the table has had, by their ids."""
+        self._require_version()
         return {
             told["spec-id"]: PartitionSpec.model_validate(told)
             for told in self.document["partition-specs"]
@@ -150,6 +145,7 @@ class Metadata:
 
     def manifests(self, io: FileIO, snapshot: dict[str, Any] | None = None) -> list[ManifestFile]:
         """Return the manifests of a snapshot, by default of the current one."""
+        self._require_version()
         told = snapshot or self.snapshot
         if told is None:
             return []
@@ -185,7 +181,7 @@ class Metadata:
                 "snapshots": [*old["snapshots"], snapshot],
                 "refs": {
                     **old.get("refs", {}),
-                    _MAIN: {"snapshot-id": snapshot_id, "type": "branch"},
+                    MAIN: {"snapshot-id": snapshot_id, "type": "branch"},
                 },
                 "snapshot-log": [
                     *old.get("snapshot-log", []),
@@ -208,7 +204,16 @@ class Metadata:
             },
         )
 
+    def _require_version(self) -> None:
+        version = self.document.get("format-version")
+        if version != 2:
+            raise LakeTableUnreadable(
+                f"{self.file} is of format version {version}, and OMD knows version 2",
+                hint="Read the table with the native jar of its format.",
+            )
+
     def _next(self, now: int, changes: Mapping[str, Any]) -> Metadata:
+        self._require_version()
         old = self.document
         log = old.get("metadata-log", [])
         if self.file:

@@ -5,19 +5,29 @@ The database decides whether a run may commit; this module only stages what the 
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omd._core.errors import AnswerLost, CallerError, ConfigurationError, StateError
+from omd._core.errors import AnswerLost, CallerError, StateError
 from omd._core.snapshots import taking_over
 from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.lake.calls import LakeCalls
 from omd.lake.compaction import Group, exchange
 from omd.lake.delta_log import DeltaLog
+from omd.lake.elsewhere import (
+    Elsewhere,
+    Mark,
+    catalog_name,
+    commit_elsewhere,
+    folders_elsewhere,
+    left_by,
+    settings_of,
+)
 from omd.lake.errors import LakeConflict, NothingKept, UnknownLakeTable
 from omd.lake.files import file_io, remove_folder
 from omd.lake.metadata import Metadata
@@ -123,6 +133,7 @@ class LakeRun:
         self.run = run
         self._pending: dict[str, Pending] = {}
         self.delta: dict[str, DeltaPending] = {}
+        self._seen: dict[str, tuple[str, LakeTable]] = {}
         self._versions: dict[tuple[str, str], int | None] = {}
 
     @property
@@ -228,7 +239,10 @@ class LakeRun:
             NothingKept: nothing is kept of that moment.
         """
         with self._at_moment() as calls:
-            table = LakeRun.open(calls.find_table(code, table_format_code="ICEBERG"))
+            found = calls.find_table(code, table_format_code="ICEBERG")
+            if catalog_name(found.table_code) is not None:
+                return self._held_elsewhere(calls, found, as_of)
+            table = LakeRun.open(found)
             if as_of is None:
                 return table, table.metadata.snapshot
             if isinstance(as_of, int):
@@ -237,15 +251,36 @@ class LakeRun:
                 snapshot_id = calls.commit_as_of(code, as_of).snapshot_id
         snapshot = table.metadata.snapshot_of(snapshot_id)
         if snapshot is None and snapshot_id is not None:
-            raise NothingKept(
-                f"nothing is kept of {table.code} as of {as_of}",
-                hint="omd_report.lake_commits shows its commits, with time and snapshot_id.",
-            )
+            raise _nothing_kept(table, as_of)
+        return table, snapshot
+
+    def _held_elsewhere(
+        self, calls: LakeCalls, found: FindTableRow, as_of: datetime | int | None
+    ) -> tuple[LakeTable, Any]:
+        """Return a table of another catalogue, as this run has seen it first."""
+        if as_of is None:
+            moment = self.run.snapshot()
+            if self._seen.get(found.table_code, ("",))[0] != moment:
+                self._seen[found.table_code] = moment, LakeRun.open(found)
+            table = self._seen[found.table_code][1]
+            return table, table.metadata.snapshot
+        elsewhere = Elsewhere.load(found.table_code)
+        table = _table_of(elsewhere)
+        if isinstance(as_of, int):
+            snapshot = table.metadata.snapshot_of(as_of)
+        else:
+            rows = calls.report(LakeCommitsRow, table_code=found.table_code)
+            recorded = {r.snapshot_id: r.commit_datetime for r in rows if r.snapshot_id is not None}
+            snapshot = elsewhere.as_of(as_of, recorded)
+        if snapshot is None:
+            raise _nothing_kept(table, as_of)
         return table, snapshot
 
     @staticmethod
     def open(found: FindTableRow) -> LakeTable:
-        """Return the table that the catalogue has found."""
+        """Return the table that the catalogue has found, or its own one has."""
+        if catalog_name(found.table_code) is not None:
+            return _table_of(Elsewhere.load(found.table_code))
         if found.metadata_location is None:
             raise UnknownLakeTable(
                 f"the catalogue has no table {found.table_code}",
@@ -265,19 +300,16 @@ class LakeRun:
             partition_by: see `omd.lake.schema.partition_spec`.
         """
         found = self._calls.find_table(code, table_format_code="ICEBERG")
-        if found.metadata_location is not None:
+        with suppress(UnknownLakeTable):
             table = LakeRun.open(found)
             if partition_by is not None:
                 self._require_partition(table, partition_by)
             return table
-        if found.location is None:
-            raise ConfigurationError(
-                f"{found.table_code} lies in another catalogue, which OMD does not write to",
-                hint="Name a table of this catalogue: namespace.table.",
-            )
-        io = file_io(found.location)
         schema = iceberg_schema(spark_schema)
         spec = partition_spec(schema, partition_by or ())
+        if found.location is None:
+            return _table_of(Elsewhere.create(found.table_code, schema, spec))
+        io = file_io(found.location)
         metadata = Metadata.new(found.location, schema, spec).write(io)
         if self._calls.register_table(found.table_code, metadata.file):
             return LakeTable(found.table_code, io, metadata)
@@ -395,27 +427,31 @@ class LakeRun:
         finish: Callable[[Link], None] | None,
         before: Callable[[], None] | None,
     ) -> None:
+        ours = [table for table in pending if catalog_name(table.code) is None]
+        elsewhere = [table for table in pending if catalog_name(table.code) is not None]
+        outside = [*(table.code for table in delta), *(table.code for table in elsewhere)]
         staged: list[dict[str, Any]] = []
         lost: AnswerLost | None = None
         for _ in range(_ATTEMPTS):
             try:
                 with link.transaction():
-                    locations = self._open(link, [table.code for table in pending])
-                    if delta:
-                        LakeCalls(link).lock_tables([table.code for table in delta])
+                    locations = self._open(link, [table.code for table in ours])
+                    if outside:
+                        LakeCalls(link).lock_tables(outside)
                     if not staged:
                         staged = [
                             self._stage(table, location)
-                            for table, location in zip(pending, locations, strict=True)
+                            for table, location in zip(ours, locations, strict=True)
                         ]
                     if before is not None:
                         before()
                         before = None
                     commits = list(staged)
-                    if delta:
+                    if outside:
                         # Its lock is held meanwhile: nobody declares this run dead.
                         ControlCalls(link).fence(self.run.module_instance_id)
                         commits += self._committed_delta(delta)
+                        commits += self._committed_elsewhere(elsewhere)
                     LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
                     if finish is not None:
                         finish(link)
@@ -435,20 +471,37 @@ class LakeRun:
         raise lost
 
     def _committed_delta(self, delta: Sequence[DeltaPending]) -> list[dict[str, Any]]:
+        if not delta:
+            return []
         from omd.lake.delta_run import commit_delta  # the extra delta is needed
 
         return [commit_delta(self.run, table) for table in delta]
 
-    def _stage(self, pending: Pending, location: str) -> dict[str, Any]:
-        metadata = Metadata.read(pending.io, location)
+    def _committed_elsewhere(self, pending: Sequence[Pending]) -> list[dict[str, Any]]:
+        found = [
+            commit_elsewhere(
+                table.code,
+                self.run.module_instance_id,
+                table.writes,
+                lambda now, table=table: self._change(table, now.metadata),  # type: ignore[misc]
+            )
+            for table in pending
+        ]
+        return [commit for commit in found if commit is not None]
+
+    def _change(self, pending: Pending, metadata: Metadata) -> Change:
         if pending.base is not None:
             _require_unmoved(pending, metadata)
-        change = Change(
+        return Change(
             pending.operation,
             added=pending.added,
             removed=EVERYTHING if pending.operation == "OVERWRITE" else pending.removed,
             properties=self._told(),
         )
+
+    def _stage(self, pending: Pending, location: str) -> dict[str, Any]:
+        metadata = Metadata.read(pending.io, location)
+        change = self._change(pending, metadata)
         return _commit(
             pending.code, metadata, stage(pending.io, metadata, change), change, pending.writes
         )
@@ -508,8 +561,12 @@ class LakeRun:
             order_by=("commit_id",),
         )
         by_table: dict[str, list[LakeCommitsRow]] = {}
+        elsewhere: dict[str, list[LakeCommitsRow]] = {
+            code: [] for code in self._announced_elsewhere(instances)
+        }
         for row in done:
-            by_table.setdefault(row.table_code, []).append(row)
+            where = by_table if catalog_name(row.table_code) is None else elsewhere
+            where.setdefault(row.table_code, []).append(row)
         for code in list(by_table):
             found = self._calls.find_table(code, table_format_code="ICEBERG")
             if found.metadata_location is None:
@@ -519,13 +576,19 @@ class LakeRun:
             for attempt in range(_ATTEMPTS):
                 rewritten = self._rewritten(by_table, instances, rewrite)
                 delta = self._undo_delta(instances, rewrite_delta, delta)
+                others = self._prepared_elsewhere(elsewhere, instances, rewrite)
                 try:
                     with link.transaction():
                         ControlCalls(link).confirm_rollback(self.run.module_instance_id)
                         commits = self._take_back(link, by_table, instances, rewritten)
-                        if delta:
-                            LakeCalls(link).lock_tables([table.code for table in delta])
+                        outside = [
+                            *(table.code for table in delta),
+                            *(table.code for table in others),
+                        ]
+                        if outside:
+                            LakeCalls(link).lock_tables(outside)
                             commits += self._committed_delta(delta)
+                            commits += self._take_back_elsewhere(others, elsewhere, instances)
                         if commits:
                             LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
                     break
@@ -558,9 +621,7 @@ class LakeRun:
             if undo.expired:
                 self._tell_expired(code, undo.expired)
             if undo.mixed or undo.touched:
-                sources = undo.rewritten
-                new = rewrite(table, undo, instances)
-                found[code] = _Prepared(table.metadata.file, sources, undo, new)
+                found[code] = _prepare(table, undo, instances, rewrite)
         return found
 
     def _take_back(
@@ -578,27 +639,96 @@ class LakeRun:
             io = file_io(location)
             table = LakeTable(code, io, Metadata.read(io, location))
             prepared = rewritten.get(code)
-            if prepared is not None and prepared.location == location:
-                undo = prepared.undo
-            else:
-                undo = self._plan(table, done, instances)
-                sources = frozenset() if prepared is None else prepared.sources
-                if undo.touched or undo.rewritten != sources:
-                    raise _Moved(code)
-            if undo.is_empty:
+            change = self._undoing(table, done, instances, prepared)
+            if change is None:
                 continue
             new = None if prepared is None else prepared.new
-            change = Change(
-                "UNDO",
-                added=new.files if new else (),
-                removed=undo.removed,
-                restored=undo.restored,
-                properties={**self._told(), UNDONE: ",".join(map(str, sorted(instances)))},
-            )
             writes = [(new.write_number, new.rows)] if new else []
             staged = stage(io, table.metadata, change)
             commits.append(_commit(code, table.metadata, staged, change, writes))
         return commits
+
+    def _undoing(
+        self,
+        table: LakeTable,
+        done: Sequence[LakeCommitsRow],
+        instances: Sequence[int],
+        prepared: _Prepared | None,
+    ) -> Change | None:
+        """Return the change that takes runs back from a table as it is now; None for none."""
+        if prepared is not None and prepared.location == table.metadata.file:
+            undo = prepared.undo
+        else:
+            undo = self._plan(table, done, instances)
+            sources = frozenset() if prepared is None else prepared.sources
+            if undo.touched or undo.rewritten != sources:
+                raise _Moved(table.code)
+        if undo.is_empty:
+            return None
+        return Change(
+            "UNDO",
+            added=prepared.new.files if prepared is not None else (),
+            removed=undo.removed,
+            restored=undo.restored,
+            properties={**self._told(), UNDONE: ",".join(map(str, sorted(instances)))},
+        )
+
+    def _announced_elsewhere(self, instances: Sequence[int]) -> list[str]:
+        """Return the tables of other catalogues to which these runs have written or were about to.
+
+        What they committed there may not be recorded, so their announcements count.
+        """
+        rows = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
+        return sorted({r.table_code for r in rows if catalog_name(r.table_code) is not None})
+
+    def _prepared_elsewhere(
+        self,
+        by_table: Mapping[str, Sequence[LakeCommitsRow]],
+        instances: Sequence[int],
+        rewrite: Callable[[LakeTable, Undo, Sequence[int]], Rewritten],
+    ) -> list[_Elsewhere]:
+        """Return the tables of other catalogues from which something is to be taken back."""
+        found = []
+        for code, done in by_table.items():
+            try:
+                table = _table_of(Elsewhere.load(code))
+            except UnknownLakeTable:
+                _log.info("%s was dropped: nothing to take back", code)
+                continue
+            undo = self._plan(table, done, instances)
+            if undo.expired:
+                self._tell_expired(code, undo.expired)
+            if undo.is_empty:
+                continue
+            prepared, write = None, (0, 0)
+            if undo.mixed or undo.touched:
+                prepared = _prepare(table, undo, instances, rewrite)
+                write = prepared.new.write_number, prepared.new.rows
+            else:
+                write = self.run.control.next_write_number(), 0
+            found.append(_Elsewhere(code, prepared, write))
+        return found
+
+    def _take_back_elsewhere(
+        self,
+        tables: Sequence[_Elsewhere],
+        by_table: Mapping[str, Sequence[LakeCommitsRow]],
+        instances: Sequence[int],
+    ) -> list[dict[str, Any]]:
+        def change(table: _Elsewhere, now: Elsewhere) -> Change | None:
+            done = by_table[table.code]
+            return self._undoing(_table_of(now), done, instances, table.prepared)
+
+        found = [
+            commit_elsewhere(
+                table.code,
+                self.run.module_instance_id,
+                [table.write],
+                functools.partial(change, table),
+            )
+            for table in tables
+        ]
+        return [commit for commit in found if commit is not None]
 
     def _undo_delta(
         self,
@@ -616,7 +746,11 @@ class LakeRun:
         rows = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
         landed = {pending.code: pending for pending in before if pending.landed is not None}
         found = []
-        tables = {(row.table_code, location_of(row.folder)) for row in rows if row.folder}
+        tables = {
+            (row.table_code, location_of(row.folder))
+            for row in rows
+            if row.folder and catalog_name(row.table_code) is None
+        }
         for code, location in sorted(tables):
             if DeltaLog(location).numbers:
                 pending = landed.get(code) or self._undo_of(code, location, instances, rewrite)
@@ -672,18 +806,34 @@ class LakeRun:
         self, table: LakeTable, commits: Sequence[LakeCommitsRow], instances: Sequence[int]
     ) -> Undo:
         module = self.module_of(table.code)
+        marks = {
+            commit.snapshot_id: Mark(
+                commit.module_instance_id, commit.sequence_number, commit.operation
+            )
+            for commit in commits
+        }
+        is_whole = True
+        if catalog_name(table.code) is not None:
+            marks.update(left_by(table.metadata, instances))
+            # What another run of them has left may have expired.
+            is_whole = set(instances) <= {mark.instance for mark in marks.values()}
         return plan_undo(
             table.io,
             table.metadata,
             module.insert_instance_column,
             instances,
-            since=min(commit.sequence_number for commit in commits),
+            since=min(mark.sequence_number for mark in marks.values()) if is_whole else 0,
+            committed={
+                mark.instance: mark.sequence_number
+                for mark in marks.values()
+                if mark.instance is not None
+            },
             overwrites=[
-                commit.snapshot_id
-                for commit in commits
-                if commit.operation == "OVERWRITE" and commit.snapshot_id is not None
+                snapshot_id
+                for snapshot_id, mark in marks.items()
+                if mark.operation == "OVERWRITE" and snapshot_id is not None
             ],
-            is_history=any(commit.operation == "HISTORY" for commit in commits),
+            is_history=any(mark.operation == "HISTORY" for mark in marks.values()),
             update_column=module.update_instance_column,
         )
 
@@ -701,7 +851,7 @@ class LakeRun:
         )
         for row in removable(rows):
             if row.folder is not None:
-                remove_folder(row.folder)
+                remove_folder(row.folder, settings_of(row.table_code))
             self._calls.record_folder_removal(
                 row.module_instance_id, row.write_number, row.table_code
             )
@@ -710,14 +860,19 @@ class LakeRun:
 def removable(rows: Sequence[LakeFoldersRow]) -> list[LakeFoldersRow]:
     """Return those of some abandoned folders that no version of their table names.
 
-    A commit of a Delta table may be in its log although the database has not recorded it.
+    A commit outside of the database may have landed although it was never recorded.
     """
     named: dict[str, set[str]] = {}
-    for location in {location_of(row.folder) for row in rows if row.folder}:
+    ours = [row for row in rows if catalog_name(row.table_code) is None]
+    for location in {location_of(row.folder) for row in ours if row.folder}:
         if DeltaLog(location).numbers:
             from omd.lake.delta_run import named_folders  # the extra delta is needed
 
             named[location] = named_folders(location)
+    for code in {row.table_code for row in rows} - {row.table_code for row in ours}:
+        named[code] = folders_elsewhere(
+            code, [row.folder for row in rows if row.table_code == code and row.folder]
+        )
     return [row for row in rows if not any(row.folder in folders for folders in named.values())]
 
 
@@ -736,6 +891,36 @@ class _Prepared:
     sources: frozenset[str]
     undo: Undo
     new: Rewritten
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """A table of another catalogue from which something is to be taken back."""
+
+    code: str
+    prepared: _Prepared | None
+    write: tuple[int, int]  # the number and the rows by which the commit is found again
+
+
+def _prepare(
+    table: LakeTable,
+    undo: Undo,
+    instances: Sequence[int],
+    rewrite: Callable[[LakeTable, Undo, Sequence[int]], Rewritten],
+) -> _Prepared:
+    sources = undo.rewritten  # before a history adds what its keys touch
+    return _Prepared(table.metadata.file, sources, undo, rewrite(table, undo, instances))
+
+
+def _table_of(found: Elsewhere) -> LakeTable:
+    return LakeTable(found.code, found.io, found.metadata)
+
+
+def _nothing_kept(table: LakeTable, as_of: datetime | int | None) -> NothingKept:
+    return NothingKept(
+        f"nothing is kept of {table.code} as of {as_of}",
+        hint="omd_report.lake_commits shows its commits, with time and snapshot_id.",
+    )
 
 
 class _Moved(StateError):  # noqa: N818 - it never leaves this module

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 
     from omd.lake.metadata import Metadata
 
-__all__ = ["EVERYTHING", "Change", "Counts", "Staged", "live_entries", "stage"]
+__all__ = [
+    "EVERYTHING",
+    "Change",
+    "Counts",
+    "Staged",
+    "counts_of",
+    "live_entries",
+    "stage",
+    "stage_snapshot",
+]
 
 EVERYTHING: Literal["everything"] = "everything"
 
@@ -35,6 +44,14 @@ MERGED_FROM = 100  # so many small manifests are merged into one
 SMALL = 1_000  # entries of a small manifest
 
 _CODEC: Literal["deflate"] = "deflate"
+_COUNTS = {
+    "added_files": "added-data-files",
+    "added_rows": "added-records",
+    "removed_files": "deleted-data-files",
+    "removed_rows": "deleted-records",
+    "total_files": "total-data-files",
+    "total_rows": "total-records",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +107,12 @@ def stage(io: FileIO, metadata: Metadata, change: Change) -> Staged:
         metadata: the version that the change is made on.
         change: the change.
     """
+    after, snapshot_id, counts = stage_snapshot(io, metadata, change)
+    return Staged(after.write(io), snapshot_id, counts)
+
+
+def stage_snapshot(io: FileIO, metadata: Metadata, change: Change) -> tuple[Metadata, int, Counts]:
+    """Write a snapshot as `stage` does, and return the metadata with it, which is not written."""
     snapshot_id = metadata.new_snapshot_id()
     staging = _Staging(io, metadata, snapshot_id)
     staging.carry_over(change)
@@ -97,8 +120,13 @@ def stage(io: FileIO, metadata: Metadata, change: Change) -> Staged:
     staging.merge()
     summary = staging.summary(change)
     manifest_list = staging.write_list()
-    next_version = metadata.with_snapshot(snapshot_id, manifest_list, summary).write(io)
-    return Staged(next_version, snapshot_id, staging.counts)
+    after = metadata.with_snapshot(snapshot_id, manifest_list, summary)
+    return after, snapshot_id, staging.counts
+
+
+def counts_of(summary: Mapping[str, str]) -> dict[str, int]:
+    """Return the counts that the summary of a snapshot tells."""
+    return {name: int(summary[key]) for name, key in _COUNTS.items() if key in summary}
 
 
 class _Staging:

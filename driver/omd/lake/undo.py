@@ -16,7 +16,7 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import DataFile, ManifestEntry
@@ -41,6 +41,8 @@ class Undo:
         restored: files that come back as they were.
         touched: for a history, the live files with rows that these runs have inserted or ended.
         expired: how many overwrites can't give back what they removed.
+        is_hidden: what these runs wrote has gone with an overwrite of another run. If that one is
+            taken back later, its rollback has to know that these rows don't come back.
     """
 
     removed: dict[str, set[str]] = field(default_factory=dict)
@@ -48,6 +50,7 @@ class Undo:
     restored: list[ManifestEntry] = field(default_factory=list)
     touched: list[DataFile] = field(default_factory=list)
     expired: int = 0
+    is_hidden: bool = False
 
     @property
     def rewritten(self) -> frozenset[str]:
@@ -57,7 +60,7 @@ class Undo:
     @property
     def is_empty(self) -> bool:
         """Whether nothing has to happen."""
-        return not (self.removed or self.mixed or self.restored or self.touched)
+        return not (self.removed or self.mixed or self.restored or self.touched or self.is_hidden)
 
     def rewrite(self, manifest: str, file: DataFile) -> None:
         """Let a live file be rewritten too."""
@@ -74,6 +77,7 @@ def plan_undo(
     instances: Collection[int],
     *,
     since: int,
+    committed: Mapping[int, int] | None = None,
     overwrites: Iterable[int] = (),
     is_history: bool = False,
     update_column: str | None = None,
@@ -86,6 +90,7 @@ def plan_undo(
         column: the insert instance column.
         instances: the runs to take back.
         since: the sequence number of their first commit; older manifests are not read.
+        committed: the sequence number of a commit, of those runs that have made one.
         overwrites: the ids of the snapshots in which they overwrote the table.
         is_history: the runs wrote a history: whatever they touched is found too.
         update_column: the update instance column of a history.
@@ -120,7 +125,7 @@ def plan_undo(
             undo.removed.setdefault(manifest.manifest_path, set()).add(file.file_path)
             if held is Share.SOME:
                 undo.mixed.append(file)
-    _give_back(io, metadata, field_id, array, overwrites, live, undo)
+    _give_back(io, metadata, field_id, array, overwrites, live, committed or {}, undo)
     if (undo.mixed or undo.touched) and has_deletes:
         raise LakeTableUnreadable(
             f"{metadata.location} has delete files, so its files can't be rewritten here",
@@ -136,6 +141,7 @@ def _give_back(
     array: frozenset[int],
     overwrites: Iterable[int],
     live: set[str],
+    committed: Mapping[int, int],
     undo: Undo,
 ) -> None:
     """Find what the overwrites of these runs removed, as far as it is to come back."""
@@ -150,12 +156,21 @@ def _give_back(
         ),
         default=0,
     )
-    for snapshot_id in overwrites:
-        told = metadata.snapshot_of(snapshot_id)
+    undo.is_hidden = any(
+        number < standing for instance, number in committed.items() if instance not in undone
+    )
+    own = [(number, metadata.snapshot_of(number)) for number in overwrites]
+    found = [
+        (number, told)
+        for number, told in own
+        if told is None or not undone & _numbers(told, INSTANCE)
+    ]
+    found += _blocked(metadata, [told for _, told in found if told is not None])
+    for snapshot_id, told in found:
         if told is None or metadata.snapshot_of(told.get("parent-snapshot-id")) is None:
             undo.expired += told is None or "parent-snapshot-id" in told
             continue
-        if undone & _numbers(told, INSTANCE) or told["sequence-number"] < standing:
+        if told["sequence-number"] < standing:
             continue
         for manifest in metadata.manifests(io, told):
             if manifest.added_snapshot_id != snapshot_id:
@@ -173,6 +188,30 @@ def _give_back(
                     undo.restored.append(entry)
                 elif held is Share.SOME:
                     undo.mixed.append(file)
+
+
+def _blocked(
+    metadata: Metadata, overwrites: Sequence[dict[str, Any]]
+) -> list[tuple[int, dict[str, Any]]]:
+    """Return the overwrites that were taken back when one of these stood after them.
+
+    They gave nothing back then. What they removed has not been live since.
+    """
+    snapshots = metadata.document["snapshots"]
+    undone_at: dict[int, int] = {}
+    for told in snapshots:
+        for number in _numbers(told, UNDONE):
+            undone_at.setdefault(number, told["sequence-number"])
+    return [
+        (told["snapshot-id"], told)
+        for told in snapshots
+        if told["summary"].get(OPERATION) == "OVERWRITE"
+        and any(
+            told["sequence-number"] < later["sequence-number"] < undone_at.get(number, 0)
+            for number in _numbers(told, INSTANCE)
+            for later in overwrites
+        )
+    ]
 
 
 def _numbers(snapshot: dict[str, Any], name: str) -> set[int]:

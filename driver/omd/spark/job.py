@@ -125,7 +125,7 @@ def read(
 
 def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | None:
     """Return the format of a table whose files OMD commits: Modules tell it, or the caller."""
-    if format_ is None and len(parts(table)) != 2:
+    if format_ is None and len(parts(table)) not in (2, 3):
         return None  # no Module can load it by such a name
     if format_ is not None and format_.upper() == "POSTGRES":
         return None

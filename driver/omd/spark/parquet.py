@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pyiceberg.partitioning import PartitionField
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
     from omd.lake.compaction import Group
 
@@ -113,7 +113,7 @@ def write_files(df: DataFrame, folder: str, partition: Sequence[Column]) -> tupl
     with _micros(spark):
         save = writer.write.mode("append").option(_MARKER, "false")
         (save.partitionBy(_PART) if partition else save).parquet(folder)
-    found = spark.read.schema(df.schema).option("recursiveFileLookup", "true").parquet(folder)
+    found = _reader(spark, df.schema).parquet(folder)
     # Spark may know before that there are no rows, and then it counts nothing.
     return int(counted.get.get("rows") or 0), found.inputFiles()
 
@@ -130,12 +130,21 @@ def read_files(spark: SparkSession, schema: dict[str, Any], paths: Sequence[str]
     if not paths:
         return spark.createDataFrame([], wanted)
     spark.conf.set(_READ_IDS, "true")  # it changes nothing for a schema without ids
-    reader = spark.read.schema(wanted).option("recursiveFileLookup", "true")
+    reader = _reader(spark, wanted)
     if len(paths) > _MANY:
         found = reader.parquet(*_folders(paths))
         if len(found.inputFiles()) == len(paths):
             return found
     return reader.parquet(*paths)
+
+
+def _reader(spark: SparkSession, schema: StructType) -> DataFrameReader:
+    """Return a reader to which a path is no pattern: a table may lie in a folder such as a*b."""
+    return (
+        spark.read.schema(schema)
+        .option("recursiveFileLookup", "true")
+        .option("__globPaths__", "false")
+    )
 
 
 def _folders(paths: Sequence[str]) -> list[str]:

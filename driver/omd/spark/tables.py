@@ -8,7 +8,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.names import parts
 from omd.errors import CallerError, NoRollbackExecutor
+from omd.lake.elsewhere import catalog_name
 from omd.lake.errors import LakeTableUnreadable
+from omd.lake.files import CATALOG
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
 from omd.lake.plan import plan_read
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd.control.run import EngineBlock, ModuleRun
+    from omd.control.run import EngineBlock, LoadWindow, ModuleRun
     from omd.lake.compaction import Group
     from omd.lake.delta import DeltaFile
     from omd.lake.delta_run import DeltaUndo
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
     from omd.lake.undo import Undo
 
 __all__ = ["join", "read", "roll_back", "write"]
-
-_NATIVE = "spark.sql.catalog.omd"
 
 
 def write(
@@ -229,31 +229,55 @@ def read(
         window: only the live rows that the runs in the load window have stamped.
     """
     lake = lake_run(run)
-    if window:
-        return _read_window(run, lake, spark, code, columns)
-    table, snapshot = lake.held(code, as_of)
     try:
+        if window:
+            return _read_window(run, lake, spark, code, columns)
+        table, snapshot = lake.held(code, as_of)
         plan = plan_read(table.io, table.metadata, snapshot)
+        files = plan.files
+        pending = lake.staged(table.code) if as_of is None else None
+        if pending is not None:
+            files = pending.over(files)
+        return _selected(spark, plan, files, columns)
     except LakeTableUnreadable:
-        if spark.conf.get(_NATIVE, None) is None:
+        rows = _read_native(run, lake, spark, code, as_of, window)
+        if rows is None:
             raise
-        return _read_native(spark, table, snapshot, columns)
-    files = plan.files
-    pending = lake.staged(table.code) if as_of is None else None
-    if pending is not None:
-        files = pending.over(files)
-    return _selected(spark, plan, files, columns)
+    return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
 
 
 def _read_native(
-    spark: SparkSession, table: LakeTable, snapshot: Any, columns: Sequence[str] | None
-) -> DataFrame:
-    """Read a table through the native jar of its format, which knows all its features."""
+    run: EngineBlock,
+    lake: LakeRun,
+    spark: SparkSession,
+    code: str,
+    as_of: datetime | int | None,
+    window: bool,
+) -> DataFrame | None:
+    """Read a table through the native jar of its format; None where the session has none."""
+    instances: list[int] | None = None
+    if window:
+        table, snapshot, instances = lake.in_window(code, _span(run, code))
+    else:
+        table, snapshot = lake.held(code, as_of)
+    name = parts(table.code)
+    if catalog_name(table.code) is None:
+        name = [CATALOG, *name]
+    if spark.conf.get(f"spark.sql.catalog.{name[0]}", None) is None:
+        return None
     reader = spark.read.format("iceberg")
     if snapshot is not None:
         reader = reader.option("snapshot-id", str(snapshot["snapshot-id"]))
-    rows = reader.table(".".join(["omd", *map(quote, parts(table.code))]))
-    return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
+    rows = reader.table(".".join(map(quote, name)))
+    if instances is not None:
+        return rows.where(
+            F.col(quote(lake.module_of(table.code).insert_instance_column)).isin(instances)
+        )
+    pending = lake.staged(table.code) if as_of is None else None
+    if pending is None or not pending.changes:
+        return rows
+    ours = _read(spark, table, pending.added)
+    return ours if pending.operation == "OVERWRITE" else rows.unionByName(ours)
 
 
 def _selected(
@@ -276,14 +300,17 @@ def _read_window(
     columns: Sequence[str] | None,
 ) -> DataFrame:
     """Return the rows of the load window, as of its end, or of now if that has expired."""
-    span = run.load_window
-    if span is None:
-        raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
-    table, snapshot, instances = lake.in_window(code, span)
+    table, snapshot, instances = lake.in_window(code, _span(run, code))
     column = lake.module_of(table.code).insert_instance_column
     plan = plan_read(table.io, table.metadata, snapshot, instances=(column, instances))
     rows = _selected(spark, plan, plan.files, None).where(F.col(quote(column)).isin(instances))
     return rows if columns is None else rows.select(*(F.col(quote(name)) for name in columns))
+
+
+def _span(run: EngineBlock, code: str) -> LoadWindow:
+    if run.load_window is None:
+        raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
+    return run.load_window
 
 
 def _without_id(df: DataFrame, name: str) -> dict[str, Any]:
