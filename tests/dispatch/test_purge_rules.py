@@ -122,6 +122,27 @@ def test_purges_at_once_empty_their_slots_and_nothing_else(
     assert room.one("SELECT count(*) FROM omd_dispatch.task_data_f_swap") == 0
 
 
+def test_purges_of_one_slot_at_once_find_no_difference_of_its_twin(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    room.family("F")
+    slot = (current(room) + 2) % 8
+    answers: list[Any] = []
+
+    def run(session: Room) -> None:
+        try:
+            answers.extend(purge(session, slot)["outcome"] for _ in range(10))
+        except Exception as error:  # noqa: BLE001
+            answers.append(error)
+
+    threads = [threading.Thread(target=run, args=(another(),)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == ["PURGED"] * 30
+
+
 def test_what_lives_in_a_slot_is_left(room: Room) -> None:
     room.family("F", ("CODE",), retention="2 days")
     room.member()
