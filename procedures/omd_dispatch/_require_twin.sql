@@ -24,7 +24,10 @@ BEGIN
         IF EXISTS (
             SELECT FROM pg_class AS c WHERE c.oid = v_twin::regclass AND c.relkind = 'r'
         ) THEN
-            EXECUTE format('LOCK TABLE %s IN ACCESS SHARE MODE', v_twin);
+            EXECUTE format(
+                'LOCK TABLE %s IN ACCESS SHARE MODE',
+                omd_dispatch._data_table(p_family_code, '_swap')
+            );
         END IF;
         WITH parts AS (
             SELECT
