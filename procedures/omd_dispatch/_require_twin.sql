@@ -1,4 +1,5 @@
--- An index or a column that differs would make the exchange scan or rebuild, under its lock.
+-- An index or a column that differs would make the exchange scan or rebuild, under its lock. Two
+-- purges of a slot at once exchange the tables that the other one compares, so the twin is held.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._require_twin(
     p_family_code text,
@@ -6,10 +7,11 @@ CREATE OR REPLACE FUNCTION omd_dispatch._require_twin(
 )
 RETURNS void
 LANGUAGE plpgsql
-STABLE
-PARALLEL SAFE
+VOLATILE
+PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '5s'
 AS $require_twin$
 DECLARE
     v_slot text := omd_dispatch._data_table(p_family_code, '_p' || p_partition_code);
@@ -19,6 +21,14 @@ BEGIN
     IF to_regclass(v_twin) IS NULL THEN
         v_problem := 'it does not exist';
     ELSE
+        IF EXISTS (
+            SELECT FROM pg_class AS c WHERE c.oid = v_twin::regclass AND c.relkind = 'r'
+        ) THEN
+            EXECUTE format(
+                'LOCK TABLE %s IN ACCESS SHARE MODE',
+                omd_dispatch._data_table(p_family_code, '_swap')
+            );
+        END IF;
         WITH parts AS (
             SELECT
                 a.attrelid AS relid,
@@ -94,6 +104,6 @@ $require_twin$;
 COMMENT ON FUNCTION omd_dispatch._require_twin IS
 'Refuses a twin of the slot p_partition_code of p_family_code that differs from it in columns, '
 'constraints, indexes or anything else that the exchange or the slot would notice. Errors: OM270. '
-'Locks: none.';
+'Locks: the twin, for which it waits 5 seconds.';
 REVOKE ALL ON FUNCTION omd_dispatch._require_twin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._require_twin TO omd_admin;

@@ -42,6 +42,8 @@ BEGIN
     PERFORM FROM omd_dispatch.task_conf_family_desc AS f
     WHERE f.family_code = p_family_code
     FOR NO KEY UPDATE;
+    -- No purge exchanges the twin while it and the slots differ.
+    PERFORM omd_dispatch._empty_twin(p_family_code);
 
     IF EXISTS (
         SELECT FROM omd_dispatch.task_conf_search_allowed AS s
@@ -118,7 +120,7 @@ COMMENT ON PROCEDURE omd_dispatch.allow_search IS
 ' p_index_name on them, which serves the search. p_criteria: these criteria; NULL removes both. '
 'Errors: OM005: p_family_code or p_index_name is NULL; OM013: a name is not allowed, or a task has'
 ' a value too long for the index; OM070: the family is unknown; OM075: it lacks a criterion. '
-'Locks: the family; its table against writes while the index is built. Call again when the answer '
-'was lost.';
+'Locks: the family and its twin; its table against writes while the index is built. Call again '
+'when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.allow_search FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.allow_search TO omd_admin;

@@ -21,7 +21,14 @@ BEGIN
         p_outcome := 'MISSING';
         RETURN;
     END IF;
-    PERFORM omd_dispatch._require_twin(p_family_code, p_partition_code);
+    BEGIN
+        PERFORM omd_dispatch._require_twin(p_family_code, p_partition_code);
+    EXCEPTION
+        WHEN lock_not_available THEN
+            p_outcome := 'CONTENDED';
+            RETURN;
+    END;
+    COMMIT;
     LOOP
         v_rows := omd_dispatch._move_pending(p_family_code, p_partition_code, 5000);
         COMMIT;

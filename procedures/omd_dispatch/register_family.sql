@@ -177,6 +177,8 @@ BEGIN
         ON CONFLICT (family_code, criterion) DO NOTHING
         RETURNING lower(criterion) AS name, data_type
     LOOP
+        -- No purge exchanges the twin while it and the slots differ.
+        PERFORM omd_dispatch._empty_twin(p_family_code);
         EXECUTE format(
             'ALTER TABLE %1$s ADD COLUMN %3$I %4$s; ALTER TABLE %2$s ADD COLUMN %3$I %4$s',
             omd_dispatch._data_table(p_family_code),
@@ -210,7 +212,7 @@ COMMENT ON PROCEDURE omd_dispatch.register_family IS
 'tasks are kept at least (6 periods); the ring is at least two periods longer. p_migration_status:'
 ' 0 to 4 (4 for a new family). Errors: OM005: p_family_code is NULL; OM013: an argument is not '
 'allowed; OM014: the isolation level is not read committed; OM173, OM174: as set_migration_status.'
-' Locks: other registrations; the table of the family while a column is added. Call again when the'
-' answer was lost.';
+' Locks: other registrations; the table of the family and its twin while a column is added. Call '
+'again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_family FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_family TO omd_admin;

@@ -122,6 +122,45 @@ def test_purges_at_once_empty_their_slots_and_nothing_else(
     assert room.one("SELECT count(*) FROM omd_dispatch.task_data_f_swap") == 0
 
 
+def test_purges_at_once_and_changes_of_a_family_find_no_difference_of_its_twin(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    room.family("F")
+    slot = (current(room) + 2) % 8
+    outcomes: list[Any] = []
+    errors: list[Exception] = []
+
+    def run(session: Room, work: Callable[[Room, int], Any]) -> None:
+        try:
+            for n in range(10):
+                work(session, n)
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+
+    def search(session: Room, n: int) -> None:
+        criteria = None if n % 2 else ["CODE"]
+        session.call("allow_search", family_code="F", index_name="S", criteria=criteria)
+
+    def add(session: Room, n: int) -> None:
+        session.call("register_family", family_code="F", criteria=Jsonb({f"C{n}": "text"}))
+
+    def run_purge(session: Room, _: int) -> None:
+        outcomes.append(purge(session, slot)["outcome"])
+
+    threads = [
+        threading.Thread(target=run, args=(another(), work))
+        for work in (run_purge, run_purge, run_purge, search, add)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert len(outcomes) == 30
+    assert {*outcomes} <= {"PURGED", "CONTENDED"}
+    assert purge(room, slot)["outcome"] == "PURGED"
+
+
 def test_what_lives_in_a_slot_is_left(room: Room) -> None:
     room.family("F", ("CODE",), retention="2 days")
     room.member()

@@ -92,6 +92,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._queue",
     "omd_dispatch._raise_invalid_criterion",
     "omd_dispatch._remove_copy",
+    "omd_dispatch._require_twin",
     "omd_dispatch._settle_claims",
     "omd_dispatch._slots_past_retention",
     "omd_dispatch._tasks_of_status",
