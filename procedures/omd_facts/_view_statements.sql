@@ -54,7 +54,9 @@ BEGIN
             RETURN NEXT format('GRANT SELECT ON %s TO omd_data_reader', v_name);
         END IF;
         IF v_writer IS NOT NULL THEN
-            RETURN NEXT format('GRANT INSERT, UPDATE, DELETE ON %s TO omd_data_writer', v_name);
+            IF to_regclass(v_name) IS NULL THEN
+                RETURN NEXT format('GRANT INSERT, UPDATE, DELETE ON %s TO omd_data_writer', v_name);
+            END IF;
             RETURN NEXT v_writer;
             RETURN NEXT format(
                 'REVOKE ALL ON FUNCTION %I.%I() FROM PUBLIC',
@@ -70,7 +72,11 @@ BEGIN
         RETURN NEXT format(
             E'CREATE OR REPLACE FUNCTION %1$s(p_at timestamptz)\nRETURNS SETOF %1$s\n'
             'LANGUAGE sql STABLE PARALLEL SAFE\nAS $at$\nSELECT\n%2$s\n%3$s\n$at$',
-            v_name, v_view.select_list, replace(v_view.from_clause, v_moment, '$1')
+            v_name, v_view.select_list,
+            replace(
+                replace(v_view.from_clause, '<= ' || v_moment, '<= $1'),
+                v_moment, omd_facts._moment_sql('$1')
+            )
         );
         RETURN NEXT format('REVOKE ALL ON FUNCTION %s(timestamptz) FROM PUBLIC', v_name);
         RETURN NEXT format('GRANT EXECUTE ON FUNCTION %s(timestamptz) TO omd_data_reader', v_name);

@@ -49,6 +49,8 @@
 \ir ../../procedures/omd_facts/_children_sql.sql
 \ir ../../procedures/omd_facts/_writer_sql.sql
 \ir ../../procedures/omd_facts/_view_statements.sql
+\ir ../../procedures/omd_facts/_views_shrink.sql
+\ir ../../procedures/omd_facts/_present_views.sql
 \ir ../../procedures/omd_facts/_drop_views.sql
 \ir ../../procedures/omd_facts/_kept_grants.sql
 \ir ../../procedures/omd_facts/_execute_all.sql
@@ -66,6 +68,8 @@
 \ir ../../procedures/omd_facts/_anchor_columns.sql
 \ir ../../procedures/omd_facts/_references.sql
 \ir ../../procedures/omd_facts/_key_pieces.sql
+\ir ../../procedures/omd_facts/_root_statements.sql
+\ir ../../procedures/omd_facts/_load_roots.sql
 \ir ../../procedures/omd_facts/_context_pieces.sql
 \ir ../../procedures/omd_facts/_context_statements.sql
 \ir ../../procedures/omd_facts/_supertype_statements.sql
