@@ -131,6 +131,7 @@ BEGIN
     END IF;
     {checks}
     {make_anchor}
+    {self_links}
     {write}
     v_row.acm_id := v_id;
     v_row.acm_end_dt := {open};
@@ -185,7 +186,7 @@ BEGIN
             string_agg(
                 omd_facts._fill(
                     CASE WHEN l.is_owner THEN '' ELSE $sql$
-    IF TG_OP <> 'DELETE' AND num_nulls({columns}) = 0 THEN
+    IF TG_OP <> 'DELETE' AND num_nulls({columns}) = 0{not_self} THEN
         SELECT p.acm_id, p.acm_exists_ind INTO v_parent FROM {parent} AS p WHERE {match};
         IF NOT FOUND OR (
             v_parent.acm_exists_ind = 0 AND (TG_OP = 'INSERT'
@@ -197,6 +198,7 @@ BEGIN
     END IF;$sql$ END,
                     jsonb_build_object(
                         'columns', l.columns,
+                        'not_self', coalesce(' AND NOT ' || l.is_self, ''),
                         'old_columns', l.old_columns,
                         'parent', l.parent,
                         'match', l.match,
@@ -233,7 +235,17 @@ BEGIN
                 'v_row.%I := %I;', 'acm_fk_' || l.relationship_code, 'v_fk_' || l.relationship_code
             ),
             ' ' ORDER BY l.relationship_code
-        ) FILTER (WHERE NOT l.is_owner) AS row_links
+        ) FILTER (WHERE NOT l.is_owner) AS row_links,
+        -- A row may be its own parent.
+        coalesce(
+            string_agg(
+                format(
+                    'IF %s THEN %I := v_id; END IF;', l.is_self, 'v_fk_' || l.relationship_code
+                ),
+                E'\n    ' ORDER BY l.relationship_code
+            ) FILTER (WHERE l.is_self IS NOT NULL),
+            ''
+        ) AS self_links
     INTO v_links
     FROM (
         SELECT
@@ -247,6 +259,16 @@ BEGIN
                 FROM unnest(l.child_columns) WITH ORDINALITY AS c (code, n)) AS columns,
             (SELECT string_agg(format('OLD.%I', c.code), ', ' ORDER BY c.n)
                 FROM unnest(l.child_columns) WITH ORDINALITY AS c (code, n)) AS old_columns,
+            CASE
+                WHEN l.parent_entity_id = p_entity_id
+                    THEN '(' || (
+                        SELECT string_agg(
+                            format('v_row.%I IS NOT DISTINCT FROM v_row.%I', c.code, v_keys[c.n]),
+                            ' AND ' ORDER BY c.n
+                        )
+                        FROM unnest(l.child_columns) WITH ORDINALITY AS c (code, n)
+                    ) || ')'
+            END AS is_self,
             k.parent_keys,
             k.match
         FROM omd_facts.link AS l
@@ -312,6 +334,7 @@ BEGIN
             'delete', v_blocks.delete_sql,
             'remove', v_blocks.remove_sql,
             'row_links', v_links.row_links,
+            'self_links', v_links.self_links,
             'table', quote_literal(v_entity.cfl || '.' || v_entity.anchor_table)
         )
     INTO v_pieces
