@@ -93,6 +93,14 @@ def test_a_context_becomes_an_alternate_key_and_standard_again(store: Store) -> 
     answer = store.take()
     assert answer["outcome"] == "FAILED"
     assert "duplicate key" in answer["detail"]
+    # Readers of the log read no business row.
+    (told,) = store.rows(
+        "SELECT event_detail, event_return_code_details FROM omd.event_log"
+        " WHERE module_instance_id = %s",
+        answer["module_instance_id"],
+    )
+    assert "duplicate key" in told["event_detail"]
+    assert "(d)" not in str(told)
     assert store.now("thing") == [(1, "x", "c"), (2, "x", "d")]
     assert deploy(store, model("standard")) > 0
     assert store.take()["outcome"] == "PERSISTED"

@@ -193,6 +193,8 @@ def test_a_bitemporal_context_says_what_was_known_when_and_valid_when(store: Sto
     assert price("2020-01-06", "2020-02-05") == [20]
     assert price("2020-01-06", "2020-03-05") == [11]
     assert price("2020-01-06", "2019-03-05") == []
+    may = "has_function_privilege('omd_reader', 'asof_shop.price(timestamptz, date)', 'EXECUTE')"
+    assert not store.one(f"SELECT {may}")
     assert store.sound()
 
 

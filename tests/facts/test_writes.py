@@ -108,9 +108,13 @@ def test_a_row_comes_back_as_it_is_seen_and_checks_have_an_order(store: Store) -
     returned(f"UPDATE {person} SET boss = NULL WHERE nbr = 2", 2)
     refused(store, "OM057", f"INSERT INTO {person} (nbr, email) VALUES (3, 'c')")
     refused(store, "OM056", f"UPDATE {person} SET email = 'c', born = '1992' WHERE nbr = 1")
+    # A row may be its own parent, and is deleted all the same.
+    returned(f"INSERT INTO {person} (nbr, boss) VALUES (4, 4)", 4)
+    write(store, f"DELETE FROM {person} WHERE nbr = 4")
     assert store.seen("gdal.actor", "business_key ->> 'nbr' AS nbr, acm_exists_ind", "1") == [
         ("1", 1),
         ("2", 1),
+        ("4", 0),
     ]
     # A key that is deleted and inserted in one transaction existed all the time.
     created = f"SELECT acm_last_created_dt FROM {person} WHERE nbr = 2"
@@ -171,6 +175,11 @@ def test_a_subtype_makes_its_supertype_whatever_that_requires(store: Store) -> N
     refused(store, "OM053", "INSERT INTO gdal_shop.firm (vat) VALUES ('x')")
     write(store, "UPDATE gdal_shop.party SET name = 'y'")
     assert store.now("party") == [(1, "y")]
+    # What is delivered no longer need not be given.
+    party["attributes"] = [attribute("nbr"), {**mandatory, "retired": True}]
+    store.call("omd_delivery.deploy_model", model={"interface": "shop", "entities": [party, firm]})
+    store.call("omd_facts.deploy", interface_code="shop")
+    write(store, "INSERT INTO gdal_shop.party (nbr) VALUES (2)")
     assert store.sound()
 
 
