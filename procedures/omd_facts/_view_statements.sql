@@ -76,7 +76,7 @@ BEGIN
             v_name, v_view.select_list,
             replace(
                 replace(v_view.from_clause, '<= ' || v_moment, '<= $1'),
-                v_moment, omd_facts._moment_sql('$1')
+                v_moment, omd_facts._bounded_sql('$1')
             )
         );
         RETURN NEXT format('REVOKE ALL ON FUNCTION %s(timestamptz) FROM PUBLIC', v_name);

@@ -43,6 +43,7 @@
 \ir ../../procedures/omd_facts/_view_items.sql
 \ir ../../procedures/omd_facts/_select_list.sql
 \ir ../../procedures/omd_facts/_history_from.sql
+\ir ../../procedures/omd_facts/_bounded_sql.sql
 \ir ../../procedures/omd_facts/_moment_sql.sql
 \ir ../../procedures/omd_facts/_wanted_views.sql
 \ir ../../procedures/omd_facts/_writer_blocks.sql

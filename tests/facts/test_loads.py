@@ -229,6 +229,14 @@ def test_a_subtype_makes_its_supertype_exist_and_leaves_it(store: Store) -> None
         ("N", 4, None, 1, None),
         ("N", 1, None, 2, "x"),
     ]
+    # One delivery deletes the supertype and brings the subtype back.
+    store.put(5, staff=[("R", 2, None)])
+    store.push(6, party=[("R", 2, "x")], staff=[("N", 2, 7)])
+    assert store.take()["outcome"] == "PERSISTED"
+    assert store.history("party", "nbr, name")[-2:] == [
+        ("N", 1, 6, 2, "x"),
+        ("N", 6, None, 2, None),
+    ]
     assert store.sound()
 
 
