@@ -35,6 +35,7 @@ DECLARE
     v_anchors bigint := 0::bigint;
     v_touched bigint := 0::bigint;
     v_removed bigint := 0::bigint;
+    v_former jsonb := omd_facts._removed_anchors(p_entity_id, p_delivery_id);
 BEGIN
     SELECT
         e.*,
@@ -123,6 +124,8 @@ BEGIN
                             p_delivery_id, p_entity_id, p_module_instance_id, 'ANCHOR',
                             format('%s.%s', v_entity.cfl, v_entity.anchor_table), v_count, v_count
                         );
+                        UPDATE omd_facts.entity AS e SET has_removals = TRUE
+                        WHERE e.entity_id = p_entity_id;
                     END IF;
                 ELSE
                     NULL;
@@ -147,6 +150,7 @@ BEGIN
         'r', v_deleted,
         'closed', v_closed,
         'removed', v_removed,
+        'former', v_former,
         'unchanged', CASE v_entity.entity_kind
             WHEN 'CONTEXT' THEN v_rows - v_new - v_changed - v_deleted
             ELSE v_rows - v_anchors - v_touched

@@ -6,6 +6,12 @@
 \if :pending
 \ir ../../migrations/V030__facts.sql
 \endif
+\set checksum '35cf82615646d61a5eb319ebde7cc173c1ccacaca8dc972f9d4906222602574d'
+\set migration 'V038__former_anchors'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V038__former_anchors.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -78,6 +84,7 @@
 \ir ../../procedures/omd_facts/build_load_sql.sql
 \ir ../../procedures/omd_facts/_index_tables.sql
 \ir ../../procedures/omd_facts/_analyze_grown.sql
+\ir ../../procedures/omd_facts/_removed_anchors.sql
 \ir ../../procedures/omd_facts/_load_entity.sql
 \ir ../../procedures/omd_facts/_with_supertypes.sql
 \ir ../../procedures/omd_facts/_record_load.sql

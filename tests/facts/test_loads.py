@@ -260,7 +260,11 @@ def test_a_physical_delete_leaves_no_row_of_the_key_and_a_proof(store: Store) ->
         ("CONTEXT", "cfl_shop.s_thing_phone", 1, 1),
         ("CONTEXT", "cfl_shop.s_thing_properties", 1, 2),
     ]
-    store.put(4, thing=[("N", 1, "back")])
+    before = store.rows("SELECT * FROM cfl_shop.h_thing ORDER BY nbr")
+    back = store.put(4, thing=[("N", 1, "back")], phone=[("N", 1, "home", "2")])
+    store.undo(back)
+    assert store.rows("SELECT * FROM cfl_shop.h_thing ORDER BY nbr") == before
+    assert store.take()["outcome"] == "PERSISTED"
     assert store.seen(
         "cfl_shop.h_thing WHERE nbr = 1", "acm_exists_ind, acm_physically_removed_ind"
     ) == [(1, 0)]
