@@ -53,24 +53,18 @@ BEGIN
     -- A load joins and sorts as much as what makes indexes, and is as rare.
     PERFORM set_config('work_mem', current_setting('maintenance_work_mem'), TRUE);
     PERFORM omd_facts._load_roots(v_item.interface_id, v_item.delivery_id);
-    BEGIN
-        FOR v_entity IN
-            SELECT e.entity_id, e.entity_code
-            FROM omd_facts.entity AS e
-            WHERE e.entity_id = ANY(v_item.entity_ids)
-            ORDER BY e.load_order
-        LOOP
-            v_counts := omd_facts._load_entity(
-                v_entity.entity_id, v_item.delivery_id, v_at,
-                p_module_instance_id, v_item.delete_type = 'PHYSICAL'
-            );
-            v_all := v_all || jsonb_build_object(v_entity.entity_code, v_counts);
-        END LOOP;
-    EXCEPTION
-        -- The detail of such an error has values of rows, and the event log must not.
-        WHEN integrity_constraint_violation THEN
-            RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM;
-    END;
+    FOR v_entity IN
+        SELECT e.entity_id, e.entity_code
+        FROM omd_facts.entity AS e
+        WHERE e.entity_id = ANY(v_item.entity_ids)
+        ORDER BY e.load_order
+    LOOP
+        v_counts := omd_facts._load_entity(
+            v_entity.entity_id, v_item.delivery_id, v_at,
+            p_module_instance_id, v_item.delete_type = 'PHYSICAL'
+        );
+        v_all := v_all || jsonb_build_object(v_entity.entity_code, v_counts);
+    END LOOP;
     PERFORM omd_facts._record_load(
         v_item.interface_id, p_module_instance_id, p_queue_id, v_item.delivery_id,
         v_at, v_item.entity_ids || v_item.delivered_entity_ids, v_all

@@ -260,6 +260,10 @@ class Case:
         chance = self.chance
         numbers = chance.sample(KEYS, chance.randint(0, 5))
         taken = {self.model.mail.current(k) for k in self.model.mail.chains if k not in numbers}
+        # Nor has LVL one of them twice.
+        taken |= {
+            (row[1],) for key, row in self.model.lvl["person"].items() if key[0] not in numbers
+        }
         free = [m for m in MAILS if m and (m,) not in taken]
         chance.shuffle(free)
         person = [
