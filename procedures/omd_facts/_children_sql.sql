@@ -1,4 +1,4 @@
--- A row with children that exist is not deleted.
+-- A row with children that exist is not deleted, unless it is its only child.
 
 CREATE OR REPLACE FUNCTION omd_facts._children_sql(
     p_entity_id integer
@@ -17,7 +17,7 @@ BEGIN
                 string_agg(
                     format(
                         $sql$
-        PERFORM FROM %s AS c WHERE c.%I = v_id AND %s;
+        PERFORM FROM %s AS c WHERE c.%I = v_id AND %s%s;
         IF FOUND THEN
             PERFORM omd.raise_error(
                 'OM055', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'child', %L)
@@ -30,6 +30,7 @@ BEGIN
                         'acm_fk_' || l.relationship_code,
                         CASE WHEN x.context_id IS NULL THEN 'c.acm_exists_ind = 1'
                             ELSE 'c.acm_record_ind <> ''R''' END,
+                        CASE WHEN l.entity_id = p_entity_id THEN ' AND c.acm_id <> v_id' ELSE '' END,
                         c.entity_code
                     ),
                     '' ORDER BY c.entity_id, l.relationship_code

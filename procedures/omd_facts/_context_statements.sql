@@ -35,7 +35,7 @@ INNER JOIN {now} AS o ON a.acm_id = o.acm_id{o_own_match}
 WHERE d.delivery_id = $1 AND o.acm_start_dt < $2 AND {changes}$sql$;
     v_change CONSTANT text := $sql$
 WITH changed AS MATERIALIZED (
-    SELECT a.acm_id, o, d
+    SELECT a.acm_id, (o.*)::{now} AS o, (d.*)::{delta} AS d
     FROM {delta} AS d
     INNER JOIN {anchor} AS a ON {d_match}
     INNER JOIN {now} AS o ON a.acm_id = o.acm_id{o_own_match}

@@ -16,7 +16,6 @@ DECLARE
     v_old jsonb;
     v_statements text[] := '{}'::text[];
     v_phase text[];
-    v_views text[] := '{}'::text[];
     v_grants text[] := '{}'::text[];
 BEGIN
     v_interface_id := omd_delivery.hold_interface(p_interface_code);
@@ -25,40 +24,47 @@ BEGIN
     v_old := omd_facts._stored_mapping(v_interface_id);
     SET CONSTRAINTS ALL DEFERRED;
     PERFORM omd_facts._write_mapping(v_registry);
-    v_statements := omd_facts._execute_all(
-        p_interface_code, ARRAY(SELECT s FROM omd_facts._schema_statements(v_interface_id) AS s)
-    );
-    v_statements := v_statements || omd_facts._execute_all(
-        p_interface_code, ARRAY(SELECT s FROM omd_facts._follow_mapping(v_interface_id, v_old) AS s)
-    );
     PERFORM pg_advisory_xact_lock(hashtext('omd_facts'), 0)
     FROM omd_facts.entity AS e
     WHERE e.interface_id = v_interface_id
         AND num_nonnulls(e.generalization_code, e.key_root_code) > 0
     LIMIT 1;
+    v_statements := omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._schema_statements(v_interface_id) AS s)
+    );
+    v_phase := ARRAY(SELECT s FROM omd_facts._follow_mapping(v_interface_id, v_old) AS s);
+    IF omd_facts._views_shrink(v_interface_id) OR EXISTS (
+        SELECT
+        FROM (
+            SELECT unnest(v_phase) AS text
+            UNION ALL
+            SELECT t FROM omd_facts._table_statements(v_interface_id) AS t
+        ) AS s
+        WHERE s.text LIKE 'DROP TABLE %' OR s.text LIKE 'ALTER TABLE % ALTER COLUMN %'
+    ) THEN
+        v_grants := ARRAY(SELECT s FROM omd_facts._kept_grants(v_interface_id) AS s);
+        v_phase := ARRAY(SELECT s FROM omd_facts._drop_views(v_interface_id) AS s) || v_phase;
+    END IF;
+    v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_phase);
     v_statements := v_statements || omd_facts._execute_all(
         p_interface_code, ARRAY(SELECT s FROM omd_facts._shared_statements(v_interface_id) AS s)
     );
-    v_phase := ARRAY(SELECT s FROM omd_facts._table_statements(v_interface_id) AS s);
-    IF EXISTS (SELECT FROM unnest(v_phase) AS s (text) WHERE s.text LIKE 'ALTER TABLE % ALTER COLUMN %')
-    THEN
-        v_views := ARRAY(SELECT s FROM omd_facts._drop_views(v_interface_id) AS s);
-        v_grants := ARRAY(SELECT s FROM omd_facts._kept_grants(v_interface_id) AS s);
-    END IF;
-    v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_views || v_phase);
+    v_statements := v_statements || omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._table_statements(v_interface_id) AS s)
+    );
     v_statements := v_statements || omd_facts._execute_all(
         p_interface_code, ARRAY(SELECT m.statement FROM omd_facts._missing_indexes(v_interface_id) AS m)
     );
     v_statements := v_statements || omd_facts._execute_all(
         p_interface_code, ARRAY(SELECT s FROM omd_facts._view_statements(v_interface_id) AS s)
     );
-    v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_grants);
     v_statements := v_statements || omd_facts._execute_all(
         p_interface_code, ARRAY(SELECT s FROM omd_facts._fill_shared(v_interface_id) AS s)
     );
     v_statements := v_statements || omd_facts._execute_all(
         p_interface_code, ARRAY(SELECT s FROM omd_facts._shared_views(v_interface_id) AS s)
     );
+    v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_grants);
     PERFORM omd_facts._register_module(v_interface_id);
     RETURN v_statements;
 END

@@ -1,4 +1,5 @@
--- What a source says once is not compared: an immutable attribute keeps what was given first.
+-- What a source says once is not compared: an immutable attribute keeps what was given first. A
+-- supertype that LVL has as a subtype alone exists with it.
 
 CREATE OR REPLACE FUNCTION omd_facts._difference_sql(
     p_entity_id integer
@@ -19,10 +20,43 @@ BEGIN
             'view', format('%I.%I', 'gdal_' || i.interface_code, e.entity_code),
             'delta', format('%I.%I', 'wrk_' || i.interface_code, 'delta_' || e.entity_code),
             'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
+            'is_made', (
+                SELECT
+                    coalesce(
+                        string_agg(
+                            format(
+                                ' OR EXISTS (SELECT FROM %I.%I AS s WHERE s.acm_end_dt = {open}'
+                                ' AND s.acm_record_ind <> ''R''%s)',
+                                'lvl_' || i.interface_code,
+                                s.entity_code,
+                                (
+                                    SELECT string_agg(
+                                        format(
+                                            ' AND s.%I = f.%I',
+                                            r.child_columns[k.key_position], k.attribute_code
+                                        ),
+                                        '' ORDER BY k.key_position
+                                    )
+                                    FROM omd_facts._references(s.entity_id) AS r
+                                    INNER JOIN omd_facts.attribute AS k
+                                        ON r.ancestor_id = k.entity_id
+                                            AND k.key_position IS NOT NULL
+                                    WHERE r.ancestor_id = e.entity_id
+                                )
+                            ),
+                            '' ORDER BY s.entity_id
+                        ),
+                        ''
+                    )
+                FROM omd_facts.entity AS s
+                WHERE s.interface_id = e.interface_id
+                    AND s.entity_id <> e.entity_id
+                    AND e.entity_id = ANY(omd_facts._with_supertypes(ARRAY[s.entity_id]))
+            ),
             'columns', string_agg(quote_ident(a.attribute_code), ', ' ORDER BY a.ordinal),
             'values', string_agg(
                 format(
-                    'CASE WHEN l.is_there THEN l.%1$I ELSE f.%1$I END AS %1$I', a.attribute_code
+                    'CASE WHEN l.acm_is_there THEN l.%1$I ELSE f.%1$I END AS %1$I', a.attribute_code
                 ),
                 ', ' ORDER BY a.ordinal
             ),
@@ -45,18 +79,23 @@ BEGIN
     INNER JOIN omd_facts.attribute AS a ON e.entity_id = a.entity_id
     LEFT JOIN omd_facts.context AS c ON a.context_id = c.context_id
     WHERE e.entity_id = p_entity_id
-    GROUP BY i.interface_code, e.entity_code;
+    GROUP BY i.interface_code, e.entity_id;
     RETURN omd_facts._fill(
+        omd_facts._fill(
         $sql$
 SELECT
-    CASE WHEN f.is_there IS NULL THEN 'N' WHEN l.is_there IS NULL THEN 'R' ELSE 'A' END AS ind,
+    CASE WHEN f.acm_is_there IS NULL THEN 'N' WHEN l.acm_is_there IS NULL THEN 'R' ELSE 'A' END AS acm_ind,
     {values}
 FROM (
-    SELECT TRUE AS is_there, {columns} FROM {lvl}
+    SELECT TRUE AS acm_is_there, {columns} FROM {lvl}
     WHERE acm_end_dt = {open} AND acm_record_ind <> 'R'
 ) AS l
-FULL JOIN (SELECT TRUE AS is_there, {columns} FROM {view}) AS f ON {key_match}
-WHERE l.is_there IS NULL OR f.is_there IS NULL OR {differs}$sql$,
+FULL JOIN (SELECT TRUE AS acm_is_there, {columns} FROM {view}) AS f ON {key_match}
+WHERE f.acm_is_there IS NULL
+    OR (l.acm_is_there IS NULL AND NOT (FALSE{is_made}))
+    OR (l.acm_is_there AND ({differs}))$sql$,
+            v_pieces
+        ),
         v_pieces
     );
 END
@@ -64,5 +103,5 @@ $difference_sql$;
 
 COMMENT ON FUNCTION omd_facts._difference_sql IS
 'Returns the query for what must change in the current facts of the entity p_entity_id, so that '
-'they are its current rows in LVL: ind and the attributes. Locks: none.';
+'they are its current rows in LVL: acm_ind and the attributes. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts._difference_sql FROM PUBLIC;

@@ -64,13 +64,6 @@ UPDATE {anchor} AS a SET acm_exists_ind = 0, acm_physically_removed_ind = 1,
     acm_physically_removed_by = $3
 FROM {delta} AS d
 WHERE d.delivery_id = $1 AND d.acm_record_ind = 'R' AND $4 AND {d_match}$sql$;
-    v_root CONSTANT text := $sql$
-INSERT INTO {root} ({root_keys})
-SELECT DISTINCT {d_keys} FROM {delta} AS d
-WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND {d_given}
-    AND NOT EXISTS (SELECT FROM {root} AS r WHERE {root_match})
-ORDER BY {d_keys}
-ON CONFLICT DO NOTHING$sql$;
     v_members CONSTANT text := $sql$
 WITH added AS ({insert}
     RETURNING acm_id
@@ -133,20 +126,6 @@ BEGIN
             )
         );
     END IF;
-    -- Key roots come before all anchors, by key, so that interfaces do not lock each other out.
-    RETURN QUERY
-    SELECT 5, 'root'::text, NULL::integer, omd_facts._fill(v_root, p.pieces)
-    FROM (
-        SELECT r.ancestor_id, r.child_columns FROM omd_facts._references(p_entity_id) AS r
-        UNION ALL
-        SELECT v_entity.anchor_entity_id, v_columns
-        WHERE v_entity.entity_kind <> 'CONTEXT'
-    ) AS k
-    CROSS JOIN LATERAL (
-        SELECT omd_facts._key_pieces(k.ancestor_id, k.child_columns) || v_delta AS pieces
-    ) AS p
-    WHERE p.pieces ? 'root'
-    ORDER BY p.pieces ->> 'root';
     RETURN QUERY
     SELECT 30, s.step, c.context_id, s.statement
     FROM omd_facts.context AS c

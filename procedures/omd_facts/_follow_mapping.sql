@@ -1,4 +1,5 @@
--- What would give stored rows another meaning is refused; tables without rows are made anew.
+-- What would give stored rows another meaning is refused; tables without rows are made anew. A link
+-- that comes later would be NULL in rows that have a parent, one that goes leaves its column empty.
 
 CREATE OR REPLACE FUNCTION omd_facts._follow_mapping(
     p_interface_id integer,
@@ -16,6 +17,9 @@ DECLARE
     v_schema text;
     v_change record;
     v_statement text;
+    v_free CONSTANT text[] := ARRAY[
+        'data_type', 'context_kind', 'generalization_code', 'key_root_code'
+    ];
 BEGIN
     SELECT 'cfl_' || i.interface_code INTO v_schema
     FROM omd_facts.interface AS i
@@ -23,16 +27,23 @@ BEGIN
     FOR v_change IN
         SELECT
             o.key,
-            o.value AS old,
-            t.names
-        FROM jsonb_each(p_old) AS o
-        CROSS JOIN LATERAL (
-            SELECT array_remove(
+            array_remove(
                 ARRAY[o.value ->> 'context_table', o.value ->> 'anchor_table'], NULL
             ) AS names
-        ) AS t
-        WHERE o.value - 'data_type' - 'context_kind'
-            IS DISTINCT FROM (v_new -> o.key) - 'data_type' - 'context_kind'
+        FROM jsonb_each(p_old) AS o
+        WHERE (
+            o.value - v_free IS DISTINCT FROM (v_new -> o.key) - v_free
+            AND NOT (
+                o.value ->> 'parent_entity_id' IS NOT NULL
+                AND o.value ->> 'context_table' IS NOT NULL
+                AND NOT v_new ? o.key
+            )
+        )
+            OR EXISTS (
+                SELECT FROM (VALUES ('generalization_code'), ('key_root_code')) AS g (word)
+                WHERE o.value ->> g.word IS NOT NULL
+                    AND o.value ->> g.word IS DISTINCT FROM v_new -> o.key ->> g.word
+            )
             OR NOT omd_facts._type_widens(
                 o.value ->> 'data_type', v_new -> o.key ->> 'data_type'
             )
@@ -43,7 +54,18 @@ BEGIN
                     <@ ARRAY['standard', 'alternate_key']
                 )
             )
-        ORDER BY o.key
+        UNION ALL
+        SELECT
+            n.key,
+            ARRAY[coalesce(n.value ->> 'context_table', n.value ->> 'anchor_table')]
+        FROM jsonb_each(v_new) AS n
+        WHERE n.value ->> 'parent_entity_id' IS NOT NULL
+            AND NOT p_old ? n.key
+            AND NOT EXISTS (
+                SELECT FROM jsonb_array_elements_text(n.value -> 'attributes') AS a (code)
+                WHERE NOT p_old ? a.code
+            )
+        ORDER BY key
     LOOP
         IF EXISTS (
             SELECT FROM unnest(v_change.names) AS t (name)
@@ -59,7 +81,7 @@ BEGIN
             );
         END IF;
         FOR v_statement IN
-            SELECT format('DROP TABLE IF EXISTS %I.%I CASCADE', v_schema, t.name)
+            SELECT format('DROP TABLE IF EXISTS %I.%I', v_schema, t.name)
             FROM unnest(v_change.names) AS t (name)
             WHERE to_regclass(format('%I.%I', v_schema, t.name)) IS NOT NULL
         LOOP

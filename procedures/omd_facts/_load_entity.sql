@@ -35,6 +35,7 @@ DECLARE
     v_anchors bigint := 0::bigint;
     v_touched bigint := 0::bigint;
     v_removed bigint := 0::bigint;
+    v_former jsonb := omd_facts._removed_anchors(p_entity_id, p_delivery_id);
 BEGIN
     SELECT
         e.*,
@@ -56,84 +57,92 @@ BEGIN
         SELECT FROM omd_facts._wanted_indexes(v_entity.interface_id) AS w
         WHERE to_regclass(format('%I.%I', w.schema_name, w.index_name)) IS NULL
     );
-    FOR v_step IN
-        SELECT s.* FROM omd_facts._entity_statements(p_entity_id) WITH ORDINALITY AS s (
-            place, step, context_id, statement, n
-        )
-        ORDER BY s.place, s.n
-    LOOP
-        IF v_step.context_id IS DISTINCT FROM v_context_id THEN
-            v_context_id := v_step.context_id;
-            v_left := v_rows;
-        END IF;
-        v_statement := v_step.statement;
-        CONTINUE WHEN v_step.step = 'key' AND v_missing = 0;
-        CONTINUE WHEN v_step.step IN ('change', 'close', 'take') AND v_left = 0;
-        CONTINUE WHEN v_step.step = 'dates' AND v_anchors = v_rows;
-        CONTINUE WHEN v_step.step IN ('remove', 'removed') AND NOT p_is_physical;
-        IF v_step.step = 'missing' THEN
-            EXECUTE v_statement INTO v_count USING p_delivery_id;
-            v_missing := v_missing + v_count;
-        ELSIF v_step.step IN ('change', 'exchange') THEN
-            EXECUTE v_statement INTO v_n, v_a, v_r
-            USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
-            v_count := v_n;
-            v_new := v_new + v_n;
-            v_changed := v_changed + v_a;
-            v_deleted := v_deleted + v_r;
-            IF v_step.step = 'change' THEN
-                v_closed := v_closed + v_n + v_a + v_r;
+    BEGIN
+        FOR v_step IN
+            SELECT s.* FROM omd_facts._entity_statements(p_entity_id) WITH ORDINALITY AS s (
+                place, step, context_id, statement, n
+            )
+            ORDER BY s.place, s.n
+        LOOP
+            IF v_step.context_id IS DISTINCT FROM v_context_id THEN
+                v_context_id := v_step.context_id;
+                v_left := v_rows;
             END IF;
-        ELSIF v_step.step = 'remove' THEN
-            EXECUTE v_statement INTO v_n, v_count
-            USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
-            v_removed := v_removed + v_count;
-            IF v_count > 0 THEN
-                PERFORM omd_delivery.log_removal(
-                    p_delivery_id, p_entity_id, p_module_instance_id, 'CONTEXT',
-                    (
-                        SELECT format('%s.%s', v_entity.cfl, c.context_table)
-                        FROM omd_facts.context AS c
-                        WHERE c.context_id = v_context_id
-                    ),
-                    v_n, v_count
-                );
-            END IF;
-        ELSE
-            EXECUTE v_statement
-            USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
-            GET DIAGNOSTICS v_count = ROW_COUNT;
-            CASE v_step.step
-                WHEN 'anchor' THEN
-                    v_anchors := v_count;
-                    PERFORM omd_facts._analyze_grown(
-                        v_entity.cfl, v_entity.anchor_table, v_count
+            v_statement := v_step.statement;
+            CONTINUE WHEN v_step.step = 'key' AND v_missing = 0;
+            CONTINUE WHEN v_step.step IN ('change', 'close', 'take') AND v_left = 0;
+            CONTINUE WHEN v_step.step = 'dates' AND v_anchors = v_rows;
+            CONTINUE WHEN v_step.step IN ('remove', 'removed') AND NOT p_is_physical;
+            IF v_step.step = 'missing' THEN
+                EXECUTE v_statement INTO v_count USING p_delivery_id;
+                v_missing := v_missing + v_count;
+            ELSIF v_step.step IN ('change', 'exchange') THEN
+                EXECUTE v_statement INTO v_n, v_a, v_r
+                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
+                v_count := v_n;
+                v_new := v_new + v_n;
+                v_changed := v_changed + v_a;
+                v_deleted := v_deleted + v_r;
+                IF v_step.step = 'change' THEN
+                    v_closed := v_closed + v_n + v_a + v_r;
+                END IF;
+            ELSIF v_step.step = 'remove' THEN
+                EXECUTE v_statement INTO v_n, v_count
+                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
+                v_removed := v_removed + v_count;
+                IF v_count > 0 THEN
+                    PERFORM omd_delivery.log_removal(
+                        p_delivery_id, p_entity_id, p_module_instance_id, 'CONTEXT',
+                        (
+                            SELECT format('%s.%s', v_entity.cfl, c.context_table)
+                            FROM omd_facts.context AS c
+                            WHERE c.context_id = v_context_id
+                        ),
+                        v_n, v_count
                     );
-                WHEN 'insert' THEN
-                    v_new := v_new + v_count;
-                    v_left := v_rows - v_count;
-                WHEN 'close' THEN
-                    v_closed := v_closed + v_count;
-                    v_left := v_count;
-                WHEN 'dates' THEN
-                    v_touched := v_count;
-                WHEN 'removed' THEN
-                    IF v_count > 0 THEN
-                        PERFORM omd_delivery.log_removal(
-                            p_delivery_id, p_entity_id, p_module_instance_id, 'ANCHOR',
-                            format('%s.%s', v_entity.cfl, v_entity.anchor_table), v_count, v_count
+                END IF;
+            ELSE
+                EXECUTE v_statement
+                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
+                GET DIAGNOSTICS v_count = ROW_COUNT;
+                CASE v_step.step
+                    WHEN 'anchor' THEN
+                        v_anchors := v_count;
+                        PERFORM omd_facts._analyze_grown(
+                            v_entity.cfl, v_entity.anchor_table, v_count
                         );
-                    END IF;
-                ELSE
-                    NULL;
-            END CASE;
-        END IF;
-        IF v_is_unindexed AND v_count > 0
-            AND v_step.step IN ('key', 'own_key', 'anchor', 'insert', 'exchange', 'super_return')
-        THEN
-            PERFORM omd_facts._index_tables(v_entity.interface_id);
-        END IF;
-    END LOOP;
+                    WHEN 'insert' THEN
+                        v_new := v_new + v_count;
+                        v_left := v_rows - v_count;
+                    WHEN 'close' THEN
+                        v_closed := v_closed + v_count;
+                        v_left := v_count;
+                    WHEN 'dates' THEN
+                        v_touched := v_count;
+                    WHEN 'removed' THEN
+                        IF v_count > 0 THEN
+                            PERFORM omd_delivery.log_removal(
+                                p_delivery_id, p_entity_id, p_module_instance_id, 'ANCHOR',
+                                format('%s.%s', v_entity.cfl, v_entity.anchor_table), v_count, v_count
+                            );
+                            UPDATE omd_facts.entity AS e SET has_removals = TRUE
+                            WHERE e.entity_id = p_entity_id;
+                        END IF;
+                    ELSE
+                        NULL;
+                END CASE;
+            END IF;
+            IF v_is_unindexed AND v_count > 0
+                AND v_step.step IN ('key', 'own_key', 'anchor', 'insert', 'exchange', 'super_return')
+            THEN
+                PERFORM omd_facts._index_tables(v_entity.interface_id);
+            END IF;
+        END LOOP;
+    EXCEPTION
+        -- The detail of such an error has values of rows, and the event log must not.
+        WHEN integrity_constraint_violation THEN
+            RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM;
+    END;
     PERFORM omd_facts._analyze_grown(
         v_entity.cfl, c.context_table || '_now', v_new
     )
@@ -147,6 +156,7 @@ BEGIN
         'r', v_deleted,
         'closed', v_closed,
         'removed', v_removed,
+        'former', v_former,
         'unchanged', CASE v_entity.entity_kind
             WHEN 'CONTEXT' THEN v_rows - v_new - v_changed - v_deleted
             ELSE v_rows - v_anchors - v_touched

@@ -52,6 +52,7 @@ BEGIN
     );
     -- A load joins and sorts as much as what makes indexes, and is as rare.
     PERFORM set_config('work_mem', current_setting('maintenance_work_mem'), TRUE);
+    PERFORM omd_facts._load_roots(v_item.interface_id, v_item.delivery_id);
     FOR v_entity IN
         SELECT e.entity_id, e.entity_code
         FROM omd_facts.entity AS e

@@ -1,4 +1,4 @@
--- The proof of a physical delete through a view.
+-- The proof of a physical delete through a view, also for an undo.
 
 CREATE OR REPLACE FUNCTION omd_facts._log_removal(
     p_interface_id integer,
@@ -20,9 +20,12 @@ BEGIN
     )
     FROM omd_facts.interface AS i
     WHERE i.interface_id = p_interface_id;
+    UPDATE omd_facts.entity AS e SET has_removals = TRUE
+    WHERE e.entity_id = p_entity_id AND NOT e.has_removals;
 END
 $log_removal$;
 
 COMMENT ON FUNCTION omd_facts._log_removal IS
-'Records that the writer at work removed p_row_count rows of one key from p_table. Locks: none.';
+'Records that the writer at work removed p_row_count rows of one key from p_table. Locks: the '
+'entity.';
 REVOKE ALL ON FUNCTION omd_facts._log_removal FROM PUBLIC;

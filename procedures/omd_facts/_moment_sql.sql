@@ -8,8 +8,9 @@ IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
-        '(SELECT coalesce(nullif(current_setting(''omd_facts.as_of'', TRUE), '''')::timestamptz,'
-        || ' ''9999-12-30 00:00:00+00''::timestamptz))';
+        '(SELECT ' || omd_facts._bounded_sql(
+            'nullif(current_setting(''omd_facts.as_of'', TRUE), '''')::timestamptz'
+        ) || ')';
 END;
 
 COMMENT ON FUNCTION omd_facts._moment_sql IS

@@ -21,7 +21,22 @@ DECLARE
     v_marked integer[] := omd_facts._with_supertypes(p_entity_ids);
     v_former jsonb;
     v_traveling_now timestamptz;
+    v_anchors jsonb;
 BEGIN
+    -- Of an anchor that several entities name, the first one has seen it as it was.
+    SELECT coalesce(jsonb_object_agg(f.entity_id, f.anchors), '{}'::jsonb) INTO v_anchors
+    FROM (
+        SELECT f.entity_id, jsonb_object_agg(f.id, f.state ORDER BY f.load_order DESC) AS anchors
+        FROM (
+            SELECT e.load_order, n.key AS entity_id, a.key AS id, a.value AS state
+            FROM jsonb_each(p_row_counts) AS c
+            INNER JOIN omd_facts.entity AS e
+                ON e.interface_id = p_interface_id AND c.key = e.entity_code
+            CROSS JOIN LATERAL jsonb_each(c.value -> 'former') AS n
+            CROSS JOIN LATERAL jsonb_each(n.value) AS a
+        ) AS f
+        GROUP BY f.entity_id
+    ) AS f;
     SELECT coalesce(jsonb_object_agg(m.id, k.mark_datetime), '{}'::jsonb) INTO v_former
     FROM unnest(v_marked) AS m (id)
     LEFT JOIN omd_facts.entity_mark AS k ON m.id = k.entity_id;
@@ -38,12 +53,18 @@ BEGIN
     WHERE i.interface_id = p_interface_id;
     INSERT INTO omd_facts.load_log (
         module_instance_id, interface_id, queue_id, delivery_id, load_kind, transaction_datetime,
-        entity_ids, row_counts, former_marks, former_traveling_now
+        entity_ids, row_counts, former_marks, former_traveling_now, former_anchors
     )
     VALUES (
         p_module_instance_id, p_interface_id, p_queue_id, p_delivery_id,
         CASE WHEN p_queue_id IS NULL THEN 'RESYNC' ELSE 'LOAD' END,
-        p_snapshot_datetime, v_marked, p_row_counts, v_former, v_traveling_now
+        p_snapshot_datetime,
+        v_marked,
+        (SELECT coalesce(jsonb_object_agg(c.key, c.value - 'former'), '{}'::jsonb)
+            FROM jsonb_each(p_row_counts) AS c),
+        v_former,
+        v_traveling_now,
+        v_anchors
     );
     PERFORM omd.tell_row_counts(
         coalesce(sum((c.value -> 'rows')::bigint), 0)::bigint,

@@ -1,4 +1,5 @@
--- Each interface has schemas of its own, and nobody else's is taken.
+-- Each interface has schemas of its own, those that share anchors have two more, and nobody else's
+-- is taken.
 
 CREATE OR REPLACE FUNCTION omd_facts._schema_statements(
     p_interface_id integer
@@ -15,17 +16,34 @@ DECLARE
 BEGIN
     FOR v_schema IN
         SELECT
-            s.prefix || i.interface_code AS name,
-            format('%s of the interface %s.', s.description, i.interface_code) AS comment,
+            s.name,
+            s.comment,
             n.nspowner
-        FROM omd_facts.interface AS i
-        CROSS JOIN (
-            VALUES
-            ('cfl_', 'Anchors and contexts'), ('gdal_', 'Current facts'),
-            ('asof_', 'Facts as of one moment'), ('history_', 'History of the facts')
-        ) AS s (prefix, description)
-        LEFT JOIN pg_namespace AS n ON s.prefix || i.interface_code = n.nspname
-        WHERE i.interface_id = p_interface_id
+        FROM (
+            SELECT
+                v.prefix || i.interface_code AS name,
+                format('%s of the interface %s.', v.description, i.interface_code) AS comment
+            FROM omd_facts.interface AS i
+            CROSS JOIN (
+                VALUES
+                ('cfl_', 'Anchors and contexts'), ('gdal_', 'Current facts'),
+                ('asof_', 'Facts as of one moment'), ('history_', 'History of the facts')
+            ) AS v (prefix, description)
+            WHERE i.interface_id = p_interface_id
+            UNION ALL
+            SELECT v.*
+            FROM (
+                VALUES
+                ('cfl', 'Generalizations and key roots of all interfaces.'),
+                ('gdal', 'Generalizations and key roots as views.')
+            ) AS v
+            WHERE EXISTS (
+                SELECT FROM omd_facts.entity AS e
+                WHERE e.interface_id = p_interface_id
+                    AND num_nonnulls(e.generalization_code, e.key_root_code) > 0
+            )
+        ) AS s
+        LEFT JOIN pg_namespace AS n ON s.name = n.nspname
     LOOP
         IF v_schema.nspowner <> 'omd_owner'::regrole THEN
             PERFORM omd.raise_error('OM233', jsonb_build_object('schema_name', v_schema.name));

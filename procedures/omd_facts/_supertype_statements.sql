@@ -1,4 +1,5 @@
--- Whatever comes to exist as a subtype exists as its supertypes too.
+-- Whatever comes to exist as a subtype exists as its supertypes too, also when the same delivery
+-- deletes it as one of them.
 
 CREATE OR REPLACE FUNCTION omd_facts._supertype_statements(
     p_entity_id integer,
@@ -31,6 +32,15 @@ WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt =
 DELETE FROM {now} AS o USING {past} AS x
 WHERE x.acm_id = o.acm_id AND x.acm_start_dt = o.acm_start_dt AND x.acm_end_dt = (SELECT $2)
     AND x.acm_record_ind = 'R'$sql$;
+    v_revive CONSTANT text := $sql$
+UPDATE {now} AS o SET
+    (acm_record_ind, acm_audit_id, acm_entity_id{attributes}{links})
+    = ROW('N', $3, {super_id}{nulls}{null_links})
+FROM {delta} AS d
+INNER JOIN {anchor} AS a ON {d_match}
+INNER JOIN {super} AS s ON a.acm_id = s.acm_id AND s.acm_exists_ind = 0
+WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = (SELECT $2)
+    AND o.acm_id = a.acm_id AND o.acm_start_dt = $2 AND o.acm_record_ind = 'R'$sql$;
     v_return CONSTANT text := $sql$
 INSERT INTO {now} (acm_id, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id,
     acm_entity_id{attributes}{links})
@@ -86,8 +96,9 @@ BEGIN
             VALUES
             (1, 'super_close', v_close),
             (2, 'super_delete', v_delete),
-            (3, 'super_return', v_return),
-            (4, 'super_dates', v_dates)
+            (3, 'super_revive', v_revive),
+            (4, 'super_return', v_return),
+            (5, 'super_dates', v_dates)
         ) AS t (place, step, template);
         v_place := v_place + 10;
         SELECT s.* INTO v_supertype

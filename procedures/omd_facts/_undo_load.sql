@@ -1,5 +1,6 @@
 -- The rows of the load go first, since values of alternate keys may have changed places; then what
--- it closed is open again. The anchors that it touched bear its T.
+-- it closed is open again. The anchors that it touched bear its T, and the log has those that had
+-- been removed physically.
 
 CREATE OR REPLACE FUNCTION omd_facts._undo_load(
     p_load omd_facts.load_log
@@ -89,6 +90,16 @@ WHERE a.acm_latest_start_dt = $1$sql$,
         INNER JOIN omd_facts.entity AS e USING (entity_id)
         WHERE e.anchor_entity_id = v_entity.anchor_entity_id;
         EXECUTE v_statement USING p_load.transaction_datetime;
+        IF p_load.former_anchors ? v_entity.anchor_entity_id::text THEN
+            EXECUTE format(
+                'UPDATE %s AS a SET acm_exists_ind = 0, acm_physically_removed_ind = 1,'
+                ' acm_latest_start_dt = (f.value ->> 0)::timestamptz,'
+                ' acm_last_created_dt = (f.value ->> 1)::timestamptz,'
+                ' acm_physically_removed_by = (f.value ->> 2)::bigint'
+                ' FROM jsonb_each($1) AS f WHERE a.acm_id = f.key::bigint',
+                v_entity.anchor
+            ) USING p_load.former_anchors -> v_entity.anchor_entity_id::text;
+        END IF;
     END LOOP;
     DELETE FROM omd_facts.entity_mark AS k
     WHERE p_load.former_marks -> k.entity_id::text = 'null';

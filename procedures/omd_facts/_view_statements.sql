@@ -16,6 +16,7 @@ DECLARE
     v_name text;
     v_comment text;
     v_writer text;
+    v_type text;
     v_moment CONSTANT text := omd_facts._moment_sql();
 BEGIN
     FOR v_view IN
@@ -54,7 +55,9 @@ BEGIN
             RETURN NEXT format('GRANT SELECT ON %s TO omd_data_reader', v_name);
         END IF;
         IF v_writer IS NOT NULL THEN
-            RETURN NEXT format('GRANT INSERT, UPDATE, DELETE ON %s TO omd_data_writer', v_name);
+            IF to_regclass(v_name) IS NULL THEN
+                RETURN NEXT format('GRANT INSERT, UPDATE, DELETE ON %s TO omd_data_writer', v_name);
+            END IF;
             RETURN NEXT v_writer;
             RETURN NEXT format(
                 'REVOKE ALL ON FUNCTION %I.%I() FROM PUBLIC',
@@ -70,31 +73,40 @@ BEGIN
         RETURN NEXT format(
             E'CREATE OR REPLACE FUNCTION %1$s(p_at timestamptz)\nRETURNS SETOF %1$s\n'
             'LANGUAGE sql STABLE PARALLEL SAFE\nAS $at$\nSELECT\n%2$s\n%3$s\n$at$',
-            v_name, v_view.select_list, replace(v_view.from_clause, v_moment, '$1')
+            v_name, v_view.select_list,
+            replace(
+                replace(v_view.from_clause, '<= ' || v_moment, '<= $1'),
+                v_moment, omd_facts._bounded_sql('$1')
+            )
         );
         RETURN NEXT format('REVOKE ALL ON FUNCTION %s(timestamptz) FROM PUBLIC', v_name);
         RETURN NEXT format('GRANT EXECUTE ON FUNCTION %s(timestamptz) TO omd_data_reader', v_name);
-        IF v_view.context_kind = 'bitemporal' THEN
-            RETURN NEXT format(
-                E'CREATE OR REPLACE FUNCTION %1$s(p_known_at timestamptz, p_valid_at %2$s)\n'
-                'RETURNS SETOF %1$s\nLANGUAGE sql STABLE PARALLEL SAFE\nAS $at$\n'
-                'SELECT DISTINCT ON (f.acm_id) f.*\nFROM %1$s($1) AS f\nWHERE f.%3$I <= $2%4$s\n'
-                'ORDER BY f.acm_id, f.%3$I DESC\n$at$',
-                v_name,
-                (
-                    SELECT w.column_type FROM omd_facts._wanted_columns(p_interface_id) AS w
-                    INNER JOIN omd_facts.context AS c USING (context_id)
-                    INNER JOIN omd_facts.entity AS e ON c.entity_id = e.entity_id
-                    WHERE e.entity_code = v_view.view_name AND w.column_name = v_view.valid_start
-                ),
-                v_view.valid_start,
-                CASE
-                    WHEN v_view.valid_end IS NOT NULL
-                        THEN format(' AND (f.%1$I IS NULL OR f.%1$I > $2)', v_view.valid_end)
-                    ELSE ''
-                END
-            );
-        END IF;
+        CONTINUE WHEN v_view.context_kind IS DISTINCT FROM 'bitemporal';
+        SELECT w.column_type INTO v_type
+        FROM omd_facts._wanted_columns(p_interface_id) AS w
+        INNER JOIN omd_facts.context AS c USING (context_id)
+        INNER JOIN omd_facts.entity AS e ON c.entity_id = e.entity_id
+        WHERE e.entity_code = v_view.view_name AND w.column_name = v_view.valid_start;
+        RETURN NEXT format(
+            E'CREATE OR REPLACE FUNCTION %1$s(p_known_at timestamptz, p_valid_at %2$s)\n'
+            'RETURNS SETOF %1$s\nLANGUAGE sql STABLE PARALLEL SAFE\nAS $at$\n'
+            'SELECT DISTINCT ON (f.acm_id) f.*\nFROM %1$s($1) AS f\nWHERE f.%3$I <= $2%4$s\n'
+            'ORDER BY f.acm_id, f.%3$I DESC\n$at$',
+            v_name,
+            v_type,
+            v_view.valid_start,
+            CASE
+                WHEN v_view.valid_end IS NOT NULL
+                    THEN format(' AND (f.%1$I IS NULL OR f.%1$I > $2)', v_view.valid_end)
+                ELSE ''
+            END
+        );
+        RETURN NEXT format(
+            'REVOKE ALL ON FUNCTION %s(timestamptz, %s) FROM PUBLIC', v_name, v_type
+        );
+        RETURN NEXT format(
+            'GRANT EXECUTE ON FUNCTION %s(timestamptz, %s) TO omd_data_reader', v_name, v_type
+        );
     END LOOP;
 END
 $view_statements$;

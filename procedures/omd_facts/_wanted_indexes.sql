@@ -1,7 +1,8 @@
 -- A table that is filled for the first time is indexed after its rows, which takes less time.
 -- Closed rows come later, so their indexes are made with the table. Their key has both ends: so of
 -- a key as of a moment only the row that is wanted is fetched. Links are indexed only where
--- somebody writes through views: who deletes a parent looks for its children.
+-- somebody writes through views: who deletes a parent looks for its children. Their names begin as
+-- that of no table does, since an entity may be called like another one and a suffix.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_indexes(
     p_interface_id integer
@@ -32,17 +33,17 @@ BEGIN
     ),
 
     wanted AS (
-        SELECT e.anchor_table AS relation, e.anchor_table || '_id' AS name, TRUE AS is_unique,
+        SELECT e.anchor_table AS relation, 'i' || e.anchor_table || '_id' AS name, TRUE AS is_unique,
             '(acm_id)' AS definition
         FROM omd_facts.entity AS e
         WHERE e.interface_id = p_interface_id AND e.entity_kind <> 'CONTEXT'
         UNION ALL
-        SELECT e.anchor_table, e.anchor_table || '_key', TRUE, format('(%s)', k.codes)
+        SELECT e.anchor_table, 'i' || e.anchor_table || '_key', TRUE, format('(%s)', k.codes)
         FROM omd_facts.entity AS e
         INNER JOIN keys AS k ON e.entity_id = k.entity_id AND k.context_id IS NULL
         WHERE e.interface_id = p_interface_id AND e.entity_kind <> 'CONTEXT'
         UNION ALL
-        SELECT c.context_table || w.suffix, c.context_table || w.name, w.is_unique,
+        SELECT c.context_table || w.suffix, 'i' || c.context_table || w.name, w.is_unique,
             replace(w.definition, '{own}', coalesce(', ' || k.codes, ''))
         FROM omd_facts.entity AS e
         INNER JOIN omd_facts.context AS c USING (entity_id)
@@ -56,7 +57,7 @@ BEGIN
         WHERE e.interface_id = p_interface_id
         UNION ALL
         SELECT
-            c.context_table || '_now', c.context_table || '_ak', TRUE,
+            c.context_table || '_now', 'i' || c.context_table || '_ak', TRUE,
             format(
                 '(%s) WHERE acm_record_ind <> ''R''',
                 string_agg(quote_ident(a.attribute_code), ', ' ORDER BY a.ordinal)
@@ -69,7 +70,7 @@ BEGIN
         UNION ALL
         SELECT
             c.context_table || '_now',
-            left(c.context_table, 49) || '_' || left(md5(c.context_table || i.item::text), 8),
+            'i' || left(c.context_table, 49) || '_' || left(md5(c.context_table || i.item::text), 8),
             FALSE,
             format(
                 '(%s)',
@@ -85,7 +86,7 @@ BEGIN
         UNION ALL
         SELECT
             l.relation,
-            left(l.relation, 49) || '_' || left(md5(l.relation || l.link_column), 8),
+            'i' || left(l.relation, 49) || '_' || left(md5(l.relation || l.link_column), 8),
             FALSE,
             format('(%I)', l.link_column)
         FROM (

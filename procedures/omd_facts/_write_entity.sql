@@ -117,7 +117,8 @@ BEGIN
         a.item ->> 'attribute_code',
         (a.item ->> 'ordinal')::integer,
         a.item ->> 'data_type',
-        (a.item ->> 'is_mandatory')::boolean,
+        -- What is delivered no longer can't be asked for.
+        (a.item ->> 'is_mandatory')::boolean AND NOT (a.item ->> 'is_retired')::boolean,
         (a.item ->> 'key_position')::integer,
         NULL
     FROM jsonb_array_elements(p_entity -> 'attributes') AS a (item)

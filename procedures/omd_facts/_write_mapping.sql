@@ -15,6 +15,7 @@ DECLARE
     v_interface_id CONSTANT integer := (p_registry ->> 'interface_id')::integer;
     v_code CONSTANT text := p_registry ->> 'interface_code';
     v_entity record;
+    v_twice record;
 BEGIN
     INSERT INTO omd_facts.interface AS i (interface_id, interface_code, model_version)
     VALUES (v_interface_id, v_code, (p_registry ->> 'model_version')::integer)
@@ -48,6 +49,27 @@ BEGIN
         AND NOT EXISTS (
             SELECT FROM omd_facts.attribute AS a WHERE a.context_id = c.context_id
         );
+    SELECT max(t.entity_code) AS entity_code, t.name INTO v_twice
+    FROM (
+        SELECT e.entity_code, e.anchor_table AS name
+        FROM omd_facts.entity AS e
+        WHERE e.interface_id = v_interface_id AND e.entity_kind <> 'CONTEXT'
+        UNION ALL
+        SELECT e.entity_code, c.context_table || p.suffix
+        FROM omd_facts.entity AS e
+        INNER JOIN omd_facts.context AS c USING (entity_id)
+        CROSS JOIN (VALUES (''), ('_now'), ('_past')) AS p (suffix)
+        WHERE e.interface_id = v_interface_id
+    ) AS t
+    GROUP BY t.name
+    HAVING count(*) > 1
+    ORDER BY t.name
+    LIMIT 1;
+    IF FOUND THEN
+        PERFORM omd_facts._raise_mapping(
+            p_registry, v_twice.entity_code, format('two tables would be called %s', v_twice.name)
+        );
+    END IF;
 END
 $write_mapping$;
 

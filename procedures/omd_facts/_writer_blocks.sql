@@ -1,5 +1,6 @@
 -- What the function of a view does with each context. Writes of one transaction to a row become
--- one: a row that began at its time is changed where it is.
+-- one: a row that began at its time is changed where it is. An immutable context is written once;
+-- who inserts a deleted key again need not know what was said first.
 
 CREATE OR REPLACE FUNCTION omd_facts._writer_blocks(
     p_context_id integer
@@ -16,19 +17,39 @@ DECLARE
     v_code text;
     v_pieces jsonb;
     v_new jsonb;
-    v_immutable text := '';
-    v_taken text := '';
+    v_is_existence boolean;
+    v_check text := '';
+    v_immutable CONSTANT text := $sql$
+    SELECT o.* INTO o{c} FROM {now} AS o WHERE o.acm_id = v_id;
+    IF FOUND AND TG_OP = 'INSERT' AND NOT {has_value} THEN
+        {n_take}
+    ELSIF FOUND AND {n_differs} THEN
+        PERFORM omd.raise_error(
+                'OM056', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'context', {context_code})
+            );
+    END IF;$sql$;
+    v_taken CONSTANT text := $sql$
+    PERFORM FROM {now} AS o
+    WHERE {n_match} AND o.acm_record_ind <> 'R' AND o.acm_id IS DISTINCT FROM v_id;
+    IF FOUND THEN
+        PERFORM omd.raise_error(
+                'OM057', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'context', {context_code})
+            );
+    END IF;$sql$;
     v_write CONSTANT text := $sql$
     SELECT o.* INTO o{c} FROM {now} AS o WHERE o.acm_id = v_id{n_own_match};
     IF NOT FOUND THEN
         IF {has_value} THEN
+            v_indicator := 'N';
             INSERT INTO {now} (acm_id{own}, acm_start_dt, acm_end_dt, acm_record_ind,
                 acm_audit_id, acm_entity_id{attributes}{links})
-            VALUES (v_id{n_own}, v_at, {open}, 'N', v_audit_id, {entity_id}{n_attributes}{n_links});
+            VALUES (v_id{n_own}, v_at, {open}, v_indicator, v_audit_id,
+                {entity_id}{n_attributes}{n_links});
             v_wrote := TRUE;
+            {stamp}
         END IF;
     ELSIF o{c}.acm_record_ind = 'R' OR {n_differs} THEN
-        {immutable}{taken}v_indicator := CASE o{c}.acm_record_ind WHEN 'R' THEN 'N' ELSE 'A' END;
+        v_indicator := CASE o{c}.acm_record_ind WHEN 'R' THEN 'N' ELSE 'A' END;
         IF o{c}.acm_start_dt < v_at THEN
             {close}
         ELSE
@@ -40,6 +61,7 @@ DECLARE
             acm_audit_id = v_audit_id, acm_entity_id = {entity_id}{n_set}
         WHERE o.acm_id = v_id{n_own_match};
         v_wrote := TRUE;
+        {stamp}
     END IF;$sql$;
     v_delete CONSTANT text := $sql$
     SELECT o.* INTO o{c} FROM {now} AS o
@@ -57,8 +79,13 @@ DECLARE
             VALUES (v_id{n_own}, o{c}.acm_start_dt, v_at, o{c}.acm_record_ind,
                 o{c}.acm_audit_id, o{c}.acm_entity_id{oc_attributes}{oc_links});$sql$;
 BEGIN
-    SELECT c.context_kind, c.context_code INTO v_kind, v_code
+    SELECT
+        c.context_kind,
+        c.context_code,
+        e.entity_kind = 'CONTEXT' OR c.context_code = 'properties'
+    INTO v_kind, v_code, v_is_existence
     FROM omd_facts.context AS c
+    INNER JOIN omd_facts.entity AS e USING (entity_id)
     WHERE c.context_id = p_context_id;
     v_pieces := omd_facts._context_pieces(p_context_id);
     SELECT
@@ -98,6 +125,9 @@ BEGIN
                     FILTER (WHERE a.key_position IS NULL)
                 ),
                 'FALSE'
+            ),
+            'n_take', string_agg(
+                format('v_row.%1$I := o{c}.%1$I;', a.attribute_code), ' ' ORDER BY a.ordinal
             ),
             'n_match', string_agg(
                 format('o.%1$I = v_row.%1$I', a.attribute_code), ' AND ' ORDER BY a.ordinal
@@ -146,36 +176,28 @@ BEGIN
     INTO v_new
     FROM omd_facts.link AS l
     WHERE l.context_id = p_context_id;
-    IF v_kind = 'immutable' THEN
-        v_immutable := format(
-            $sql$PERFORM omd.raise_error(
-                'OM056', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'context', %L)
-            );
-        $sql$,
-            v_code
-        );
-    ELSIF v_kind = 'alternate_key' THEN
-        v_taken := omd_facts._fill(
-            $sql$
-    PERFORM FROM {now} AS o WHERE {n_match} AND o.acm_record_ind <> 'R' AND o.acm_id <> v_id;
-    IF FOUND THEN
-        PERFORM omd.raise_error(
-                'OM057', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'context', {context_code})
-            );
-    END IF;$sql$,
-            v_pieces || v_new || jsonb_build_object('context_code', quote_literal(v_code))
-        );
-    END IF;
     v_pieces := v_pieces || v_new || jsonb_build_object(
         'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
-        'immutable', v_immutable,
-        'taken', ''
+        'context_code', quote_literal(v_code),
+        'stamp', CASE
+            WHEN v_is_existence
+                THEN
+                    'v_row.acm_start_dt := v_at; v_row.acm_record_ind := v_indicator;'
+                    ' v_row.acm_audit_id := v_audit_id;'
+            ELSE ''
+        END
     );
+    IF v_kind = 'immutable' THEN
+        v_check := omd_facts._fill(v_immutable, v_pieces);
+        v_pieces := v_pieces || jsonb_build_object('n_differs', 'FALSE');
+    ELSIF v_kind = 'alternate_key' THEN
+        v_check := omd_facts._fill(v_taken, v_pieces);
+    END IF;
     RETURN jsonb_build_object(
         'declare', replace(
             omd_facts._fill('o{c} {now}%ROWTYPE;', v_pieces), '{c}', p_context_id::text
         ),
-        'check', v_taken,
+        'check', replace(v_check, '{c}', p_context_id::text),
         'write', replace(
             omd_facts._fill(replace(v_write, '{close}', v_close), v_pieces),
             '{c}', p_context_id::text

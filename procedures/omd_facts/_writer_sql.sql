@@ -24,6 +24,8 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $write$
+-- An attribute may be called like a variable; columns are qualified.
+#variable_conflict use_variable
 DECLARE
     v_row {view}%ROWTYPE;
     v_anchor {anchor}%ROWTYPE;
@@ -129,7 +131,11 @@ BEGIN
     END IF;
     {checks}
     {make_anchor}
+    {self_links}
     {write}
+    v_row.acm_id := v_id;
+    v_row.acm_end_dt := {open};
+    {row_links}
     {write_anchor}
     IF v_is_controlled THEN
         PERFORM omd_facts._run_controls(
@@ -137,11 +143,7 @@ BEGIN
             to_jsonb(v_row)
         );
     END IF;
-    NEW.acm_id := v_id;
-    NEW.acm_start_dt := v_at;
-    NEW.acm_end_dt := {open};
-    NEW.acm_audit_id := v_audit_id;
-    RETURN NEW;
+    RETURN v_row;
 END
 $write$$sql$;
 BEGIN
@@ -150,7 +152,8 @@ BEGIN
         i.interface_code,
         'cfl_' || i.interface_code AS cfl,
         c.context_id AS existence_id,
-        format('%I.%I', 'cfl_' || i.interface_code, c.context_table || '_now') AS existence
+        format('%I.%I', 'cfl_' || i.interface_code, c.context_table || '_now') AS existence,
+        format('%I.%I', 'cfl_' || i.interface_code, c.context_table) AS properties
     INTO v_entity
     FROM omd_facts.entity AS e
     INNER JOIN omd_facts.interface AS i USING (interface_id)
@@ -161,7 +164,9 @@ BEGIN
     v_keys := omd_facts._anchor_columns(p_entity_id);
     SELECT
         string_agg(b.block ->> 'declare', E'\n    ' ORDER BY c.context_id) AS declare_sql,
-        string_agg(b.block ->> 'check', E'\n' ORDER BY c.context_id) AS check_sql,
+        string_agg(
+            b.block ->> 'check', E'\n' ORDER BY c.context_kind <> 'immutable', c.context_id
+        ) AS check_sql,
         string_agg(b.block ->> 'write', E'\n' ORDER BY c.context_id) AS write_sql,
         string_agg(b.block ->> 'delete', E'\n' ORDER BY c.context_id) AS delete_sql,
         string_agg(b.block ->> 'remove', E'\n' ORDER BY c.context_id) AS remove_sql
@@ -181,7 +186,7 @@ BEGIN
             string_agg(
                 omd_facts._fill(
                     CASE WHEN l.is_owner THEN '' ELSE $sql$
-    IF TG_OP <> 'DELETE' AND num_nulls({columns}) = 0 THEN
+    IF TG_OP <> 'DELETE' AND num_nulls({columns}) = 0{not_self} THEN
         SELECT p.acm_id, p.acm_exists_ind INTO v_parent FROM {parent} AS p WHERE {match};
         IF NOT FOUND OR (
             v_parent.acm_exists_ind = 0 AND (TG_OP = 'INSERT'
@@ -193,6 +198,7 @@ BEGIN
     END IF;$sql$ END,
                     jsonb_build_object(
                         'columns', l.columns,
+                        'not_self', coalesce(' AND NOT ' || l.is_self, ''),
                         'old_columns', l.old_columns,
                         'parent', l.parent,
                         'match', l.match,
@@ -224,13 +230,22 @@ BEGIN
             ),
             ''
         ) AS checks,
+        string_agg(
+            format(
+                'v_row.%I := %I;', 'acm_fk_' || l.relationship_code, 'v_fk_' || l.relationship_code
+            ),
+            ' ' ORDER BY l.relationship_code
+        ) FILTER (WHERE NOT l.is_owner) AS row_links,
+        -- A row may be its own parent.
         coalesce(
             string_agg(
-                format(', %I', 'v_fk_' || l.relationship_code), '' ORDER BY l.relationship_code
-            ) FILTER (WHERE l.context_id IS NULL),
+                format(
+                    'IF %s THEN %I := v_id; END IF;', l.is_self, 'v_fk_' || l.relationship_code
+                ),
+                E'\n    ' ORDER BY l.relationship_code
+            ) FILTER (WHERE l.is_self IS NOT NULL),
             ''
-        ) AS key_values,
-        min(format('%I, ', 'v_fk_' || l.relationship_code)) FILTER (WHERE l.is_supertype) AS id
+        ) AS self_links
     INTO v_links
     FROM (
         SELECT
@@ -244,6 +259,16 @@ BEGIN
                 FROM unnest(l.child_columns) WITH ORDINALITY AS c (code, n)) AS columns,
             (SELECT string_agg(format('OLD.%I', c.code), ', ' ORDER BY c.n)
                 FROM unnest(l.child_columns) WITH ORDINALITY AS c (code, n)) AS old_columns,
+            CASE
+                WHEN l.parent_entity_id = p_entity_id
+                    THEN '(' || (
+                        SELECT string_agg(
+                            format('v_row.%I IS NOT DISTINCT FROM v_row.%I', c.code, v_keys[c.n]),
+                            ' AND ' ORDER BY c.n
+                        )
+                        FROM unnest(l.child_columns) WITH ORDINALITY AS c (code, n)
+                    ) || ')'
+            END AS is_self,
             k.parent_keys,
             k.match
         FROM omd_facts.link AS l
@@ -270,6 +295,7 @@ BEGIN
             'entity_id', p_entity_id,
             'interface_id', v_entity.interface_id,
             'existence', v_entity.existence,
+            'properties', v_entity.properties,
             'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
             'declare', v_blocks.declare_sql || E'\n    ' || v_links.declare_sql,
             'key_pairs', string_agg(
@@ -307,12 +333,8 @@ BEGIN
             'write', v_blocks.write_sql,
             'delete', v_blocks.delete_sql,
             'remove', v_blocks.remove_sql,
-            'n_keys_values', (
-                SELECT string_agg(format('v_row.%I', k.code), ', ' ORDER BY k.n)
-                FROM unnest(v_keys) WITH ORDINALITY AS k (code, n)
-            ),
-            'id_value', coalesce(v_links.id, ''),
-            'link_values', v_links.key_values,
+            'row_links', v_links.row_links,
+            'self_links', v_links.self_links,
             'table', quote_literal(v_entity.cfl || '.' || v_entity.anchor_table)
         )
     INTO v_pieces
@@ -330,11 +352,6 @@ BEGIN
         WHEN 'CONTEXT' THEN jsonb_build_object(
             'state_checks', omd_facts._fill(
                 $sql$
-    IF TG_OP <> 'DELETE' AND coalesce(v_anchor.acm_exists_ind, 0) = 0 THEN
-        PERFORM omd.raise_error(
-                'OM054', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'relationship', 'context_of')
-            );
-    END IF;
     SELECT o.acm_record_ind, o.acm_start_dt INTO v_former, v_start FROM {existence} AS o
     WHERE o.acm_id = v_id{own_match};
     IF TG_OP = 'INSERT' AND v_former <> 'R' THEN
@@ -347,6 +364,11 @@ BEGIN
         PERFORM omd.raise_error(
                 'OM157', jsonb_build_object('entity_code', {entity}, 'key', v_key)
             );
+    END IF;
+    IF TG_OP <> 'DELETE' AND coalesce(v_anchor.acm_exists_ind, 0) = 0 THEN
+        PERFORM omd.raise_error(
+                'OM054', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'relationship', 'context_of')
+            );
     END IF;$sql$, v_pieces
             ),
             'children', '',
@@ -357,7 +379,9 @@ BEGIN
             ),
             'write_anchor', omd_facts._fill(
                 $sql$IF v_wrote THEN
-        UPDATE {anchor} AS a SET acm_latest_start_dt = v_at WHERE a.acm_id = v_id;
+        UPDATE {anchor} AS a SET acm_latest_start_dt = v_at WHERE a.acm_id = v_id
+        RETURNING a.acm_exists_ind, a.acm_latest_start_dt, a.acm_last_created_dt
+        INTO v_row.acm_exists_ind, v_row.acm_latest_start_dt, v_row.acm_last_created_dt;
     END IF;$sql$, v_pieces
             )
         )
@@ -387,24 +411,49 @@ BEGIN
                 v_pieces
             ),
             'delete_anchor', omd_facts._fill(
-                'UPDATE {anchor} AS a SET acm_exists_ind = 0, acm_latest_start_dt = v_at'
-                ' WHERE a.acm_id = v_id;', v_pieces
+                $sql$UPDATE {anchor} AS a SET acm_exists_ind = 0, acm_latest_start_dt = v_at,
+            acm_last_created_dt = CASE a.acm_last_created_dt
+                WHEN v_at THEN (SELECT max(o.acm_start_dt) FROM {properties} AS o
+                    WHERE o.acm_id = v_id AND o.acm_record_ind = 'N')
+                ELSE a.acm_last_created_dt END
+        WHERE a.acm_id = v_id;$sql$, v_pieces
             ),
             'make_anchor', omd_facts._fill(
-                $sql$IF v_id IS NULL THEN
-        INSERT INTO {anchor} ({id}{keys}{links}, acm_audit_id, acm_entity_id, acm_exists_ind,
+                replace(
+                    replace(
+                        $sql$IF v_id IS NULL THEN
+        {make_root}
+        INSERT INTO {anchor} AS a ({id}{keys}{links}, acm_audit_id, acm_entity_id, acm_exists_ind,
             acm_physically_removed_ind)
-        VALUES ({id_value}{n_keys_values}{link_values}, v_audit_id, {entity_id}, 0, 0)
-        RETURNING acm_id INTO v_id;
-    END IF;$sql$, v_pieces
+        SELECT {id_value}{d_keys}{link_values}, v_audit_id, {entity_id}, 0, 0
+        FROM (SELECT v_row.*) AS d{link_joins}
+        RETURNING a.acm_id INTO v_id;
+        {make_member}
+    END IF;$sql$,
+                        '{make_root}',
+                        CASE WHEN v_pieces ? 'root' THEN
+                            'INSERT INTO {root} ({root_keys}) SELECT {d_keys}'
+                            ' FROM (SELECT v_row.*) AS d ON CONFLICT DO NOTHING;'
+                        ELSE '' END
+                    ),
+                    '{make_member}',
+                    CASE WHEN v_pieces ? 'members' THEN
+                        'INSERT INTO {members} (member_entity_id, member_id)'
+                        ' VALUES ({entity_id}, v_id);'
+                    ELSE '' END
+                ),
+                v_pieces
             ),
             'write_anchor', omd_facts._fill(
                 $sql$IF v_wrote OR TG_OP = 'INSERT' THEN
         UPDATE {anchor} AS a SET acm_exists_ind = 1, acm_latest_start_dt = v_at,
-            acm_last_created_dt = CASE a.acm_exists_ind WHEN 0 THEN v_at
+            acm_last_created_dt = CASE
+                WHEN a.acm_exists_ind = 0 AND v_row.acm_record_ind = 'N' THEN v_at
                 ELSE a.acm_last_created_dt END,
             acm_physically_removed_ind = 0, acm_physically_removed_by = NULL
-        WHERE a.acm_id = v_id;
+        WHERE a.acm_id = v_id
+        RETURNING a.acm_exists_ind, a.acm_latest_start_dt, a.acm_last_created_dt
+        INTO v_row.acm_exists_ind, v_row.acm_latest_start_dt, v_row.acm_last_created_dt;
     END IF;$sql$, v_pieces
             )
         )

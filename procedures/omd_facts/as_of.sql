@@ -11,11 +11,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $as_of$
 BEGIN
-    PERFORM set_config(
-        'omd_facts.as_of', coalesce(to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), '')
-        || CASE WHEN p_at IS NULL THEN '' ELSE '+00' END,
-        FALSE
-    );
+    -- JSON writes a moment alike under any DateStyle.
+    PERFORM set_config('omd_facts.as_of', coalesce(to_jsonb(p_at) #>> '{}', ''), FALSE);
     RETURN p_at;
 END
 $as_of$;

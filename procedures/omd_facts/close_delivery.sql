@@ -25,7 +25,13 @@ BEGIN
     WHERE g.delivery_id = p_delivery_id AND g.closed_datetime IS NULL;
     IF FOUND THEN
         PERFORM omd_delivery.move_delivery(p_delivery_id, 'PERSISTED');
-        CALL omd.module_success(v_delivery.module_instance_id);
+        -- Somebody may have ended the instance by hand.
+        IF (
+            SELECT s.execution_status_code = 'E'
+            FROM omd.instance_state(v_delivery.module_instance_id) AS s
+        ) THEN
+            CALL omd.module_success(v_delivery.module_instance_id);
+        END IF;
     END IF;
 END
 $close_delivery$;

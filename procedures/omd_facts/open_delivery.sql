@@ -58,6 +58,15 @@ BEGIN
         NULL, NULL, NULL,
         v_instance_id, v_indicator, v_undone, v_reason
     );
+    IF v_indicator <> 'P' THEN
+        PERFORM omd.raise_error(
+            'OM232',
+            jsonb_build_object(
+                'agreement_code', p_agreement_code,
+                'problem', format('can''t write: Module "%s" is told not to run', v_module_code)
+            )
+        );
+    END IF;
     PERFORM omd_delivery.move_delivery(p_delivery_id, 'PERSISTING');
     INSERT INTO omd_facts.gdal_delivery (
         delivery_id, interface_id, agreement_code, module_instance_id, is_physical_delete_allowed

@@ -17,6 +17,7 @@ AS $register_control$
 DECLARE
     v_interface omd_facts.interface := omd_facts._require_interface(p_interface_code);
     v_entity_id integer;
+    v_function_id oid;
     v_problem text;
 BEGIN
     PERFORM omd.require_name('p_entity_code', p_entity_code);
@@ -25,6 +26,12 @@ BEGIN
     SELECT e.entity_id INTO v_entity_id
     FROM omd_facts.entity AS e
     WHERE e.interface_id = v_interface.interface_id AND e.entity_code = p_entity_code;
+    BEGIN
+        v_function_id := to_regprocedure(p_function || '(text, jsonb, jsonb)');
+    EXCEPTION
+        WHEN syntax_error OR invalid_name THEN
+            v_function_id := NULL;
+    END;
     v_problem := CASE
         WHEN v_entity_id IS NULL THEN 'there is no such entity'
         WHEN p_operation IS NULL OR p_operation NOT IN ('INSERT', 'UPDATE', 'DELETE')
@@ -36,7 +43,7 @@ BEGIN
             THEN 'it needs a sequence, and Y or N as its inactive indicator'
         WHEN NOT EXISTS (
             SELECT FROM pg_proc AS p
-            WHERE p.oid = to_regprocedure(p_function || '(text, jsonb, jsonb)')
+            WHERE p.oid = v_function_id
                 AND p.prosecdef
                 AND p.prorettype = 'jsonb'::regtype
         )
@@ -55,7 +62,7 @@ BEGIN
         format('%I.%I', p.pronamespace::regnamespace::name, p.proname),
         p_sequence, p_inactive_indicator
     FROM pg_proc AS p
-    WHERE p.oid = to_regprocedure(p_function || '(text, jsonb, jsonb)')
+    WHERE p.oid = v_function_id
     ON CONFLICT (entity_id, control_code) DO UPDATE SET
         operation = excluded.operation,
         timing = excluded.timing,

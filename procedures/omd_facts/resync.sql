@@ -75,13 +75,13 @@ BEGIN
         IF p_dry_run THEN
             EXECUTE format(
                 'SELECT jsonb_object_agg(s.ind, s.n) FROM ('
-                'SELECT d.ind, count(*) AS n FROM (%s) AS d GROUP BY d.ind) AS s',
+                'SELECT d.acm_ind AS ind, count(*) AS n FROM (%s) AS d GROUP BY d.acm_ind) AS s',
                 omd_facts._difference_sql(v_entity.entity_id)
             ) INTO v_counts;
         ELSE
             EXECUTE format(
                 'WITH written AS (INSERT INTO %s (delivery_id, acm_record_ind, acm_audit_id, %s)'
-                ' SELECT $1, d.ind, 0, %s FROM (%s) AS d RETURNING acm_record_ind AS ind)'
+                ' SELECT $1, d.acm_ind, 0, %s FROM (%s) AS d RETURNING acm_record_ind AS ind)'
                 ' SELECT jsonb_object_agg(s.ind, s.n) FROM ('
                 'SELECT w.ind, count(*) AS n FROM written AS w GROUP BY w.ind) AS s',
                 v_entity.delta, v_entity.columns, v_entity.columns,
@@ -104,6 +104,7 @@ BEGIN
     IF v_indicator <> 'P' THEN
         p_outcome := CASE v_indicator WHEN 'A' THEN 'RUNNING' ELSE 'SKIPPED' END;
     ELSE
+        PERFORM omd_facts._load_roots(v_interface.interface_id, v_number);
         FOR v_entity IN
             SELECT e.entity_id, e.entity_code
             FROM omd_facts.entity AS e

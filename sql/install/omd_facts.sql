@@ -6,6 +6,12 @@
 \if :pending
 \ir ../../migrations/V030__facts.sql
 \endif
+\set checksum '35cf82615646d61a5eb319ebde7cc173c1ccacaca8dc972f9d4906222602574d'
+\set migration 'V038__former_anchors'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V038__former_anchors.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -43,12 +49,15 @@
 \ir ../../procedures/omd_facts/_view_items.sql
 \ir ../../procedures/omd_facts/_select_list.sql
 \ir ../../procedures/omd_facts/_history_from.sql
+\ir ../../procedures/omd_facts/_bounded_sql.sql
 \ir ../../procedures/omd_facts/_moment_sql.sql
 \ir ../../procedures/omd_facts/_wanted_views.sql
 \ir ../../procedures/omd_facts/_writer_blocks.sql
 \ir ../../procedures/omd_facts/_children_sql.sql
 \ir ../../procedures/omd_facts/_writer_sql.sql
 \ir ../../procedures/omd_facts/_view_statements.sql
+\ir ../../procedures/omd_facts/_views_shrink.sql
+\ir ../../procedures/omd_facts/_present_views.sql
 \ir ../../procedures/omd_facts/_drop_views.sql
 \ir ../../procedures/omd_facts/_kept_grants.sql
 \ir ../../procedures/omd_facts/_execute_all.sql
@@ -66,6 +75,8 @@
 \ir ../../procedures/omd_facts/_anchor_columns.sql
 \ir ../../procedures/omd_facts/_references.sql
 \ir ../../procedures/omd_facts/_key_pieces.sql
+\ir ../../procedures/omd_facts/_root_statements.sql
+\ir ../../procedures/omd_facts/_load_roots.sql
 \ir ../../procedures/omd_facts/_context_pieces.sql
 \ir ../../procedures/omd_facts/_context_statements.sql
 \ir ../../procedures/omd_facts/_supertype_statements.sql
@@ -73,6 +84,7 @@
 \ir ../../procedures/omd_facts/build_load_sql.sql
 \ir ../../procedures/omd_facts/_index_tables.sql
 \ir ../../procedures/omd_facts/_analyze_grown.sql
+\ir ../../procedures/omd_facts/_removed_anchors.sql
 \ir ../../procedures/omd_facts/_load_entity.sql
 \ir ../../procedures/omd_facts/_with_supertypes.sql
 \ir ../../procedures/omd_facts/_record_load.sql

@@ -42,6 +42,44 @@ class Context:
         chain.append(new)
         return True
 
+    def write(self, key: Any, at: Any, values: tuple[Any, ...]) -> bool:
+        """Write a row through a view; return whether it wrote a version.
+
+        Writes of one transaction, which have the same time, become one.
+        """
+        chain = self.chains.setdefault(key, [])
+        last = chain[-1] if chain else None
+        if self.kind == "immutable" and last:
+            return False
+        if last is None or last[0] != at:
+            return self.apply(key, at, "A", values)
+        if last[2] != "R" and last[3] == values:
+            return False
+        is_new = len(chain) == 1 or chain[-2][2] == "R"
+        last[2:] = ["N" if is_new else "A", values]
+        return True
+
+    def remove(self, key: Any, at: Any) -> None:
+        """Delete a row through a view."""
+        chain = self.chains.get(key)
+        if chain and chain[-1][0] == at:
+            chain[-1][2] = "R"
+        else:
+            self.apply(key, at, "R", ())
+
+    def version(self, key: Any, at: Any = None) -> Version | None:
+        """Return the version as of a moment, or the open one."""
+        for version in self.chains.get(key, []):
+            start, end = version[:2]
+            if end is None if at is None else start <= at and (end is None or end > at):
+                return version
+        return None
+
+    def current(self, key: Any) -> tuple[Any, ...] | None:
+        """Return the values of the open row; None: it is deleted, or there is none."""
+        version = self.version(key)
+        return None if version is None or version[2] == "R" else version[3]
+
     def rows(self) -> set[tuple[Any, ...]]:
         return {
             (key, start, end, indicator, *values)

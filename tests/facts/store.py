@@ -60,9 +60,13 @@ class Store(Shop):
         run, _ = self.accept(day, rows=rows, entities=loads, delete_type=delete_type)
         return run.id
 
-    def push(self, day: int, /, delivered: tuple[str, ...] = (), **rows: Any) -> int:
-        """Put a delta into the queue past LVL, with whatever indicators; return the item."""
-        delivery = self.one("SELECT omd_delivery.insert_delivery('a', 'LVL', %s)", T[day])
+    def push(self, day: Any, /, delivered: tuple[str, ...] = (), **rows: Any) -> int:
+        """Put a delta into the queue past LVL, with whatever indicators; return the item.
+
+        The time is a day, or any moment.
+        """
+        at = T.get(day, day)
+        delivery = self.one("SELECT omd_delivery.insert_delivery('a', 'LVL', %s)", at)
         for name, delta in rows.items():
             for indicator, *values in delta:
                 marks = ", ".join(["%s"] * (3 + len(values)))
@@ -83,7 +87,7 @@ class Store(Shop):
                 f" SELECT %s, interface_id, %s, {ids}, {ids} FROM omd_delivery.interface"
                 " WHERE interface_code = %s RETURNING queue_id",
                 delivery,
-                T[day],
+                at,
                 list(rows),
                 [*rows, *delivered],
                 self.interface,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 
 from facts.store import attribute, entity
@@ -92,6 +93,14 @@ def test_a_context_becomes_an_alternate_key_and_standard_again(store: Store) -> 
     answer = store.take()
     assert answer["outcome"] == "FAILED"
     assert "duplicate key" in answer["detail"]
+    # Readers of the log read no business row.
+    (told,) = store.rows(
+        "SELECT event_detail, event_return_code_details FROM omd.event_log"
+        " WHERE module_instance_id = %s",
+        answer["module_instance_id"],
+    )
+    assert "duplicate key" in told["event_detail"]
+    assert "(d)" not in str(told)
     assert store.now("thing") == [(1, "x", "c"), (2, "x", "d")]
     assert deploy(store, model("standard")) > 0
     assert store.take()["outcome"] == "PERSISTED"
@@ -185,3 +194,120 @@ def test_names_of_63_bytes_and_reserved_words_are_names(store: Store) -> None:
     tables = store.seen("omd_report.facts_map", "context_table, context_code")
     assert all(len(t.split(".")[1].strip('"').encode()) <= 58 for t, _ in tables)
     assert store.sound()
+
+
+def test_names_that_meet_are_told_apart_or_refused(store: Store) -> None:
+    # An index of one must not be taken for the table of the other.
+    codes = ("thing", "thing_key", "thing_id")
+    store.set_up(*[entity(code, ["nbr"], ["nbr", "v"]) for code in codes])
+    store.put(1, **{code: [("N", 1, 1)] for code in codes})
+    count = "SELECT count(*) FROM pg_indexes WHERE schemaname = 'cfl_shop' AND tablename ~ '^h_'"
+    assert store.one(count) == 6
+    for number, entities in enumerate(
+        (
+            [
+                entity(
+                    "a",
+                    ["nbr"],
+                    ["nbr", "v"],
+                    facts={"contexts": [{"name": "b_properties", "attributes": ["v"]}]},
+                ),
+                entity("a_b", ["nbr"], ["nbr", "v"]),
+            ],
+            [
+                entity(
+                    "a",
+                    ["nbr"],
+                    ["nbr", "v", "w"],
+                    facts={
+                        "contexts": [
+                            {"name": "b", "attributes": ["v"]},
+                            {"name": "b_now", "attributes": ["w"]},
+                        ]
+                    },
+                )
+            ],
+        )
+    ):
+        code = f"meet{number}"
+        store.call("omd_delivery.deploy_model", model={"interface": code, "entities": entities})
+        detail = store.refused("OM250", "omd_facts.deploy", interface_code=code)
+        assert "two tables would be called s_a_b" in detail["problem"]
+    # Nor is a schema of somebody else taken.
+    store.conn.execute("CREATE SCHEMA gdal")
+    member = entity("member", ["nbr"], ["nbr"], facts={"generalization": "actor"})
+    store.call("omd_delivery.deploy_model", model={"interface": "other", "entities": [member]})
+    told = store.refused("OM233", "omd_facts.deploy", interface_code="other")
+    assert told["schema_name"] == "gdal"
+
+
+def test_relationships_of_stored_facts_come_with_their_attributes_and_may_go(store: Store) -> None:
+    shelf = entity("shelf", ["nbr"], ["nbr", "v"])
+    store.set_up(shelf, entity("thing", ["nbr"], ["nbr", "shelf"]))
+    store.put(1, shelf=[("N", 1, 1)], thing=[("N", 1, 1)])
+
+    def thing(*columns: str) -> dict[str, Any]:
+        links = [{"name": f"on_{c}", "parent": "shelf", "columns": [c]} for c in columns]
+        return entity("thing", ["nbr"], ["nbr", "shelf", "other"], relationships=links)
+
+    # The rows that are there would have no link, although they have a parent.
+    store.call(
+        "omd_delivery.deploy_model",
+        model={"interface": "shop", "entities": [shelf, thing("shelf")]},
+    )
+    detail = store.refused("OM252", "omd_facts.deploy", interface_code="shop")
+    assert detail["object"] == "thing.acm_fk_on_shelf"
+    assert deploy(store, shelf, thing("other")) > 0
+    store.push(2, thing=[("A", 1, 1, None, None, 1)])
+    assert store.take()["outcome"] == "PERSISTED"
+    link = "gdal_shop.thing AS t LEFT JOIN cfl_shop.h_shelf AS s ON t.acm_fk_on_other = s.acm_id"
+    assert store.seen(link, "t.nbr, s.nbr AS shelf") == [(1, 1)]
+    assert deploy(store, shelf, thing()) > 0
+    assert store.now("thing") == [(1, 1, 1)]
+    assert deploy(store, shelf, thing()) == 0
+
+
+def test_what_users_made_of_views_and_were_granted_on_them_is_kept(store: Store) -> None:
+    store.set_up(THING)
+    grants = """
+        SELECT relacl::text AS acl FROM pg_class WHERE oid = 'gdal_shop.thing'::regclass
+        UNION ALL
+        SELECT attacl::text FROM pg_attribute
+        WHERE attrelid = 'gdal_shop.thing'::regclass AND attacl IS NOT NULL
+        UNION ALL
+        SELECT proacl::text FROM pg_proc WHERE oid = 'asof_shop.thing(timestamptz)'::regprocedure
+    """
+    for statement in (
+        "GRANT SELECT (nbr) ON gdal_shop.thing TO omd_reader",
+        "GRANT EXECUTE ON FUNCTION asof_shop.thing(timestamptz) TO omd_reader",
+        "REVOKE DELETE ON gdal_shop.thing FROM omd_data_writer",
+        "CREATE VIEW dwh.mine AS SELECT * FROM gdal_shop.thing",
+    ):
+        store.conn.execute(statement.encode())
+    before = store.rows(grants)
+    # No fact is there, so it may be stored otherwise.
+    split = THING | {"facts": {"contexts": [{"name": "by", "attributes": ["code"]}]}}
+    with pytest.raises(psycopg.Error) as caught:
+        deploy(store, split)
+    assert caught.value.sqlstate == "OM252"
+    store.conn.execute("DROP VIEW dwh.mine")
+    store.call("omd_facts.deploy", interface_code="shop")
+    wider = copy.deepcopy(split)
+    wider["attributes"][1]["type"] = "text(40)"
+    assert deploy(store, wider) > 0
+    assert store.rows(grants) == before
+
+
+def test_a_key_root_takes_keys_of_any_type_and_follows_wider_ones(store: Store) -> None:
+    def shop(number: str, text: str, **facts: str) -> dict[str, Any]:
+        return entity("shop", ["a", "b"], [("a", number), ("b", text), "size"], facts=facts)
+
+    store.set_up(shop("numeric(10,2)", "text(3)", key_root="code"))
+    store.put(1, shop=[("N", "1.50", "x", 1)])
+    assert deploy(store, shop("numeric(12,2)", "text(30)", key_root="code")) > 0
+    assert deploy(store, shop("numeric(12,2)", "text(30)", key_root="code")) == 0
+    store.put(2, shop=[("N", "1.50", "x" * 20, 1)])
+    assert store.seen("gdal.code", "key_2, key_1::text") == [("x", "1.50"), ("x" * 20, "1.50")]
+    with pytest.raises(psycopg.Error) as caught:
+        deploy(store, shop("numeric(12,2)", "text(30)"))
+    assert caught.value.sqlstate == "OM252"

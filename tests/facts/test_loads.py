@@ -193,6 +193,8 @@ def test_a_bitemporal_context_says_what_was_known_when_and_valid_when(store: Sto
     assert price("2020-01-06", "2020-02-05") == [20]
     assert price("2020-01-06", "2020-03-05") == [11]
     assert price("2020-01-06", "2019-03-05") == []
+    may = "has_function_privilege('omd_reader', 'asof_shop.price(timestamptz, date)', 'EXECUTE')"
+    assert not store.one(f"SELECT {may}")
     assert store.sound()
 
 
@@ -227,6 +229,14 @@ def test_a_subtype_makes_its_supertype_exist_and_leaves_it(store: Store) -> None
         ("N", 4, None, 1, None),
         ("N", 1, None, 2, "x"),
     ]
+    # One delivery deletes the supertype and brings the subtype back.
+    store.put(5, staff=[("R", 2, None)])
+    store.push(6, party=[("R", 2, "x")], staff=[("N", 2, 7)])
+    assert store.take()["outcome"] == "PERSISTED"
+    assert store.history("party", "nbr, name")[-2:] == [
+        ("N", 1, 6, 2, "x"),
+        ("N", 6, None, 2, None),
+    ]
     assert store.sound()
 
 
@@ -250,7 +260,11 @@ def test_a_physical_delete_leaves_no_row_of_the_key_and_a_proof(store: Store) ->
         ("CONTEXT", "cfl_shop.s_thing_phone", 1, 1),
         ("CONTEXT", "cfl_shop.s_thing_properties", 1, 2),
     ]
-    store.put(4, thing=[("N", 1, "back")])
+    before = store.rows("SELECT * FROM cfl_shop.h_thing ORDER BY nbr")
+    back = store.put(4, thing=[("N", 1, "back")], phone=[("N", 1, "home", "2")])
+    store.undo(back)
+    assert store.rows("SELECT * FROM cfl_shop.h_thing ORDER BY nbr") == before
+    assert store.take()["outcome"] == "PERSISTED"
     assert store.seen(
         "cfl_shop.h_thing WHERE nbr = 1", "acm_exists_ind, acm_physically_removed_ind"
     ) == [(1, 0)]
@@ -335,8 +349,13 @@ def test_the_moment_of_a_session_is_that_of_all_its_views(store: Store) -> None:
     assert store.rows(both) == [{"t": "old", "c": "old"}]
     store.one("SELECT omd_facts.as_of('2019-01-01')")
     assert store.rows(both) == []
-    store.one("SELECT omd_facts.as_of('2999-01-01')")
-    assert store.rows(both) == [{"t": "new", "c": "old"}]
+    for late in ("2999-01-01", "10000-01-01", "infinity"):
+        store.one(f"SELECT omd_facts.as_of('{late}')::text")
+        assert store.rows(both) == [{"t": "new", "c": "old"}]
+        assert store.seen(f"asof_shop.thing('{late}')") == [(1, "new")]
+    for early in ("-infinity", "0044-03-15 BC"):
+        store.one(f"SELECT omd_facts.as_of('{early}')::text")
+        assert store.rows(both) == store.seen(f"asof_shop.thing('{early}')") == []
     store.one("SELECT omd_facts.as_of(NULL)")
     assert store.rows(both) == [{"t": "new", "c": "old"}]
 
@@ -361,3 +380,98 @@ def test_readers_read_and_nobody_else_does(store: Store) -> None:
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     store.rows(f"SELECT * FROM {view}")
         store.conn.execute("RESET ROLE")
+
+
+def test_attributes_may_be_called_like_anything(store: Store) -> None:
+    names = ["v_start", "a", "o", "d", "p", "x", "c5", "v_id", "v_row", "v_key", "ind", "is_there"]
+    names += ["new", "tg_op", "next", "key_1", "i", "f1"]
+    thing = entity(
+        "select",
+        names[:2],
+        names,
+        relationships=[{"name": "up", "parent": "select", "columns": ["o", "d"]}],
+        facts={
+            "contexts": [
+                {"name": "ak", "kind": "alternate_key", "attributes": ["x", "v_key"]},
+                {"name": "im", "kind": "immutable", "attributes": ["next", "key_1"]},
+            ]
+        },
+    )
+    slices = entity(
+        "o",
+        ["v_start", "a", "s"],
+        ["v_start", "a", ("s", "date"), "d", ("o", "date")],
+        relationships=[
+            {
+                "name": "of",
+                "parent": "select",
+                "columns": ["v_start", "a"],
+                "context_filter": False,
+            }
+        ],
+        facts={"context_of": "select", "kind": "bitemporal", "valid_end": "o"},
+    )
+    store.set_up(thing, slices)
+
+    def row(indicator: str, key: int, value: int | None) -> tuple[object, ...]:
+        return (indicator, key, key, *[value] * (len(names) - 2))
+
+    start = "2020-01-01"
+    store.put(1, select=[row("N", 1, 1), row("N", 2, 2)], o=[("N", 1, 1, start, 1, None)])
+    store.put(2, select=[row("A", 1, 2), row("A", 2, 1)], o=[("A", 1, 1, start, 2, None)])
+    last = store.put(3, select=[row("R", 2, 1)], o=[("R", 1, 1, start, 2, None)])
+    store.undo(last)
+    assert store.take()["outcome"] == "PERSISTED"
+    before = store.now("select", '"v_start", x, v_id, next')
+    assert before == [(1, 2, 2, 1)]
+
+    store.agree("desk", layer_code="GDAL")
+    store.call("omd_facts.open_delivery", agreement_code="desk", physical_delete_allowed=True)
+    for statement in (
+        "INSERT INTO gdal_shop.select (v_start, a, o, d, v_id) VALUES (5, 5, 1, 1, 4)",
+        "UPDATE gdal_shop.select SET v_id = 7, v_row = 8, x = 9 WHERE v_start = 5",
+        "INSERT INTO gdal_shop.o (v_start, a, s, d) VALUES (5, 5, '2020-01-01', 4)",
+        "UPDATE gdal_shop.o SET d = 7",
+        "DELETE FROM gdal_shop.o",
+        "UPDATE gdal_shop.select SET ind = 7 WHERE v_start = 1",
+        "SET omd_facts.delete_type = 'PHYSICAL'",
+        "INSERT INTO gdal_shop.select (v_start, a, v_id) VALUES (6, 6, 4)",
+        "DELETE FROM gdal_shop.select WHERE v_start = 6",
+    ):
+        store.conn.execute(statement.encode())
+    answer = store.call("omd_facts.resync", interface_code="shop")
+    assert answer["differences"] == {"select": {"N": 0, "A": 1, "R": 1}}
+    assert store.now("select", '"v_start", x, v_id, next') == before
+    assert store.seen("asof_shop.o('2020-01-02 12:00', '2020-01-01')", "d, s::text") == [(2, start)]
+    assert len(store.seen("history_shop.select WHERE v_start = 5")) == 3
+    assert store.sound()
+
+
+def test_a_resync_keeps_a_supertype_that_is_known_as_a_subtype_alone(store: Store) -> None:
+    def subtype(name: str, of: str) -> dict[str, object]:
+        return entity(
+            name,
+            ["nbr"],
+            ["nbr", "size"],
+            relationships=[
+                {"name": f"isa_{of}", "parent": of, "columns": ["nbr"], "context_filter": False}
+            ],
+            facts={"subtype_of": of},
+        )
+
+    store.set_up(
+        entity("party", ["nbr"], ["nbr", ("name", "text(20)")]),
+        subtype("staff", "party"),
+        subtype("chief", "staff"),
+    )
+    store.put(1, staff=[("N", 1, 100)], chief=[("N", 2, 5)])
+    before = [store.now(name) for name in ("party", "staff", "chief")]
+    assert before == [[(1, None), (2, None)], [(1, 100), (2, None)], [(2, 5)]]
+    assert store.call("omd_facts.resync", interface_code="shop")["outcome"] == "NOTHING"
+    store.agree("desk", layer_code="GDAL")
+    store.call("omd_facts.open_delivery", agreement_code="desk")
+    store.conn.execute("INSERT INTO gdal_shop.chief VALUES (7, 7)")
+    assert store.now("party")[-1] == (7, None)
+    assert store.call("omd_facts.resync", interface_code="shop")["outcome"] == "PERSISTED"
+    assert [store.now(name) for name in ("party", "staff", "chief")] == before
+    assert store.sound()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from facts.oracle import Anchor, Context
-from facts.store import PERSON, PHONE
+from facts.store import PERSON, PHONE, entity
 
 if TYPE_CHECKING:
     from facts.store import Store
@@ -137,3 +137,106 @@ def test_random_deltas_give_what_a_model_in_python_says(store: Store, seed: int)
         pass
     assert stored(store) == expected(model)
     assert store.sound()
+
+
+def subtype(name: str, of: str) -> dict[str, Any]:
+    link = {"name": f"isa_{of}", "parent": of, "columns": ["nbr"], "context_filter": False}
+    columns = ["nbr", "size"]
+    return entity(name, ["nbr"], columns, relationships=[link], facts={"subtype_of": of})
+
+
+CLUB = [
+    entity(
+        "party",
+        ["nbr"],
+        ["nbr", ("name", "text(9)")],
+        facts={"generalization": "anybody", "key_root": "number"},
+    ),
+    subtype("staff", "party"),
+    subtype("chief", "staff"),
+    entity(
+        "visit",
+        ["nbr", "day"],
+        ["nbr", "day", "host"],
+        relationships=[
+            {"name": "of", "parent": "staff", "columns": ["nbr"], "context_filter": False},
+            {"name": "host", "parent": "chief", "columns": ["host"]},
+        ],
+    ),
+    entity(
+        "slice",
+        ["nbr", "since"],
+        ["nbr", ("since", "date"), "size"],
+        relationships=[
+            {"name": "of", "parent": "staff", "columns": ["nbr"], "context_filter": False}
+        ],
+        facts={"context_of": "staff", "kind": "bitemporal"},
+    ),
+]
+
+
+def tables_of(store: Store) -> dict[str, set[tuple[Any, ...]]]:
+    """Return all rows of all tables, but for the run that wrote them."""
+    names = store.rows(
+        "SELECT context_table AS name FROM omd_report.facts_map"
+        " UNION SELECT anchor_table FROM omd_report.facts_map"
+    )
+    return {
+        each["name"]: {
+            tuple((k, str(v)) for k, v in row.items() if k != "acm_audit_id")
+            for row in store.rows(f"SELECT * FROM {each['name']}")
+        }
+        for each in names
+    }
+
+
+def assert_back(found: dict[str, set[tuple[Any, ...]]], was: dict[str, set[Any]]) -> None:
+    """All is as it was, and whatever else is there is a placeholder."""
+    for name, rows in found.items():
+        assert was[name] <= rows, name
+        for row in map(dict, rows - was[name]):
+            assert (row["acm_exists_ind"], row["acm_latest_start_dt"]) == ("0", "None")
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_loads_of_subtypes_and_slices_are_undone_and_done_again(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+    store.set_up(*CLUB)
+    loads: list[tuple[int, Any, Any]] = []
+
+    def some(rows: int, columns: int, *keys: list[Any]) -> list[tuple[Any, ...]]:
+        """Return rows of a delta with random values for keys of these and the other columns."""
+        found = {
+            tuple(chance.choice(k) for k in keys): None for _ in range(chance.randint(0, rows))
+        }
+        return [
+            (chance.choice("NAR"), *key, *[chance.choice([None, 1, 2]) for _ in range(columns)])
+            for key in found
+        ]
+
+    def take() -> None:
+        before = tables_of(store)
+        answer = store.take()
+        assert answer["outcome"] == "PERSISTED", answer
+        loads.append((answer["module_instance_id"], before, tables_of(store)))
+        assert store.sound()
+
+    few, many = list(range(1, 5)), list(range(1, 9))
+    for day in range(1, 11):
+        store.push(
+            day,
+            party=some(4, 1, few),
+            staff=some(4, 1, few),
+            chief=some(3, 1, few),
+            visit=some(3, 1, many, [1, 2]),
+            slice=some(3, 1, many, ["2020-01-01", "2020-02-01"]),
+        )
+        take()
+        if chance.random() < 0.35:
+            number = chance.randint(1, len(loads))
+            gone, loads[-number:] = loads[-number:], []
+            assert len(store.undo(gone[0][0])) == number
+            assert_back(tables_of(store), gone[0][1])
+            for _ in gone:
+                take()
+            assert_back(tables_of(store), gone[-1][2])

@@ -150,3 +150,32 @@ def test_a_physical_delete_is_not_undone(store: Store) -> None:
     assert store.take()["outcome"] == "PERSISTED"
     store.refused("OM153", "omd_facts.undo", interface_code="shop", module_instance_id=first)
     assert store.now("thing") == []
+
+
+def test_interfaces_that_share_a_key_root_do_not_lock_each_other_out(
+    store: Store,
+    stores: Callable[..., Store],
+    background: Callable[..., Future[Any]],
+    until_settled: Callable[[Any, Future[Any]], None],
+) -> None:
+    def both() -> list[dict[str, Any]]:
+        return [entity(n, ["code"], ["code", "v"], facts={"key_root": "code"}) for n in ("a", "b")]
+
+    store.set_up(*both(), interface="one")
+    store.call("omd_delivery.deploy_model", model={"interface": "two", "entities": both()})
+    store.call("omd_facts.deploy", interface_code="two")
+    store.accept(1, rows={"a": [("N", 100, 1)], "b": [("N", 50, 1)]})
+    store.interface = "two"
+    store.agree("a2")
+    store.accept(1, code="a2", rows={"a": [("N", 50, 1)], "b": [("N", 100, 1)]})
+    blocker, one, two = stores(), stores(), stores()
+    one.interface, two.interface = "one", "two"
+    with blocker.conn.transaction():
+        blocker.conn.execute("LOCK TABLE cfl_one.h_b IN SHARE MODE")
+        first = background(one.take)
+        until_settled(one, first)
+        second = background(two.take)
+        until_settled(two, second)
+        assert not first.done()
+    assert [f.result()["outcome"] for f in (first, second)] == ["PERSISTED"] * 2
+    assert store.seen("gdal.code", "key_1, acm_exists_ind") == [(50, 1), (100, 1)]

@@ -86,6 +86,74 @@ def test_rows_are_written_through_views(store: Store) -> None:
     assert store.status(delivery) == "PERSISTED"
 
 
+def test_a_row_comes_back_as_it_is_seen_and_checks_have_an_order(store: Store) -> None:
+    person = "gdal_shop.person"
+    store.set_up(PERSON | {"facts": PERSON["facts"] | {"generalization": "actor"}}, PHONE)
+    store.put(1, person=[("N", 1, "a", "1990", "x", None)], phone=[("N", 1, "home", "1")])
+    store.put(2, person=[("R", 1, None, None, None, None)])
+    opened(store)
+    # Of two things that are wrong, the first one is told.
+    refused(store, "OM051", "INSERT INTO gdal_shop.phone VALUES (1, 'home', '2')")
+    refused(store, "OM054", "UPDATE gdal_shop.phone SET number = '2'")
+
+    def returned(statement: str, nbr: int) -> dict[str, Any]:
+        (row,) = store.rows(f"{statement} RETURNING *")
+        assert [row] == store.rows(f"SELECT * FROM {person} WHERE nbr = {nbr}")
+        return row
+
+    # What is immutable is known, so it need not be given again.
+    assert returned(f"INSERT INTO {person} (nbr, name) VALUES (1, 'y')", 1)["born"] == "1990"
+    returned(f"INSERT INTO {person} (nbr, email, born, boss) VALUES (2, 'b', '1991', 1)", 2)
+    returned(f"UPDATE {person} SET email = 'c' WHERE nbr = 2", 2)
+    returned(f"UPDATE {person} SET boss = NULL WHERE nbr = 2", 2)
+    refused(store, "OM057", f"INSERT INTO {person} (nbr, email) VALUES (3, 'c')")
+    refused(store, "OM056", f"UPDATE {person} SET email = 'c', born = '1992' WHERE nbr = 1")
+    # A row may be its own parent, and is deleted all the same.
+    returned(f"INSERT INTO {person} (nbr, boss) VALUES (4, 4)", 4)
+    write(store, f"DELETE FROM {person} WHERE nbr = 4")
+    assert store.seen("gdal.actor", "business_key ->> 'nbr' AS nbr, acm_exists_ind", "1") == [
+        ("1", 1),
+        ("2", 1),
+        ("4", 0),
+    ]
+    # A key that is deleted and inserted in one transaction existed all the time.
+    created = f"SELECT acm_last_created_dt FROM {person} WHERE nbr = 2"
+    before = store.one(created)
+    with store.conn.transaction():
+        write(store, f"DELETE FROM {person} WHERE nbr = 2")
+        write(store, f"INSERT INTO {person} (nbr, name) VALUES (2, 'z')")
+    assert store.one(created) == before
+    assert store.seen(f"{person} WHERE nbr = 2", "acm_record_ind, name") == [("A", "z")]
+    assert store.sound()
+
+
+def test_rows_of_a_key_root_are_written_and_copied(store: Store) -> None:
+    shop = entity("shop", ["code"], [("code", "text(5)"), "size"], facts={"key_root": "code"})
+    store.set_up(shop)
+    opened(store)
+    with store.conn.cursor().copy("COPY gdal_shop.shop (code, size) FROM STDIN") as rows:
+        rows.write_row(("a", 1))
+        rows.write_row(("b", 2))
+    assert store.seen("gdal.code", "key_1, acm_exists_ind") == [("a", 1), ("b", 1)]
+
+
+def test_a_delivery_that_was_ended_by_hand_is_closed_and_none_is_opened_in_vain(
+    store: Store,
+) -> None:
+    store.set_up(PERSON)
+    delivery = opened(store)
+    store.call(
+        "omd.module_failure",
+        module_instance_id=store.one("SELECT module_instance_id FROM omd_report.facts_deliveries"),
+    )
+    store.call("omd_facts.close_delivery", delivery_id=delivery)
+    assert store.status(delivery) == "PERSISTED"
+    write(store, "UPDATE omd.module SET inactive_indicator = 'Y'")
+    store.refused("OM232", "omd_facts.open_delivery", agreement_code="desk")
+    write(store, "UPDATE omd.module SET inactive_indicator = 'N'")
+    store.call("omd_facts.open_delivery", agreement_code="desk")
+
+
 def test_a_subtype_makes_its_supertype_whatever_that_requires(store: Store) -> None:
     mandatory = {"name": "name", "type": "text(20)", "mandatory": True}
     party = {"name": "party", "key": ["nbr"], "attributes": [attribute("nbr"), mandatory]}
@@ -107,6 +175,11 @@ def test_a_subtype_makes_its_supertype_whatever_that_requires(store: Store) -> N
     refused(store, "OM053", "INSERT INTO gdal_shop.firm (vat) VALUES ('x')")
     write(store, "UPDATE gdal_shop.party SET name = 'y'")
     assert store.now("party") == [(1, "y")]
+    # What is delivered no longer need not be given.
+    party["attributes"] = [attribute("nbr"), {**mandatory, "retired": True}]
+    store.call("omd_delivery.deploy_model", model={"interface": "shop", "entities": [party, firm]})
+    store.call("omd_facts.deploy", interface_code="shop")
+    write(store, "INSERT INTO gdal_shop.party (nbr) VALUES (2)")
     assert store.sound()
 
 
@@ -254,14 +327,15 @@ def test_controls_refuse_rows_and_complete_them(store: Store) -> None:
         function="dwh.keep",
         **given,
     )
-    store.refused(
-        "OM253",
-        "omd_facts.register_control",
-        control_code="open",
-        operation="INSERT",
-        function="dwh.open",
-        **given,
-    )
+    for wrong in ("dwh.open", "x.y.z.w", "dwh.loud(text)", "'"):
+        store.refused(
+            "OM253",
+            "omd_facts.register_control",
+            control_code="open",
+            operation="INSERT",
+            function=wrong,
+            **given,
+        )
     write(store, "INSERT INTO gdal_shop.person (nbr, name) VALUES (1, 'kept'), (2, 'x')")
     write(store, "UPDATE gdal_shop.person SET name = 'y' WHERE nbr = 2")
     assert store.seen("gdal_shop.person", "nbr, name") == [(1, "KEPT"), (2, "Y")]

@@ -60,6 +60,8 @@ OVER_GENERATED_TABLES = {
     "omd_facts._lacks_members",
     "omd_facts._lacks_roots",
     "omd_facts._load_entity",
+    "omd_facts._load_roots",
+    "omd_facts._removed_anchors",
     "omd_facts._run_controls",
     "omd_facts._undo_load",
     "omd_facts.resync",

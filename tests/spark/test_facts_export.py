@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pyarrow.parquet as pq
 import pytest
 
 from facts.store import Store, entity
 from omd.errors import CallerError, ExportEnded, InstanceNotExecuting, LeaseLost, ModuleAborted
-from omd.facts.export import ExportRun
+from omd.facts.export import Export, ExportRun
 from omd.spark.facts import export as files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -200,3 +204,46 @@ def test_the_command_exports_and_resumes(
     assert omd_here("facts", "export", "x", dsn=dsn).returncode == 2
     shown = omd_here("facts", "exports", "--output", "json", dsn=dsn)
     assert [row["delivery_status"] for row in json.loads(shown.stdout)] == ["EXPORTED"]
+
+
+@pytest.mark.slow
+def test_an_export_whose_program_is_killed_is_resumed(
+    shop: Store,
+    spark: SparkSession,
+    omd_here: Callable[..., Any],
+    dsn: str,
+    tmp_path: Path,
+) -> None:
+    del spark  # the command uses the session of this process
+    first = "SELECT min(delivery_id) FROM omd_report.facts_exports"
+    waits = (
+        "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        " AND relation = 'cfl_shop.s_thing_properties_now'::regclass"
+    )
+    with psycopg.connect(dsn) as blocker:
+        blocker.execute("LOCK TABLE cfl_shop.s_thing_properties_now IN ACCESS EXCLUSIVE MODE")
+        program = subprocess.Popen(
+            [Path(sys.executable).with_name("omd"), "facts", "export", "x", str(tmp_path)],
+            env={**os.environ, "OMD_DSN": dsn},
+            stderr=subprocess.PIPE,
+        )
+        # The other entity is written, and this one can't be read.
+        while not (shop.one(waits) and list(tmp_path.glob("x/*/_attempt=1/shelf/*.parquet"))):
+            assert program.poll() is None, program.stderr and program.stderr.read()
+        program.kill()
+        program.wait()
+    delivery = shop.one(first)
+    assert shop.status(delivery) == "RECEIVED"
+    again = ("facts", "export", "--resume", str(delivery), "--output", "json")
+    assert omd_here(*again, dsn=dsn).returncode == 4  # its lease has not expired
+    shop.owner("UPDATE omd.module_instance SET lease_expires_at = clock_timestamp()")
+    shop.put(3, thing=[("A", 1, "later", None, None, None)])
+    done = omd_here(*again, dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    found = Export.of(delivery, json.loads(done.stdout))
+    assert (found.manifest["attempt"], found.rows) == (2, 7)
+    assert {row[1] for row in rows_in(tmp_path, found, "thing")} == {
+        *(f"ä{n}" for n in range(5)),
+        None,
+    }
+    assert shop.status(delivery) == "EXPORTED"

@@ -85,8 +85,8 @@ class FactsCalls(Calls):
 
     def build_load_sql(self, interface_code: str) -> list[BuildLoadSqlRow]:
         """Returns the statements (entity_code, step, statement) by which a delta of the interface
-        ``interface_code`` is loaded, in order; $1 is the delivery, $2 its T, $3 the Module
-        Instance, $4 whether it deletes physically.
+        ``interface_code`` is loaded, in order (those of key roots are for all entities); $1 is the
+        delivery, $2 its T, $3 the Module Instance, $4 whether it deletes physically.
 
         Raises:
             MissingArgument: OM005.
