@@ -6,7 +6,7 @@
 \if :pending
 \ir ../../migrations/V030__facts.sql
 \endif
-\set checksum '35cf82615646d61a5eb319ebde7cc173c1ccacaca8dc972f9d4906222602574d'
+\set checksum '45ecd2169f5ca2afc2e141f608419b4757c77bea01ea0db8ac5c7874c09d906d'
 \set migration 'V038__former_anchors'
 \ir ../setup/claim.psql
 \if :pending
