@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from facts.oracle import Anchor, Context
+from facts.people import People, stored
 from facts.store import PERSON, PHONE, entity
 
 if TYPE_CHECKING:
@@ -17,78 +17,12 @@ if TYPE_CHECKING:
 DAY = "extract(day FROM {} AT TIME ZONE 'UTC')::integer"
 
 
-class Model:
-    """What the tables should hold."""
-
-    def __init__(self) -> None:
-        self.anchor = Anchor()
-        self.properties = Context()
-        self.mail = Context("alternate_key")
-        self.birth = Context("immutable")
-        self.phone = Context("multi_active")
-
-    def load(self, day: int, person: list[Any], phone: list[Any]) -> None:
-        for indicator, nbr, email, born, name, boss in person:
-            if indicator != "R":
-                self.anchor.know(nbr)
-                if boss is not None:
-                    self.anchor.know(boss)
-            wrote = [
-                self.properties.apply(nbr, day, indicator, (name, boss)),
-                self.mail.apply(nbr, day, indicator, (email,)),
-                self.birth.apply(nbr, day, indicator, (born,)) if indicator != "R" else False,
-            ]
-            self.anchor.apply(nbr, day, indicator, any(wrote))
-        for indicator, nbr, kind, number in phone:
-            if indicator != "R":
-                self.anchor.know(nbr)
-            if self.phone.apply((nbr, kind), day, indicator, (number,)):
-                self.anchor.know(nbr)["latest"] = day
-
-    def mails(self) -> dict[int, Any]:
-        return {k: c[-1][3][0] for k, c in self.mail.chains.items() if c and c[-1][2] != "R"}
-
-
-def stored(store: Store) -> dict[str, set[tuple[Any, ...]]]:
-    """Return the contexts and anchors as the model has them."""
-    start, end = DAY.format("c.acm_start_dt"), DAY.format("nullif(c.acm_end_dt, '9999-12-31+00')")
-
-    def context(table: str, key: str, values: str) -> set[tuple[Any, ...]]:
-        rows = store.rows(
-            f"SELECT {key} AS k, {start} AS s, {end} AS e, c.acm_record_ind, {values}"
-            f" FROM cfl_shop.{table} AS c INNER JOIN cfl_shop.h_person AS a USING (acm_id)"
-        )
-        return {tuple(tuple(v) if isinstance(v, list) else v for v in r.values()) for r in rows}
-
-    return {
-        "properties": context("s_person_properties", "a.nbr", "c.name, c.boss"),
-        "mail": context("s_person_mail", "a.nbr", "c.email"),
-        "birth": context("s_person_birth", "a.nbr", "c.born"),
-        "phone": context("s_person_phone", "ARRAY[a.nbr::text, c.kind]", "c.number"),
-        "anchor": {
-            tuple(r.values())
-            for r in store.rows(
-                f"SELECT nbr, acm_exists_ind, {DAY.format('acm_latest_start_dt')} AS l,"
-                f" {DAY.format('acm_last_created_dt')} AS c FROM cfl_shop.h_person"
-            )
-        },
-    }
-
-
-def expected(model: Model) -> dict[str, set[tuple[Any, ...]]]:
-    phone = {((str(k[0]), k[1]), *rest) for k, *rest in model.phone.rows()}
-    return {
-        "properties": model.properties.rows(),
-        "mail": model.mail.rows(),
-        "birth": model.birth.rows(),
-        "phone": phone,
-        "anchor": model.anchor.rows(),
-    }
-
-
-def some_delta(chance: random.Random, model: Model) -> tuple[list[Any], list[Any]]:
+def some_delta(chance: random.Random, model: People) -> tuple[list[Any], list[Any]]:
     numbers = chance.sample(range(1, 9), chance.randint(0, 7))
-    taken = {v for k, v in model.mails().items() if k not in numbers}
+    mails = {k: c[-1] for k, c in model.mail.chains.items() if c}
+    taken = {
+        values[0] for k, (_, _, ind, values) in mails.items() if ind != "R" and k not in numbers
+    }
     free = [m for m in ["a", "b", "c", "d", "e", "f", "g", "h", "i"] if m not in taken]
     chance.shuffle(free)
     person = [
@@ -111,23 +45,23 @@ def some_delta(chance: random.Random, model: Model) -> tuple[list[Any], list[Any
 def test_random_deltas_give_what_a_model_in_python_says(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     store.set_up(PERSON, PHONE)
-    model = Model()
+    model = People()
     loads: list[tuple[int, dict[str, Any]]] = []
     for day in range(1, 13):
         person, phone = some_delta(chance, model)
-        before = expected(model)
-        model.load(day, person, phone)
+        before = model.tables()
+        model.load(day, {"person": person, "phone": phone})
         store.push(day, person=person, phone=phone)
         answer = store.take()
         assert answer["outcome"] == "PERSISTED", answer
         loads.append((answer["module_instance_id"], before))
-        assert stored(store) == expected(model), (day, person, phone)
+        assert stored(store, DAY) == model.tables(), (day, person, phone)
     assert store.sound()
 
     # The placeholders stay: keys are never removed.
     back = loads[-4]
     assert store.undo(back[0]) == [id for id, _ in loads[-4:]]
-    found, was = stored(store), copy.deepcopy(back[1])
+    found, was = stored(store, DAY), copy.deepcopy(back[1])
     gone = {key for key, *_ in found["anchor"]} - {key for key, *_ in was["anchor"]}
     was["anchor"] |= {(key, 0, None, None) for key in gone}
     assert found == was
@@ -135,7 +69,7 @@ def test_random_deltas_give_what_a_model_in_python_says(store: Store, seed: int)
     assert store.one("SELECT omd_facts.traveling_now('shop')::date::text") == "2020-01-08"
     while store.take()["outcome"] == "PERSISTED":
         pass
-    assert stored(store) == expected(model)
+    assert stored(store, DAY) == model.tables()
     assert store.sound()
 
 

@@ -18,10 +18,11 @@ import psycopg
 import pytest
 
 from delivery.runs import insert_open
-from facts.oracle import Anchor, Context
+from facts.people import People, stored
 from facts.store import PERSON, PHONE
 
 if TYPE_CHECKING:
+    from facts.oracle import Context
     from facts.store import Store
 
 CASES = int(os.environ.get("OMD_FACTS_CASES", "4"))
@@ -39,36 +40,12 @@ ROWS = {
 }
 
 
-class Model:
+class Model(People):
     """What the facts are, and what LVL has; a moment is a text that sorts."""
 
     def __init__(self) -> None:
-        self.anchor = Anchor()
-        self.properties = Context()
-        self.mail = Context("alternate_key")
-        self.birth = Context("immutable")
-        self.phone = Context("multi_active")
+        super().__init__()
         self.lvl: dict[str, dict[Any, tuple[Any, ...]]] = {"person": {}, "phone": {}}
-
-    # Loads
-
-    def load(self, at: str, deltas: dict[str, list[Any]]) -> None:
-        for indicator, nbr, email, born, name, boss in deltas["person"]:
-            if indicator != "R":
-                self.anchor.know(nbr)
-                if boss is not None:
-                    self.anchor.know(boss)
-            wrote = [
-                self.properties.apply(nbr, at, indicator, (name, boss)),
-                self.mail.apply(nbr, at, indicator, (email,)),
-                self.birth.apply(nbr, at, indicator, (born,)) if indicator != "R" else False,
-            ]
-            self.anchor.apply(nbr, at, indicator, any(wrote))
-        for indicator, nbr, kind, number in deltas["phone"]:
-            if indicator != "R":
-                self.anchor.know(nbr)
-            if self.phone.apply((nbr, kind), at, indicator, (number,)):
-                self.anchor.know(nbr)["latest"] = at
 
     def accept(self, deltas: dict[str, list[Any]]) -> None:
         """Change what LVL has."""
@@ -198,45 +175,6 @@ class Model:
                 told = indicator if indicator == "R" or first == start else "A"
                 found.add((start, end, told, nbr, email, born, *row))
         return found
-
-    def tables(self) -> dict[str, set[tuple[Any, ...]]]:
-        phone = {((str(k[0]), k[1]), *rest) for k, *rest in self.phone.rows()}
-        return {
-            "properties": self.properties.rows(),
-            "mail": self.mail.rows(),
-            "birth": self.birth.rows(),
-            "phone": phone,
-            "anchor": self.anchor.rows(),
-        }
-
-
-def stored(store: Store) -> dict[str, set[tuple[Any, ...]]]:
-    start, end = MOMENT.format("c.acm_start_dt"), MOMENT.format("c.acm_end_dt")
-
-    def context(table: str, key: str, values: str) -> set[tuple[Any, ...]]:
-        rows = store.rows(
-            f"SELECT {key} AS k, {start} AS s,"
-            f" CASE WHEN c.acm_end_dt < '9999-12-31+00' THEN {end} END AS e,"
-            f" c.acm_record_ind, {values}"
-            f" FROM cfl_shop.{table} AS c INNER JOIN cfl_shop.h_person AS a USING (acm_id)"
-        )
-        found = [tuple(tuple(v) if isinstance(v, list) else v for v in r.values()) for r in rows]
-        assert len(set(found)) == len(found)
-        return set(found)
-
-    return {
-        "properties": context("s_person_properties", "a.nbr", "c.name, c.boss"),
-        "mail": context("s_person_mail", "a.nbr", "c.email"),
-        "birth": context("s_person_birth", "a.nbr", "c.born"),
-        "phone": context("s_person_phone", "ARRAY[a.nbr::text, c.kind]", "c.number"),
-        "anchor": {
-            tuple(r.values())
-            for r in store.rows(
-                f"SELECT nbr, acm_exists_ind, {MOMENT.format('acm_latest_start_dt')} AS l,"
-                f" {MOMENT.format('acm_last_created_dt')} AS c FROM cfl_shop.h_person"
-            )
-        },
-    }
 
 
 def seen(store: Store, relation: str, columns: str) -> set[tuple[Any, ...]]:
@@ -459,7 +397,7 @@ class Case:
             assert seen(self.store, f"gdal_shop.{name}", columns) == self.model.now(name)
 
     def check(self) -> None:
-        assert stored(self.store) == self.model.tables()
+        assert stored(self.store, MOMENT) == self.model.tables()
         self.check_now()
         for moment in self.chance.sample(self.moments, min(3, len(self.moments))):
             for name, columns in ROWS.items():

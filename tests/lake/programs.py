@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ from omd.lake.footers import data_files
 from omd.lake.run import LakeRun
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from omd.control.run import ModuleRun
 
 COLUMN = "omd_insert_module_instance_id"
@@ -118,3 +121,33 @@ def main(dsn: str, module: str, point: str, kind: str = "ICEBERG", *tables: str)
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
+
+
+def forty_commits(
+    control: omd.Control,
+    dsn: str,
+    table_format: str,
+    put: Callable[[ModuleRun, str, list[int]], None],
+) -> list[int]:
+    """Let eight sessions make five runs each into lake.one; return the runs, in order."""
+    for n in range(8):
+        control.register_module(
+            f"m_{n}",
+            area_code="HSTG",
+            table_code="lake.one",
+            table_type_code="HSTG",
+            platform_code="SPARK",
+            table_format_code=table_format,
+        )
+
+    def session(n: int) -> list[int]:
+        done = []
+        with omd.connect(dsn, lease=None) as mine:
+            for _ in range(5):
+                with mine.module(f"m_{n}") as run:
+                    put(run, "lake.one", [run.module_instance_id])
+                done.append(run.module_instance_id)
+        return done
+
+    with ThreadPoolExecutor(8) as pool:
+        return sorted(id for done in pool.map(session, range(8)) for id in done)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from pyiceberg.table import StaticTable
 import omd
 from omd.lake.rows import LakeFoldersRow
 
-from .programs import lake_of, write
+from .programs import forty_commits, lake_of, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,27 +84,7 @@ def test_a_run_killed_anywhere_before_its_success_leaves_no_row_behind_its_next_
 def test_forty_commits_by_eight_sessions_are_staged_once_each(
     control: omd.Control, dsn: str
 ) -> None:
-    for n in range(8):
-        control.register_module(
-            f"m_{n}",
-            area_code="HSTG",
-            table_code="lake.one",
-            table_type_code="HSTG",
-            platform_code="SPARK",
-            table_format_code="ICEBERG",
-        )
-
-    def session(n: int) -> list[int]:
-        done = []
-        with omd.connect(dsn, lease=None) as mine:
-            for _ in range(5):
-                with mine.module(f"m_{n}") as run:
-                    write(run, "lake.one", [run.module_instance_id])
-                done.append(run.module_instance_id)
-        return done
-
-    with ThreadPoolExecutor(8) as pool:
-        runs = sorted(id for done in pool.map(session, range(8)) for id in done)
+    runs = forty_commits(control, dsn, "ICEBERG", write)
     assert seen(control, "lake.one") == runs
     found = control.lake.find_table("lake.one").metadata_location
     assert found is not None

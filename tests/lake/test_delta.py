@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from omd.lake.delta import Delta
 from omd.lake.maintenance import maintain
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 
-from .programs import COLUMN, lake_of, write_delta
+from .programs import COLUMN, forty_commits, lake_of, write_delta
 from .test_crashes import kill_at
 
 if TYPE_CHECKING:
@@ -290,26 +289,6 @@ def test_forty_commits_by_eight_sessions_all_land(
     control: omd.Control, dsn: str, seen: Callable[..., list[int]]
 ) -> None:
     put(control, [0])
-    for n in range(8):
-        control.register_module(
-            f"m_{n}",
-            area_code="HSTG",
-            table_code="lake.one",
-            table_type_code="HSTG",
-            platform_code="SPARK",
-            table_format_code="DELTA",
-        )
-
-    def session(n: int) -> list[int]:
-        done = []
-        with omd.connect(dsn, lease=None) as mine:
-            for _ in range(5):
-                with mine.module(f"m_{n}") as run:
-                    write_delta(run, "lake.one", [run.module_instance_id])
-                done.append(run.module_instance_id)
-        return done
-
-    with ThreadPoolExecutor(8) as pool:
-        runs = sorted(id for done in pool.map(session, range(8)) for id in done)
+    runs = forty_commits(control, dsn, "DELTA", write_delta)
     assert seen() == [0, *runs]
     assert [version for version, _ in operations(control)] == list(range(1, 42))
