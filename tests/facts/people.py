@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from facts.oracle import Anchor, Context
 
 if TYPE_CHECKING:
+    import random
+
     from facts.store import Store
 
-__all__ = ["People", "stored"]
+__all__ = ["People", "some_deltas", "stored"]
 
 Deltas = dict[str, list[Any]]
 
@@ -87,3 +89,28 @@ def stored(store: Store, moment: str) -> dict[str, set[tuple[Any, ...]]]:
             )
         },
     }
+
+
+def some_deltas(chance: random.Random, model: People) -> Deltas:
+    """Return random deltas of both entities; nobody gets the mail of another one."""
+    numbers = chance.sample(range(1, 9), chance.randint(0, 7))
+    mails = {k: c[-1] for k, c in model.mail.chains.items() if c}
+    taken = {
+        values[0] for k, (_, _, ind, values) in mails.items() if ind != "R" and k not in numbers
+    }
+    free = [m for m in ["a", "b", "c", "d", "e", "f", "g", "h", "i"] if m not in taken]
+    chance.shuffle(free)
+    person = [
+        (
+            chance.choice("NAANR"),
+            n,
+            free.pop() if free and chance.random() < 0.8 else None,
+            chance.choice([None, "1990", "1991"]),
+            chance.choice([None, "x", "y"]),
+            chance.choice([None, *range(1, 12)]),
+        )
+        for n in numbers
+    ]
+    pairs = chance.sample([(n, k) for n in range(1, 10) for k in ("home", "work")], 5)
+    phone = [(chance.choice("NAR"), n, k, chance.choice([None, "1", "2"])) for n, k in pairs]
+    return {"person": person, "phone": phone}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from facts.store import T
-from facts.test_random import PERSON, PHONE, Model, some_delta
+from facts.people import People, some_deltas
+from facts.store import PERSON, PHONE, T
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,15 +196,15 @@ def test_changes_are_the_net_difference_of_two_moments(store: Store, seed: int) 
     chance = random.Random(seed)
     store.set_up(PERSON, PHONE)
     store.agree("x", layer_code="EXPORT")
-    model = Model()
+    model = People()
     held: dict[str, dict[Any, tuple[Any, ...]]] = {"person": {}, "phone": {}}
     keys = {"person": 1, "phone": 2}
     before = 0
     days = list(range(1, 11))
     for day in days:
-        person, phone = some_delta(chance, model)
-        model.load(day, person, phone)
-        store.push(day, person=person, phone=phone)
+        deltas = some_deltas(chance, model)
+        model.load(day, deltas)
+        store.push(day, **deltas)
         assert store.take()["outcome"] == "PERSISTED"
         if day % 3 == 0:
             # Now and then a receiver goes back, to a moment before its own.

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from facts.people import stored
 from facts.store import PERSON, PHONE
-from facts.test_random_writes import Case, Model, stored
+from facts.test_random_writes import MOMENT, Case, Model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,7 +149,7 @@ def test_a_load_that_is_stopped_at_any_step_is_done_once(
             before = model.tables()
             stop(way, lock, LOAD)
             if way != "kill":
-                assert stored(store) == before, (way, lock)
+                assert stored(store, MOMENT) == before, (way, lock)
                 case.take(deltas)
             else:
                 # The server has ended the load, or has not begun it.
@@ -170,7 +171,7 @@ def test_an_undo_that_is_stopped_is_done_once(
     store.set_up(PERSON, PHONE)
     store.put(1, person=[("N", 1, "a", None, "x", None)], phone=[("N", 1, "home", "1")])
     load = store.put(2, person=[("A", 1, "b", "1990", "y", None)], phone=[("R", 1, "home", None)])
-    after = stored(store)
+    after = stored(store, MOMENT)
     call = f"CALL omd_facts.undo('shop', {load})"
     stop(way, "LOCK TABLE cfl_shop.s_person_phone_now IN SHARE MODE", call)
     undone = store.undo(load)
@@ -178,5 +179,5 @@ def test_an_undo_that_is_stopped_is_done_once(
     assert store.now("person") == [(1, "a", None, "x", None)]
     assert store.now("phone") == [(1, "home", "1")]
     assert store.take()["outcome"] == "PERSISTED"
-    assert stored(store) == after
+    assert stored(store, MOMENT) == after
     assert store.sound()

@@ -8,37 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from facts.people import People, stored
+from facts.people import People, some_deltas, stored
 from facts.store import PERSON, PHONE, entity
 
 if TYPE_CHECKING:
     from facts.store import Store
 
 DAY = "extract(day FROM {} AT TIME ZONE 'UTC')::integer"
-
-
-def some_delta(chance: random.Random, model: People) -> tuple[list[Any], list[Any]]:
-    numbers = chance.sample(range(1, 9), chance.randint(0, 7))
-    mails = {k: c[-1] for k, c in model.mail.chains.items() if c}
-    taken = {
-        values[0] for k, (_, _, ind, values) in mails.items() if ind != "R" and k not in numbers
-    }
-    free = [m for m in ["a", "b", "c", "d", "e", "f", "g", "h", "i"] if m not in taken]
-    chance.shuffle(free)
-    person = [
-        (
-            chance.choice("NAANR"),
-            n,
-            free.pop() if free and chance.random() < 0.8 else None,
-            chance.choice([None, "1990", "1991"]),
-            chance.choice([None, "x", "y"]),
-            chance.choice([None, *range(1, 12)]),
-        )
-        for n in numbers
-    ]
-    pairs = chance.sample([(n, k) for n in range(1, 10) for k in ("home", "work")], 5)
-    phone = [(chance.choice("NAR"), n, k, chance.choice([None, "1", "2"])) for n, k in pairs]
-    return person, phone
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -48,14 +24,14 @@ def test_random_deltas_give_what_a_model_in_python_says(store: Store, seed: int)
     model = People()
     loads: list[tuple[int, dict[str, Any]]] = []
     for day in range(1, 13):
-        person, phone = some_delta(chance, model)
+        deltas = some_deltas(chance, model)
         before = model.tables()
-        model.load(day, {"person": person, "phone": phone})
-        store.push(day, person=person, phone=phone)
+        model.load(day, deltas)
+        store.push(day, **deltas)
         answer = store.take()
         assert answer["outcome"] == "PERSISTED", answer
         loads.append((answer["module_instance_id"], before))
-        assert stored(store, DAY) == model.tables(), (day, person, phone)
+        assert stored(store, DAY) == model.tables(), (day, deltas)
     assert store.sound()
 
     # The placeholders stay: keys are never removed.
