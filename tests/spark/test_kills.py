@@ -26,10 +26,10 @@ import pyspark
 import pytest
 from deltalake import DeltaTable
 from psycopg.rows import dict_row
-from pyiceberg.table import StaticTable
 
 import omd
 from omd.control.rows import ModuleExecutionLogRow
+from omd.demo.lake.reader import Reader
 
 from .killed_jobs import COLUMN, ROWS, TABLES
 
@@ -198,8 +198,10 @@ def visible_iceberg(conn: psycopg.Connection[Any]) -> list[Counter[int]]:
     rows = conn.execute(
         "SELECT metadata_location AS file FROM omd_lake.iceberg_tables ORDER BY table_name"
     ).fetchall()
-    held = [StaticTable.from_metadata(row["file"]).scan().to_arrow() for row in rows]
-    return [Counter(table[COLUMN].to_pylist()) for table in held]
+    reader = Reader()
+    assert reader.name == "DuckDB", reader.problem
+    query = f"SELECT {COLUMN}, count(*) FROM held GROUP BY 1"
+    return [Counter(dict(reader.rows(query, {"held": row["file"]}))) for row in rows]
 
 
 def visible_delta(folder: Path) -> list[Counter[int]]:
