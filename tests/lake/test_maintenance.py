@@ -105,6 +105,22 @@ def test_a_crash_between_an_expiry_and_its_deletions_leaves_nothing_for_ever(
     assert seen(control, "lake.one") == [1, 2, 3, 4]
 
 
+def test_an_expiry_passes_over_metadata_of_the_former_format(
+    control: omd.Control, tmp_path: Path
+) -> None:
+    for n in range(3):
+        with control.module("m_lake") as run:
+            write(run, "lake.one", [n], "overwrite")
+    (first,) = (tmp_path / "one" / "metadata").glob("00000-*.json")
+    told = json.loads(first.read_text())
+    # A table of format 1 need not have an identity, nor a list of snapshots.
+    old = {key: told[key] for key in told if key not in ("table-uuid", "snapshots")}
+    first.write_text(json.dumps({**old, "format-version": 1}))
+    assert [row.action for row in maintain(control, keep=timedelta(0))] == ["EXPIRE"]
+    assert seen(control, "lake.one") == [2]
+    assert first.exists()
+
+
 def test_pyiceberg_creates_changes_and_fills_tables_beside_the_runs(control: omd.Control) -> None:
     catalog = omd.lake.catalog(control)
     with control.module("m_lake") as run:

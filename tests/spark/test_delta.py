@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ import omd
 from omd.errors import CallerError
 from omd.lake.delta import Delta, DeltaChange
 from omd.lake.maintenance import maintain
+
+from .histories import HISTORY, chain, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,29 +139,9 @@ def test_a_commit_that_was_never_recorded_is_found_in_the_log_and_taken_back(
         assert seen(folder) == [0, 1, 2]
 
 
-HISTORY = {"area_code": "INT", "table_type_code": "SAT", "business_key_columns": ["id"]}
-
-
-def chain(folder: Path) -> list[tuple[Any, ...]]:
+def held(folder: Path) -> list[tuple[Any, ...]]:
     """What an independent reader sees of a history."""
-    return sorted(
-        (
-            row["id"],
-            row["note"],
-            str(row["omd_effective_date"]),
-            str(row["omd_expiry_date"]),
-            row["omd_current_record_indicator"],
-            row["omd_update_module_instance_id"],
-        )
-        for row in DeltaTable(folder).to_pyarrow_table().to_pylist()
-    )
-
-
-def versions(spark: SparkSession, *rows: tuple[int, str, str]) -> Any:
-    return spark.createDataFrame(
-        [(id, note, date.fromisoformat(day)) for id, note, day in rows],
-        "id bigint, note string, omd_effective_date date",
-    )
+    return chain(DeltaTable(folder).to_pyarrow_table().to_pylist())
 
 
 def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
@@ -171,11 +153,11 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
             table_code="lake.t",
             platform_code="SPARK",
             table_format_code="DELTA",
-            **HISTORY,  # type: ignore[arg-type]
+            **HISTORY,
         )
     with control.module("m_h", spark=spark) as first:
         first.write(versions(spark, (1, "a", "2020-01-01"), (2, "x", "2020-01-01")), mode="history")
-    before = chain(folder)
+    before = held(folder)
     assert before == [
         (1, "a", "2020-01-01", "9999-12-31", "Y", None),
         (2, "x", "2020-01-01", "9999-12-31", "Y", None),
@@ -191,7 +173,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
     outcome = control.run("m_h", late, spark=spark)
     assert isinstance(outcome.error, Stop), outcome.error
     ended = outcome.instance_id
-    assert chain(folder) == [
+    assert held(folder) == [
         (1, "a", "2020-01-01", "2021-01-01", "N", ended),
         (1, "b", "2021-01-01", "2022-01-01", "N", None),
         (1, "c", "2022-01-01", "9999-12-31", "Y", None),
@@ -199,14 +181,14 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
         (3, "z", "2022-01-01", "9999-12-31", "Y", None),
     ]
     with control.module("m_h", spark=spark) as third:
-        assert chain(folder) == before
+        assert held(folder) == before
         third.write(versions(spark, (2, "y", "2021-01-01")), mode="history")
     expected = [
         (1, "a", "2020-01-01", "9999-12-31", "Y", None),
         (2, "x", "2020-01-01", "2021-01-01", "N", third.module_instance_id),
         (2, "y", "2021-01-01", "9999-12-31", "Y", None),
     ]
-    assert chain(folder) == expected
+    assert held(folder) == expected
 
     def overtaken(run: omd.ModuleRun) -> None:
         run.write(versions(spark, (3, "o", "2021-01-01")), mode="history")
@@ -216,7 +198,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
     outcome = control.run("m_h", overtaken, spark=spark)
     assert isinstance(outcome.error, omd.errors.LakeConflict), outcome.error
     expected.append((4, "p", "2021-01-01", "9999-12-31", "Y", None))
-    assert chain(folder) == expected
+    assert held(folder) == expected
 
     def beside_maintenance(run: omd.ModuleRun) -> None:
         run.write(versions(spark, (1, "q", "2023-01-01")), mode="history")
@@ -245,24 +227,24 @@ def test_a_history_killed_between_commit_and_success_is_taken_back_and_loses_no_
         table_code="lake.h",
         platform_code="SPARK",
         table_format_code="DELTA",
-        **HISTORY,  # type: ignore[arg-type]
+        **HISTORY,
     )
     folder = folder.parent / "h"
     with control.module("m_h", spark=spark) as run:
         run.write(versions(spark, (1, "a", "2020-01-01"), (2, "x", "2020-01-01")), mode="history")
-    before = chain(folder)
+    before = held(folder)
     done = subprocess.run([sys.executable, JOB, dsn], check=False)
     assert done.returncode == 9
     killed = run.module_instance_id + 1
-    assert (1, "a", "2020-01-01", "2021-01-01", "N", killed) in chain(folder)
+    assert (1, "a", "2020-01-01", "2021-01-01", "N", killed) in held(folder)
     control.module_failure(killed)
     # The files of the killed run hold rows of others, so maintenance leaves its folder alone.
     assert maintain(control, ["lake.h"], keep=timedelta(days=1)) == []
-    assert len(chain(folder)) == 3
+    assert len(held(folder)) == 3
     with control.module("m_h", spark=spark):
-        assert chain(folder) == before
+        assert held(folder) == before
     assert maintain(control, ["lake.h"], keep=timedelta(days=1)) == []
-    assert chain(folder) == before
+    assert held(folder) == before
 
 
 def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(

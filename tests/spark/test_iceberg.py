@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +12,8 @@ import omd
 from omd.errors import CallerError
 from omd.lake.maintenance import maintain
 from omd.spark import UnsupportedType
+
+from .histories import HISTORY, chain, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,50 +187,28 @@ def _compact(lake: Lake) -> None:
         calls.commit_tables(None, [_commit("lake.t", table.metadata, staged, change, [])])
 
 
-HISTORY = {
-    "area_code": "INT",
-    "table_type_code": "SAT",
-    "business_key_columns": ["id"],
-}
-
-
 def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake: Lake) -> None:
     module = lake.module(**HISTORY)
 
-    def versions(*rows: tuple[int, str, str]) -> Any:
-        return lake.spark.createDataFrame(
-            [(id, note, date.fromisoformat(day)) for id, note, day in rows],
-            "id bigint, note string, omd_effective_date date",
-        )
-
-    def chain() -> list[tuple[Any, ...]]:
-        return sorted(
-            (
-                row["id"],
-                row["note"],
-                str(row["omd_effective_date"]),
-                str(row["omd_expiry_date"]),
-                row["omd_current_record_indicator"],
-                row["omd_update_module_instance_id"],
-            )
-            for row in lake.seen()
-        )
-
     with lake.run(module) as first:
-        first.write(versions((1, "a", "2020-01-01"), (2, "x", "2020-01-01")), mode="history")
-    before = chain()
+        first.write(
+            versions(lake.spark, (1, "a", "2020-01-01"), (2, "x", "2020-01-01")), mode="history"
+        )
+    before = chain(lake.seen())
     assert before == [
         (1, "a", "2020-01-01", "9999-12-31", "Y", None),
         (2, "x", "2020-01-01", "9999-12-31", "Y", None),
     ]
 
     def late(run: omd.ModuleRun) -> None:
-        run.write(versions((1, "c", "2022-01-01"), (3, "z", "2022-01-01")), mode="history")
-        run.write(versions((1, "b", "2021-01-01")), mode="history")
+        run.write(
+            versions(lake.spark, (1, "c", "2022-01-01"), (3, "z", "2022-01-01")), mode="history"
+        )
+        run.write(versions(lake.spark, (1, "b", "2021-01-01")), mode="history")
         run.commit()
 
     ended = lake.fail(module, late)
-    assert chain() == [
+    assert chain(lake.seen()) == [
         (1, "a", "2020-01-01", "2021-01-01", "N", ended),
         (1, "b", "2021-01-01", "2022-01-01", "N", None),
         (1, "c", "2022-01-01", "9999-12-31", "Y", None),
@@ -237,9 +216,9 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake
         (3, "z", "2022-01-01", "9999-12-31", "Y", None),
     ]
     with lake.run(module) as third:
-        assert chain() == before
-        third.write(versions((2, "y", "2021-01-01")), mode="history")
-    assert chain() == [
+        assert chain(lake.seen()) == before
+        third.write(versions(lake.spark, (2, "y", "2021-01-01")), mode="history")
+    assert chain(lake.seen()) == [
         (1, "a", "2020-01-01", "9999-12-31", "Y", None),
         (2, "x", "2020-01-01", "2021-01-01", "N", third.module_instance_id),
         (2, "y", "2021-01-01", "9999-12-31", "Y", None),

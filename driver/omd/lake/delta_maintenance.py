@@ -55,7 +55,8 @@ def expire(
     table.require_readable()
     log = DeltaLog(location)
     kept_for = max(keep, table.retention).total_seconds()
-    first = _first_kept(log.versions(log.numbers), (time.time() - kept_for) * 1000)
+    versions = log.versions(log.numbers)
+    first = _first_kept(versions, (time.time() - kept_for) * 1000)
     if first is None:
         return None
     kept = oldest(location, [number for number in log.numbers if number >= first])
@@ -69,7 +70,8 @@ def expire(
             _log.info("nothing of %s expires: %s", code, conflict)
             return None
         log = DeltaLog(location)
-    needed = _needed_only_before(kept, log.versions(log.numbers))
+        versions += log.versions(n for n in log.numbers if n > versions[-1].number)
+    needed = _needed_only_before(kept, versions)
     if run is not None:
         for version in (kept, Delta(location)):
             version.checkpoint()

@@ -6,7 +6,6 @@ If that transaction fails afterwards, the next begin finds the commit in the log
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from omd.lake.delta import NUMBER, Delta, DeltaChange, DeltaFile
 from omd.lake.delta_log import DeltaLog
 from omd.lake.errors import LakeConflict, NothingKept
+from omd.lake.names import WRITE
 from omd.lake.undo import INSTANCE
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ __all__ = [
 
 _ATTEMPTS = 3
 _MARK = "RECORD"  # in the log only: an earlier commit is recorded by this version
-_WRITE = re.compile(r"data/omd/\d+/\d+(?=/)")
 
 
 @dataclass(slots=True)
@@ -347,7 +346,7 @@ def named_folders(location: str) -> set[str]:
     log = DeltaLog(location)
     paths = {path for version in log.versions(log.numbers) for path in version.added}
     paths |= {file.path for file in oldest(location, log.numbers).files()}
-    found = (_WRITE.match(path) for path in paths)
+    found = (WRITE.match(path) for path in paths)
     return {f"{location}/{write[0]}" for write in found if write is not None}
 
 

@@ -11,7 +11,6 @@ import functools
 import json
 import logging
 import random
-import re
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ from omd._core.names import parts
 from omd.lake.errors import LakeConflict, UnknownCatalog, UnknownLakeTable, UnknownNamespace
 from omd.lake.files import CATALOG
 from omd.lake.metadata import MAIN, Metadata
-from omd.lake.names import folder_of, location_of
+from omd.lake.names import WRITE, folder_of, location_of
 from omd.lake.staging import Change, counts_of, live_entries, stage_snapshot
 from omd.lake.undo import INSTANCE, OPERATION
 
@@ -67,7 +66,6 @@ _log = logging.getLogger("omd.lake")
 _WRITES = "omd.write-numbers"
 _CONFLICTS = 10  # tries against other writers
 _FAILURES = 3  # tries against a catalogue that does not answer
-_FOLDER = re.compile(r"/data/omd/\d+/\d+(?=/)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -217,9 +215,9 @@ def folders_elsewhere(code: str, folders: Collection[str]) -> set[str]:
         named |= {folder_of("", summary[INSTANCE], number) for number in _numbers(summary)}
     for manifest in table.metadata.manifests(table.io):
         for entry in live_entries(table.io, manifest):
-            within = _FOLDER.search(entry.data_file.file_path)
+            within = WRITE.search(entry.data_file.file_path)
             if within is not None:
-                named.add(within[0])
+                named.add(f"/{within[0]}")
     return {folder for folder in folders if folder[len(location_of(folder)) :] in named}
 
 

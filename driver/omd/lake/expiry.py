@@ -150,21 +150,18 @@ class _Former:
         self._table = table
         self._read = {table.metadata.file: table.metadata}
         self._tell(table.metadata)
-        self._rows = [
-            (row.metadata_location, row.snapshot_id)
-            for row in commits
-            if row.metadata_location in here
-        ]
-        self._find([row.operation for row in commits if row.metadata_location in here])
+        self._commits = [row for row in commits if row.metadata_location in here]
+        self._find()
 
-    def _find(self, operations: Sequence[str]) -> None:
-        expiries = [n for n, operation in enumerate(operations) if operation == "EXPIRE"]
-        for n in [*(n - 1 for n in expiries[-1:] if n), *range(len(self._rows))[:1]]:
-            self._look(self._rows[n][0])
-        for file, snapshot_id in reversed(self._rows):
-            if snapshot_id not in self._known | self.lists.keys() and not self._look(file):
+    def _find(self) -> None:
+        expiries = [n for n, row in enumerate(self._commits) if row.operation == "EXPIRE"]
+        for n in [*(n - 1 for n in expiries[-1:] if n), *range(len(self._commits))[:1]]:
+            self._look(self._commits[n].metadata_location)
+        for row in reversed(self._commits):
+            is_told = row.snapshot_id in self._known or row.snapshot_id in self.lists
+            if not is_told and not self._look(row.metadata_location):
                 break  # this one is of another table, and so are those before it
-        recorded = {file for file, _ in self._rows}
+        recorded = {row.metadata_location for row in self._commits}
         for version in list(self._read.values()):
             for entry in version.document.get("metadata-log", []):
                 if entry["metadata-file"] not in recorded:
@@ -176,6 +173,7 @@ class _Former:
             return True
         try:
             version = Metadata.read(self._table.io, file)
+            version.require_version()
         except LakeTableUnreadable:  # of an older format version
             return False
         is_ours = bool(
@@ -193,7 +191,11 @@ class _Former:
 
     def doomed(self, until: float) -> set[str]:
         """Return the files of versions whose snapshot has expired, or that are old and had none."""
-        found = {file for file, snapshot_id in self._rows if file and snapshot_id in self.lists}
+        found = {
+            row.metadata_location
+            for row in self._commits
+            if row.metadata_location and row.snapshot_id in self.lists
+        }
         for file, version in self._read.items():
             if version.snapshot is None:
                 is_old = version.document["last-updated-ms"] < until

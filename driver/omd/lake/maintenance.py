@@ -11,10 +11,9 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from omd._core import engines
-from omd._core.names import parts
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.compaction import groups, small_files
-from omd.lake.elsewhere import settings_of
+from omd.lake.elsewhere import catalog_name, settings_of
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.expiry import expire
 from omd.lake.files import remove_folder, sizes_in
@@ -87,7 +86,7 @@ def _maintained(
     )
     for step in (_expire, _compact):
         for row in rows:
-            is_ours = len(parts(row.table_code)) == 2
+            is_ours = catalog_name(row.table_code) is None
             if row.metadata_location is not None or (is_ours and row.table_format_code == "DELTA"):
                 try:
                     done = step(control, run, row, keep)

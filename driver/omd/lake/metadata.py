@@ -105,16 +105,25 @@ class Metadata:
         """The current columns."""
         return self.schema_of(self.document["current-schema-id"])
 
+    def require_version(self) -> None:
+        """Refuse a format version that OMD does not know (`LakeTableUnreadable`)."""
+        version = self.document.get("format-version")
+        if version != 2:
+            raise LakeTableUnreadable(
+                f"{self.file} is of format version {version}, and OMD knows version 2",
+                hint="Read the table with the native jar of its format.",
+            )
+
     def schema_of(self, schema_id: int) -> Schema:
         """Return the columns of a schema."""
-        self._require_version()
+        self.require_version()
         told = next(s for s in self.document["schemas"] if s["schema-id"] == schema_id)
         return Schema.model_validate(told)
 
     @functools.cached_property
     def specs(self) -> dict[int, PartitionSpec]:
         """All partitionings that the table has had, by their ids."""
-        self._require_version()
+        self.require_version()
         return {
             told["spec-id"]: PartitionSpec.model_validate(told)
             for told in self.document["partition-specs"]
@@ -145,7 +154,7 @@ class Metadata:
 
     def manifests(self, io: FileIO, snapshot: dict[str, Any] | None = None) -> list[ManifestFile]:
         """Return the manifests of a snapshot, by default of the current one."""
-        self._require_version()
+        self.require_version()
         told = snapshot or self.snapshot
         if told is None:
             return []
@@ -204,16 +213,8 @@ class Metadata:
             },
         )
 
-    def _require_version(self) -> None:
-        version = self.document.get("format-version")
-        if version != 2:
-            raise LakeTableUnreadable(
-                f"{self.file} is of format version {version}, and OMD knows version 2",
-                hint="Read the table with the native jar of its format.",
-            )
-
     def _next(self, now: int, changes: Mapping[str, Any]) -> Metadata:
-        self._require_version()
+        self.require_version()
         old = self.document
         log = old.get("metadata-log", [])
         if self.file:

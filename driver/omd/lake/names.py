@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from urllib.parse import unquote
 
-__all__ = ["below", "folder_of", "location_of", "metadata_file", "version_of"]
+__all__ = ["WRITE", "below", "folder_of", "location_of", "metadata_file", "version_of"]
+
+
+WRITE = re.compile(r"(?<![^/])data/omd/\d+/\d+(?=/)")
+"""In the path of a file: the folder of one write of a run, below that of its table."""
 
 
 def folder_of(location: str, module_instance_id: int, write_number: int) -> str:

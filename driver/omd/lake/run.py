@@ -560,9 +560,13 @@ class LakeRun:
             table_format_code="ICEBERG",
             order_by=("commit_id",),
         )
+        # What was committed elsewhere, or to a Delta table, may not be recorded.
+        announced = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
         by_table: dict[str, list[LakeCommitsRow]] = {}
         elsewhere: dict[str, list[LakeCommitsRow]] = {
-            code: [] for code in self._announced_elsewhere(instances)
+            code: []
+            for code in sorted({row.table_code for row in announced})
+            if catalog_name(code) is not None
         }
         for row in done:
             where = by_table if catalog_name(row.table_code) is None else elsewhere
@@ -575,7 +579,7 @@ class LakeRun:
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
                 rewritten = self._rewritten(by_table, instances, rewrite)
-                delta = self._undo_delta(instances, rewrite_delta, delta)
+                delta = self._undo_delta(announced, instances, rewrite_delta, delta)
                 others = self._prepared_elsewhere(elsewhere, instances, rewrite)
                 try:
                     with link.transaction():
@@ -673,14 +677,6 @@ class LakeRun:
             properties={**self._told(), UNDONE: ",".join(map(str, sorted(instances)))},
         )
 
-    def _announced_elsewhere(self, instances: Sequence[int]) -> list[str]:
-        """Return the tables of other catalogues to which these runs have written or were about to.
-
-        What they committed there may not be recorded, so their announcements count.
-        """
-        rows = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
-        return sorted({r.table_code for r in rows if catalog_name(r.table_code) is not None})
-
     def _prepared_elsewhere(
         self,
         by_table: Mapping[str, Sequence[LakeCommitsRow]],
@@ -732,6 +728,7 @@ class LakeRun:
 
     def _undo_delta(
         self,
+        announced: Sequence[LakeFoldersRow],
         instances: Sequence[int],
         rewrite: Callable[[str, DeltaUndo, Sequence[int]], RewrittenDelta],
         before: Sequence[DeltaPending],
@@ -739,16 +736,16 @@ class LakeRun:
         """Return what takes back the runs in the Delta tables that they announced.
 
         Args:
+            announced: the folders of their writes.
             instances: the runs.
             rewrite: writes the rows of mixed files that stay.
             before: what an attempt before has prepared: what has landed is only recorded.
         """
-        rows = self._calls.report(LakeFoldersRow, module_instance_id=list(instances))
         landed = {pending.code: pending for pending in before if pending.landed is not None}
         found = []
         tables = {
             (row.table_code, location_of(row.folder))
-            for row in rows
+            for row in announced
             if row.folder and catalog_name(row.table_code) is None
         }
         for code, location in sorted(tables):
