@@ -1,8 +1,8 @@
 -- What a worker does most, in one call: the server works for it while its tasks run. What is done
 -- ends where the worker has claimed it; a task that is not found there (its family may have another
 -- model meanwhile) is a result like any other. The version is read after the claim, so that whoever
--- knows the types of this version knows those of the tasks. p_done and p_lanes have defaults for
--- workers that were started before an upgrade.
+-- knows the types of this version knows those of the tasks. p_done has a default, and p_lanes is
+-- there, for workers that were started before an upgrade.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._complete_and_claim(
     p_backend_id text,
@@ -74,18 +74,10 @@ BEGIN
     END IF;
     IF p_limit > 0 THEN
         IF p_anew THEN
-            PERFORM set_config(
-                'omd_dispatch.claims',
-                CASE
-                    WHEN p_lanes IS NULL THEN '' ELSE jsonb_build_object('told', p_lanes)::text
-                END,
-                FALSE
-            );
+            PERFORM set_config('omd_dispatch.claims', '', FALSE);
         END IF;
         RETURN QUERY
-        SELECT
-            c.task_id, c.family_code, c.task_type, c.criteria, c.payload, c.execution_time,
-            c.priority, c.attempt, c.claim_token, c.partition_code, NULL::bigint AS types_version
+        SELECT c.*, NULL::bigint AS types_version
         FROM omd_dispatch.claim_tasks(p_backend_id, p_limit) AS c;
         IF FOUND THEN
             task_id := NULL;
@@ -104,7 +96,7 @@ COMMENT ON FUNCTION omd_dispatch._complete_and_claim IS
 ' of {"family_code", "partition_code", "claim_token", "task_ids"}, as they were claimed. It '
 'returns each refused task as a row with its task_id alone, then the claimed tasks in starting '
 'order, and after them a row with types_version alone, the version of task_conf_type_desc. p_anew:'
-' the claim begins at the start of each lane, or of p_lanes alone: an array of {"family_code", '
-'"priority"}, in which there are new tasks. Errors and locks: those of both.';
+' the claim begins at the start of each lane. p_lanes: no meaning. Errors and locks: those of '
+'both.';
 REVOKE ALL ON FUNCTION omd_dispatch._complete_and_claim FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._complete_and_claim TO omd_runner;

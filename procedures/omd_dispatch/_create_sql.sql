@@ -47,34 +47,35 @@ BEGIN
 
     RETURN format(
         $sql$
-        WITH typed AS MATERIALIZED (
-            SELECT
-                c.n,
-                nextval('omd_dispatch.task_id') AS task_id,
-                c.execution_time,
-                c.priority,
-                c.payload
-                %2$s
-            FROM (
-                SELECT
-                    t.n::integer AS n,
-                    coalesce((t.task ->> 'execution_time')::timestamptz, clock_timestamp())
-                    AS execution_time,
-                    coalesce((t.task ->> 'priority')::smallint, 5::smallint) AS priority,
-                    nullif(t.task -> 'payload', 'null') AS payload,
-                    (
-                        SELECT jsonb_object_agg(coalesce($2 ->> g.key, g.key), g.value)
-                        FROM jsonb_each(coalesce(nullif(t.task -> 'criteria', 'null'), '{}')) AS g
-                    ) AS criteria
-                FROM jsonb_array_elements($1) WITH ORDINALITY AS t (task, n)
-                WHERE $3 IS NULL OR t.n = ANY($3)
-                ORDER BY t.n
-            ) AS c
-        ),
-        keyed AS MATERIALIZED (
+        WITH keyed AS MATERIALIZED (
             SELECT
                 t.*, c.criteria, k.key_text, sha256(convert_to(k.key_text, 'UTF8')) AS key_hash
-            FROM typed AS t
+            FROM (
+                SELECT
+                    c.n,
+                    nextval('omd_dispatch.task_id') AS task_id,
+                    c.execution_time,
+                    c.priority,
+                    c.payload
+                    %2$s
+                FROM (
+                    SELECT
+                        t.n::integer AS n,
+                        coalesce((t.task ->> 'execution_time')::timestamptz, clock_timestamp())
+                        AS execution_time,
+                        coalesce((t.task ->> 'priority')::smallint, 5::smallint) AS priority,
+                        nullif(t.task -> 'payload', 'null') AS payload,
+                        (
+                            SELECT jsonb_object_agg(coalesce($2 ->> g.key, g.key), g.value)
+                            FROM jsonb_each(
+                                coalesce(nullif(t.task -> 'criteria', 'null'), '{}')
+                            ) AS g
+                        ) AS criteria
+                    FROM jsonb_array_elements($1) WITH ORDINALITY AS t (task, n)
+                    WHERE $3 IS NULL OR t.n = ANY($3)
+                    ORDER BY t.n
+                ) AS c
+            ) AS t
             CROSS JOIN LATERAL (SELECT %4$s AS criteria) AS c
             CROSS JOIN LATERAL (SELECT %3$s AS key_text) AS k
         ),
@@ -98,15 +99,15 @@ BEGIN
             RETURNING task_id
         )%7$s
         SELECT
-            k.n,
-            k.task_id,
-            k.key_hash,
-            k.key_text,
-            k.execution_time <= clock_timestamp() AS is_due,
-            %10$s AS is_new
+            array_agg(
+                ROW(
+                    k.n, k.task_id, k.key_hash, k.key_text,
+                    k.execution_time <= clock_timestamp(), %10$s
+                )::omd_dispatch.created_task
+                ORDER BY k.n
+            )
         FROM keyed AS k
         %11$s
-        ORDER BY k.n
         $sql$,
         omd_dispatch._model_table(p_family_code, p_old_type IS NULL),
         v_values,
@@ -152,6 +153,5 @@ $create_sql$;
 
 COMMENT ON FUNCTION omd_dispatch._create_sql IS
 'Returns the statement that creates tasks of p_family_code, in its new model or, for the type '
-'p_old_type, in its old one. It tells of each task its number, task_id, key, whether it is due, '
-'and whether it is new. Locks: none.';
+'p_old_type, in its old one. It answers an array of created_task, in their order. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._create_sql FROM PUBLIC;

@@ -27,26 +27,21 @@ DECLARE
     v_key_criteria text[] := '{}'::text[];
     v_statement text;
     v_left integer[];
-    v_n integer;
-    v_task_id bigint;
-    v_key_hash bytea;
-    v_key_text text;
-    v_is_task_due boolean;
-    v_is_new boolean;
+    v_all omd_dispatch.created_task[];
+    v_task omd_dispatch.created_task;
     v_is_due boolean := FALSE;
     v_problem text;
     v_too_long jsonb;
     v_holder bigint;
 BEGIN
-    PERFORM omd.require_read_committed();
     -- What is read after this call, the lane too, stays until the tasks are committed.
-    PERFORM omd_dispatch._hold_model(p_family_code);
+    PERFORM omd.require_read_committed(), omd_dispatch._hold_model(p_family_code);
     SELECT
         t AS task_type,
         omd_dispatch._partition_code(
-            f.scheme_code, f.partition_count, clock_timestamp()
+            f.scheme_code, f.partition_count, statement_timestamp()
         ) AS partition_code,
-        omd_dispatch._migration_status(p_family_code) >= 3 AS is_new,
+        coalesce(s.migration_status, 0) >= 3 AS is_new,
         EXISTS (
             SELECT FROM omd_dispatch.task_conf_family_model AS m
             WHERE m.family_code = p_family_code
@@ -58,6 +53,7 @@ BEGIN
     INTO v_conf
     FROM omd_dispatch.task_conf_type_desc AS t
     INNER JOIN omd_dispatch.task_conf_family_desc AS f ON t.family_code = f.family_code
+    LEFT JOIN omd_dispatch.task_migration_status AS s ON t.family_code = s.family_code
     WHERE t.family_code = p_family_code AND t.task_type = p_task_type;
     IF NOT FOUND THEN
         PERFORM omd_dispatch._require_type(p_family_code, p_task_type);
@@ -72,7 +68,7 @@ BEGIN
     v_statement := CASE
         WHEN v_conf.is_new
             THEN format(
-                'SELECT n.* FROM omd_dispatch.%I($1, $2, $3, $4, $5, $6, $7, $8) AS n',
+                'SELECT omd_dispatch.%I($1, $2, $3, $4, $5, $6, $7, $8)',
                 omd_dispatch._claim_routine(p_family_code, 'create', TRUE)
             )
         ELSE omd_dispatch._create_sql(p_family_code, p_task_type)
@@ -80,28 +76,27 @@ BEGIN
 
     p_task_ids := array_fill(NULL::bigint, ARRAY[jsonb_array_length(p_tasks)]);
     p_created := 0::bigint;
-    WHILE array_position(p_task_ids, NULL) IS NOT NULL LOOP
+    LOOP
         BEGIN
-            FOR v_n, v_task_id, v_key_hash, v_key_text, v_is_task_due, v_is_new IN
-                EXECUTE v_statement
-                USING p_tasks, v_names, v_left, v_conf.task_type, v_key_criteria,
-                    v_conf.partition_code, p_schedule_code, v_conf.is_guarded
-            LOOP
-                IF v_is_new THEN
-                    p_task_ids[v_n] := v_task_id;
+            EXECUTE v_statement INTO v_all
+            USING p_tasks, v_names, v_left, v_conf.task_type, v_key_criteria,
+                v_conf.partition_code, p_schedule_code, v_conf.is_guarded;
+            FOREACH v_task IN ARRAY coalesce(v_all, '{}') LOOP
+                IF v_task.is_new THEN
+                    p_task_ids[v_task.n] := v_task.task_id;
                     p_created := p_created + 1;
-                    v_is_due := v_is_due OR v_is_task_due;
+                    v_is_due := v_is_due OR v_task.is_due;
                 ELSE
                     -- A holder that has just let go of the key is not found; then the task is tried
                     -- again.
                     SELECT m.task_id INTO v_holder
                     FROM omd_dispatch.mutex AS m
-                    WHERE m.key_hash = v_key_hash;
+                    WHERE m.key_hash = v_task.key_hash;
                     CONTINUE WHEN NOT FOUND;
                     IF p_on_duplicate = 'ERROR' THEN
                         EXIT;
                     END IF;
-                    p_task_ids[v_n] := v_holder;
+                    p_task_ids[v_task.n] := v_holder;
                 END IF;
             END LOOP;
         EXCEPTION
@@ -140,10 +135,11 @@ BEGIN
             PERFORM omd.raise_error(
                 'OM170',
                 jsonb_build_object(
-                    'task_id', v_holder, 'key', v_key_text, 'task', v_n
+                    'task_id', v_holder, 'key', v_task.key_text, 'task', v_task.n
                 )
             );
         END IF;
+        EXIT WHEN array_position(p_task_ids, NULL) IS NULL;
         v_left := ARRAY(
             SELECT n FROM unnest(p_task_ids) WITH ORDINALITY AS i (id, n) WHERE i.id IS NULL
         );
@@ -153,8 +149,13 @@ BEGIN
         PERFORM omd_dispatch._tell_due(
             (v_conf.task_type).deliver_id
             || CASE
-                WHEN jsonb_array_length(p_tasks) = 1 AND (v_conf.task_type).max_running IS NULL
-                    THEN ' ' || p_family_code || ' ' || coalesce(p_tasks -> 0 ->> 'priority', '5')
+                WHEN jsonb_array_length(p_tasks) = 1
+                    AND (v_conf.task_type).max_running IS NULL
+                    AND v_conf.is_new
+                    AND NOT v_conf.is_guarded
+                    THEN concat_ws(
+                        ' ', '', p_family_code, v_conf.partition_code, p_task_ids[1]
+                    )
                 ELSE ''
             END
         );

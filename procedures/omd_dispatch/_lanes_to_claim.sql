@@ -21,26 +21,6 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $lanes_to_claim$
 BEGIN
-    IF NOT p_known -> 0 ? 'begins_at' THEN
-        RETURN QUERY
-        SELECT
-            k.family_code,
-            p_group,
-            k.priority,
-            '-infinity'::timestamptz,
-            NULL::integer,
-            EXISTS (
-                SELECT FROM omd_dispatch.task_suspension AS s
-                WHERE s.family_code = k.family_code AND s.resumed_at IS NULL
-            )
-        FROM jsonb_to_recordset(p_known) AS k (family_code text, priority smallint)
-        WHERE EXISTS (
-            SELECT FROM omd_dispatch.task_conf_type_desc AS t
-            WHERE t.family_code = k.family_code AND t.deliver_id = p_group
-        )
-        ORDER BY k.priority, k.family_code;
-        RETURN;
-    END IF;
     RETURN QUERY
     SELECT
         f.family_code,
@@ -78,6 +58,5 @@ $lanes_to_claim$;
 COMMENT ON FUNCTION omd_dispatch._lanes_to_claim IS
 'Returns the lanes of the group p_group in which tasks are due at p_now, of all families, with '
 'their priorities, in the order in which they are claimed; max_running is the limit of the lane, '
-'is_guarded says that suspensions of the family hold. p_known: as in _due_lanes; without begins_at'
-' families and priorities of the lane that is the group, in which it need not look. Locks: none.';
+'is_guarded says that suspensions of the family hold. p_known: as in _due_lanes. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._lanes_to_claim FROM PUBLIC;

@@ -7,6 +7,9 @@
 -- whole index of an empty partition, which may be full when the plan is used. The families that
 -- exist get a change of this text from sql/reference/omd_dispatch/codes.sql, at an upgrade.
 --
+-- A worker that has heard of a new task while it had nothing to do calls "take" itself: whatever
+-- the server does then is done while the task waits.
+--
 -- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
 -- member only keeps them out of each other's way. A run that goes on although its worker is gone is
 -- waited for, and when it has succeeded the task is done: to begin it again would load it twice.
@@ -153,6 +156,7 @@ BEGIN
             r.volatility,
             r.settings,
             r.words,
+            r.name = 'take' AS is_called,
             replace(
                 replace(
                     replace(
@@ -355,6 +359,70 @@ BEGIN
                 $claim$
             ),
             (
+                'take',
+                'p_backend_id text, p_partition_code integer, p_task_id bigint',
+                'TABLE (task_id bigint, family_code text, task_type text, criteria jsonb,'
+                ' payload jsonb, execution_time timestamptz, attempt integer, claim_token bigint,'
+                ' partition_code integer, types_version bigint)',
+                'VOLATILE',
+                c_indexes_only,
+                'the new task p_task_id, which the worker p_backend_id has claimed if it is due in'
+                ' the lane of its group and nothing has become of it, with the version of'
+                ' task_conf_type_desc',
+                $take$
+                #variable_conflict use_column
+                BEGIN
+                    PERFORM omd.require_read_committed(), omd_dispatch._hold_model(<family>);
+                    RETURN QUERY
+                    UPDATE <table> AS t SET
+                        status = 'CLAIMED',
+                        attempt = 1,
+                        claimed_by = p_backend_id,
+                        claimed_at = clock_timestamp(),
+                        claim_token = nextval('omd_dispatch.claim_token')
+                    WHERE t.partition_code = p_partition_code AND t.task_id = (
+                        SELECT n.task_id FROM <table> AS n
+                        WHERE n.partition_code = p_partition_code
+                            AND n.task_id = p_task_id
+                            AND n.status = 'PENDING'
+                            -- Not so that the index of claims would be taken.
+                            AND coalesce(n.suspension_id, 0) = 0
+                            AND n.attempt = 0
+                            AND n.batch_instance_id IS NULL
+                            AND n.module_instance_id IS NULL
+                            AND n.execution_time <= clock_timestamp()
+                            -- The member does not die before the claim commits. Who finds
+                            -- nothing does not lock it: the conditions above come first.
+                            AND n.lane = (
+                                SELECT b.backend_type COLLATE "C"
+                                FROM omd_dispatch.backend_registration AS b
+                                WHERE b.backend_id = p_backend_id
+                                    AND omd_dispatch._lives(
+                                        b.registration_time, b.ttl, clock_timestamp()
+                                    )
+                                FOR SHARE
+                            )
+                            AND EXISTS (
+                                SELECT FROM omd_dispatch.task_migration_status AS m
+                                WHERE m.family_code = <family> AND m.migration_status >= 3
+                            )
+                            AND NOT EXISTS (
+                                SELECT FROM omd_dispatch.task_suspension AS s
+                                WHERE s.family_code = <family> AND s.resumed_at IS NULL
+                            )
+                        FOR UPDATE SKIP LOCKED
+                    )
+                    RETURNING
+                        t.task_id, <family>, t.task_type, <criteria>, t.payload, t.execution_time,
+                        t.attempt, t.claim_token, t.partition_code,
+                        (
+                            SELECT v.version FROM omd_dispatch.cache_version AS v
+                            WHERE v.part = 'task_conf_type_desc'
+                        );
+                END
+                $take$
+            ),
+            (
                 'done',
                 'p_backend_id text, p_partition_code integer, p_claim_token bigint,'
                 ' p_task_ids bigint[]',
@@ -502,18 +570,19 @@ BEGIN
                 'p_tasks jsonb, p_names jsonb, p_left integer[],'
                 ' p_type omd_dispatch.task_conf_type_desc, p_key_criteria text[],'
                 ' p_partition_code integer, p_schedule_code text, p_is_guarded boolean',
-                'TABLE (n integer, task_id bigint, key_hash bytea, key_text text, is_due boolean,'
-                ' is_new boolean)',
+                'omd_dispatch.created_task[]',
                 'VOLATILE',
                 '',
                 'what has become of the tasks that it has created, as _create_sql says',
-                '#variable_conflict use_column' || chr(10) || 'BEGIN RETURN QUERY'
-                || omd_dispatch._create_sql(p_family_code) || '; END'
+                '#variable_conflict use_column' || chr(10)
+                || 'DECLARE v_created omd_dispatch.created_task[]; BEGIN'
+                || omd_dispatch._create_sql(p_family_code)
+                || 'INTO v_created; RETURN v_created; END'
             )
         ) AS r (name, arguments, answer, volatility, settings, words, body)
         CROSS JOIN (VALUES (TRUE), (FALSE)) AS m (is_new)
         WHERE to_regclass(omd_dispatch._model_table(p_family_code, m.is_new)) IS NOT NULL
-            AND (m.is_new OR r.name <> 'create')
+            AND (m.is_new OR r.name NOT IN ('create', 'take'))
     LOOP
         EXECUTE format(
             $sql$
@@ -532,7 +601,12 @@ BEGIN
             AS %4$L;
             COMMENT ON FUNCTION omd_dispatch.%1$I IS %5$L;
             REVOKE ALL ON FUNCTION omd_dispatch.%1$I FROM PUBLIC
-            $sql$,
+            $sql$
+            || CASE
+                WHEN v_routine.is_called
+                    THEN '; GRANT EXECUTE ON FUNCTION omd_dispatch.%1$I TO omd_runner'
+                ELSE ''
+            END,
             v_routine.name,
             v_routine.arguments,
             v_routine.answer,
@@ -547,5 +621,5 @@ $make_claims$;
 
 COMMENT ON PROCEDURE omd_dispatch._make_claims IS
 'Makes the functions of p_family_code that find, claim and end its tasks, in each model that it '
-'has, and that which creates them in the new one, or makes them again. Locks: none.';
+'has, and those for new tasks in the new one, or makes them again. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_dispatch._make_claims FROM PUBLIC;

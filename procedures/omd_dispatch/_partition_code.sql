@@ -14,9 +14,10 @@ BEGIN ATOMIC
     SELECT
         (
             CASE p_scheme_code
-                WHEN 'DAY_RING' THEN floor(extract(EPOCH FROM p_at) / 86400)
+                WHEN 'DAY_RING' THEN floor(extract(EPOCH FROM p_at AT TIME ZONE 'UTC') / 86400)
                 -- 1970-01-05 was a Monday.
-                WHEN 'WEEK_RING' THEN floor((extract(EPOCH FROM p_at) - 4 * 86400) / 604800)
+                WHEN 'WEEK_RING'
+                    THEN floor((extract(EPOCH FROM p_at AT TIME ZONE 'UTC') - 4 * 86400) / 604800)
             END::bigint % p_partition_count
         )::integer;
 END;

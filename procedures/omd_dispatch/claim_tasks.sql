@@ -3,8 +3,7 @@
 -- tasks stay in the index before those that wait. So after a full claim the session remembers, in a
 -- setting, which lanes had due tasks and where this claim began in each, and begins the next one
 -- there; but from the start after a second, when omd_dispatch.due_again has grown, and when too
--- little is found. For a worker that was told of new tasks _complete_and_claim sets their lanes
--- there, and only they are looked at.
+-- little is found.
 
 CREATE OR REPLACE FUNCTION omd_dispatch.claim_tasks(
     p_backend_id text,
@@ -33,7 +32,6 @@ DECLARE
     v_now timestamptz := clock_timestamp();
     v_left integer := p_limit;
     v_memory jsonb;
-    v_told jsonb;
     v_known jsonb;
     v_lanes jsonb;
     v_lane record;
@@ -77,10 +75,7 @@ BEGIN
     ) AS f;
 
     v_memory := nullif(current_setting('omd_dispatch.claims', TRUE), '')::jsonb;
-    v_told := v_memory -> 'told';
-    IF v_told IS NOT NULL THEN
-        v_known := v_told;
-    ELSIF v_memory ->> 'group' = v_member.backend_type
+    IF v_memory ->> 'group' = v_member.backend_type
         AND (v_memory ->> 'due_again')::bigint = v_member.due_again
         AND (v_memory ->> 'looked_at')::timestamptz > v_now - interval '1 second'
     THEN
@@ -152,14 +147,14 @@ BEGIN
             END LOOP;
             EXIT WHEN v_marked >= 1000;
         END LOOP;
-        EXIT WHEN v_left = 0 OR v_marked >= 1000 OR v_known IS NULL OR v_told IS NOT NULL;
+        EXIT WHEN v_left = 0 OR v_marked >= 1000 OR v_known IS NULL;
         v_known := NULL;
         v_memory := v_memory || jsonb_build_object('looked_at', v_now);
     END LOOP;
     PERFORM set_config(
         'omd_dispatch.claims',
         CASE
-            WHEN v_left > 0 OR v_told IS NOT NULL THEN ''
+            WHEN v_left > 0 THEN ''
             ELSE (v_memory || jsonb_build_object('lanes', v_lanes))::text
         END,
         FALSE

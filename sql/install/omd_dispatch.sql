@@ -21,6 +21,13 @@
 \ir ../../migrations/V033__told_lanes.sql
 \endif
 
+\set checksum 'eab4dedc33189c545bcf4a98888c4ebdd6e31d9798616e347dffc4d541480648'
+\set migration 'V039__created_tasks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V039__created_tasks.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 

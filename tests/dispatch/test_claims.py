@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -302,57 +302,71 @@ def test_a_session_that_remembers_its_last_claim_takes_the_same_tasks(room: Room
     assert room.one(memory) is None
 
 
-def test_a_claim_looks_where_new_tasks_were_told_and_writes_only_if_it_finds_some(
-    room: Room, another: Callable[..., Room]
-) -> None:
-    """A single task is told with its family and priority; all else with the group alone."""
+def test_a_new_task_is_told_and_claimed_alone(room: Room, another: Callable[..., Room]) -> None:
+    """A single task is told with its slot and number; all else with the group alone."""
     room.family()
     room.family("G")
     room.type("U", max_running=1)
     room.member()
-    room.create("seen in other ways")
     listener = another().conn
     listener.execute("LISTEN omd_dispatch")
-    told = {
-        "WORKER F 5": lambda: room.create("a"),
-        "WORKER F 2": lambda: room.create("b", priority=2),
-        "WORKER G 5": lambda: room.create("g", family_code="G"),
-        "WORKER": lambda: room.create("u", task_type="U"),
-    }
-    for payload, create in told.items():
-        create()
-        assert [n.payload for n in listener.notifies(timeout=9, stop_after=1)] == [payload]
+
+    def heard() -> str:
+        (notice,) = listener.notifies(timeout=9, stop_after=1)
+        return notice.payload
+
+    def new(code: str = "a", /, family_code: str = "F", **options: Any) -> list[int]:
+        """Create a task; return its slot and number, as a worker is told."""
+        task_id = room.create(code, family_code=family_code, **options)
+        group, family, *task = heard().split()
+        assert (group, family, task[1]) == ("WORKER", family_code, str(task_id))
+        return [int(number) for number in task]
+
+    def claim(task: list[int], family: str = "f", by: str = "w1") -> list[str]:
+        rows = room.rows(
+            f"SELECT * FROM omd_dispatch._take_task_data_{family}(%s, %s, %s)", by, *task
+        )
+        return [row["criteria"]["CODE"] for row in rows]
+
+    room.create("seen in other ways", task_type="U")
+    assert heard() == "WORKER"
     room.create("later", execution_time="2100-01-01")
     room.create_many([{"criteria": {"CODE": "m"}}] * 2)
-    assert [n.payload for n in listener.notifies(timeout=9, stop_after=1)] == ["WORKER"]
-
-    def claim(lanes: str | None, limit: int = 100) -> list[str]:
-        rows = room.rows(
-            "SELECT * FROM omd_dispatch._complete_and_claim('w1', '[]', %s, TRUE, '[]', %s)",
-            limit,
-            lanes,
-        )
-        return [row["criteria"]["CODE"] for row in rows if row["claim_token"] is not None]
-
-    def lane(family_code: str, priority: int) -> str:
-        return f'{{"family_code": "{family_code}", "priority": {priority}}}'
-
-    assert claim(f"[{lane('F', 3)}, {lane('NONE', 5)}]") == []
-    assert claim(f"[{lane('G', 5)}, {lane('F', 2)}]") == ["b", "g"]
-    assert claim(f"[{lane('F', 5)}]", 1) == ["seen in other ways"]
-    # What it found there is all that it has looked at, so it must not remember it.
-    room.create("urgent", priority=0)
-    assert claim(None, 1) == ["urgent"]
-    room.call("suspend", family_code="F", criteria={"CODE": ["m"]})
-    assert claim(f"[{lane('F', 5)}]") == ["a"]
-    assert claim(None) == ["u"]
+    assert heard() == "WORKER"
+    a, g = new("a"), new("g", family_code="G", priority=2)
+    assert claim([a[0] + 1, a[1]]) == []
+    assert claim(a, "g") == []
+    assert claim(a) == ["a"]
     with room.conn.transaction():
-        assert claim(None) == []
+        assert claim(a) == []
         assert room.one("SELECT pg_current_xact_id_if_assigned()") is None
-    room.owner("DELETE FROM omd_dispatch.backend_registration")
-    with pytest.raises(psycopg.Error) as caught:
-        claim(f"[{lane('F', 5)}]")
-    assert caught.value.sqlstate == "OM172"
+    assert claim(g, "g", by="nobody") == []
+    with another().conn.transaction() as other:
+        other.connection.execute(
+            "SELECT * FROM omd_dispatch.task_data_g WHERE task_id = %s FOR UPDATE", [g[1]]
+        )
+        assert claim(g, "g") == []
+    (row,) = room.rows("SELECT * FROM omd_dispatch._take_task_data_g('w1', %s, %s)", *g)
+    assert room.complete([row]) == []
+    # What has become of a task meanwhile, claim_tasks looks at.
+    moved, again, run, limited, held = (new(code) for code in ("m", "again", "run", "l", "held"))
+    room.call("reschedule_task", task_id=moved[1], execution_time="2100-01-01")
+    room.owner("UPDATE omd_dispatch.task_data_f SET attempt = 1 WHERE task_id = %s", again[1])
+    room.owner(
+        "UPDATE omd_dispatch.task_data_f SET module_instance_id = 1 WHERE task_id = %s", run[1]
+    )
+    room.owner(
+        "UPDATE omd_dispatch.task_data_f SET lane = 'WORKER/T' WHERE task_id = %s", limited[1]
+    )
+    assert [claim(task) for task in (moved, again, run, limited)] == [[]] * 4
+    room.call("suspend", family_code="F", criteria={"CODE": ["held"]})
+    assert claim(held) == []
+    room.create("guarded")
+    assert heard() == "WORKER"
+    room.owner(
+        "UPDATE omd_dispatch.backend_registration SET registration_time = '2020-01-01', ttl = '1ms'"
+    )
+    assert claim(new("of a dead member", family_code="G"), "g") == []
 
 
 def test_a_run_begins_only_while_its_claim_holds(room: Room, another: Callable[..., Room]) -> None:

@@ -67,14 +67,14 @@ def test_a_search_needs_a_declared_index(room: Room) -> None:
 def test_a_purge_keeps_live_tasks_and_refuses_another_twin(
     room: Room, another: Callable[..., Room]
 ) -> None:
-    room.family("F", ("CODE",))
+    room.family("F", ("CODE",), retention="2 days")
     room.member()
     ids = [room.create(c) for c in "abcd"]
     room.call("suspend", family_code="F", criteria={"CODE": "d"})
     room.complete(room.claim(2))
     (claimed,) = room.claim()
     now = room.task(ids[0])["partition_code"]
-    old = (now + 1) % 8
+    old = (now + 3) % 8
     room.owner("UPDATE omd_dispatch.task_data_f SET partition_code = %s", old)
 
     def purge() -> tuple[str, int]:

@@ -115,11 +115,15 @@ OVER_GENERATED_TABLES = {
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
 OF_FAMILIES = re.compile(
-    r"omd_dispatch\._(due|claim|done|end|lost|stray|create)_(old_)?task_data_\w+"
+    r"omd_dispatch\._(due|claim|take|done|end|lost|stray|create)_(old_)?task_data_\w+"
 )
 
 # The worker calls these itself, as the role of its connection.
-CALLED_BY_THE_WORKER = {"omd_dispatch._complete_and_claim"}
+CALLED_BY_THE_WORKER = {
+    "omd_dispatch._complete_and_claim",
+    "omd_dispatch._take_task_data_call",
+    "omd_dispatch._take_task_data_run",
+}
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}

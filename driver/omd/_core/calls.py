@@ -33,7 +33,7 @@ def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-_dumps = functools.partial(json.dumps, default=_plain)
+_dumps = json.JSONEncoder(default=_plain).encode
 
 
 def exact(told: str) -> float | Decimal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -29,9 +30,8 @@ _COMPLETE_AND_CLAIM = Routine(
         "p_limit": "integer",
         "p_anew": "boolean",
         "p_done": "jsonb",
-        "p_lanes": "jsonb",
     },
-    required=6,
+    required=5,
     is_function=True,
 )
 
@@ -61,7 +61,7 @@ class Exchange:
         results: what is over, and is told.
         limit: how many tasks are claimed at most; 0: none.
         anew: whether to look for due tasks from the start, since there are new ones.
-        lanes: families and priorities of the new tasks, if there is nothing else to look for.
+        new: a new task, as its family, slot and number, if there is nothing else to look for.
         claimed: the claimed tasks, in starting order, as what `Task` is made of.
         refused: the tasks of the results that the member does not hold any more.
         types_version: the version of the types of tasks; None when nothing was claimed.
@@ -74,7 +74,7 @@ class Exchange:
     results: list[Ended]
     limit: int
     anew: bool
-    lanes: list[dict[str, Any]] | None = None
+    new: tuple[str, int, int] | None = None
     claimed: list[list[Any]] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)
     types_version: int | None = None
@@ -115,6 +115,7 @@ class Exchanger:
         while (exchange := self._asked.get()) is not None:
             exchange.begun.set()
             self.make(exchange)
+            self._loop.wake()
         self._link.close()
 
     def make(self, exchange: Exchange) -> None:
@@ -124,11 +125,23 @@ class Exchanger:
         except Exception as error:  # noqa: BLE001 - the worker raises it
             exchange.error = error
         exchange.done.set()
-        self._loop.wake()
 
     def _make(self, exchange: Exchange) -> None:
+        for *told, types_version in self._answer(exchange):
+            task_id, claim_token = told[0], told[7]
+            if types_version is not None:
+                exchange.types_version = types_version
+            if claim_token is not None:
+                exchange.claimed.append(told)
+            elif task_id is not None:
+                exchange.refused.append(task_id)
+
+    def _answer(self, exchange: Exchange) -> list[tuple[Any, ...]]:
+        if exchange.new is not None:
+            family_code, *task = exchange.new
+            return self._calls._tuples(_take(family_code), _Columns, exchange.member, *task)
         done, results = _sorted_out(exchange.results)
-        rows = self._calls._tuples(
+        return self._calls._tuples(
             _COMPLETE_AND_CLAIM,
             _Columns,
             exchange.member,
@@ -136,16 +149,18 @@ class Exchanger:
             exchange.limit,
             exchange.anew,
             done,
-            exchange.lanes,
         )
-        for *told, types_version in rows:
-            task_id, claim_token = told[0], told[7]
-            if claim_token is not None:
-                exchange.claimed.append(told)
-            elif types_version is not None:
-                exchange.types_version = types_version
-            else:
-                exchange.refused.append(task_id)
+
+
+@functools.cache
+def _take(family_code: str) -> Routine:
+    """Return the function that claims a new task of a family, as _make_claims has made it."""
+    return Routine(
+        f"omd_dispatch._take_task_data_{family_code.lower()}",
+        {"p_backend_id": "text", "p_partition_code": "integer", "p_task_id": "bigint"},
+        required=3,
+        is_function=True,
+    )
 
 
 def _sorted_out(ended: list[Ended]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -49,7 +49,7 @@ _REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _MOST = 1000  # the greatest limit that claim_tasks takes
 _HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
-_LANE = re.compile("([A-Z0-9_]+) ([0-9])")  # family and priority of a single new task
+_NEW = re.compile("([A-Z0-9_]+) ([0-9]+) ([0-9]+)")  # family, slot and number of a new task
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
 
 
@@ -88,6 +88,7 @@ class Worker:
     _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
     _held: dict[int, Claimed] = field(default_factory=dict, init=False)
     _types: dict[tuple[str, str], TaskType] = field(default_factory=dict, init=False)
+    _families: set[str] = field(default_factory=set, init=False)  # of these types
     _types_version: int | None = field(default=None, init=False)
     # How long the last tasks of a type took, newer ones counting more.
     _seconds: dict[TaskType, float] = field(default_factory=dict, init=False)
@@ -100,7 +101,7 @@ class Worker:
     _doubt_until: float = field(default=0, init=False)
     _look: bool = field(default=True, init=False)  # there may be tasks to claim
     _anew: bool = field(default=False, init=False)  # some are new
-    _lanes: set[tuple[str, int]] = field(default_factory=set, init=False)  # where these are
+    _new: tuple[str, int, int] | None = field(default=None, init=False)  # a single one
     _position: int | None = field(default=None, init=False)  # its place in its group
     _renewal: Periodic | None = field(default=None, init=False)
 
@@ -318,15 +319,15 @@ class Worker:
                 self._hear(news.heard())
 
     def _hear(self, told: set[str]) -> None:
-        """Look for new tasks: where a single one is, if nothing else is known to be due."""
+        """Look for new tasks: for one alone, if nothing else is known to be due."""
         for payload in told:
-            group, _, lane = payload.partition(" ")
+            group, _, task = payload.partition(" ")
             if group == self.group:
-                self._anew = True
-                if found := _LANE.fullmatch(lane):
-                    self._lanes.add((found[1], int(found[2])))
+                found = _NEW.fullmatch(task)
+                if found is None or self._new is not None or found[1] not in self._families:
+                    self._look = self._anew = True
                 else:
-                    self._look = True
+                    self._new = found[1], int(found[2]), int(found[3])
 
     def _deadlines(self) -> list[float]:
         """Return when something is to be done for a task that runs."""
@@ -340,7 +341,7 @@ class Worker:
     @property
     def _is_idle(self) -> bool:
         """Whether it has nothing to do, and has found nothing."""
-        return not (self._held or self._exchange or self._look or self._lanes)
+        return not (self._held or self._exchange or self._look or self._new)
 
     def _is_quiet(self) -> bool:
         """Whether no task of the group is due, and none runs here or elsewhere."""
@@ -360,20 +361,21 @@ class Worker:
 
         There is one at a time: several would always hold the member, which then could not renew.
         """
-        if self._exchange is not None and not self._exchange.done.is_set():
-            return
-        exchange = self._take_exchange()
-        self._take_ended()
-        self._begin_exchange(0 if exchange is None else len(exchange.claimed))
-        if exchange is not None:  # while the database works for the next one
-            self._start(self._open(exchange))
+        while self._exchange is None or self._exchange.done.is_set():
+            exchange = self._take_exchange()
+            self._take_ended()
+            self._begin_exchange(0 if exchange is None else len(exchange.claimed))
+            if exchange is not None:  # while the database works for the next one
+                self._start(self._open(exchange))
+            elif self._exchange is None:
+                return
 
     def _begin_exchange(self, coming: int) -> None:
         """Begin to tell what is over, and to claim what is next, if it is worth a transaction."""
         now = time.monotonic()
         limit = self._room(coming) if now < self._slots.start_until else 0
         if limit:
-            is_worth = self._look or bool(self._lanes or self._results)
+            is_worth = self._look or bool(self._new or self._results)
         else:
             # While tasks wait for a slot, few results are not worth a transaction of their own.
             has_more = coming or self._slots.queue
@@ -382,15 +384,14 @@ class Worker:
             self._send(limit, coming)
 
     def _send(self, limit: int, coming: int = 0) -> None:
-        lanes = None
         # What has ended may have made room in a limited lane.
-        if self._lanes and not self._look and not self._results:
-            lanes = [{"family_code": f, "priority": p} for f, p in self._lanes]
-        self._exchange = Exchange(self.backend_id, self._results, limit, self._anew, lanes)
+        new = None if self._look or self._results or not limit else self._new
+        anew = self._anew or self._new is not None
+        self._exchange = Exchange(self.backend_id, self._results, limit, anew, new)
         self._results = []
         if limit:
             self._look = self._anew = False
-            self._lanes.clear()
+            self._new = None
         if self._held or coming:
             self._exchanger.start(self._exchange)
         else:  # nothing can run meanwhile
@@ -421,6 +422,7 @@ class Worker:
         self._told(exchange)
         if exchange.types_version is not None and exchange.types_version != self._types_version:
             self._types = task_types(self._dispatch)
+            self._families = {family_code for family_code, _ in self._types}
             self._types_version = exchange.types_version
             self._seconds.clear()
         return [Task(self.master, *told) for told in exchange.claimed]
@@ -519,9 +521,12 @@ class Worker:
 
     def _end_overdue(self) -> None:
         """End tasks whose time is over, that are cancelled, or that did not end when told to."""
+        running = self._slots.running()
+        if not (running or self._to_cancel):
+            return
         now = time.monotonic()
         cancelled, self._to_cancel = self._to_cancel, set()
-        for slot in self._slots.running():
+        for slot in running:
             claimed, deadline, kill_at = slot.claimed, slot.deadline, slot.kill_at
             if claimed is None:
                 continue
