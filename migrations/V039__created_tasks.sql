@@ -1,4 +1,5 @@
--- V039: dispatch: the answer of the functions that create tasks as one value. Applied once.
+-- V039: dispatch: the answer of the functions that create tasks is one value. Applied once. They
+-- have other names than before; those of before are retired.
 
 CREATE TYPE omd_dispatch.created_task AS (
     n integer,
@@ -12,7 +13,6 @@ COMMENT ON TYPE omd_dispatch.created_task IS
 'What has become of a task that was to be created: its place among those of the call, its number, '
 'its key, whether it is due, and whether it is new.';
 
--- They are made again with this answer.
 DO $do$
 DECLARE
     v_routine regprocedure;
@@ -22,7 +22,7 @@ BEGIN
         WHERE p.pronamespace = 'omd_dispatch'::regnamespace
             AND starts_with(p.proname, '_create_task_data_')
     LOOP
-        EXECUTE format('DROP FUNCTION %s', v_routine);
+        EXECUTE format('COMMENT ON ROUTINE %s IS %L', v_routine, 'Retired.');
     END LOOP;
 END
 $do$;

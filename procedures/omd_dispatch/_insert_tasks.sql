@@ -69,7 +69,7 @@ BEGIN
         WHEN v_conf.is_new
             THEN format(
                 'SELECT omd_dispatch.%I($1, $2, $3, $4, $5, $6, $7, $8)',
-                omd_dispatch._claim_routine(p_family_code, 'create', TRUE)
+                omd_dispatch._claim_routine(p_family_code, 'insert', TRUE)
             )
         ELSE omd_dispatch._create_sql(p_family_code, p_task_type)
     END;

@@ -566,7 +566,7 @@ BEGIN
                 $stray$
             ),
             (
-                'create',
+                'insert',
                 'p_tasks jsonb, p_names jsonb, p_left integer[],'
                 ' p_type omd_dispatch.task_conf_type_desc, p_key_criteria text[],'
                 ' p_partition_code integer, p_schedule_code text, p_is_guarded boolean',
@@ -582,7 +582,7 @@ BEGIN
         ) AS r (name, arguments, answer, volatility, settings, words, body)
         CROSS JOIN (VALUES (TRUE), (FALSE)) AS m (is_new)
         WHERE to_regclass(omd_dispatch._model_table(p_family_code, m.is_new)) IS NOT NULL
-            AND (m.is_new OR r.name NOT IN ('create', 'take'))
+            AND (m.is_new OR r.name NOT IN ('insert', 'take'))
     LOOP
         EXECUTE format(
             $sql$

@@ -21,7 +21,7 @@
 \ir ../../migrations/V033__told_lanes.sql
 \endif
 
-\set checksum 'eab4dedc33189c545bcf4a98888c4ebdd6e31d9798616e347dffc4d541480648'
+\set checksum '3ecc9798fbf6546a790bf82c380f8e60da4e115005d74f126ce502a65d38f0d7'
 \set migration 'V039__created_tasks'
 \ir ../setup/claim.psql
 \if :pending

@@ -449,7 +449,11 @@ def test_a_task_starts_at_its_notification_whatever_else_is_notified(
     start("--poll", "600").until("serves WORKER")
     create(room, "WHERE", [1])
     seen()
-    for payload in ("", " ", "WORKER  ", "WORKER CALL", "WORKER NO 5", "WORKER CALL 77777", "X Y"):
+    big = "9" * 30
+    for payload in (
+        *("", " ", "WORKER  ", "WORKER CALL", "WORKER NO 5", "WORKER CALL 77777", "X Y"),
+        *("WORKER NO 0 1", "WORKER CALL 0 1", f"WORKER CALL {big} 1", f"WORKER CALL 0 {big}"),
+    ):
         room.conn.execute("SELECT pg_notify('omd_dispatch', %s)", [payload])
     for number in range(3):
         create(room, "WHERE", [number])

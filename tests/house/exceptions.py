@@ -115,7 +115,7 @@ OVER_GENERATED_TABLES = {
 
 # Each family has these of its own, which _make_claims writes, so they have no file.
 OF_FAMILIES = re.compile(
-    r"omd_dispatch\._(due|claim|take|done|end|lost|stray|create)_(old_)?task_data_\w+"
+    r"omd_dispatch\._(due|claim|take|done|end|lost|stray|insert)_(old_)?task_data_\w+"
 )
 
 # The worker calls these itself, as the role of its connection.

@@ -49,7 +49,7 @@ _REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _MOST = 1000  # the greatest limit that claim_tasks takes
 _HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
-_NEW = re.compile("([A-Z0-9_]+) ([0-9]+) ([0-9]+)")  # family, slot and number of a new task
+_NEW = re.compile("([A-Z0-9_]+) ([0-9]{1,4}) ([0-9]{1,18})")  # family, slot, number of a new task
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
 
 
