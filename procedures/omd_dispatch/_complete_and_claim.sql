@@ -73,7 +73,7 @@ BEGIN
         END LOOP;
     END IF;
     IF p_limit > 0 THEN
-        IF p_anew THEN
+        IF p_anew OR p_lanes IS NOT NULL THEN
             PERFORM set_config('omd_dispatch.claims', '', FALSE);
         END IF;
         RETURN QUERY
@@ -96,7 +96,6 @@ COMMENT ON FUNCTION omd_dispatch._complete_and_claim IS
 ' of {"family_code", "partition_code", "claim_token", "task_ids"}, as they were claimed. It '
 'returns each refused task as a row with its task_id alone, then the claimed tasks in starting '
 'order, and after them a row with types_version alone, the version of task_conf_type_desc. p_anew:'
-' the claim begins at the start of each lane. p_lanes: no meaning. Errors and locks: those of '
-'both.';
+' the claim begins at the start of each lane. p_lanes: the same. Errors and locks: those of both.';
 REVOKE ALL ON FUNCTION omd_dispatch._complete_and_claim FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._complete_and_claim TO omd_runner;
