@@ -47,35 +47,34 @@ BEGIN
 
     RETURN format(
         $sql$
-        WITH keyed AS MATERIALIZED (
+        WITH typed AS MATERIALIZED (
             SELECT
-                t.*, c.criteria, k.key_text, sha256(convert_to(k.key_text, 'UTF8')) AS key_hash
+                c.n,
+                nextval('omd_dispatch.task_id') AS task_id,
+                c.execution_time,
+                c.priority,
+                c.payload
+                %2$s
             FROM (
                 SELECT
-                    c.n,
-                    nextval('omd_dispatch.task_id') AS task_id,
-                    c.execution_time,
-                    c.priority,
-                    c.payload
-                    %2$s
-                FROM (
-                    SELECT
-                        t.n::integer AS n,
-                        coalesce((t.task ->> 'execution_time')::timestamptz, clock_timestamp())
-                        AS execution_time,
-                        coalesce((t.task ->> 'priority')::smallint, 5::smallint) AS priority,
-                        nullif(t.task -> 'payload', 'null') AS payload,
-                        (
-                            SELECT jsonb_object_agg(coalesce($2 ->> g.key, g.key), g.value)
-                            FROM jsonb_each(
-                                coalesce(nullif(t.task -> 'criteria', 'null'), '{}')
-                            ) AS g
-                        ) AS criteria
-                    FROM jsonb_array_elements($1) WITH ORDINALITY AS t (task, n)
-                    WHERE $3 IS NULL OR t.n = ANY($3)
-                    ORDER BY t.n
-                ) AS c
-            ) AS t
+                    t.n::integer AS n,
+                    coalesce((t.task ->> 'execution_time')::timestamptz, clock_timestamp())
+                    AS execution_time,
+                    coalesce((t.task ->> 'priority')::smallint, 5::smallint) AS priority,
+                    nullif(t.task -> 'payload', 'null') AS payload,
+                    (
+                        SELECT jsonb_object_agg(coalesce($2 ->> g.key, g.key), g.value)
+                        FROM jsonb_each(coalesce(nullif(t.task -> 'criteria', 'null'), '{}')) AS g
+                    ) AS criteria
+                FROM jsonb_array_elements($1) WITH ORDINALITY AS t (task, n)
+                WHERE $3 IS NULL OR t.n = ANY($3)
+                ORDER BY t.n
+            ) AS c
+        ),
+        keyed AS MATERIALIZED (
+            SELECT
+                t.*, c.criteria, k.key_text, sha256(convert_to(k.key_text, 'UTF8')) AS key_hash
+            FROM typed AS t
             CROSS JOIN LATERAL (SELECT %4$s AS criteria) AS c
             CROSS JOIN LATERAL (SELECT %3$s AS key_text) AS k
         ),

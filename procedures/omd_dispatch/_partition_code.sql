@@ -1,5 +1,5 @@
 -- The ring of partitions is in UTC, so that no time zone of a session makes it write to a slot that
--- is about to be purged.
+-- is about to be purged. Without a time zone of the session it is immutable, so callers inline it.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._partition_code(
     p_scheme_code text,

@@ -124,8 +124,8 @@ class Slots:
             since: only those that wait since before this instant of `time.monotonic`.
         """
         taken: list[Claimed] = []
-        with suppress(IndexError):  # a slot has taken the last one
-            while self.queue and (since is None or self.queue[0].since < since):
+        with suppress(IndexError):  # the queue is empty
+            while since is None or self.queue[0].since < since:
                 taken.append(self.queue.popleft())
         return taken
 

@@ -88,7 +88,6 @@ class Worker:
     _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
     _held: dict[int, Claimed] = field(default_factory=dict, init=False)
     _types: dict[tuple[str, str], TaskType] = field(default_factory=dict, init=False)
-    _families: set[str] = field(default_factory=set, init=False)  # of these types
     _types_version: int | None = field(default=None, init=False)
     # How long the last tasks of a type took, newer ones counting more.
     _seconds: dict[TaskType, float] = field(default_factory=dict, init=False)
@@ -320,12 +319,14 @@ class Worker:
 
     def _hear(self, told: set[str]) -> None:
         """Look for new tasks: for one alone, if nothing else is known to be due."""
+        families = {family_code for family_code, _ in self._types}
         for payload in told:
             group, _, task = payload.partition(" ")
             if group == self.group:
+                self._anew = True
                 found = _NEW.fullmatch(task)
-                if found is None or self._new is not None or found[1] not in self._families:
-                    self._look = self._anew = True
+                if found is None or self._new is not None or found[1] not in families:
+                    self._look = True
                 else:
                     self._new = found[1], int(found[2]), int(found[3])
 
@@ -386,8 +387,7 @@ class Worker:
     def _send(self, limit: int, coming: int = 0) -> None:
         # What has ended may have made room in a limited lane.
         new = None if self._look or self._results or not limit else self._new
-        anew = self._anew or self._new is not None
-        self._exchange = Exchange(self.backend_id, self._results, limit, anew, new)
+        self._exchange = Exchange(self.backend_id, self._results, limit, self._anew, new)
         self._results = []
         if limit:
             self._look = self._anew = False
@@ -422,7 +422,6 @@ class Worker:
         self._told(exchange)
         if exchange.types_version is not None and exchange.types_version != self._types_version:
             self._types = task_types(self._dispatch)
-            self._families = {family_code for family_code, _ in self._types}
             self._types_version = exchange.types_version
             self._seconds.clear()
         return [Task(self.master, *told) for told in exchange.claimed]
@@ -521,12 +520,9 @@ class Worker:
 
     def _end_overdue(self) -> None:
         """End tasks whose time is over, that are cancelled, or that did not end when told to."""
-        running = self._slots.running()
-        if not (running or self._to_cancel):
-            return
         now = time.monotonic()
         cancelled, self._to_cancel = self._to_cancel, set()
-        for slot in running:
+        for slot in self._slots.running():
             claimed, deadline, kill_at = slot.claimed, slot.deadline, slot.kill_at
             if claimed is None:
                 continue
