@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -321,9 +322,12 @@ def test_more_constraints_than_a_bigint_has_bits(desk: Desk, spark: SparkSession
     found.release()
 
 
-def pairs(found: Any) -> list[tuple[Any, ...]]:
-    """Return key and value of the rows that can be read."""
-    rows = found.rows().where("_readable").select("k", "v").collect()
+def pairs(found: Any, *, at: str | None = None) -> list[tuple[Any, ...]]:
+    """Return key and value of the rows that can be read; at: of those in narrow of which it is."""
+    rows = found.rows()
+    if at is not None:
+        rows = found.rows_at(found.narrow.where(at).select("_place"), 1)
+    rows = rows.where("_readable").select("k", "v").collect()
     return sorted((tuple(row) for row in rows), key=repr)
 
 
@@ -374,12 +378,17 @@ FILES: dict[str, tuple[dict[str, Any], bytes, list[tuple[str, str | None]], dict
 }
 
 
-def test_a_file_is_read_without_loss(desk: Desk, spark: SparkSession, tmp_path: Path) -> None:
+def test_a_file_is_read_without_loss(
+    desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("omd.spark.delivery.stage1._SHARE", 1)
     for case, (options, data, wanted, counts) in FILES.items():
         plan = desk.plan(entity({"name": "v", "type": "text"}), csv=options)
         (tmp_path / "e.csv").write_bytes(data)
         found = checked(spark, plan, tmp_path)
         assert (pairs(found), violated(found)) == (wanted, counts), case
+        for row in wanted:
+            assert pairs(found, at=f"_readable AND k = '{row[0]}'") == [row], case
         findings = {"UNKNOWN_COLUMN": 1} if case.startswith(("a byte", "a missing")) else {}
         assert found.measures()["findings"] == findings, case
         found.release()
@@ -410,6 +419,40 @@ def test_the_files_of_a_folder_are_one_entity_and_must_not_change_meanwhile(
         stage(spark, plan, str(tmp_path / "nowhere"))
     with pytest.raises(DeliveryArgumentInvalid, match="the delivery does not have it"):
         stage(spark, plan, {"e": str(parts), "f": str(parts)})
+
+
+def test_few_of_many_rows_are_found_by_their_places(
+    desk: Desk, spark: SparkSession, tmp_path: Path
+) -> None:
+    """There are many files, cut into many parts, and the session gets more tasks meanwhile."""
+    spark = another_session(spark, files_openCostInBytes="1")
+    plan = desk.plan(entity({"name": "v", "type": "text"}))
+    wanted = {str(n): f"value {n}" for n in range(1, 2001)}
+    for kind in ("csv", "json"):
+        folder = tmp_path / f"e.{kind}"
+        folder.mkdir()
+        for file in range(5):
+            lines = [(k, v) for k, v in wanted.items() if int(k) % 5 == file]
+            told = (
+                ["k,v", *(f'{k},"{v}"' for k, v in lines)]
+                if kind == "csv"
+                else [json.dumps({"k": k, "v": v}) for k, v in lines]
+            )
+            (folder / f"{file}.{kind}").write_text("\n".join(told) + "\n")
+        found = checked(spark, plan, {"e": str(folder)})
+        found.rows().sparkSession.conf.set("spark.sql.leafNodeDefaultParallelism", "7")
+        places = [row[0] for row in found.narrow.select("_place").collect()]
+        assert len(set(places)) == len(places) == 2000
+        for number in (1, 200):
+            some = found.narrow.where(f"cast(k AS int) <= {number}").select("_place")
+            rows = found.rows_at(some, number).select("k", "v", "_from").collect()
+            assert {row[0]: row[1] for row in rows} == {
+                k: wanted[k] for k in map(str, range(1, number + 1))
+            }
+            assert len(rows) == number
+            assert all(row[2].endswith(f"/{int(row[0]) % 5}.{kind}") for row in rows)
+        assert found.rows_at(some, 201).count() == 2000
+        found.release()
 
 
 def test_json_lines_keep_exact_numbers_and_tell_what_is_no_object(

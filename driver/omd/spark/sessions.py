@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from psycopg.conninfo import conninfo_to_dict
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import AnalysisException, PySparkRuntimeError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSourceReader
 
 from omd.errors import CallerError
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
     from omd.spark.reader import Reader
 
-__all__ = ["active", "quiet_session", "register", "session", "standard_error"]
+__all__ = [
+    "active",
+    "cloned",
+    "in_session",
+    "quiet_session",
+    "register",
+    "session",
+    "standard_error",
+]
 
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -203,3 +211,26 @@ def active(spark: SparkSession) -> Iterator[None]:
     finally:
         if before is not None:
             before.createDataFrame([], "nothing int")
+
+
+def cloned(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """Return a session with the views and functions of this one, and these settings.
+
+    Args:
+        spark: the session, which is not one of Spark Connect.
+        settings: the settings that differ.
+    """
+    clone = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
+    for name, value in settings.items():
+        clone.conf.set(name, value)
+    return clone
+
+
+def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
+    """Return a DataFrame of another session of the same driver as one of this session."""
+    if frame.sparkSession is spark:
+        return frame
+    assert spark._jvm is not None  # noqa: S101 - it is where the driver is
+    plan = frame._jdf.queryExecution().analyzed()
+    dataset = spark._jvm.org.apache.spark.sql.classic.Dataset
+    return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)

@@ -1,6 +1,7 @@
 """The delta: what differs from the current rows (docs/explanation/delivery.md, rule Q17).
 
-Keys come from the narrow frame of stage 2, full rows are read again from staging.
+Keys come from the narrow frame of stage 2, full rows are read again from staging: of few rows that
+differ, the lines alone.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.hashes import row_hash
 from omd.spark.delivery.stage2 import OPERATION
+from omd.spark.delivery.staging import PLACE
 from omd.spark.job import write_table
 
 if TYPE_CHECKING:
@@ -34,59 +37,74 @@ def write_delta(run: DeliveryRun, side: Side) -> int:
     new, changed, deleted = side.effects()
     if not new + changed + deleted:
         return 0
+    usual = _usual(side, new, changed)
     emptied = side.emptied()
-    operations = side.operations().select(
+    is_other = ~F.col(OPERATION).eqNullSafe(F.lit(usual))
+    for name in emptied:
+        is_other = is_other | F.col(f"_empty_{name}")
+    others = side.operations().select(
         *side.key,
+        PLACE,
         OPERATION,
         "_delivered",
         *(side.marked_empty(name).alias(f"_empty_{name}") for name in emptied),
     )
-    frames = []
-    if new + changed:
-        frames.append(_full_rows(side, operations, new, changed, emptied))
-    if deleted:
-        frames.append(operations.filter(F.col(OPERATION) == "R").select(*side.key, OPERATION))
-    rows = functools.reduce(
-        lambda one, other: one.unionByName(other, allowMissingColumns=True), frames
-    )
-    instance = run.instances[side.name]
-    write_table(run.control, instance, _stamped(run, rows, instance), plan.delta_table)
+    others = others.filter(is_other).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        frames = []
+        if new + changed:
+            frames.append(_full_rows(side, usual, others, new, changed))
+        if deleted:
+            frames.append(others.filter(F.col(OPERATION) == "R").select(*side.key, OPERATION))
+        rows = functools.reduce(
+            lambda one, other: one.unionByName(other, allowMissingColumns=True), frames
+        )
+        instance = run.instances[side.name]
+        write_table(run.control, instance, _stamped(run, rows, instance), plan.delta_table)
+    finally:
+        others.unpersist()
     return new + changed + deleted
 
 
+def _usual(side: Side, new: int, changed: int) -> str | None:
+    """Return the operation that most delivered rows have in common; NULL is one too.
+
+    Few of many rows change in a later delivery, and all are new in the first.
+    """
+    none = side.delivered - new - changed
+    return max(("N", new), ("A", changed), (None, none), key=lambda pair: pair[1])[0]
+
+
 def _full_rows(
-    side: Side, operations: DataFrame, new: int, changed: int, emptied: list[str]
+    side: Side, usual: str | None, others: DataFrame, new: int, changed: int
 ) -> DataFrame:
     """Return the rows that are new or changed, whole, with their operation.
 
-    What most delivered rows have in common is assumed of all of them, and only the keys of the
-    others are joined: few of many rows change in a later delivery, and all are new in the first.
+    Args:
+        side: the entity.
+        usual: the operation that is assumed of all delivered rows, but for
+        others: the keys that have another one, or of which columns were emptied.
+        new: how many rows are new.
+        changed: how many are changed.
     """
     plan, checked = side.plan, side.checked
     assert plan is not None and checked is not None  # noqa: S101, PT018 - it is delivered
-    key = list(side.key)
-    rows = checked.rows().filter("_readable AND NOT _delete AND NOT _skip")
-    none = side.delivered - new - changed
-    usual = max(("N", new), ("A", changed), (None, none), key=lambda pair: pair[1])[0]
-    others = operations.filter("_delivered").select(
-        *key, F.col(OPERATION), *(f"_empty_{n}" for n in emptied)
-    )
+    key, emptied = list(side.key), side.emptied()
+    is_written = F.col(OPERATION).isin("N", "A")
+    others = others.filter("_delivered")
+    told = [*key, OPERATION, *(f"_empty_{name}" for name in emptied)]
     if usual is None:
-        others = others.filter(F.col(OPERATION).isin("N", "A"))
-        rows = rows.join(others.select(*key), key, "left_semi").join(others, key)
+        others = others.filter(is_written)
+        rows = _left(checked.rows_at(others.select(PLACE), new + changed))
+        rows = rows.join(others.select(*key), key, "left_semi").join(others.select(*told), key)
     elif new + changed < side.delivered or emptied or (new and changed):
-        is_other = ~F.col(OPERATION).eqNullSafe(usual)
-        for name in emptied:
-            is_other = is_other | F.col(f"_empty_{name}")
-        others = others.filter(is_other).withColumn("_other", F.lit(True))
-        rows = rows.join(others, key, "left").filter(
-            F.col("_other").isNull() | F.col(OPERATION).isin("N", "A")
-        )
-        rows = rows.withColumn(
+        others = others.select(*told, F.lit(True).alias("_other"))
+        rows = _left(checked.rows()).join(others, key, "left")
+        rows = rows.filter(F.col("_other").isNull() | is_written).withColumn(
             OPERATION, F.when(F.col("_other"), F.col(OPERATION)).otherwise(F.lit(usual))
         )
     else:
-        rows = rows.withColumn(OPERATION, F.lit(usual))
+        rows = _left(checked.rows()).withColumn(OPERATION, F.lit(usual))
     values = {a.name: F.col(a.name) for a in plan.attributes}
     hash_a, hash_b = F.col("_hash_a"), F.col("_hash_b")
     if emptied:
@@ -115,3 +133,7 @@ def _stamped(run: DeliveryRun, rows: DataFrame, instance: int) -> DataFrame:
         F.lit(instance).cast("bigint").alias("acm_audit_id"),
         *names,
     )
+
+
+def _left(rows: DataFrame) -> DataFrame:
+    return rows.filter("_readable AND NOT _delete AND NOT _skip")

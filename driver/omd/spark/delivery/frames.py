@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
+from omd.spark.sessions import cloned, in_session
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -47,10 +49,13 @@ class Keeper:
 
 
 def plain(kept: DataFrame) -> DataFrame:
-    """Return a frame that is kept and computed already, without its plan but with its size."""
+    """Return a frame that is kept, or read as often as it is used, without its plan.
+
+    It has its size, and is still partitioned and sorted, which adaptive execution would forget.
+    """
     spark = kept.sparkSession
     sql: Any = spark._jvm.org.apache.spark.sql  # type: ignore[union-attr]
-    rows = kept._jdf.queryExecution().toRdd()
+    steady = in_session(cloned(spark, {"spark.sql.adaptive.enabled": "false"}), kept)._jdf
     logical = getattr(getattr(sql.execution, "LogicalRDD$"), "MODULE$")
-    plan = logical.fromDataset(rows, kept._jdf, False, False)
+    plan = logical.fromDataset(steady.queryExecution().toRdd(), steady, False, False)
     return DataFrame(sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)

@@ -20,7 +20,7 @@ from pyspark.sql.types import NullType, StructType
 from omd.delivery.errors import InvalidModel
 from omd.spark.delivery import casts
 from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
-from omd.spark.delivery.staging import BAD, FROM, RAW, TORN, flat
+from omd.spark.delivery.staging import BAD, FROM, PLACE, RAW, TORN, flat
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,6 +34,7 @@ __all__ = ["DELETE", "READABLE", "SKIP", "Checked", "check", "has"]
 
 READABLE, DELETE, SKIP = "_readable", "_delete", "_skip"
 _WORD = 63  # bits of a bigint that leave its sign alone
+_SHARE, _MOST_PLACES = 10, 2_000_000  # of so few rows the places go to each task
 _EMPTY, _SKIP = "EMPTY COLUMN", "SKIP ROW"
 _TESTS = ["enumeration", "value", "record", "primary_key"]  # of a typed row
 _MASK, _COMPUTED, _TWICE = "_mask", "_computed_", "_twice"
@@ -50,16 +51,17 @@ class Checked:
     """The rows of an entity after stage 1; bit i of the mask belongs to ``constraints[i]``.
 
     ``narrow`` is persisted: the key, the attributes to keep, ``_readable``, ``_delete``, ``_skip``,
-    the mask, ``_hash_a``, ``_hash_b``; duplicates of the key are marked. Its rows that are not
-    skipped have a key, and each another one; ``unreadable`` rows have none.
+    the mask, ``_hash_a``, ``_hash_b``, ``_place``; duplicates of the key are marked. Its rows that
+    are not skipped have a key, and each another one; ``unreadable`` rows have none.
     """
 
     entity: EntityPlan
     constraints: tuple[Constraint, ...]
     narrow: DataFrame
     unreadable: int
-    _rows: DataFrame
     _measures: Mapping[str, Any]
+    _staged: Staged
+    _rules: _Rules
 
     def rows(self) -> DataFrame:
         """Return all rows, to be read again.
@@ -68,7 +70,19 @@ class Checked:
         them, except that duplicates of the key are not marked, ``_raw``, the struct of the staged
         columns, and ``_from``.
         """
-        return self._rows
+        return self._rules.shown(self._staged)
+
+    def rows_at(self, places: DataFrame, number: int) -> DataFrame:
+        """Return at least the rows at these places, as `rows` does; all where that costs less.
+
+        Args:
+            places: ``_place`` of rows of ``narrow``.
+            number: how many there are.
+        """
+        rows = self._measures["rows_delivered"]
+        if self._staged.at is None or number > min(_MOST_PLACES, rows // _SHARE):
+            return self.rows()
+        return self._rules.shown(replace(self._staged, frame=self._staged.at(places)))
 
     def measures(self) -> dict[str, Any]:
         """Return what `omd_delivery.register_violations` takes for stage 1."""
@@ -76,7 +90,7 @@ class Checked:
 
     def in_one_task(self) -> Checked:
         """Return it in one partition; it is released by the other one."""
-        return replace(self, narrow=self.narrow.coalesce(1), _rows=self._rows.coalesce(1))
+        return replace(self, narrow=self.narrow.coalesce(1), _staged=self._staged.in_one_task())
 
     def release(self) -> None:
         """Free the narrow frame."""
@@ -112,10 +126,8 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
     if torn and staged.whole is not None:
         narrow.unpersist()
         return check(entity, staged.whole(), keep)
-    flags = [F.col(READABLE), F.col(DELETE), rules.skips().alias(SKIP)]
-    shown = rows.select(*rules.names, *flags, *rules.words, HASH_A, HASH_B, RAW, FROM)
     measures = rules.measures(counted, staged, lacking)
-    return Checked(entity, entity.constraints, narrow, unreadable, shown, measures)
+    return Checked(entity, entity.constraints, narrow, unreadable, measures, staged, rules)
 
 
 @dataclass(frozen=True)
@@ -185,7 +197,7 @@ class _Rules:
             else:
                 found[attribute.name] = column.alias(_COMPUTED + attribute.name)
         if found:
-            source = source.select(RAW, FROM, BAD, TORN, *found.values())
+            source = source.select(RAW, FROM, BAD, TORN, PLACE, *found.values())
         return source, set(found), lacking
 
     def _cast(self, source: DataFrame, computed: Collection[str]) -> DataFrame:
@@ -220,7 +232,7 @@ class _Rules:
             own = self._of(["datatype", "mandatory"], n)
             found = _all(_set(lost[c.type, str(c.attribute)], b) for c, b in own)
             columns.append(found.alias(word))
-        return source.select(*columns, mark.alias(DELETE), BAD, TORN, RAW, FROM)
+        return source.select(*columns, mark.alias(DELETE), BAD, TORN, PLACE, RAW, FROM)
 
     def _require_pattern(self, spark: SparkSession, attribute: Attribute) -> None:
         assert attribute.format is not None  # noqa: S101 - so said the caller
@@ -231,7 +243,7 @@ class _Rules:
 
     def _checked(self, cast: DataFrame) -> DataFrame:
         """Return the rows with mask, hash and flags."""
-        passed = [DELETE, BAD, RAW, FROM]
+        passed = [DELETE, BAD, PLACE, RAW, FROM]
         late = ["record"] if self.emptying else []
         first = self._masks([t for t in _TESTS if t not in late])
         rows = cast.select(*self.names, *passed, *first)
@@ -259,6 +271,7 @@ class _Rules:
             *self.words,
             hashes[0].alias(HASH_A),
             hashes[1].alias(HASH_B),
+            PLACE,
             RAW,
             FROM,
         )
@@ -323,12 +336,19 @@ class _Rules:
         twice = F.count(F.when(F.col(READABLE), 1)).over(same_key) > 1
         word = F.col(self.words[bit.word])
         marked = F.when(F.col(READABLE) & F.col(_TWICE), word.bitwiseOR(_bits(bit.value)))
+        last = [HASH_A, HASH_B, PLACE]
         return (
-            rows.select(*names, READABLE, DELETE, *self.words, HASH_A, HASH_B)
+            rows.select(*names, READABLE, DELETE, *self.words, *last)
             .withColumn(_TWICE, twice)
             .withColumn(self.words[bit.word], marked.otherwise(word))
-            .select(*names, READABLE, DELETE, self.skips().alias(SKIP), *self.words, HASH_A, HASH_B)
+            .select(*names, READABLE, DELETE, self.skips().alias(SKIP), *self.words, *last)
         )
+
+    def shown(self, staged: Staged) -> DataFrame:
+        """Return whole rows as `Checked.rows` tells."""
+        rows, _ = self.rows(staged)
+        flags = [F.col(READABLE), F.col(DELETE), self.skips().alias(SKIP)]
+        return rows.select(*self.names, *flags, *self.words, HASH_A, HASH_B, RAW, FROM)
 
     def measures(
         self, counted: Mapping[tuple[int, ...], int], staged: Staged, lacking: int

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import Keeper, plain
 from omd.spark.delivery.lvl import HASHES, RECORD_IND, Current
+from omd.spark.delivery.staging import PLACE
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
@@ -50,8 +51,9 @@ class Side:
     ``readable`` are its narrow rows that have a key. ``joined`` has one row per key: the key;
     ``n_…`` and ``o_…``, the delivered and the current value of each attribute in ``kept``;
     ``_delivered``, ``_delete``, ``_skipped`` (in stage 1), ``_current``, ``_ended`` (logically
-    deleted before; only where that matters), ``_same`` (the hashes are equal), ``_in_new`` and
-    ``_in_old`` (in the context by these values), ``_implicit`` (an implicit delete). ``marks`` has
+    deleted before; only where that matters), ``_same`` (the hashes are equal), ``_place``,
+    ``_in_new`` and ``_in_old`` (in the context by these values), ``_implicit`` (an implicit
+    delete). ``marks`` has
     the keys that violate constraints, and in ``_codes`` their numbers; ``skipped`` is how many of
     these rows they skip. ``rows`` are counts of ``joined``, before there are marks.
     """
@@ -353,6 +355,7 @@ class Judgement:
                 F.col("_skip").alias("_skipped"),
                 F.col("_hash_a").alias("n_hash_a"),
                 F.col("_hash_b").alias("n_hash_b"),
+                F.col(PLACE),
                 F.lit(True).alias("_delivered"),
             ),
         )

@@ -9,6 +9,7 @@ bytes of another encoding, something behind the object of a line.
 from __future__ import annotations
 
 import codecs
+import functools
 import os
 import re
 import zlib
@@ -21,8 +22,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
 from omd.errors import OmdError
+from omd.spark.delivery.frames import plain
 from omd.spark.hadoop import absolute
 from omd.spark.names import quote
+from omd.spark.sessions import cloned, in_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,11 +37,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Staged", "StagingChanged", "names_in", "stage", "working_session"]
 
-RAW, FROM, BAD, TORN = "_raw", "_from", "_bad", "_torn"
+RAW, FROM, BAD, TORN, PLACE = "_raw", "_from", "_bad", "_torn", "_place"
 
 _SETTINGS = {
     # One method for all expressions of a row is too big for the JIT compiler.
     "spark.sql.codegen.wholeStage": "false",
+    # What is kept are hashes and keys, which compression makes hardly smaller, but slower.
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
     # The meaning of a model must not depend on the session in which it is checked.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.caseSensitive": "true",
@@ -83,32 +88,22 @@ def working_session(spark: SparkSession) -> SparkSession:
     """
     if spark.conf.get(_MARK, None) == "true":
         return spark
-    return _cloned(spark, _SETTINGS | {_MARK: "true"})
-
-
-def _cloned(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     if not hasattr(spark, "_jsparkSession"):
         raise DeliveryArgumentInvalid(
             "a delivery can't run over Spark Connect",
             hint="Run it where the driver of Spark is: spark-submit, or a local master.",
         )
-    clone = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
-    for name, value in settings.items():
-        clone.conf.set(name, value)
-    return clone
+    # Files are cut in the same way in each scan, however many executors come and go.
+    parallel = spark.conf.get("spark.sql.leafNodeDefaultParallelism", None)
+    cut = {
+        "spark.sql.files.minPartitionNum": parallel or str(spark.sparkContext.defaultParallelism)
+    }
+    told = {name: spark.conf.get(name, None) or value for name, value in cut.items()}
+    return cloned(spark, _SETTINGS | told | {_MARK: "true"})
 
 
 def _jvm(spark: SparkSession) -> Any:
     return spark._jvm
-
-
-def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
-    """Return a DataFrame of another session of the same driver as one of this session."""
-    if frame.sparkSession is spark:
-        return frame
-    plan = frame._jdf.queryExecution().analyzed()
-    dataset = _jvm(spark).org.apache.spark.sql.classic.Dataset
-    return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
 @dataclass(frozen=True)
@@ -116,9 +111,12 @@ class Staged:
     """The staged rows of an entity.
 
     ``frame`` has ``_raw`` (a struct of the staged columns), ``_from`` (file or table), ``_bad``
-    (the row can't be read, or has another number of fields) and ``_torn`` (it is a part of a record
-    that goes on in the next line: then ``whole`` stages the entity again, by records). ``size`` is
-    how many bytes of text it has at most; None where that is not known before it is read.
+    (the row can't be read, or has another number of fields), ``_torn`` (it is a part of a record
+    that goes on in the next line: then ``whole`` stages the entity again, by records) and
+    ``_place``, the number of its line, the same in each scan. ``at`` returns the frame of the rows
+    at some places, of which each task has all; lines of other places are not parsed. It is None,
+    and places are NULL, where rows are no lines. ``size`` is how many bytes of text it has at most;
+    None where that is not known before it is read.
     """
 
     entity: str
@@ -128,6 +126,7 @@ class Staged:
     missing: tuple[str, ...] = ()
     unchanged: Callable[[], None] = lambda: None
     whole: Callable[[], Staged] | None = None
+    at: Callable[[DataFrame], DataFrame] | None = None
     size: int | None = None
 
     def in_one_task(self) -> Staged:
@@ -137,6 +136,7 @@ class Staged:
             self,
             frame=self.frame.coalesce(1),
             whole=None if whole is None else lambda: whole().in_one_task(),
+            at=None,
         )
 
 
@@ -267,6 +267,7 @@ def _typed(entity: EntityPlan, frame: DataFrame, origin: Column, used: str, **mo
         origin.alias(FROM),
         F.lit(False).alias(BAD),
         F.lit(False).alias(TORN),
+        F.lit(None).cast("bigint").alias(PLACE),
     )
     return _staged(entity, rows, columns, used, **more)
 
@@ -274,7 +275,7 @@ def _typed(entity: EntityPlan, frame: DataFrame, origin: Column, used: str, **mo
 def flat(staged: Staged) -> DataFrame:
     """Return the staged columns by their names, as expressions of the model see them."""
     return staged.frame.select(
-        RAW, *(F.col(RAW).getField(c).alias(c) for c in staged.columns), FROM, BAD, TORN
+        RAW, *(F.col(RAW).getField(c).alias(c) for c in staged.columns), FROM, BAD, TORN, PLACE
     )
 
 
@@ -435,10 +436,13 @@ def names_in(spark: SparkSession, folder: str) -> list[str]:
     return sorted({n.partition(".")[0] for n in names if _format(n, {})} - {""})
 
 
-def _path(frame: DataFrame) -> Column:
-    """Return the file of a row; Spark writes it as a URI."""
-    place = frame.metadataColumn("_metadata").getField("file_path")
-    return F.url_decode(F.replace(place, F.lit("+"), F.lit("%2B")))
+def _uri(frame: DataFrame) -> Column:
+    """Return the file of a row as Spark writes it."""
+    return frame.metadataColumn("_metadata").getField("file_path")
+
+
+def _path(uri: Column) -> Column:
+    return F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
 
 
 class _Reader:
@@ -448,9 +452,25 @@ class _Reader:
         self.spark, self.entity, self.files, self.used = spark, entity, files, used
 
     def text(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
-        """Return the lines of files as ``value``, and ``_from``."""
+        """Return the lines of files as ``value``, and ``_from`` as a URI."""
         frame = spark.read.options(__globPaths__="false", **options).text(list(paths))
-        return frame.select("value", _path(frame).alias(FROM))
+        # The column of Spark with the file of a row would be read even where nobody asks for it.
+        return frame.select("value", F.input_file_name().alias(FROM))
+
+    def numbered(
+        self, lines: DataFrame, rows: Callable[[DataFrame], DataFrame]
+    ) -> tuple[DataFrame, Callable[[DataFrame], DataFrame]]:
+        """Return the rows that are made of lines, and what makes those of the lines at places."""
+        lines = lines.withColumn(PLACE, F.monotonically_increasing_id())
+
+        def made(some: DataFrame) -> DataFrame:
+            return rows(some).withColumn(FROM, _path(F.col(FROM)))
+
+        def at(places: DataFrame) -> DataFrame:
+            # As a plan, it would have filters pushed below it, which parse every line.
+            return made(plain(lines.join(F.broadcast(places), PLACE, "left_semi")))
+
+        return made(lines), at
 
 
 class _Parquet(_Reader):
@@ -466,7 +486,9 @@ class _Parquet(_Reader):
             )
         reader = self.spark.read.options(__globPaths__="false", mergeSchema="true")
         frame = reader.parquet(*paths)
-        return _typed(self.entity, frame, _path(frame), self.used, unchanged=self.files.unchanged)
+        return _typed(
+            self.entity, frame, _path(_uri(frame)), self.used, unchanged=self.files.unchanged
+        )
 
 
 class _Json(_Reader):
@@ -475,28 +497,18 @@ class _Json(_Reader):
     def staged(self) -> Staged:
         paths = [path for path, size, _ in self.files.found if size > 0]
         lines = self.text(self.spark, paths) if paths else _no_lines(self.spark)
-        # In brackets, what stands behind the object makes the line malformed.
-        parsed = F.try_parse_json(F.concat(F.lit("["), "value", F.lit("]")))
-        objects = (
-            lines.where(F.trim("value") != "")
-            .withColumn("_all", parsed.try_cast("array<map<string,string>>"))
-            .withColumn("_map", F.when(F.size("_all") == 1, F.col("_all")[0]))
-            .withColumn("_map", F.when(F.is_valid_utf8("value"), F.col("_map")))
-        )
-        keys = objects.select(F.explode(F.map_keys("_map")).alias("key")).distinct()
+        keys = self.objects(lines).select(F.explode(F.map_keys("_map")).alias("key")).distinct()
         seen = {row[0] for row in keys.limit(_MOST_COLUMNS).collect()}
         mapped = [a.source for a in self.entity.attributes if a.source is not None]
         first = [c for c in dict.fromkeys([*mapped, self.entity.indicator_column]) if c in seen]
         columns = first + sorted(seen - set(first))
-        rows = objects.select(
-            F.struct(
-                *(F.col("_map")[c].alias(c) for c in columns),
-            ).alias(RAW)
-            if columns
-            else F.struct().alias(RAW),
-            FROM,
-            F.col("_map").isNull().alias(BAD),
-            F.lit(False).alias(TORN),
+        raw = F.struct(*(F.col("_map")[c].alias(c) for c in columns)).alias(RAW)
+        is_bad = F.col("_map").isNull().alias(BAD)
+        rows, at = self.numbered(
+            lines,
+            lambda some: self.objects(some).select(
+                raw, FROM, is_bad, F.lit(False).alias(TORN), PLACE
+            ),
         )
         # Without an object there is nothing that could lack a column.
         more = {} if seen else {"missing": ()}
@@ -506,8 +518,20 @@ class _Json(_Reader):
             columns,
             self.used,
             unchanged=self.files.unchanged,
+            at=at,
             size=self.files.size,
             **more,
+        )
+
+    def objects(self, lines: DataFrame) -> DataFrame:
+        """Return the objects of lines as ``_map``, which is NULL where there is none."""
+        # In brackets, what stands behind the object makes the line malformed.
+        parsed = F.try_parse_json(F.concat(F.lit("["), "value", F.lit("]")))
+        return (
+            lines.where(F.trim("value") != "")
+            .withColumn("_all", parsed.try_cast("array<map<string,string>>"))
+            .withColumn("_map", F.when(F.size("_all") == 1, F.col("_all")[0]))
+            .withColumn("_map", F.when(F.is_valid_utf8("value"), F.col("_map")))
         )
 
 
@@ -549,12 +573,17 @@ class _Csv(_Reader):
                 headers.setdefault(names, set()).add(header)
         columns = list(dict.fromkeys(c for names in layouts for c in names))
         frame: DataFrame | None = None
+        at = None
         for names, paths in layouts.items():
             lines = self.records(paths) if by_record else self.lines(self.spark, paths)
-            rows = self.rows(lines, names, headers[names], columns)
+            make = functools.partial(
+                self.rows, names=names, headers=headers[names], columns=columns
+            )
+            rows, at = self.numbered(lines, make)
             frame = rows if frame is None else frame.unionAll(rows)
         if frame is None:
-            frame = self.rows(_no_lines(self.spark), ("nothing",), set(), ["nothing"])
+            none = _no_lines(self.spark).withColumn(PLACE, F.lit(0).cast("bigint"))
+            frame = self.rows(none, ("nothing",), set(), ["nothing"])
             missing |= dict.fromkeys(mapped)
         return _staged(
             self.entity,
@@ -564,6 +593,7 @@ class _Csv(_Reader):
             missing=tuple(missing),
             unchanged=self.files.unchanged,
             whole=None if by_record or not self.quote else lambda: self.staged(by_record=True),
+            at=at if len(layouts) == 1 else None,  # the lines of each layout have the same numbers
             size=self.files.size,
         )
 
@@ -615,7 +645,7 @@ class _Csv(_Reader):
         if self.charset.startswith("UTF-16"):
             # Bytes that look like a line end may be a part of a character.
             files = spark.read.format("binaryFile").options(__globPaths__="false").load(list(paths))
-            files = files.select("content", F.col("path").alias(FROM))
+            files = files.select("content", _uri(files).alias(FROM))
             text = F.decode("content", self.charset)
             text = F.regexp_replace(text, "^\ufeff", "")
             every = F.split(text, self.line_end)
@@ -630,7 +660,7 @@ class _Csv(_Reader):
     def records(self, paths: Sequence[str]) -> DataFrame:
         """Return the records of files: lines, joined where one ends within quotes."""
         # A file must be one partition, in order. Reading is planned by the settings of the session.
-        spark = _cloned(self.spark, _WHOLE_FILES)
+        spark = cloned(self.spark, _WHOLE_FILES)
         is_plain = self.row in ("\n", "\r\n", "\r")
         lines = self.lines(spark, paths, lineSep="\n" if is_plain else self.row)
         join = _joiner(self.quote, "\n" if is_plain else self.row, is_plain)
@@ -675,7 +705,7 @@ class _Csv(_Reader):
         columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
         nothing = F.lit(None).cast("string")
         parsed = lines.where(kept).select(
-            "value", FROM, F.from_csv(line, f"{fields}, bad string", said).alias("_s")
+            "value", FROM, PLACE, F.from_csv(line, f"{fields}, bad string", said).alias("_s")
         )
         # A line of blanks that can't be read is no row. Spark filters first, by a parse of its own:
         # only blanks must need it.
@@ -684,6 +714,7 @@ class _Csv(_Reader):
             FROM,
             (is_corrupt | is_torn | ~fits).alias(BAD),
             is_torn.alias(TORN),
+            PLACE,
         )
 
 
