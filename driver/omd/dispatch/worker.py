@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Worker"]
 
 _SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
-_AHEAD = 1000  # so many at most,
+_AHEAD = 500  # so many at most,
 _SOON = 2.0  # and those that have not started after so many seconds are given back
 _REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _MOST = 1000  # the greatest limit that claim_tasks takes
