@@ -12,11 +12,14 @@ IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
-        CASE p_scheme_code
-            WHEN 'DAY_RING' THEN (p_at AT TIME ZONE 'UTC')::date - date '1970-01-01'
-            -- It was a Monday.
-            WHEN 'WEEK_RING' THEN ((p_at AT TIME ZONE 'UTC')::date - date '1970-01-05') / 7
-        END % p_partition_count;
+        (
+            CASE p_scheme_code
+                WHEN 'DAY_RING' THEN floor(extract(EPOCH FROM p_at AT TIME ZONE 'UTC') / 86400)
+                -- 1970-01-05 was a Monday.
+                WHEN 'WEEK_RING'
+                    THEN floor((extract(EPOCH FROM p_at AT TIME ZONE 'UTC') - 4 * 86400) / 604800)
+            END::bigint % p_partition_count
+        )::integer;
 END;
 
 COMMENT ON FUNCTION omd_dispatch._partition_code IS
