@@ -65,23 +65,22 @@ BEGIN
         v_names := omd_dispatch._require_criteria(p_family_code, p_task_type, p_tasks);
     END IF;
 
-    -- The plan of a new task is kept in a function; the old model goes with its migration.
-    v_statement := CASE
-        WHEN v_conf.is_new
-            THEN format(
-                'SELECT omd_dispatch.%I($1, $2, $3, $4, $5, $6, $7, $8)',
-                omd_dispatch._claim_routine(p_family_code, 'insert', TRUE)
-            )
-        ELSE omd_dispatch._create_sql(p_family_code, p_task_type)
-    END;
-
     p_task_ids := array_fill(NULL::bigint, ARRAY[jsonb_array_length(p_tasks)]);
     p_created := 0::bigint;
     LOOP
         BEGIN
-            EXECUTE v_statement INTO v_all
-            USING p_tasks, v_names, v_left, v_conf.task_type, v_key_criteria,
-                v_conf.partition_code, p_schedule_code, v_conf.is_guarded;
+            IF v_conf.is_new THEN
+                v_all := omd_dispatch._insert_new_tasks(
+                    p_tasks, v_names, v_left, v_conf.task_type, v_key_criteria,
+                    v_conf.partition_code, p_schedule_code, v_conf.is_guarded
+                );
+            ELSE
+                -- Its plan is not kept: the old model goes with its migration.
+                v_statement := omd_dispatch._create_sql(p_family_code, p_task_type);
+                EXECUTE v_statement INTO v_all
+                USING p_tasks, v_names, v_left, v_conf.task_type, v_key_criteria,
+                    v_conf.partition_code, p_schedule_code, v_conf.is_guarded;
+            END IF;
             FOREACH v_task IN ARRAY coalesce(v_all, '{}') LOOP
                 IF v_task.is_new THEN
                     p_task_ids[v_task.n] := v_task.task_id;

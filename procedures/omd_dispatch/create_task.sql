@@ -18,9 +18,11 @@ AS $create_task$
 DECLARE
     v_answer record;
 BEGIN
-    PERFORM omd_dispatch._require_task_arguments(
-        p_criteria, p_execution_time, p_priority, p_on_duplicate
-    );
+    IF num_nonnulls(p_criteria, p_execution_time, p_priority, p_on_duplicate) > 0 THEN
+        PERFORM omd_dispatch._require_task_arguments(
+            p_criteria, p_execution_time, p_priority, p_on_duplicate
+        );
+    END IF;
     v_answer := omd_dispatch._insert_tasks(
         p_family_code,
         p_task_type,

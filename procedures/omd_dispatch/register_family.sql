@@ -192,6 +192,7 @@ BEGIN
         CALL omd_dispatch._make_job_tables(p_family_code);
     END IF;
     CALL omd_dispatch._make_claims(p_family_code);
+    CALL omd_dispatch._make_insert();
     IF v_old.family_code IS NULL THEN
         -- A new family has no tasks, so it may begin anywhere.
         FOR v_status IN SELECT g FROM generate_series(3, coalesce(p_migration_status, 4), -1) AS g LOOP

@@ -61,6 +61,7 @@
 \ir ../../procedures/omd_dispatch/_claim_routine.sql
 \ir ../../procedures/omd_dispatch/_create_sql.sql
 \ir ../../procedures/omd_dispatch/_make_claims.sql
+\ir ../../procedures/omd_dispatch/_make_insert.sql
 \ir ../../procedures/omd_dispatch/register_family.sql
 \ir ../../procedures/omd_dispatch/register_task_type.sql
 \ir ../../procedures/omd_dispatch/set_custom.sql

@@ -84,6 +84,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._let_go",
     "omd_dispatch._lock_task",
     "omd_dispatch._make_claims",
+    "omd_dispatch._make_insert",
     "omd_dispatch._maintain_suspensions",
     "omd_dispatch._make_job_tables",
     "omd_dispatch._make_task_table",
@@ -113,9 +114,11 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch.task_state",
 }
 
-# Each family has these of its own, which _make_claims writes, so they have no file.
+# Each family has these of its own, which _make_claims writes, so they have no file; _make_insert
+# writes one for all.
 OF_FAMILIES = re.compile(
-    r"omd_dispatch\._(due|claim|take|done|end|lost|stray|insert)_(old_)?task_data_\w+"
+    r"omd_dispatch\.(_(due|claim|take|done|end|lost|stray|insert)_(old_)?task_data_\w+"
+    r"|_insert_new_tasks)"
 )
 
 # The worker calls these itself, as the role of its connection.

@@ -122,20 +122,18 @@ class Calls:
         """
         from psycopg import sql
 
-        values: dict[str, Any] = {}
+        values: list[Any] = []
         conditions = []
         for operator, wanted in (("=", equal), (">", after or {})):
             for name, value in wanted.items():
                 if value is not None:
                     is_list = isinstance(value, (list, tuple))
+                    values.append(value)
                     conditions.append(
                         sql.SQL("{} {} ANY({})" if is_list else "{} {} {}").format(
-                            sql.Identifier(name),
-                            sql.SQL(operator),
-                            sql.Placeholder(f"v{len(values)}"),
+                            sql.Identifier(name), sql.SQL(operator), sql.SQL(f"${len(values)}")
                         )
                     )
-                    values[f"v{len(values)}"] = value
         view: str = row.view  # type: ignore[attr-defined]
         query = sql.SQL("SELECT {} FROM {}").format(
             columns_of(row), sql.Identifier(*view.split("."))
@@ -149,7 +147,7 @@ class Calls:
             )
         if limit is not None:
             query += sql.SQL(" LIMIT {}").format(limit)
-        return self._link.execute(query, values, row, repeatable=True)
+        return self._link.execute(query.as_bytes(None), values, row, repeatable=True)
 
     def _do(self, routine: Routine, *values: Any) -> None:
         """Call a procedure that answers nothing."""
@@ -201,28 +199,27 @@ class Calls:
         not be wrong, only useless: if the first one exists, the second finds it running and aborts.
         So the caller is told, and the lease frees the Module or Batch.
         """
-        from omd._core.errors import AnswerLost
-
-        given = {
-            name: _adapted(name, type_, value)
-            for number, ((name, type_), value) in enumerate(
-                zip(routine.parameters.items(), values, strict=True)
-            )
-            if value is not None or number < routine.required
-        }
+        given = []
+        arguments: list[Any] = []
+        for name, value in zip(routine.parameters, values, strict=True):
+            if value is not None or len(arguments) < routine.required:
+                given.append(name)
+                arguments.append(_adapted(name, routine.parameters[name], value))
         repeat = routine.repeat
         try:
             return self._link.execute(
                 _statement(routine, row, tuple(given)),  # type: ignore[arg-type, unused-ignore]
-                given,
+                arguments,
                 made or row,
                 repeatable=repeat is not None,
                 settled=None if repeat is None else repeat.is_done,
             )
-        except AnswerLost as error:
-            if repeat is not None:
+        except Exception as error:
+            from omd._core.errors import AnswerLost
+
+            if repeat is not None or not isinstance(error, AnswerLost):
                 raise
-            lease = given.get("p_lease")
+            lease = dict(zip(given, arguments, strict=True)).get("p_lease")
             name = routine.name.partition(".")[2]
             raise AnswerLost(
                 f"{error.message}; whether {name} was executed is unknown, so it is not repeated",
@@ -233,17 +230,17 @@ class Calls:
 
 
 @functools.cache
-def _statement(routine: Routine, row: type, given: tuple[str, ...]) -> sql.Composed:
-    """``p_x => %(p_x)s::type`` for every argument given."""
+def _statement(routine: Routine, row: type, given: tuple[str, ...]) -> bytes:
+    """``p_x => $1::type`` for every argument given."""
     from psycopg import sql
 
     call = sql.SQL("{}({})").format(
         sql.Identifier(*routine.name.split(".")),
         sql.SQL(", ").join(
             sql.SQL("{} => {}::{}").format(
-                sql.Identifier(name), sql.Placeholder(name), sql.SQL(routine.parameters[name])
+                sql.Identifier(name), sql.SQL(f"${number}"), sql.SQL(routine.parameters[name])
             )
-            for name in given
+            for number, name in enumerate(given, 1)
         ),
     )
     if not routine.is_function:
@@ -252,8 +249,7 @@ def _statement(routine: Routine, row: type, given: tuple[str, ...]) -> sql.Compo
         statement = sql.SQL("SELECT {}").format(call)
     else:
         statement = sql.SQL("SELECT {} FROM {}").format(columns_of(row), call)
-    # As one piece: it is put together once.
-    return sql.Composed([sql.SQL(statement.as_string(None))])
+    return statement.as_bytes(None)
 
 
 def columns_of(row: type) -> sql.Composed:
@@ -271,9 +267,7 @@ def _adapted(name: str, type_: str, value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, Mapping) or (type_ == "jsonb" and not isinstance(value, str)):
-        from psycopg.types.json import Jsonb
-
-        return Jsonb(value, dumps=_dumps)
+        return _dumps(value)
     if isinstance(value, datetime) and value.tzinfo is None:
         from omd._core.errors import CallerError
 

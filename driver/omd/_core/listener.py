@@ -25,8 +25,8 @@ class Listener:
     def __init__(self, link: Link, channel: str) -> None:
         self._link = link
         link.open()
-        listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel))
-        link.execute(listen, {}, tuple, repeatable=True)
+        listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_bytes(None)
+        link.execute(listen, (), tuple, repeatable=True)
 
     def __enter__(self) -> Listener:
         return self

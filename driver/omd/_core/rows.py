@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from psycopg.rows import BaseRowFactory
-
 __all__ = ["Code", "rows_of"]
 
 T = TypeVar("T")
@@ -24,7 +22,6 @@ class Code(str, enum.Enum):
         return str(self.value)
 
 
-@functools.cache
 def _codes_of(row: type) -> dict[str, type[Code]]:
     """Which fields of a row class hold a code."""
     return {
@@ -35,28 +32,33 @@ def _codes_of(row: type) -> dict[str, type[Code]]:
     }
 
 
-def rows_of(row: type[T]) -> BaseRowFactory[T]:
-    """Like psycopg's `class_row`; drops the ``p_`` of OUT parameters and makes enums of codes."""
+def rows_of(row: type[T], columns: tuple[bytes | None, ...], found: list[Any]) -> list[T]:
+    """Return the rows of a result as objects of a class; a ``p_`` before a column is dropped.
+
+    Args:
+        row: the class; codes become its enums. A tuple has no names.
+        columns: the names of the columns.
+        found: the rows, as tuples.
+    """
     if row is tuple:
-        from psycopg.rows import tuple_row
+        return found
+    make: Callable[[Sequence[Any]], T] = _maker(row, columns)  # type: ignore[arg-type, unused-ignore]
+    return [make(values) for values in found]
 
-        return tuple_row  # type: ignore[return-value]
-    codes = _codes_of(row)  # type: ignore[arg-type, unused-ignore]
 
+@functools.cache
+def _maker(row: type[T], columns: tuple[bytes | None, ...]) -> Callable[[Sequence[Any]], T]:
+    codes = _codes_of(row)
+    names = [(column or b"").decode().removeprefix("p_") for column in columns]
     in_order = [field.name for field in fields(row)]  # type: ignore[arg-type, unused-ignore]
+    if names == in_order and not codes:
+        return lambda values: row(*values)
 
-    def factory(cursor: Any) -> Callable[[Sequence[Any]], T]:
-        names = [column.name.removeprefix("p_") for column in cursor.description or ()]
-        if names == in_order and not codes:
-            return lambda values: row(*values)
+    def make(values: Sequence[Any]) -> T:
+        given = dict(zip(names, values, strict=True))
+        for name, code in codes.items():
+            if given.get(name) is not None:
+                given[name] = code(given[name])
+        return row(**given)
 
-        def make(values: Sequence[Any]) -> T:
-            given = dict(zip(names, values, strict=True))
-            for name, code in codes.items():
-                if given.get(name) is not None:
-                    given[name] = code(given[name])
-            return row(**given)
-
-        return make
-
-    return factory
+    return make

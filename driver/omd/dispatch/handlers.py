@@ -141,8 +141,8 @@ class _Targets(Calls):
         """
         name: str = self._value(_QUOTE_TABLE, target, "POSTGRES")
         self._link.execute(
-            sql.SQL("CALL {}({}::jsonb)").format(sql.SQL(name), sql.Placeholder("payload")),
-            {"payload": payload_json},
+            sql.SQL("CALL {}($1::jsonb)").format(sql.SQL(name)).as_bytes(None),
+            [payload_json],
             tuple,
             repeatable=False,
         )
