@@ -15,7 +15,7 @@ from omd.spark.decision.keys import family_of, json_of, named, sort_key
 from omd.spark.decision.operator import Buffers, LinkShape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -208,14 +208,16 @@ class Links:
         wave = F.lit(None).cast("string") if source.is_buffer else F.lit("")
         if self._wave in columns:
             wave = sort_key(columns[self._wave], self._families[self._wave], "ASC")
-        keys: Sequence[Column] = [
+        keys = [
             sort_key(columns[name], self._families[name], direction)
             for name, direction in self._keys
             if name in columns
         ]
+        has_one = self._wave is None and len(keys) == 1
+        key = keys[0] if has_one else F.concat(wave, *keys)
         return frame.select(
             wave.alias("wave_key"),
-            F.concat(wave, *keys).alias("sort_key"),
+            key.alias("sort_key"),
             number.alias("link"),
             "arrival",
             "record",

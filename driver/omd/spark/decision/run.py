@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["decide", "operator_of", "results_of"]
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
+_ROWS_PER_PARTITION = 10_000  # of a write
 
 # The columns of the temporary table that omd_decision.write_calls reads.
 _CALLED = {
@@ -162,7 +163,10 @@ class _Job:
         if rejects is not None:
             called = called.unionByName(rejects, True)
         rows = 0
-        if counts["invocations"] or told:
+        rejected = sum(item["count"] for item in told)
+        if many := counts["invocations"] + rejected:
+            # A partition costs a connection and a commit, whatever it has.
+            called = called.coalesce(-(-many // _ROWS_PER_PARTITION))
             rows = self._put(called.select(*_CALLED))
         run.counts = {
             "waves": counts["waves"],
@@ -171,7 +175,7 @@ class _Job:
             "invocations": counts["invocations"],
             "rows_input": counts["rows"] + read,
             "rows_inserted": rows,
-            "rows_rejected": sum(item["count"] for item in told),
+            "rows_rejected": rejected,
             "rejects": told,
         }
 
