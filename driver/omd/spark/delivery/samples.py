@@ -1,7 +1,7 @@
 """Samples of rows that violate constraints (docs/explanation/delivery.md, rule Q25).
 
 Which rows are shown is chosen on keys and masks where that is possible; of those alone the staged
-columns come to the driver.
+columns come to the driver. Where few rows violate constraints, only they are read again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.stage1 import READABLE, SKIP, has
 from omd.spark.delivery.stage2 import CODE, CODES
-from omd.spark.delivery.staging import FROM, RAW
+from omd.spark.delivery.staging import FROM, PLACE, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,9 @@ class Samples:
             return
         key = list(checked.entity.key)
         of_key = next(i for i, c in enumerate(checked.constraints) if c.type == "primary_key")
-        rows = checked.rows()
+        is_any = functools.reduce(Column.__or__, (has(i) for i in numbers))
+        most = sum(found[checked.constraints[i].code]["rows"] for i in numbers)
+        rows = checked.rows_at(checked.narrow.filter(is_any).select(PLACE), most)
         is_twice: Column = F.lit(False)
         if of_key in numbers:
             # That a key is delivered twice is known of the narrow rows alone.

@@ -77,7 +77,7 @@ class Checked:
 
         Args:
             places: ``_place`` of rows of ``narrow``.
-            number: how many there are.
+            number: how many there are at most.
         """
         rows = self._measures["rows_delivered"]
         if self._staged.at is None or number > min(_MOST_PLACES, rows // _SHARE):
