@@ -321,7 +321,9 @@ class Reads:
         self.conn = conn
         # Of any place: keys of a few blocks are neighbours in what was loaded, but not in what was
         # changed, and would tell how much the cache of a processor holds.
-        rows = conn.execute("SELECT o_orderkey FROM src.orders TABLESAMPLE BERNOULLI (5)").fetchall()
+        rows = conn.execute(
+            "SELECT o_orderkey FROM src.orders TABLESAMPLE BERNOULLI (5)"
+        ).fetchall()
         self.keys = [row[0] for row in rows]
         columns = conn.execute("SELECT * FROM gdal_tpch.orders LIMIT 0").description or ()
         self.columns = ", ".join(c.name for c in columns)
