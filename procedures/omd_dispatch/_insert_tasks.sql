@@ -76,7 +76,9 @@ BEGIN
                 );
             ELSE
                 -- Its plan is not kept: the old model goes with its migration.
-                v_statement := omd_dispatch._create_sql(p_family_code, p_task_type);
+                v_statement := coalesce(
+                    v_statement, omd_dispatch._create_sql(p_family_code, p_task_type)
+                );
                 EXECUTE v_statement INTO v_all
                 USING p_tasks, v_names, v_left, v_conf.task_type, v_key_criteria,
                     v_conf.partition_code, p_schedule_code, v_conf.is_guarded;

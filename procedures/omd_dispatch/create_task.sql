@@ -18,6 +18,7 @@ AS $create_task$
 DECLARE
     v_answer record;
 BEGIN
+    -- In a session that has slept, the call costs more than to see that it has nothing to refuse.
     IF num_nonnulls(p_criteria, p_execution_time, p_priority, p_on_duplicate) > 0 THEN
         PERFORM omd_dispatch._require_task_arguments(
             p_criteria, p_execution_time, p_priority, p_on_duplicate

@@ -17,26 +17,21 @@ Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/delivery_delta.py [-
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
-import tempfile
 import time
 from datetime import datetime, timezone
 from pathlib import Path
 
 import psycopg
-from _server import durable_server, new_database
-from delivery_tpch import AS_IS, second
-from psycopg.types.json import Jsonb
-from tpch_round_trip import TYPES, generate
+from _server import new_database
+from delivery_tpch import AS_IS, second, tables
+from tpch_round_trip import TYPES
 
 import omd
-import omd.spark
 
 sys.path.append(str(Path(__file__).parent / "peers"))
-import lineitem
-from omd_rules import model, same_casts
+from omd_rules import agree, model, same_casts
 
 BOUND = 2
 
@@ -47,11 +42,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    with durable_server(None) as server, tempfile.TemporaryDirectory(prefix="omd-tpch-") as home:
-        folder = Path(home)
-        generate(folder, given.scale)
-        spark = omd.spark.session(lineitem.MASTER, lineitem.SETTINGS)
+    with tables(given.scale) as (server, folder, spark):
         names = ("orders", "lineitem")
         first = {name: spark.read.parquet(str(folder / f"{name}.parquet")) for name in names}
         states = [first["lineitem"], second(first)["lineitem"]]
@@ -60,10 +51,7 @@ def main() -> None:
             rows.write.options(**AS_IS).csv(file)
         types = {name: TYPES[kind] for name, kind in states[0].dtypes}
         dsn = new_database(server, "delta")
-        with psycopg.connect(dsn, autocommit=True) as conn:
-            conn.execute("CALL omd_delivery.deploy_model(p_model => %s)", (Jsonb(model()),))
-            conn.execute("CALL omd_delivery.register_tenant('t')")
-            conn.execute("CALL omd_delivery.register_agreement('a', 't', 'tpch')")
+        agree(dsn, model())
         ratios: list[dict[str, float]] = []
         with omd.connect(dsn) as control, psycopg.connect(dsn, autocommit=True) as conn:
             for n in range(given.rounds + 1):
@@ -103,7 +91,6 @@ def main() -> None:
             shown = statistics.median(r[name] for r in ratios)
             bound = f"   bound {BOUND}" if name == "delta" else ""
             print(f"{name:10}{shown:6.2f} times the scan{bound}")
-        spark.stop()
 
 
 if __name__ == "__main__":

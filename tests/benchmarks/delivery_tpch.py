@@ -22,13 +22,13 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from _server import durable_server, new_database
-from psycopg.types.json import Jsonb
 from pyspark.sql import functions as F  # noqa: N812
 from tpch_round_trip import TYPES, WorkerMemory, generate, in_postgresql, in_spark
 
@@ -37,9 +37,11 @@ import omd.spark
 
 sys.path.append(str(Path(__file__).parent / "peers"))
 import lineitem
-from omd_rules import same_casts
+from omd_rules import agree, same_casts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import Column, DataFrame, SparkSession
 
 State = dict[str, "DataFrame"]
@@ -70,6 +72,18 @@ AS_IS = {
 }
 FILTERS = {("orders", "customer")}  # beside those of the parents in the key
 BOUND = 2
+
+
+@contextmanager
+def tables(scale: float) -> Iterator[tuple[str, Path, SparkSession]]:
+    """Yield a server, a folder with the eight tables as Parquet files, and a session."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    with durable_server(None) as server, tempfile.TemporaryDirectory(prefix="omd-tpch-") as home:
+        folder = Path(home)
+        generate(folder, scale)
+        spark = omd.spark.session(lineitem.MASTER, lineitem.SETTINGS)
+        yield server, folder, spark
+        spark.stop()
 
 
 def model(state: State) -> dict[str, Any]:
@@ -166,10 +180,7 @@ class Bench:
         self.versions = dict.fromkeys(KEYS, 0)
         assert spark._jvm is not None
         self.jvm = spark._jvm.java.lang.ProcessHandle.current()
-        with psycopg.connect(dsn, autocommit=True) as conn:
-            conn.execute("CALL omd_delivery.deploy_model(p_model => %s)", (Jsonb(model(first)),))
-            conn.execute("CALL omd_delivery.register_tenant('t')")
-            conn.execute("CALL omd_delivery.register_agreement('a', 't', 'tpch')")
+        agree(dsn, model(first))
 
     def deliver(self, day: int, said: State, after: State, loads: dict[str, Any]) -> None:
         """Deliver the rows said, and compare the tables with the state after it."""
@@ -241,11 +252,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1)
     given = parser.parse_args()
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    with durable_server(None) as server, tempfile.TemporaryDirectory(prefix="omd-tpch-") as home:
-        folder = Path(home)
-        generate(folder, given.scale)
-        spark = omd.spark.session(lineitem.MASTER, lineitem.SETTINGS)
+    with tables(given.scale) as (server, folder, spark):
         first = {name: spark.read.parquet(str(folder / f"{name}.parquet")) for name in KEYS}
         bench = Bench(spark, new_database(server, "tpch"), folder, first)
         bench.deliver(1, first, first, dict.fromkeys(first, "FULL"))
@@ -254,7 +261,6 @@ def main() -> None:
         bench.deliver(2, said, said, {"orders": whole, "lineitem": "FULL"})
         said, after = third(bench.state)
         bench.deliver(3, said, after, {"customer": "DELTA", "orders": "FULL", "lineitem": "FULL"})
-        spark.stop()
 
 
 if __name__ == "__main__":

@@ -323,7 +323,7 @@ def test_more_constraints_than_a_bigint_has_bits(desk: Desk, spark: SparkSession
 
 
 def pairs(found: Any, *, at: str | None = None) -> list[tuple[Any, ...]]:
-    """Return key and value of the rows that can be read; at: of those in narrow of which it is."""
+    """Return key and value of the rows that can be read; at: only where narrow rows are so."""
     rows = found.rows()
     if at is not None:
         rows = found.rows_at(found.narrow.where(at).select("_place"), 1)

@@ -199,27 +199,28 @@ class Calls:
         not be wrong, only useless: if the first one exists, the second finds it running and aborts.
         So the caller is told, and the lease frees the Module or Batch.
         """
-        given = []
-        arguments: list[Any] = []
-        for name, value in zip(routine.parameters, values, strict=True):
-            if value is not None or len(arguments) < routine.required:
-                given.append(name)
-                arguments.append(_adapted(name, routine.parameters[name], value))
+        from omd._core.errors import AnswerLost
+
+        given = {
+            name: _adapted(name, type_, value)
+            for number, ((name, type_), value) in enumerate(
+                zip(routine.parameters.items(), values, strict=True)
+            )
+            if value is not None or number < routine.required
+        }
         repeat = routine.repeat
         try:
             return self._link.execute(
                 _statement(routine, row, tuple(given)),  # type: ignore[arg-type, unused-ignore]
-                arguments,
+                list(given.values()),
                 made or row,
                 repeatable=repeat is not None,
                 settled=None if repeat is None else repeat.is_done,
             )
-        except Exception as error:
-            from omd._core.errors import AnswerLost
-
-            if repeat is not None or not isinstance(error, AnswerLost):
+        except AnswerLost as error:
+            if repeat is not None:
                 raise
-            lease = dict(zip(given, arguments, strict=True)).get("p_lease")
+            lease = given.get("p_lease")
             name = routine.name.partition(".")[2]
             raise AnswerLost(
                 f"{error.message}; whether {name} was executed is unknown, so it is not repeated",

@@ -84,8 +84,7 @@ class Link:
         self._conninfo = make_conninfo("", **{**defaults, **given, **ours})
         self._patience = patience.total_seconds()
         self._lock = threading.RLock()
-        self._connection: psycopg.Connection[Any] | None = None
-        # One for all: in a program that has waited, a new one costs a tenth of a millisecond.
+        # One for a connection: after a pause, a new one costs a tenth of a millisecond.
         self._cursor: psycopg.RawCursor[tuple[Any, ...]] | None = None
         self._closed = False
         self._in_transaction = False
@@ -95,7 +94,7 @@ class Link:
     def dsn(self) -> str:
         """A complete connection string, with which other processes need no service file."""
         with self._lock:
-            info = self._ready(time.monotonic())[0].info
+            info = self._ready(time.monotonic()).connection.info
             told = {
                 name: value
                 for name, value in info.get_parameters().items()
@@ -109,7 +108,7 @@ class Link:
         """Connect once, without patience, so that a wrong address is reported at once."""
         with self._lock:
             try:
-                self._connect()
+                self._cursor = self._connect()
             except psycopg.OperationalError as error:
                 raise ConnectionFailed(
                     f"there is no connection to the database: {_text(error)}",
@@ -180,7 +179,7 @@ class Link:
             deadline = time.monotonic() + self._patience
             sent_again = False
             while True:
-                connection, cursor = self._ready(deadline)
+                cursor = self._ready(deadline)
                 try:
                     result = cursor.execute(query, arguments).pgresult
                     if result is None or not result.nfields:
@@ -192,9 +191,9 @@ class Link:
                         return []
                     raise
                 except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                    if not _is_lost(connection, error):
+                    if not _is_lost(cursor.connection, error):
                         raise
-                    connection.close()
+                    cursor.connection.close()
                     if not repeatable or self._in_transaction or time.monotonic() >= deadline:
                         raise AnswerLost(
                             f"the connection was lost during {_name_of(query)}: {_text(error)}"
@@ -213,7 +212,7 @@ class Link:
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """Execute what is inside as one transaction; a lost connection ends it."""
         with self._lock:
-            connection, _ = self._ready(time.monotonic() + self._patience)
+            connection = self._ready(time.monotonic() + self._patience).connection
             try:
                 with connection.transaction():
                     self._in_transaction = True
@@ -229,22 +228,21 @@ class Link:
                     f"the connection was lost at the commit: {_text(error)}"
                 ) from error
 
-    def _ready(
-        self, deadline: float
-    ) -> tuple[psycopg.Connection[Any], psycopg.RawCursor[tuple[Any, ...]]]:
+    @property
+    def _connection(self) -> psycopg.Connection[Any] | None:
+        cursor = self._cursor
+        return None if cursor is None else cursor.connection
+
+    def _ready(self, deadline: float) -> psycopg.RawCursor[tuple[Any, ...]]:
         if self._closed:
             raise ConnectionFailed("the control connection is closed")
-        connection, cursor = self._connection, self._cursor
-        if (
-            connection is not None
-            and cursor is not None
-            and (self._in_transaction or _is_alive(connection))
-        ):
-            return connection, cursor
+        cursor = self._cursor
+        if cursor is not None and (self._in_transaction or _is_alive(cursor.connection)):
+            return cursor
         pause = 0.1
         while True:
             try:
-                return self._connect()
+                self._cursor = self._connect()
             except psycopg.OperationalError as error:
                 left = deadline - time.monotonic()
                 if left <= 0:
@@ -252,11 +250,13 @@ class Link:
                         f"there is no connection to the database: {_text(error)}"
                     ) from error
                 _log.warning("there is no connection, trying again: %s", _text(error))
+            else:
+                return self._cursor
             # The pause has a random part, so that not all drivers reach a restarted server at once.
             time.sleep(min(left, pause * (0.5 + random.random())))  # noqa: S311
             pause = min(pause * 2, 5.0)
 
-    def _connect(self) -> tuple[psycopg.Connection[Any], psycopg.RawCursor[tuple[Any, ...]]]:
+    def _connect(self) -> psycopg.RawCursor[tuple[Any, ...]]:
         connection = psycopg.connect(self._conninfo, autocommit=True)
         connection.add_notice_handler(_forward_notice)
         connection.adapters.register_loader("timestamptz", _InstantLoader)
@@ -264,8 +264,7 @@ class Link:
         set_json_loads(loads, connection)
         for name, value in self._settings.items():
             connection.execute(_set(name, value))
-        self._connection, self._cursor = connection, psycopg.RawCursor(connection)
-        return connection, self._cursor
+        return psycopg.RawCursor(connection)
 
 
 _Y = ord("y")  # no finite instant ends with it

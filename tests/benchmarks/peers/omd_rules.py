@@ -55,12 +55,18 @@ def model() -> dict[str, Any]:
     }
 
 
-def plan(dsn: str) -> Plan:
-    """Deploy the model, create a delivery and return its plan."""
+def agree(dsn: str, document: dict[str, Any]) -> None:
+    """Deploy a model of tpch, and register the agreement ``a`` of a tenant."""
     with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute("CALL omd_delivery.deploy_model(p_model => %s)", (Jsonb(model()),))
+        conn.execute("CALL omd_delivery.deploy_model(p_model => %s)", (Jsonb(document),))
         conn.execute("CALL omd_delivery.register_tenant('t')")
         conn.execute("CALL omd_delivery.register_agreement('a', 't', 'tpch')")
+
+
+def plan(dsn: str) -> Plan:
+    """Deploy the model, create a delivery and return its plan."""
+    agree(dsn, model())
+    with psycopg.connect(dsn, autocommit=True) as conn:
         row = conn.execute("CALL omd_delivery.create_delivery('a')").fetchone()
         assert row is not None
         conn.execute("CALL omd_delivery.report_loaded(%s)", (row[0],))

@@ -213,11 +213,9 @@ class Links:
             for name, direction in self._keys
             if name in columns
         ]
-        has_one = self._wave is None and len(keys) == 1
-        key = keys[0] if has_one else F.concat(wave, *keys)
         return frame.select(
             wave.alias("wave_key"),
-            key.alias("sort_key"),
+            F.concat(wave, *keys).alias("sort_key"),
             number.alias("link"),
             "arrival",
             "record",

@@ -281,9 +281,7 @@ class _Stream:
             )
             pieces: Iterable[_Piece] = map(_Piece._make, columns)
             # A DataFrame may have it; most batches end the search here.
-            data = records.buffers()[2]
-            is_escaped = data is not None and b"\\" in data.to_pybytes()
-            if is_escaped and pc.any(pc.match_substring(records, "\\u0000")).as_py():
+            if pc.any(pc.match_substring(records, "\\u0000")).as_py():
                 pieces = [*pieces]
                 for piece in pieces:
                     self._require_texts(piece.segment())

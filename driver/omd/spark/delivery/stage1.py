@@ -59,6 +59,7 @@ class Checked:
     constraints: tuple[Constraint, ...]
     narrow: DataFrame
     unreadable: int
+    _rows: DataFrame
     _measures: Mapping[str, Any]
     _staged: Staged
     _rules: _Rules
@@ -70,7 +71,7 @@ class Checked:
         them, except that duplicates of the key are not marked, ``_raw``, the struct of the staged
         columns, and ``_from``.
         """
-        return self._rules.shown(self._staged)
+        return self._rows
 
     def rows_at(self, places: DataFrame, number: int) -> DataFrame:
         """Return at least the rows at these places, as `rows` does; all where that costs less.
@@ -79,10 +80,11 @@ class Checked:
             places: ``_place`` of rows of ``narrow``.
             number: how many there are at most.
         """
-        rows = self._measures["rows_delivered"]
-        if self._staged.at is None or number > min(_MOST_PLACES, rows // _SHARE):
-            return self.rows()
-        return self._rules.shown(replace(self._staged, frame=self._staged.at(places)))
+        most = min(_MOST_PLACES, self._measures["rows_delivered"] // _SHARE)
+        if self._staged.at is None or number > most:
+            return self._rows
+        rows_there, _ = self._rules.rows(replace(self._staged, frame=self._staged.at(places)))
+        return self._rules.shown(rows_there)
 
     def measures(self) -> dict[str, Any]:
         """Return what `omd_delivery.register_violations` takes for stage 1."""
@@ -90,7 +92,12 @@ class Checked:
 
     def in_one_task(self) -> Checked:
         """Return it in one partition; it is released by the other one."""
-        return replace(self, narrow=self.narrow.coalesce(1), _staged=self._staged.in_one_task())
+        return replace(
+            self,
+            narrow=self.narrow.coalesce(1),
+            _rows=self._rows.coalesce(1),
+            _staged=self._staged.in_one_task(),
+        )
 
     def release(self) -> None:
         """Free the narrow frame."""
@@ -127,7 +134,8 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
         narrow.unpersist()
         return check(entity, staged.whole(), keep)
     measures = rules.measures(counted, staged, lacking)
-    return Checked(entity, entity.constraints, narrow, unreadable, measures, staged, rules)
+    shown = rules.shown(rows)
+    return Checked(entity, entity.constraints, narrow, unreadable, shown, measures, staged, rules)
 
 
 @dataclass(frozen=True)
@@ -156,6 +164,7 @@ class _Rules:
         self.bits = [_Bit.at(n) for n in range(len(self.constraints) + 1)]
         self.torn = self.bits[-1]  # beside the constraints: the part of a record
         self.words = [f"{_MASK}{n}" for n in range(self.torn.word + 1)]
+        self.patterns: set[str] = set()  # that Spark compiles
         self.emptying: dict[str, list[_Bit]] = {}
         for constraint, bit in self._of(["enumeration", "value"]):
             if constraint.action == _EMPTY and constraint.attribute is not None:
@@ -236,10 +245,13 @@ class _Rules:
 
     def _require_pattern(self, spark: SparkSession, attribute: Attribute) -> None:
         assert attribute.format is not None  # noqa: S101 - so said the caller
+        if attribute.format in self.patterns:
+            return
         try:
             spark.range(1).select(F.date_format(F.lit("2000-01-01"), attribute.format)).head()
         except PySparkException as error:
             raise _uncompiled(f"{self.entity.entity}.{attribute.name}", error) from error
+        self.patterns.add(attribute.format)
 
     def _checked(self, cast: DataFrame) -> DataFrame:
         """Return the rows with mask, hash and flags."""
@@ -344,9 +356,8 @@ class _Rules:
             .select(*names, READABLE, DELETE, self.skips().alias(SKIP), *self.words, *last)
         )
 
-    def shown(self, staged: Staged) -> DataFrame:
+    def shown(self, rows: DataFrame) -> DataFrame:
         """Return whole rows as `Checked.rows` tells."""
-        rows, _ = self.rows(staged)
         flags = [F.col(READABLE), F.col(DELETE), self.skips().alias(SKIP)]
         return rows.select(*self.names, *flags, *self.words, HASH_A, HASH_B, RAW, FROM)
 

@@ -62,6 +62,7 @@ _SETTINGS = {
     "spark.sql.legacy.codingErrorAction": "true",
 }
 _MARK = "spark.omd.delivery"
+_MIN_PARTS = "spark.sql.files.minPartitionNum"
 _WHOLE_FILES = {
     "spark.sql.files.maxPartitionBytes": str(2**60),
     "spark.sql.files.openCostInBytes": str(2**60),
@@ -94,12 +95,12 @@ def working_session(spark: SparkSession) -> SparkSession:
             hint="Run it where the driver of Spark is: spark-submit, or a local master.",
         )
     # Files are cut in the same way in each scan, however many executors come and go.
-    parallel = spark.conf.get("spark.sql.leafNodeDefaultParallelism", None)
-    cut = {
-        "spark.sql.files.minPartitionNum": parallel or str(spark.sparkContext.defaultParallelism)
-    }
-    told = {name: spark.conf.get(name, None) or value for name, value in cut.items()}
-    return cloned(spark, _SETTINGS | told | {_MARK: "true"})
+    parts = (
+        spark.conf.get(_MIN_PARTS, None)
+        or spark.conf.get("spark.sql.leafNodeDefaultParallelism", None)
+        or str(spark.sparkContext.defaultParallelism)
+    )
+    return cloned(spark, _SETTINGS | {_MIN_PARTS: parts, _MARK: "true"})
 
 
 def _jvm(spark: SparkSession) -> Any:
