@@ -15,7 +15,7 @@ BEGIN
         $sql$
         CREATE INDEX %2$I ON %1$s (lane, priority, execution_time, task_id)
         WHERE status = 'PENDING' AND suspension_id IS NULL;
-        CREATE INDEX %3$I ON %1$s (lane) WHERE status = 'CLAIMED';
+        CREATE INDEX %3$I ON %1$s (lane, claim_token) WHERE status = 'CLAIMED';
         CREATE INDEX %4$I ON %1$s (suspension_id, execution_time) WHERE suspension_id IS NOT NULL;
         CREATE INDEX %5$I ON %1$s (task_id) WHERE status = 'DEAD'
         $sql$,

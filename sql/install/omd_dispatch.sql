@@ -28,6 +28,13 @@
 \ir ../../migrations/V039__created_tasks.sql
 \endif
 
+\set checksum 'afd903a77dcf4cb7c3e970eba0719b1d6e82779263018bf84a3116f9c255a5ea'
+\set migration 'V040__room_for_claims'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V040__room_for_claims.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 
@@ -56,6 +63,7 @@
 \ir ../../procedures/omd_dispatch/_comment_task_tables.sql
 \ir ../../procedures/omd_dispatch/_name_indexes.sql
 \ir ../../procedures/omd_dispatch/_index_tasks.sql
+\ir ../../procedures/omd_dispatch/_leave_room.sql
 \ir ../../procedures/omd_dispatch/_make_task_table.sql
 \ir ../../procedures/omd_dispatch/_make_job_tables.sql
 \ir ../../procedures/omd_dispatch/_claim_routine.sql

@@ -50,7 +50,7 @@ NEEDS = {
     "graphile-worker": ["graphile-worker"],
 }
 LEFT = {
-    "omd": "omd_report.dispatch_queue WHERE due + claimed > 0",
+    "omd": "omd_dispatch.task_data_call WHERE status IN ('PENDING', 'CLAIMED')",
     "procrastinate": "procrastinate_jobs",
     "pgqueuer": "pgqueuer",
     "graphile-worker": "graphile_worker._private_jobs",

@@ -81,6 +81,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._give_back",
     "omd_dispatch._index_tasks",
     "omd_dispatch._insert_tasks",
+    "omd_dispatch._leave_room",
     "omd_dispatch._let_go",
     "omd_dispatch._lock_task",
     "omd_dispatch._make_claims",

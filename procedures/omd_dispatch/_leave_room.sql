@@ -1,0 +1,41 @@
+-- A task is written three times: when it is created, claimed and ended. Each writes a row and an
+-- entry of the primary key. In half-filled pages the later ones find room beside the first, so that
+-- pages need not be cleaned or split while tasks are claimed; the full pages take less in the end.
+
+CREATE OR REPLACE PROCEDURE omd_dispatch._leave_room(
+    p_table text
+)
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $leave_room$
+DECLARE
+    v_part regclass;
+    v_key regclass;
+BEGIN
+    FOR v_part, v_key IN
+        SELECT c.oid, i.indexrelid
+        FROM pg_class AS c
+        INNER JOIN pg_index AS i ON c.oid = i.indrelid AND i.indisprimary
+        WHERE c.reloptions IS NULL
+            AND (
+                c.oid = to_regclass(p_table || '_swap')
+                OR c.oid IN (
+                    SELECT h.inhrelid FROM pg_inherits AS h
+                    WHERE h.inhparent = p_table::regclass
+                )
+            )
+        ORDER BY c.relname
+    LOOP
+        EXECUTE format(
+            'ALTER TABLE %s SET (fillfactor = 50); ALTER INDEX %s SET (fillfactor = 50)',
+            v_part, v_key
+        );
+    END LOOP;
+END
+$leave_room$;
+
+COMMENT ON PROCEDURE omd_dispatch._leave_room IS
+'Lets the new partitions of p_table, and its twin, keep half of their pages free for the later '
+'versions of their tasks. Locks: these tables, as VACUUM does.';
+REVOKE ALL ON PROCEDURE omd_dispatch._leave_room FROM PUBLIC;
