@@ -14,7 +14,7 @@ DECLARE
     v_key regclass;
 BEGIN
     FOR v_part, v_key IN
-        SELECT c.oid, i.indexrelid
+        SELECT c.oid::regclass, i.indexrelid::regclass
         FROM pg_class AS c
         INNER JOIN pg_index AS i ON c.oid = i.indrelid AND i.indisprimary
         WHERE c.reloptions IS NULL

@@ -1,5 +1,6 @@
 -- A statement that can have nothing to do is left out: after a first load nothing is left to
--- compare.
+-- compare. A delta names a key once, so what was looked up for one row serves no other one: the
+-- planner, which does not know that, would keep it all the same, and read an index for each row.
 
 CREATE OR REPLACE FUNCTION omd_facts._load_entity(
     p_entity_id integer,
@@ -14,6 +15,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_memoize = off
 AS $load_entity$
 DECLARE
     v_entity record;
