@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from typing import TYPE_CHECKING, Any
@@ -246,9 +247,11 @@ def test_a_run_cancelled_at_any_moment_is_over_at_once(
     rng = random.Random(seed)
     runner = another()
     assert runner.call("run_batch", batch_code="b")["execution_status_code"] == "S"
-    started = time.perf_counter()
-    runner.call("run_batch", batch_code="b")
-    whole = time.perf_counter() - started
+    whole = math.inf
+    for _ in range(5):  # one may have waited for a busy machine
+        started = time.perf_counter()
+        runner.call("run_batch", batch_code="b")
+        whole = min(whole, time.perf_counter() - started)
     cancelled = 0
     for _ in range(150):
         running = background(runner.call, "run_batch", batch_code="b")
