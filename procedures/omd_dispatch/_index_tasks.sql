@@ -1,5 +1,6 @@
 -- The indexes of live and dead tasks are small, however many tasks have finished. Both models have
--- them.
+-- them. The lane finds claims; the number of the claim only makes their entries differ: when a page
+-- is full of equal ones, PostgreSQL searches it for entries to delete, while a claim waits.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch._index_tasks(
     p_table text
