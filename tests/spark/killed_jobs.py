@@ -84,7 +84,10 @@ def job(dsn: str, module: str, format: str, remote: str | None, mode: Any) -> No
     spark: Any = None
     if remote is not None:
         spark = SparkSession.builder.remote(remote).getOrCreate()
-    with omd.connect(dsn, lease=None, spark=spark) as control, control.module(module) as run:
+    with (
+        omd.connect(dsn, lease=None, spark=spark, application_name=module) as control,
+        control.module(module) as run,
+    ):
         for code in TABLES:
             if spark is not None:
                 run.write(spark.range(0, ROWS, 1, 2), code, mode=mode)
