@@ -24,6 +24,7 @@ from psycopg.types.json import set_json_loads
 from omd._core.calls import loads
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
 from omd._core.rows import rows_of
+from omd._core.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -84,8 +85,7 @@ class Link:
         self._conninfo = make_conninfo("", **{**defaults, **given, **ours})
         self._patience = patience.total_seconds()
         self._lock = threading.RLock()
-        # One for a connection: after a pause, a new one costs a tenth of a millisecond.
-        self._cursor: psycopg.RawCursor[tuple[Any, ...]] | None = None
+        self._session: Session | None = None
         self._closed = False
         self._in_transaction = False
         self._settings: dict[str, str] = {}
@@ -108,7 +108,7 @@ class Link:
         """Connect once, without patience, so that a wrong address is reported at once."""
         with self._lock:
             try:
-                self._cursor = self._connect()
+                self._session = self._connect()
             except psycopg.OperationalError as error:
                 raise ConnectionFailed(
                     f"there is no connection to the database: {_text(error)}",
@@ -179,21 +179,17 @@ class Link:
             deadline = time.monotonic() + self._patience
             sent_again = False
             while True:
-                cursor = self._ready(deadline)
+                session = self._ready(deadline)
                 try:
-                    result = cursor.execute(query, arguments).pgresult
-                    if result is None or not result.nfields:
-                        return []
-                    names = tuple(result.fname(n) for n in range(result.nfields))
-                    return rows_of(row, names, cursor.fetchall())
+                    return rows_of(row, *session.execute(query, arguments))
                 except StateError as error:
                     if sent_again and settled is not None and settled(error):
                         return []
                     raise
                 except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                    if not _is_lost(cursor.connection, error):
+                    if not _is_lost(session.connection, error):
                         raise
-                    cursor.connection.close()
+                    session.connection.close()
                     if not repeatable or self._in_transaction or time.monotonic() >= deadline:
                         raise AnswerLost(
                             f"the connection was lost during {_name_of(query)}: {_text(error)}"
@@ -230,19 +226,19 @@ class Link:
 
     @property
     def _connection(self) -> psycopg.Connection[Any] | None:
-        cursor = self._cursor
-        return None if cursor is None else cursor.connection
+        session = self._session
+        return None if session is None else session.connection
 
-    def _ready(self, deadline: float) -> psycopg.RawCursor[tuple[Any, ...]]:
+    def _ready(self, deadline: float) -> Session:
         if self._closed:
             raise ConnectionFailed("the control connection is closed")
-        cursor = self._cursor
-        if cursor is not None and (self._in_transaction or _is_alive(cursor.connection)):
-            return cursor
+        session = self._session
+        if session is not None and (self._in_transaction or _is_alive(session.connection)):
+            return session
         pause = 0.1
         while True:
             try:
-                self._cursor = self._connect()
+                self._session = self._connect()
             except psycopg.OperationalError as error:
                 left = deadline - time.monotonic()
                 if left <= 0:
@@ -251,12 +247,12 @@ class Link:
                     ) from error
                 _log.warning("there is no connection, trying again: %s", _text(error))
             else:
-                return self._cursor
+                return self._session
             # The pause has a random part, so that not all drivers reach a restarted server at once.
             time.sleep(min(left, pause * (0.5 + random.random())))  # noqa: S311
             pause = min(pause * 2, 5.0)
 
-    def _connect(self) -> psycopg.RawCursor[tuple[Any, ...]]:
+    def _connect(self) -> Session:
         connection = psycopg.connect(self._conninfo, autocommit=True)
         connection.add_notice_handler(_forward_notice)
         connection.adapters.register_loader("timestamptz", _InstantLoader)
@@ -264,7 +260,7 @@ class Link:
         set_json_loads(loads, connection)
         for name, value in self._settings.items():
             connection.execute(_set(name, value))
-        return psycopg.RawCursor(connection)
+        return Session(connection)
 
 
 _Y = ord("y")  # no finite instant ends with it

@@ -1,0 +1,103 @@
+"""The statements of a connection: what is prepared, and what errors and signals leave behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from omd._core import session
+from omd._core.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.server
+
+PREPARED = "SELECT statement FROM pg_prepared_statements ORDER BY prepare_time"
+
+
+@pytest.fixture
+def ours(dsn: str) -> Iterator[Session]:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        yield Session(connection)
+
+
+def prepared(ours: Session) -> list[str]:
+    return [row[0] for row in ours.connection.execute(PREPARED, prepare=False).fetchall()]
+
+
+def test_a_statement_with_parameters_is_prepared_when_it_comes_again(ours: Session) -> None:
+    queries = [f"SELECT $1::text AS a{n}".encode() for n in range(3)]
+    for query in queries:
+        assert ours.execute(query, ["x"])[1] == [("x",)]
+    assert prepared(ours) == []
+    for turn in range(3):
+        for n, query in enumerate(queries):
+            names, rows = ours.execute(query, [f"{turn} {n}"])
+            assert (names, rows) == ((f"a{n}".encode(),), [(f"{turn} {n}",)])
+    assert prepared(ours) == [query.decode() for query in queries]
+
+
+def test_each_set_of_types_has_a_statement_of_its_own(ours: Session) -> None:
+    for value in (1, [1], [1 << 40], 1 << 40, True, 1.5, 2, [2], False):
+        ((told,),) = ours.execute(b"SELECT to_jsonb($1)", [value])[1]
+        assert told == value
+
+
+def test_a_statement_without_parameters_is_never_prepared(ours: Session) -> None:
+    for _ in range(3):
+        assert ours.execute(b"SET work_mem = '5MB'", ()) == ((), [])
+        assert ours.execute(b"SHOW work_mem", ()) == ((b"work_mem",), [("5MB",)])
+    assert prepared(ours) == []
+
+
+def test_so_many_statements_are_prepared_and_others_executed_all_the_same(
+    ours: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_MOST", 3)
+    for _ in range(3):
+        for n in range(5):
+            assert ours.execute(f"SELECT $1::int + {n}".encode(), [1])[1] == [(n + 1,)]
+    assert len(prepared(ours)) == 3
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_an_error_leaves_the_session_as_it_was(ours: Session, times: int) -> None:
+    query = b"SELECT 1 / $1::int AS a"
+    for _ in range(times - 1):
+        assert ours.execute(query, [1])[1] == [(1,)]
+    with pytest.raises(psycopg.errors.DivisionByZero) as raised:
+        ours.execute(query, [0])
+    assert raised.value.diag.message_primary == "division by zero"
+    assert ours.execute(query, [1])[1] == [(1,)]
+    for _ in range(2):
+        with pytest.raises(psycopg.errors.UndefinedFunction):
+            ours.execute(b"SELECT no_such($1::int)", [1])
+    assert ours.execute(query, [1])[1] == [(1,)]
+    with pytest.raises(psycopg.ProgrammingError, match="cannot adapt"):
+        ours.execute(query, [object()])
+    assert ours.execute(query, [1])[1] == [(1,)]
+
+
+def test_a_signal_cancels_the_statement_and_the_session_goes_on(ours: Session) -> None:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        ours.execute(b"SELECT pg_sleep($1::float8)", [60])
+    assert time.monotonic() - began < 30
+    assert ours.execute(b"SELECT $1::int", [1])[1] == [(1,)]
+
+
+def test_a_lost_connection_is_told(ours: Session, dsn: str) -> None:
+    pid = ours.connection.info.backend_pid
+    with psycopg.connect(dsn, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
+    with pytest.raises(psycopg.OperationalError):
+        ours.execute(b"SELECT $1::int", [1])
+    assert ours.connection.closed
