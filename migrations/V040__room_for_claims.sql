@@ -1,5 +1,6 @@
--- V040: dispatch: the tables of tasks leave room for the later versions of a task, and the index of
--- claims has their number. Applied once. It reads the tables of tasks; what writes them waits.
+-- V040: dispatch: the tables of tasks leave room for later versions of a task, autovacuum passes
+-- by small ones, and the index of claims has the number of the claim. Applied once. It reads the
+-- tables of tasks; what writes them waits.
 
 DO $do$
 DECLARE
@@ -35,7 +36,8 @@ BEGIN
                 'DROP INDEX IF EXISTS omd_dispatch.ix_%1$s_claimed;'
                 ' CREATE INDEX ix_%1$s_claimed ON omd_dispatch.%1$s (lane, claim_token)'
                 ' WHERE status = ''CLAIMED'';'
-                ' ALTER TABLE omd_dispatch.%1$s SET (fillfactor = 50);'
+                ' ALTER TABLE omd_dispatch.%1$s SET (fillfactor = 50,'
+                ' autovacuum_vacuum_threshold = 10000, autovacuum_analyze_threshold = 10000);'
                 ' ALTER INDEX omd_dispatch.%2$I SET (fillfactor = 50)',
                 v_part, v_key
             );

@@ -116,7 +116,7 @@ BEGIN
         VALUES (v_type.task_type, p_family_code);
     END LOOP;
     CALL omd_dispatch._name_indexes(v_table);
-    CALL omd_dispatch._leave_room(v_table);
+    CALL omd_dispatch._set_storage(v_table);
     DELETE FROM omd_dispatch.job_type_criteria AS c
     WHERE c.task_type IN (
         SELECT j.task_type FROM omd_dispatch.job_type AS j WHERE j.family_code = p_family_code

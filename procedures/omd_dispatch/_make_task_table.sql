@@ -79,7 +79,7 @@ BEGIN
         )
     );
     CALL omd_dispatch._name_indexes(v_table);
-    CALL omd_dispatch._leave_room(v_table);
+    CALL omd_dispatch._set_storage(v_table);
     CALL omd_dispatch._comment_task_tables(p_family.family_code);
 END
 $make_task_table$;

@@ -28,7 +28,7 @@
 \ir ../../migrations/V039__created_tasks.sql
 \endif
 
-\set checksum 'afd903a77dcf4cb7c3e970eba0719b1d6e82779263018bf84a3116f9c255a5ea'
+\set checksum 'ee1efa1ea5395495b4841fe3f4fa8b37c37c0f0dafa99b41bbd43513d076da94'
 \set migration 'V040__room_for_claims'
 \ir ../setup/claim.psql
 \if :pending
@@ -43,6 +43,7 @@
 \ir ../../procedures/omd_dispatch/_data_table.sql
 \ir ../../procedures/omd_dispatch/_migration_status.sql
 \ir ../../procedures/omd_dispatch/_model_table.sql
+\ir ../../procedures/omd_dispatch/_set_storage.sql
 \ir ../../procedures/omd_dispatch/_slot_sql.sql
 \ir ../../procedures/omd_dispatch/_hold_model.sql
 \ir ../../procedures/omd_dispatch/_job_table.sql
@@ -63,7 +64,6 @@
 \ir ../../procedures/omd_dispatch/_comment_task_tables.sql
 \ir ../../procedures/omd_dispatch/_name_indexes.sql
 \ir ../../procedures/omd_dispatch/_index_tasks.sql
-\ir ../../procedures/omd_dispatch/_leave_room.sql
 \ir ../../procedures/omd_dispatch/_make_task_table.sql
 \ir ../../procedures/omd_dispatch/_make_job_tables.sql
 \ir ../../procedures/omd_dispatch/_claim_routine.sql

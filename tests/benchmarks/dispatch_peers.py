@@ -241,7 +241,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--slots", type=int, default=10)
-    parser.add_argument("--starts", type=int, default=300, help="tasks for the time to start")
+    parser.add_argument("--starts", type=int, default=600, help="tasks for the time to start")
     parser.add_argument("--peers", type=Path)
     arguments = parser.parse_args()
     with (

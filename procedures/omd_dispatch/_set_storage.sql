@@ -1,14 +1,16 @@
 -- A task is written three times: when it is created, claimed and ended. Each writes a row and an
 -- entry of the primary key. In half-filled pages the later ones find room beside the first, so that
 -- pages need not be cleaned or split while tasks are claimed; the full pages take less in the end.
+-- Autovacuum leaves alone what has few dead rows: after each of its visits all sessions plan their
+-- claims anew, and tasks wait for that.
 
-CREATE OR REPLACE PROCEDURE omd_dispatch._leave_room(
+CREATE OR REPLACE PROCEDURE omd_dispatch._set_storage(
     p_table text
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $leave_room$
+AS $set_storage$
 DECLARE
     v_part regclass;
     v_key regclass;
@@ -28,14 +30,18 @@ BEGIN
         ORDER BY c.relname
     LOOP
         EXECUTE format(
-            'ALTER TABLE %s SET (fillfactor = 50); ALTER INDEX %s SET (fillfactor = 50)',
+            'ALTER TABLE %s SET ('
+            'fillfactor = 50,'
+            ' autovacuum_vacuum_threshold = 10000, autovacuum_analyze_threshold = 10000);'
+            ' ALTER INDEX %s SET (fillfactor = 50)',
             v_part, v_key
         );
     END LOOP;
 END
-$leave_room$;
+$set_storage$;
 
-COMMENT ON PROCEDURE omd_dispatch._leave_room IS
+COMMENT ON PROCEDURE omd_dispatch._set_storage IS
 'Lets the new partitions of p_table, and its twin, keep half of their pages free for the later '
-'versions of their tasks. Locks: these tables, as VACUUM does.';
-REVOKE ALL ON PROCEDURE omd_dispatch._leave_room FROM PUBLIC;
+'versions of their tasks, and autovacuum pass by while they have few of them. Locks: these tables, '
+'as VACUUM does.';
+REVOKE ALL ON PROCEDURE omd_dispatch._set_storage FROM PUBLIC;
