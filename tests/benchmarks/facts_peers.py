@@ -346,10 +346,15 @@ class Reads:
             cursor.execute(query, (key,), prepare=True)
         return (time.perf_counter() - began) / len(keys)
 
-    def scan(self, table: str) -> float:
-        """Return the seconds of an aggregate of two attributes."""
-        query = f"SELECT sum(o_totalprice), max(o_orderdate) FROM {table}".encode()
-        return timed(lambda: self.conn.execute(query), 3)
+    def scans(self, tables: Sequence[str], turns: int = 9) -> dict[str, float]:
+        """Return the seconds of an aggregate of two attributes of each table, measured in turns."""
+        best = dict.fromkeys(tables, float("inf"))
+        for _ in range(turns):
+            for table in tables:
+                query = f"SELECT sum(o_totalprice), max(o_orderdate) FROM {table}".encode()
+                spent = timed(lambda query=query: self.conn.execute(query), 1)
+                best[table] = min(spent, best[table])
+        return best
 
     def copy(self, table: str) -> float:
         """Return the seconds of a COPY of all columns."""
@@ -366,7 +371,7 @@ class Reads:
         """Return the ratios of reads."""
         view, plain, past = "gdal_tpch.orders", "plain.orders", "asof_tpch.orders"
         point = self.points((plain, view, past))
-        scan = {t: self.scan(t) for t in (plain, view, past)}
+        scan = self.scans((plain, view, past))
         return {
             "point query / plain": point[view] / point[plain],
             "aggregate / plain": scan[view] / scan[plain],
