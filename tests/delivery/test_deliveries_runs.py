@@ -426,6 +426,10 @@ def test_measures_must_fit_the_plan(shop: Shop) -> None:
         {"colour": 1},
     ):
         refused(measures=wrong)
+    assert (
+        refused(measures={"rows_skipped": 11})
+        == "rows_skipped (11) must not be more than rows_delivered (10)"
+    )
     refused(entity_code="customer")
     refused(entity_code="nothing")
     assert (
@@ -455,7 +459,9 @@ def test_measures_must_fit_the_plan(shop: Shop) -> None:
         if c["type"] != "deletes"
     }
     refused(stage=2, measures={"violations": two})
-    run.measure(2)
+    scope = {"violations": two, "rows_implicit_deletes": 0, "rows_in_scope": 99}
+    assert "skipped (12)" in refused(stage=2, measures=scope | {"rows_skipped": 12})
+    run.measure(2, orders={"rows_skipped": 10})
     assert run.verdict(2)["verdict"] == "ACCEPTED"
 
 
