@@ -60,7 +60,7 @@ BEGIN
         SELECT format('%s must be a number of rows', c.name) INTO v_problem
         FROM unnest(v_counts) AS c (name)
         WHERE NOT CASE
-            WHEN p_measures ? c.name THEN omd_delivery._is_count(p_measures -> c.name)
+            WHEN p_measures ? c.name THEN omd.is_count(p_measures -> c.name)
             WHEN c.name LIKE 'rows_i%' THEN v_result.load_type IS DISTINCT FROM 'FULL'
             ELSE v_result.load_type IS NULL
         END
@@ -78,7 +78,7 @@ BEGIN
     IF v_problem IS NULL THEN
         SELECT format('the finding %s must have a number of rows', f.key) INTO v_problem
         FROM jsonb_each(p_measures -> 'findings') AS f
-        WHERE NOT omd_delivery._is_count(f.value)
+        WHERE NOT omd.is_count(f.value)
         LIMIT 1;
     END IF;
     IF v_problem IS NULL THEN
@@ -106,8 +106,8 @@ BEGIN
             OR v.key IS NULL
             OR jsonb_typeof(v.value) <> 'object'
             OR v.value - ARRAY['rows', 'existing'] <> '{}'
-            OR NOT omd_delivery._is_count(v.value -> 'rows')
-            OR NOT omd_delivery._is_count(coalesce(v.value -> 'existing', '0'))
+            OR NOT omd.is_count(v.value -> 'rows')
+            OR NOT omd.is_count(coalesce(v.value -> 'existing', '0'))
         ORDER BY coalesce(c.constraint_code, v.key) COLLATE "C"
         LIMIT 1;
     END IF;
