@@ -27,7 +27,7 @@ BEGIN
     WHERE (c.item ->> 'count')::bigint > 0
         AND coalesce(l.item #> '{reject,on}', '[]') @> (c.item -> 'code') IS NOT TRUE
     ORDER BY
-        (c.item ->> 'sort_key') COLLATE "C", l.ordinal, (c.item ->> 'arrival')::bigint
+        (c.item ->> 'sort_key') COLLATE "C", l.ordinal, (c.item ->> 'arrival')::numeric
     LIMIT 1;
     IF FOUND THEN
         v_detail := jsonb_build_object(

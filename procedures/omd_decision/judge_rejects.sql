@@ -15,27 +15,7 @@ BEGIN
     IF p_counts IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_counts'));
     END IF;
-    IF jsonb_typeof(p_counts) <> 'array' OR EXISTS (
-        SELECT FROM omd.json_items(p_counts) AS c
-        WHERE NOT coalesce(
-            c.item ->> 'link' IN (
-                SELECT l.item ->> 'name'
-                FROM omd.json_items(v_run.definition -> 'links') AS l
-            )
-            AND c.item ->> 'code' IN ('LEFTOVER', 'KEY_MISMATCH')
-            AND c.item ->> 'count' ~ '^[0-9]{1,18}$',
-            FALSE
-        )
-    ) THEN
-        PERFORM omd.raise_error(
-            'OM013',
-            jsonb_build_object(
-                'argument', 'p_counts',
-                'value', left(p_counts::text, 60),
-                'expected', 'a list of {"link", "code", "count"}, of links of the stage'
-            )
-        );
-    END IF;
+    PERFORM omd_decision._require_rejects('p_counts', p_counts, v_run.definition);
     PERFORM omd_decision._judge(v_run.definition, p_counts);
 END
 $judge_rejects$;

@@ -34,7 +34,7 @@ BEGIN
     PERFORM omd_delivery._require_marks(p_delivery_id);
     SELECT w.key INTO v_unknown
     FROM jsonb_each(CASE jsonb_typeof(p_written) WHEN 'object' THEN p_written END) AS w
-    WHERE NOT omd_delivery._is_count(w.value) OR NOT EXISTS (
+    WHERE NOT omd.is_count(w.value) OR NOT EXISTS (
         SELECT FROM omd_delivery.delivery_entity AS de
         INNER JOIN omd_delivery.entity AS e USING (entity_id)
         WHERE de.delivery_id = p_delivery_id AND e.entity_code = w.key

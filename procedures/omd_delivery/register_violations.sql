@@ -60,16 +60,25 @@ BEGIN
         SELECT format('%s must be a number of rows', c.name) INTO v_problem
         FROM unnest(v_counts) AS c (name)
         WHERE NOT CASE
-            WHEN p_measures ? c.name THEN omd_delivery._is_count(p_measures -> c.name)
+            WHEN p_measures ? c.name THEN omd.is_count(p_measures -> c.name)
             WHEN c.name LIKE 'rows_i%' THEN v_result.load_type IS DISTINCT FROM 'FULL'
             ELSE v_result.load_type IS NULL
         END
         LIMIT 1;
     END IF;
+    IF v_problem IS NULL
+        AND coalesce((p_measures -> 'rows_skipped')::bigint, 0)
+        > coalesce((p_measures -> 'rows_delivered')::bigint, 0)
+    THEN
+        v_problem := format(
+            'rows_skipped (%s) must not be more than rows_delivered (%s)',
+            p_measures -> 'rows_skipped', coalesce(p_measures -> 'rows_delivered', '0')
+        );
+    END IF;
     IF v_problem IS NULL THEN
         SELECT format('the finding %s must have a number of rows', f.key) INTO v_problem
         FROM jsonb_each(p_measures -> 'findings') AS f
-        WHERE NOT omd_delivery._is_count(f.value)
+        WHERE NOT omd.is_count(f.value)
         LIMIT 1;
     END IF;
     IF v_problem IS NULL THEN
@@ -97,8 +106,8 @@ BEGIN
             OR v.key IS NULL
             OR jsonb_typeof(v.value) <> 'object'
             OR v.value - ARRAY['rows', 'existing'] <> '{}'
-            OR NOT omd_delivery._is_count(v.value -> 'rows')
-            OR NOT omd_delivery._is_count(coalesce(v.value -> 'existing', '0'))
+            OR NOT omd.is_count(v.value -> 'rows')
+            OR NOT omd.is_count(coalesce(v.value -> 'existing', '0'))
         ORDER BY coalesce(c.constraint_code, v.key) COLLATE "C"
         LIMIT 1;
     END IF;
@@ -141,9 +150,9 @@ COMMENT ON PROCEDURE omd_delivery.register_violations IS
 '{finding: rows}}, in stage 2 also "rows_implicit_deletes" and "rows_in_scope". Called again, it '
 'replaces the counts. Errors: OM005: an argument is NULL; OM014: the isolation level is not read '
 'committed; OM034: there is no such delivery; OM036: p_stage is not 1 or 2; OM040: the counts do '
-'not fit the plan: every constraint of it except deletes, no other, no negative count; OM130: '
-'the delivery is in another status than LOADED, the stage has its verdict, or the one before has '
-'not; OM132: p_attempt is not its newest run, or has ended. Locks: the interface. Call again '
-'when the answer was lost.';
+'not fit the plan: every constraint of it except deletes, no other, no negative count, no more '
+'rows skipped than delivered; OM130: the delivery is in another status than LOADED, the stage has '
+'its verdict, or the one before has not; OM132: p_attempt is not its newest run, or has ended. '
+'Locks: the interface. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.register_violations FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_violations TO omd_runner;

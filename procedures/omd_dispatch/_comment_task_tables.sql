@@ -22,16 +22,13 @@ BEGIN
                 )
             )
         FROM (
-            SELECT to_regclass(omd_dispatch._data_table(p_family_code)) AS relid
+            SELECT omd_dispatch._data_table(p_family_code)::regclass
             UNION ALL
-            SELECT to_regclass(omd_dispatch._data_table(p_family_code, '_swap'))
-            UNION ALL
-            SELECT h.inhrelid
-            FROM pg_inherits AS h
-            WHERE h.inhparent = to_regclass(omd_dispatch._data_table(p_family_code))
-        ) AS t
+            SELECT o.relation
+            FROM omd_dispatch._task_tables(omd_dispatch._data_table(p_family_code)) AS o (relation)
+        ) AS t (relation)
         INNER JOIN pg_attribute AS a
-            ON a.attrelid = t.relid AND a.attnum > 0 AND NOT a.attisdropped
+            ON t.relation = a.attrelid AND a.attnum > 0 AND NOT a.attisdropped
         LEFT JOIN (
             VALUES
             ('task_id', 'The task.'),

@@ -1,4 +1,5 @@
--- pg_timezone_names reads some six hundred files; a conversion reads one.
+-- Each firing asks, so this is a conversion, which reads one file. A schedule from before names
+-- were required may have a POSIX string, and goes on; omd.is_time_zone is what registration asks.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._is_time_zone(
     p_time_zone text
@@ -20,5 +21,5 @@ END
 $is_time_zone$;
 
 COMMENT ON FUNCTION omd_dispatch._is_time_zone IS
-'Returns whether PostgreSQL knows the time zone p_time_zone. Locks: none.';
+'Returns whether PostgreSQL converts times to p_time_zone. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._is_time_zone FROM PUBLIC;

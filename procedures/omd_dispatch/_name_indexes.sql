@@ -13,12 +13,7 @@ DECLARE
     v_new text;
 BEGIN
     FOR v_old, v_new IN
-        WITH tables AS (
-            SELECT h.inhrelid AS relid FROM pg_inherits AS h WHERE h.inhparent = p_table::regclass
-            UNION ALL
-            SELECT to_regclass(p_table || '_swap')
-        ),
-        indexes AS (
+        WITH indexes AS (
             SELECT
                 i.indexrelid, i.indrelid AS relid, c.relname, t.relname AS table_name,
                 regexp_replace(
@@ -31,8 +26,8 @@ BEGIN
         )
         SELECT DISTINCT ON (c.relname)
             c.relname::text, replace(p.relname, p.table_name, c.table_name)
-        FROM tables AS t
-        INNER JOIN indexes AS c ON t.relid = c.relid
+        FROM omd_dispatch._task_tables(p_table) AS t (relation)
+        INNER JOIN indexes AS c ON t.relation = c.relid
         INNER JOIN indexes AS p
             ON p.relid = p_table::regclass AND c.definition = p.definition
         LEFT JOIN pg_inherits AS h ON c.indexrelid = h.inhrelid

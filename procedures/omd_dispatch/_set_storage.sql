@@ -17,16 +17,10 @@ DECLARE
 BEGIN
     FOR v_part, v_key IN
         SELECT c.oid::regclass, i.indexrelid::regclass
-        FROM pg_class AS c
+        FROM omd_dispatch._task_tables(p_table) AS t (relation)
+        INNER JOIN pg_class AS c ON t.relation = c.oid
         INNER JOIN pg_index AS i ON c.oid = i.indrelid AND i.indisprimary
         WHERE c.reloptions IS NULL
-            AND (
-                c.oid = to_regclass(p_table || '_swap')
-                OR c.oid IN (
-                    SELECT h.inhrelid FROM pg_inherits AS h
-                    WHERE h.inhparent = p_table::regclass
-                )
-            )
         ORDER BY c.relname
     LOOP
         EXECUTE format(

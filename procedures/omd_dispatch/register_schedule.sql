@@ -73,8 +73,8 @@ BEGIN
         ),
         ('p_missed', v_new.missed, 'ONCE, ALL or SKIP', v_new.missed IN ('ONCE', 'ALL', 'SKIP')),
         (
-            'p_time_zone', v_new.time_zone, 'a name in pg_timezone_names',
-            omd_dispatch._is_time_zone(v_new.time_zone)
+            'p_time_zone', p_time_zone, 'a name in pg_timezone_names, as Europe/Paris',
+            p_time_zone IS NULL OR omd.is_time_zone(p_time_zone)
         ),
         (
             'p_source', v_new.source, 'a view: schema.view',
@@ -141,13 +141,13 @@ COMMENT ON PROCEDURE omd_dispatch.register_schedule IS
 'Registers the schedule p_schedule_code, which creates tasks, or changes it; a NULL argument keeps'
 ' the present value. p_family_code, p_task_type, p_criteria, p_payload, p_priority: those of its '
 'tasks. p_cron: minute hour day month weekday, as cron_next takes it. p_every: instead, the time '
-'between two occurrences. p_time_zone: that of p_cron (UTC). p_missed: occurrences older than a '
-'minute give one task, for the newest (ONCE), one each (ALL) or none (SKIP). p_source: a view that'
-' gives a task per row; its columns are criteria in lower case, payload and priority, and it is '
-'read with the rights of the workers; '''': none. p_inactive_indicator: Y: it only moves on. '
-'p_next_time: its next occurrence, which is also returned. Errors: OM005: an argument is NULL; '
-'OM006: p_inactive_indicator; OM013: an argument is not allowed; OM070, OM071: family or type is '
-'unknown; OM075, OM076, OM077, OM078: p_criteria. Locks: the schedule. Call again when the answer '
-'was lost.';
+'between two occurrences. p_time_zone: the name of the time zone of p_cron (UTC). p_missed: '
+'occurrences older than a minute give one task, for the newest (ONCE), one each (ALL) or none '
+'(SKIP). p_source: a view that gives a task per row; its columns are criteria in lower case, '
+'payload and priority, and it is read with the rights of the workers; '''': none. '
+'p_inactive_indicator: Y: it only moves on. p_next_time: its next occurrence, which is also '
+'returned. Errors: OM005: an argument is NULL; OM006: p_inactive_indicator; OM013: an argument is '
+'not allowed; OM070, OM071: family or type is unknown; OM075, OM076, OM077, OM078: p_criteria. '
+'Locks: the schedule. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_schedule FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_schedule TO omd_admin;

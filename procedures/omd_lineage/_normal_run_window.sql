@@ -1,4 +1,5 @@
--- The window is stored with its time zone, so that it means the same in every session.
+-- The window is stored with its time zone, so that it means the same in every session; also where
+-- the session has it from an offset, whose sign is easily misread (omd.is_time_zone).
 
 CREATE OR REPLACE FUNCTION omd_lineage._normal_run_window(
     p_run_window text
@@ -20,8 +21,7 @@ BEGIN
         RETURN trim(p_run_window);
     END IF;
     BEGIN
-        PERFORM now() AT TIME ZONE v_zone;
-        IF v_part IS NOT NULL THEN
+        IF v_part IS NOT NULL AND omd.is_time_zone(v_zone) THEN
             RETURN to_char(v_part[1]::time, 'HH24:MI') || '-' || to_char(v_part[2]::time, 'HH24:MI')
                 || ' ' || v_zone;
         END IF;
@@ -32,8 +32,13 @@ BEGIN
     PERFORM omd.raise_error(
         'OM013',
         jsonb_build_object(
-            'argument', 'p_run_window', 'value', p_run_window,
-            'expected', 'like 22:00-06:00 or 22:00-06:00 Europe/Amsterdam'
+            'argument', 'p_run_window',
+            'value', CASE
+                WHEN v_part IS NOT NULL AND v_part[3] IS NULL THEN p_run_window || ' ' || v_zone
+                ELSE p_run_window
+            END,
+            'expected', 'like 22:00-06:00 or 22:00-06:00 Europe/Amsterdam, in a time zone whose '
+            'name is in pg_timezone_names'
         )
     );
     RETURN NULL;

@@ -81,7 +81,9 @@ BEGIN
     v_new.delay := coalesce(v_new.delay, interval '0');
     v_new.repeat := coalesce(v_new.repeat, interval '1 hour');
     v_new.maxstep := coalesce(v_new.maxstep, 1000000);
-    v_new.run_window := nullif(omd_lineage._normal_run_window(v_new.run_window), '');
+    IF p_given.run_window IS NOT NULL THEN
+        v_new.run_window := nullif(omd_lineage._normal_run_window(p_given.run_window), '');
+    END IF;
     v_new.max_wait := nullif(v_new.max_wait, interval '0');
     v_new.max_age := nullif(v_new.max_age, interval '0');
     v_new.merge_key := nullif(v_new.merge_key, '{}');

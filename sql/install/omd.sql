@@ -103,6 +103,8 @@
 \ir ../../procedures/omd/_notify_event.sql
 \ir ../../procedures/omd/require_code.sql
 \ir ../../procedures/omd/require_name.sql
+\ir ../../procedures/omd/is_time_zone.sql
+\ir ../../procedures/omd/is_count.sql
 \ir ../../procedures/omd/_refuse_next_run_indicator.sql
 \ir ../../procedures/omd/_require_batch.sql
 \ir ../../procedures/omd/_require_module.sql

@@ -72,6 +72,7 @@
 \ir ../../procedures/omd_decision/_require_ruleset.sql
 \ir ../../procedures/omd_decision/_pin_run.sql
 \ir ../../procedures/omd_decision/_run_plan.sql
+\ir ../../procedures/omd_decision/_require_rejects.sql
 \ir ../../procedures/omd_decision/_judge.sql
 \ir ../../procedures/omd_decision/_finish_run.sql
 \ir ../../procedures/omd_decision/_reject_text.sql

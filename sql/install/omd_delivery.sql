@@ -14,6 +14,13 @@
 \ir ../../migrations/V024__delivery.sql
 \endif
 
+\set checksum 'fe1bcbf44e69e328e4bfdb9b7dc13a5fc3cbd6e5376a638047ff1e0e1ab3ecb0'
+\set migration 'V041__counts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V041__counts.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/constraint_types.sql
@@ -137,7 +144,6 @@
 \ir ../../procedures/omd_delivery/cancel_delivery.sql
 
 -- Verdicts
-\ir ../../procedures/omd_delivery/_is_count.sql
 \ir ../../procedures/omd_delivery/_raise_measures.sql
 \ir ../../procedures/omd_delivery/_require_open_stage.sql
 \ir ../../procedures/omd_delivery/register_violations.sql

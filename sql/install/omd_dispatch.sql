@@ -43,6 +43,7 @@
 \ir ../../procedures/omd_dispatch/_data_table.sql
 \ir ../../procedures/omd_dispatch/_migration_status.sql
 \ir ../../procedures/omd_dispatch/_model_table.sql
+\ir ../../procedures/omd_dispatch/_task_tables.sql
 \ir ../../procedures/omd_dispatch/_set_storage.sql
 \ir ../../procedures/omd_dispatch/_slot_sql.sql
 \ir ../../procedures/omd_dispatch/_hold_model.sql

@@ -57,14 +57,60 @@ def test_a_statement_without_parameters_is_never_prepared(ours: Session) -> None
     assert prepared(ours) == []
 
 
-def test_so_many_statements_are_prepared_and_others_executed_all_the_same(
+def test_the_statements_that_came_last_are_prepared_and_others_executed_all_the_same(
     ours: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "_MOST", 3)
-    for _ in range(3):
-        for n in range(5):
+
+    def run(*numbers: int) -> None:
+        for n in numbers:
             assert ours.execute(f"SELECT $1::int + {n}".encode(), [1])[1] == [(n + 1,)]
-    assert len(prepared(ours)) == 3
+
+    def found() -> list[int]:
+        return sorted(int(text.rsplit(" ", 1)[1]) for text in prepared(ours))
+
+    run(0, 0, 1, 1, 2, 2)
+    assert found() == [0, 1, 2]
+    run(0, 3)
+    assert found() == [0, 1, 2]
+    run(3)  # 1 has not come for the longest time
+    assert found() == [0, 2, 3]
+    run(1, 1, 2, 0, 3, 1)
+    assert len(found()) == 3
+    for _ in range(3):  # so many in turn that none comes again while it is remembered
+        run(*range(10, 20))
+    assert len(found()) == 3
+
+
+def test_statements_that_come_once_leave_room_for_those_that_come_again(
+    ours: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_MOST", 3)
+    for n in range(20):
+        ours.execute(f"SELECT $1::int + {n}".encode(), [1])
+    for _ in range(2):
+        ours.execute(b"SELECT $1::text", ["x"])
+    for n in range(20, 40):
+        ours.execute(f"SELECT $1::int + {n}".encode(), [1])
+    assert prepared(ours) == ["SELECT $1::text"]
+    assert len(ours._once) == 3
+
+
+def test_a_statement_that_must_go_in_a_failed_transaction_is_prepared_again(
+    ours: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_MOST", 1)
+    first, second = b"SELECT $1::int AS a", b"SELECT $1::int AS b"
+    for query in (first, first, second):
+        ours.execute(query, [1])
+    ours.execute(b"BEGIN", ())
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        ours.execute(b"SELECT FROM nothing", ())
+    with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+        ours.execute(second, [1])
+    ours.execute(b"ROLLBACK", ())
+    for query in (second, first, first, second):
+        assert ours.execute(query, [1])[1] == [(1,)]
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])

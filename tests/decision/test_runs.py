@@ -361,6 +361,58 @@ def test_a_run_that_is_killed_leaves_nothing(
     )
 
 
+WRONG_COUNTS: list[Any] = [-1, 1.5, 0.0, "1", "x", None, True, [1], {"n": 1}, 10**18, 10**30]
+WRONG_REJECTS: list[Any] = [
+    None,
+    1,
+    "b",
+    {"link": "b", "code": "LEFTOVER", "count": 1},
+    [1],
+    [None],
+    [["b", "LEFTOVER", 1]],
+    [{"link": "b", "code": "LEFTOVER"}],
+    [{"link": "b", "code": ["LEFTOVER"], "count": 1}],
+    [{"link": {"name": "b"}, "code": "LEFTOVER", "count": 1}],
+    *([{"link": "b", "code": "LEFTOVER", "count": wrong}] for wrong in WRONG_COUNTS),
+    *(
+        [{"link": "b", "code": "LEFTOVER", "count": 1, "arrival": wrong}]
+        for wrong in ("1", "x", [1], {"n": 1}, True)
+    ),
+]
+
+
+def test_counts_that_are_no_counts_are_refused_and_change_nothing(room: Room) -> None:
+    document = room.scene()
+    document["links"][1]["reject"]["on"] = ["KEY_MISMATCH"]
+    room.define(document)
+    begun = room.call("begin_stage", stage_code="s", lease=timedelta(minutes=5))
+    instance = begun["module_instance_id"]
+
+    def refused(routine: str, counts: Any) -> str:
+        detail = room.refused("OM013", routine, module_instance_id=instance, counts=Jsonb(counts))
+        assert {"argument", "value", "expected"} == set(detail)
+        return str(detail["argument"])
+
+    for wrong in (None, 1, 1.5, "x", True, [], [1], ["waves"]):
+        assert refused("commit_stage", wrong) == "p_counts"
+    names = ("waves", "attempts", "cycles", "invocations")
+    for name in (*names, "rows_input", "rows_inserted", "rows_rejected"):
+        for wrong in WRONG_COUNTS:
+            assert refused("commit_stage", {name: wrong}) == f"{name} of p_counts"
+    for wrong in WRONG_REJECTS:
+        assert refused("judge_rejects", wrong) == "p_counts"
+        assert refused("commit_stage", {"rejects": wrong}) == "rejects of p_counts"
+    # The arrival is looked at where two rejects are the first ones.
+    two = [{"link": "b", "code": "LEFTOVER", "count": 1, "arrival": n} for n in (10**30, 7.5)]
+    for routine, given in (("judge_rejects", two), ("commit_stage", {"rejects": two})):
+        detail = room.refused("OM280", routine, module_instance_id=instance, counts=Jsonb(given))
+        assert detail["arrival"] == 7.5
+    room.call("commit_stage", module_instance_id=instance, counts=Jsonb({"waves": 10**18 - 1}))
+    (run,) = room.rows("SELECT * FROM omd_report.decision_run_log")
+    assert (run["execution_status_code"], run["waves"], run["cycles"]) == ("S", 10**18 - 1, 0)
+    assert counts(room, instance) == (0, 0, 0)
+
+
 def test_a_job_elsewhere_ends_by_the_same_rules(room: Room) -> None:
     document = room.scene()
     document["links"][1]["reject"]["abort_after"] = 5

@@ -21,6 +21,10 @@ GIVEN: dict[str, Any] = {
 }
 
 
+NO_ZONES = ["Nowhere", "Europe/Pariss", "", " ", "../etc/passwd", "x" * 5000]
+NO_ZONES += ["FOO+3", "Foo/Bar+3", "<+03>-03", "+03", "UTC+1", "CEST", "CET-1CEST"]
+
+
 def register(room: Room, **arguments: Any) -> datetime:
     at = room.call("register_schedule", **{**GIVEN, **arguments})["next_time"]
     assert isinstance(at, datetime)
@@ -36,6 +40,25 @@ def ago(room: Room, text: str) -> datetime:
     at = room.one("SELECT now() - %s::interval", text)
     assert isinstance(at, datetime)
     return at
+
+
+def test_a_time_zone_has_a_name_and_a_former_one_without_goes_on(room: Room) -> None:
+    room.family("F", criteria={"CODE": "text"})
+    for zone in ("UTC", "utc", "Europe/Paris", "europe/paris", "America/Port-au-Prince", "gmt"):
+        register(room, cron="0 2 * * *", time_zone=zone)
+        assert report(room)["time_zone"] == zone
+    at = register(room, cron="0 2 * * *", time_zone="Etc/GMT+3")
+    assert at.astimezone(timezone.utc).hour == 5
+    room.owner("UPDATE omd_dispatch.task_schedule SET time_zone = 'FOO+3'")
+    assert register(room, priority=1, next_time=ago(room, "1 s")) < datetime.now(timezone.utc)
+    assert room.maintain()["fired"] == 1
+    now = report(room)
+    assert (now["time_zone"], now["priority"], now["next_time"].astimezone(timezone.utc).hour) == (
+        "FOO+3",
+        1,
+        5,
+    )
+    room.refused("OM013", "register_schedule", **GIVEN, time_zone="FOO+3")
 
 
 def test_arguments_are_refused_and_null_keeps(room: Room) -> None:
@@ -63,7 +86,7 @@ def test_arguments_are_refused_and_null_keeps(room: Room) -> None:
         ("OM076", {"criteria": None}),
         ("OM075", {"criteria": {"CODE": "a", "X": 1}}),
         ("OM078", {"criteria": {"CODE": "a", "DAY": "someday"}}),
-        ("OM013", {"time_zone": "Nowhere"}),
+        *(("OM013", {"time_zone": zone}) for zone in NO_ZONES),
         ("OM006", {"inactive_indicator": "X"}),
         ("OM013", {"next_time": "infinity"}),
         ("OM013", {"next_time": "-infinity"}),

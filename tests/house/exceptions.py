@@ -482,7 +482,11 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "it has just saved the version",
         ["omd_decision.define_ruleset > omd_decision.activate_ruleset"],
     ),
-    ("OM004", "the run exists", ["omd_decision.commit_stage > omd.module_success"]),
+    (
+        "OM004 OM007",
+        "the run exists, and its counts have been checked",
+        ["omd_decision.commit_stage > omd.module_success"],
+    ),
     (
         "OM007 OM013",
         "the commits have been checked",

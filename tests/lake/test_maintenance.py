@@ -26,15 +26,20 @@ if TYPE_CHECKING:
 __all__ = ["control"]
 
 
+def fill(control: omd.Control, *modes: str) -> None:
+    """Write the rows 0, 1, … into the table one, each by a run of its own in its mode."""
+    for n, mode in enumerate(modes):
+        with control.module("m_lake") as run:
+            write(run, "lake.one", [n], mode)
+
+
 def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
     control: omd.Control, dsn: str, tmp_path: Path, omd_here: Callable[..., Any]
 ) -> None:
     def paths() -> set[Path]:
         return {path for path in tmp_path.rglob("*") if path.is_file()}
 
-    for n in range(3):
-        with control.module("m_lake") as run:
-            write(run, "lake.one", [n], "overwrite" if n == 1 else "append")
+    fill(control, "append", "overwrite", "append")
     killed = kill_at(dsn, "files")
     control.module_failure(killed)
     everything = paths()
@@ -71,9 +76,7 @@ def test_a_crash_between_an_expiry_and_its_deletions_leaves_nothing_for_ever(
         found = (path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*"))
         return {str(path) for path in found if path.suffix}
 
-    for n in range(3):
-        with control.module("m_lake") as run:
-            write(run, "lake.one", [n], "overwrite" if n == 1 else "append")
+    fill(control, "append", "overwrite", "append")
     before = paths()
     for n in (3, 4):  # the second time there is nothing to expire but what the first has left
         kill_at(dsn, "expired")
@@ -108,9 +111,7 @@ def test_a_crash_between_an_expiry_and_its_deletions_leaves_nothing_for_ever(
 def test_an_expiry_passes_over_metadata_of_the_former_format(
     control: omd.Control, tmp_path: Path
 ) -> None:
-    for n in range(3):
-        with control.module("m_lake") as run:
-            write(run, "lake.one", [n], "overwrite")
+    fill(control, *["overwrite"] * 3)
     (first,) = (tmp_path / "one" / "metadata").glob("00000-*.json")
     told = json.loads(first.read_text())
     # A table of format 1 need not have an identity, nor a list of snapshots.
@@ -151,14 +152,10 @@ def rows() -> None:
 def test_an_expiry_leaves_a_table_alone_that_had_its_name_and_folder_before(
     control: omd.Control, conn: Any
 ) -> None:
-    for n in range(3):
-        with control.module("m_lake") as run:
-            write(run, "lake.one", [n], "overwrite")
+    fill(control, *["overwrite"] * 3)
     # Another engine renames the table, which stays in its folder, and a new one gets its name.
     conn.execute("UPDATE omd_lake.iceberg_tables SET table_name = 'old'")
-    for n in range(4):
-        with control.module("m_lake") as run:
-            write(run, "lake.one", [n])
+    fill(control, *["append"] * 4)
     maintain(control, ["lake.one"], keep=timedelta(0))
     assert seen(control, "lake.one") == [0, 1, 2, 3]
     assert seen(control, "lake.old") == [2]

@@ -197,6 +197,23 @@ def test_a_window_without_zone_gets_that_of_the_session(scene: Scene) -> None:
     assert topic(scene, "dwh.f")["run_window"] == "09:30-18:00 Asia/Kolkata"
 
 
+def test_a_session_whose_zone_has_no_name_must_name_one(scene: Scene) -> None:
+    scene.source()
+    scene.base("dwh.f")
+    scene.view("dwh.v", "dwh.src")
+    given = {"topic": "dwh.f", "depends_on": ["dwh.src"], "transforms": ["dwh.v"]}
+    scene.conn.execute(b"SET TIME ZONE INTERVAL '+03:00'")
+    detail = scene.refused("OM013", "omd_lineage.register_topic", **given, run_window="9:30-18:00")
+    assert detail["value"] == "9:30-18:00 <+03>-03"
+    scene.call("omd_lineage.register_topic", **given, run_window="9:30-18:00 etc/GMT-3")
+    assert topic(scene, "dwh.f")["run_window"] == "09:30-18:00 etc/GMT-3"
+    # One from before names were required stays when other arguments are changed.
+    former = "09:30-18:00 <+03>-03"
+    scene.owner("UPDATE omd_lineage.topic SET run_window = %s WHERE topic = 'dwh.f'", former)
+    scene.register("dwh.f", comment="another")
+    assert topic(scene, "dwh.f")["run_window"] == former
+
+
 def test_every_definition_is_kept(scene: Scene) -> None:
     scene.source()
     scene.topic(delay=timedelta(0))
@@ -362,6 +379,9 @@ def test_two_who_register_at_once_close_no_cycle(
         ("OM013", "p_run_window", {"run_window": "22:00"}),
         ("OM013", "p_run_window", {"run_window": "25:00-26:00"}),
         ("OM013", "p_run_window", {"run_window": "22:00-06:00 Mars/Olympus"}),
+        ("OM013", "p_run_window", {"run_window": "22:00-06:00 FOO+3"}),
+        ("OM013", "p_run_window", {"run_window": "22:00-06:00 <+03>-03"}),
+        ("OM013", "p_run_window", {"run_window": "22:00-06:00 CEST"}),
         ("OM006", None, {"inactive_indicator": "maybe"}),
         ("OM006", None, {"area_code": "NOWHERE"}),
         ("OM006", None, {"platform_code": "ABACUS"}),

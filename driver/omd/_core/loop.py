@@ -119,6 +119,32 @@ class Loop:
             self._woken.recv(4096)
         return news is not None and news.fileno() in found
 
+    def run(
+        self,
+        connect: Callable[[], AbstractContextManager[T]],
+        serve: Callable[[T], None],
+        reap: Callable[[], None],
+        running: Callable[[], Collection[W]],
+        grace: float,
+    ) -> None:
+        """Serve until a signal arrives or it returns, and let the work end that it has started.
+
+        Args:
+            connect: opens what ``serve`` needs.
+            serve: starts the work.
+            reap: called when some of it may have ended.
+            running: returns what has not.
+            grace: seconds that it has to end.
+
+        Raises:
+            ConnectionFailed: the first connection can't be made.
+        """
+        with self.signals():
+            try:
+                self.stay_connected(connect, serve, reap)
+            finally:
+                self.let_end(running, grace, reap)
+
     def stay_connected(
         self,
         connect: Callable[[], AbstractContextManager[T]],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from psycopg import generators
 from psycopg.adapt import PyFormat, Transformer
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Session"]
 
-_MOST = 200  # so many statements are prepared at most
+_Statement: TypeAlias = tuple[bytes, tuple[int, ...]]
+_MOST = 200  # so many statements are prepared at most, and so many that came once are remembered
 
 
 class Session:
@@ -39,8 +40,10 @@ class Session:
         self.connection = connection
         self._pgconn = connection.pgconn
         self._adapter = Transformer.from_context(connection)
-        # By text and types of parameters; None: it was executed once.
-        self._names: dict[tuple[bytes, tuple[int, ...]], bytes | None] = {}
+        # By text and types of parameters. Both forget what has not come for the longest time; those
+        # that came once are apart, so that any number of them drives out nothing that comes often.
+        self._names: dict[_Statement, bytes] = {}
+        self._once: dict[_Statement, None] = {}
         self._numbers = count()
 
     def execute(
@@ -68,14 +71,20 @@ class Session:
     def _prepared(self, query: bytes, types: tuple[int, ...]) -> bytes | None:
         """Return the name of a statement; None: it is not prepared."""
         names, key = self._names, (query, types)
-        name = names.get(key)
+        name = names.pop(key, None)
         if name is None:
-            if key in names:
-                name = f"omd_{next(self._numbers)}".encode()
-                self._answer(partial(self._pgconn.send_prepare, name, query, types))
-                names[key] = name
-            elif len(names) < _MOST:
-                names[key] = None
+            if key not in self._once:
+                if len(self._once) >= _MOST:
+                    del self._once[next(iter(self._once))]
+                self._once[key] = None
+                return None
+            if len(names) >= _MOST:
+                former = names.pop(next(iter(names)))
+                self._answer(partial(self._pgconn.send_query, b"DEALLOCATE " + former))
+            name = f"omd_{next(self._numbers)}".encode()
+            self._answer(partial(self._pgconn.send_prepare, name, query, types))
+            del self._once[key]
+        names[key] = name  # behind all others
         return name
 
     def _answer(self, send: Callable[[], None]) -> tuple[tuple[bytes | None, ...], list[Any]]:

@@ -118,11 +118,11 @@ class DecisionCalls(Calls):
         Args:
             counts: {"waves", "attempts", "cycles", "invocations", "rows_input",
                 "rows_inserted", "rows_rejected", "rejects"}, where rejects is a list as in
-                judge_rejects; a count that is absent is 0.
+                judge_rejects; what is absent is 0, or none.
 
         Raises:
             MissingArgument: OM005.
-            NegativeRowCount: OM007.
+            InvalidArgument: OM013.
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             NotAStageRun: OM181.

@@ -388,7 +388,7 @@ class DispatchCalls(Calls):
             payload: those of its tasks.
             cron: minute hour day month weekday, as cron_next takes it.
             every: instead, the time between two occurrences.
-            time_zone: that of ``cron`` (UTC).
+            time_zone: the name of the time zone of ``cron`` (UTC).
             missed: occurrences older than a minute give one task, for the newest (ONCE), one
                 each (ALL) or none (SKIP).
             priority: those of its tasks.

@@ -64,13 +64,11 @@ class Loader:
             ConnectionFailed: the first connection can't be made.
         """
         loop = self._loop = Loop(_tell)
-        with loop.signals():
-            try:
-                loop.stay_connected(self._connect, self._serve, self._reap)
-            finally:
-                loop.let_end(self._running.values, self.grace, self._reap)
-                if self._links is not None:
-                    self._links.close()
+        try:
+            loop.run(self._connect, self._serve, self._reap, self._running.values, self.grace)
+        finally:
+            if self._links is not None:
+                self._links.close()
 
     @contextmanager
     def _connect(self) -> Iterator[tuple[Facts, Listener]]:
