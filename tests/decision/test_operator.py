@@ -9,7 +9,9 @@ import json
 import os
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pyarrow as pa
 import pytest
@@ -19,7 +21,7 @@ from decision.model import Call, EmptyBufferLink, Link, Reject, Stage
 from decision.sort_keys import sort_key
 from omd.decision.rules import NoJson, answers_of
 from omd.spark.decision import operator, waiting
-from omd.spark.decision.operator import RECORDS, Buffers, LinkShape, Shape, decided
+from omd.spark.decision.operator import CLUSTERED, RECORDS, Buffers, LinkShape, Shape, decided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,14 +110,28 @@ def records_of(case: Case) -> list[tuple[str, str, int, int, str]]:
     return rows
 
 
-def batches(rows: Sequence[tuple[Any, ...]], rng: random.Random) -> Iterator[pa.RecordBatch]:
-    """Cut sorted rows into batches of any size."""
+def batches(
+    rows: Sequence[tuple[Any, ...]], rng: random.Random, shape: Shape, clusters: int = 0
+) -> Iterator[pa.RecordBatch]:
+    """Cut rows into batches of any size, sorted, or in so many clusters."""
     rows = sorted(rows, key=lambda row: row[1:4])
+    schema = RECORDS
+    if clusters:
+        schema = CLUSTERED
+
+        def place(key: str, link: int) -> int:
+            return (crc32(key.encode()) % clusters - 1 << shape.link_bits) + link
+
+        # The records of two groups in a cluster come in turns.
+        rows = sorted(
+            ((place(key, link), key, arrival, text) for _, key, link, arrival, text in rows),
+            key=lambda row: (row[0], row[2], row[1]),
+        )
     while rows:
         size = rng.choice([1, 2, 3, 7, 100])
         columns = zip(*rows[:size], strict=True)
         yield pa.RecordBatch.from_arrays(
-            [pa.array(c, f.type) for c, f in zip(columns, RECORDS, strict=True)], schema=RECORDS
+            [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema
         )
         rows = rows[size:]
 
@@ -134,12 +150,14 @@ def echo(texts: Sequence[str]) -> list[tuple[str, None]]:
     return [(text, None) for text in texts]
 
 
-def told(shape: Shape, parts: list[list[Any]], rng: random.Random) -> list[dict[str, Any]]:
+def told(
+    shape: Shape, parts: list[list[Any]], rng: random.Random, clusters: int = 0
+) -> list[dict[str, Any]]:
     """Return the rows of all partitions, with the codes that the bounds of all give."""
     rows = [
         row
         for part in parts
-        for batch in decided(shape, echo, batches(part, rng))
+        for batch in decided(shape, echo, batches(part, rng, shape, clusters))
         for row in batch.to_pylist()
     ]
     bounds: dict[Any, str] = {}
@@ -246,6 +264,32 @@ def test_the_operator_gives_what_the_model_says_at_any_parallelism(
             }, f"seed {seed}"
 
 
+def test_groups_in_clusters_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(SEED)
+    done = 0
+    while done < CASES // 4:
+        seed = rng.getrandbits(64)
+        case = random_case(random.Random(seed), 1)
+        case.wave_type, case.without_wave = None, set()
+        case.waves = dict.fromkeys([None][: len(case.waves)], *case.waves.values())
+        if rng.random() < 0.5:
+            case.stage.links = [replace(link, array=True) for link in case.stage.links]
+        shape = shape_of(case)
+        if shape.is_key and shape.size > 1:
+            continue
+        try:
+            wanted = expected(case)
+        except EmptyBufferLink:
+            continue
+        done += 1
+        monkeypatch.setattr(operator, "_WAITING_BYTES", rng.choice([0, 600, 1 << 26]))
+        for number, clusters in ((1, 1), (1, 3), (3, 2), (3, 1000)):
+            rows = told(shape, cut(case, shape, number, rng), rng, clusters)
+            assert answered(case, shape, rows) == wanted, f"seed {seed}, {clusters} clusters"
+            counted = sum(r["rows"] for r in rows if r["kind"] == operator.WAVE)
+            assert counted == len(records_of(case)), f"seed {seed}, {clusters} clusters"
+
+
 def test_records_wait_in_order_in_memory_and_in_a_file() -> None:
     rng = random.Random(SEED)
     for limit in (0, 1000, 1 << 20):
@@ -342,7 +386,7 @@ def test_a_ruleset_that_fails_is_told_with_its_first_call() -> None:
 
     found = [
         row
-        for batch in decided(shape_of(case), fails, batches(rows, rng))
+        for batch in decided(shape_of(case), fails, batches(rows, rng, shape_of(case)))
         for row in batch.to_pylist()
     ]
     (row,) = [row for row in found if row["kind"] == operator.ERROR]

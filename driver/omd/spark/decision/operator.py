@@ -2,13 +2,15 @@
 
 It is Python over Arrow batches and needs no Spark. The records of a partition come in the order of
 sort key, link and arrival, so a group, the records of one wave and key or of one batch, is met as a
-whole. Whatever depends on the group alone is told here. Which code a reject gets depends on other
-groups, maybe of other partitions: so a reject carries which bound decides, and each partition tells
-its own bounds, of which the greatest one counts (docs/explanation/decision.md, C6 and C10).
+whole. In clusters the groups are in no order, and a few may come at once. Whatever depends on the
+group alone is told here. Which code a reject gets depends on other groups, maybe of other
+partitions: so a reject carries which bound decides, and each partition tells its own bounds, of
+which the greatest one counts (docs/explanation/decision.md, C6 and C10).
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BOUND",
     "CALL",
+    "CLUSTERED",
     "ERROR",
     "GREATEST",
     "KEY_MISMATCH",
@@ -57,6 +60,14 @@ RECORDS = pa.schema(
     ]
 )
 """What comes in: in BATCH the sort key is that of the wave and 16 hex digits of the batch."""
+
+CLUSTERED = pa.schema([("place", pa.int32()), *(RECORDS.field(n) for n in (1, 3, 4))])
+"""What may come in instead where there is no wave: the groups in clusters, in any order.
+
+A group belongs to one cluster, and the records of a cluster follow each other. Those of one group
+and link are in the order of arrival, and its links in theirs; other groups may come between. The
+place has the number of the link in its lowest bits (`Shape.link_bits`), above it the cluster.
+"""
 
 _TEXTS = ("wave", "wave_key", "sort_key", "key", "link", "code", "cause_link", "bound", "bound_key")
 _DOCUMENTS = ("inputs", "params", "result", "trace")
@@ -158,6 +169,11 @@ class Shape:
     params: frozenset[str] | None = None
     buffers: Buffers = field(default_factory=Buffers)
 
+    @property
+    def link_bits(self) -> int:
+        """How many bits the number of a link takes."""
+        return max(link.number for link in self.links).bit_length()
+
 
 class _Failed(Exception):  # noqa: N818 - it never leaves this module
     def __init__(self, sqlstate: str, **detail: Any) -> None:
@@ -174,7 +190,8 @@ def decided(
     Args:
         shape: the stage.
         answers: calls the ruleset: documents of JSON, to an answer and a trace each.
-        batches: the records, as `RECORDS` says, sorted by sort key, link and arrival.
+        batches: the records, as `RECORDS` says, sorted by sort key, link and arrival; or as
+            `CLUSTERED` says.
     """
     return _Operator(shape, answers, batches).run()
 
@@ -187,12 +204,12 @@ class _Batch:
 
     @cached_property
     def arrivals(self) -> list[int]:
-        arrivals: list[int] = self._batch.column(3).to_pylist()
+        arrivals: list[int] = self._batch.column("arrival").to_pylist()
         return arrivals
 
     @cached_property
     def records(self) -> list[str]:
-        records: list[str] = self._batch.column(4).to_pylist()
+        records: list[str] = self._batch.column("record").to_pylist()
         return records
 
 
@@ -200,6 +217,7 @@ class _Piece(NamedTuple):
     """Records of one link and one sort key that follow each other in a batch.
 
     Attributes:
+        cluster: the cluster of their group; without clusters a group is one.
         wave_key: the sort key of their wave.
         sort_key: the sort key of wave and keys.
         place: the place of their link.
@@ -211,6 +229,7 @@ class _Piece(NamedTuple):
         batch: the batch.
     """
 
+    cluster: int | str
     wave_key: str
     sort_key: str
     place: int
@@ -250,10 +269,14 @@ class _Stream:
 
     def _all(self, batches: Iterable[pa.RecordBatch]) -> Iterator[_Piece]:
         last: tuple[str, int, int] | None = None
+        bits = self._shape.link_bits
+        mask = (1 << bits) - 1
         for batch in batches:
             if not batch.num_rows:
                 continue
-            keys, links, arrivals, records = batch.columns[1:5]
+            is_clustered = batch.schema.names[0] == "place"
+            keys, arrivals, records = map(batch.column, ("sort_key", "arrival", "record"))
+            links = batch.column("place" if is_clustered else "link")
             unfit = arrivals.null_count > 0
             starts = [0]
             if len(keys) > 1:
@@ -267,10 +290,19 @@ class _Stream:
             if self._is_plain:
                 texts = _lists(cuts, records)
                 told = _lists(cuts, arrivals) if self._shape.keeps_inputs else told
+            clusters = sort_keys = keys.take(at).to_pylist()
+            numbers = links.take(at).to_pylist()
+            if is_clustered:
+                wave_keys = [""] * len(starts)
+                clusters = [number >> bits for number in numbers]
+                numbers = [number & mask for number in numbers]
+            else:
+                wave_keys = batch.column("wave_key").take(at).to_pylist()
             columns = zip(
-                batch.column(0).take(at).to_pylist(),
-                keys.take(at).to_pylist(),
-                map(self._places.__getitem__, links.take(at).to_pylist()),
+                clusters,
+                wave_keys,
+                sort_keys,
+                map(self._places.__getitem__, numbers),
                 records.take(at).to_pylist(),
                 texts,
                 told,
@@ -285,13 +317,13 @@ class _Stream:
                 pieces = [*pieces]
                 for piece in pieces:
                     self._require_texts(piece.segment())
-            if unfit or (keys[0].as_py(), links[0].as_py(), arrivals[0].as_py()) == last:
+            if unfit or (sort_keys[0], numbers[0], arrivals[0].as_py()) == last:
                 for piece in pieces:
                     self._require_arrivals(piece.segment(), last)
                     last = None
                 raise AssertionError(last)  # it has found what is unfit
             yield from pieces
-            last = (keys[-1].as_py(), links[-1].as_py(), arrivals[-1].as_py())
+            last = (sort_keys[-1], numbers[-1], arrivals[-1].as_py())
 
     def _require_arrivals(self, segment: Segment, last: tuple[str, int, int] | None) -> None:
         link = self._shape.links[segment.place]
@@ -358,8 +390,8 @@ class _Operator:
         self._wave_key: str | None = None
         self._buffered = ""
         self._kept_buffered = ""
-        self._greatest: list[str | None] = []
-        self._reached: list[str | None] = []
+        self._greatest: list[str] = []
+        self._reached: list[str] = []
         self._counts = dict.fromkeys(_COUNTS, 0)
         # Calls to make, and what they go out as.
         self._texts: list[str] = []
@@ -394,8 +426,8 @@ class _Operator:
         shape, buffers = self._shape, self._shape.buffers
         self._wave_key = head.wave_key
         self._wave = _wave_of(shape, head.first)
-        self._greatest = [None] * len(shape.links)
-        self._reached = [None] * len(shape.links)
+        self._greatest = [""] * len(shape.links)
+        self._reached = [""] * len(shape.links)
         self._counts = dict.fromkeys(_COUNTS, 0)
         self._buffered = self._kept_buffered = ""
         for link in buffers.links:
@@ -421,7 +453,7 @@ class _Operator:
             return
         for bound, keys in ((GREATEST, self._greatest), (REACHED, self._reached)):
             for link, key in zip(self._shape.links, keys, strict=True):
-                if key is not None:
+                if key:
                     yield from self._put(BOUND, (self._wave_key, link.number, bound, key))
 
     # Groups: batches, and keys with a batch size of 0 or 1
@@ -429,58 +461,81 @@ class _Operator:
     def _groups(self) -> Iterator[pa.RecordBatch]:
         stream, wave_key, limit = self._stream, self._wave_key, self._limit
         decide = self._key if self._shape.is_key else self._batch
-        width = len(self._names)
         while (head := stream.head) is not None and head.wave_key == wave_key:
-            self._sort_key = sort_key = head.sort_key
-            group: list[_Piece] = []
-            while head is not None and head.sort_key == sort_key and len(group) <= width:
-                group.append(head)
-                head = stream.advance()
-            is_whole = head is None or head.sort_key != sort_key
-            if is_whole and self._is_plain and self._take_plain(group):
+            self._sort_key = head.sort_key
+            group, is_whole = self._plain_group(head) if self._is_plain else ([], False)
+            if is_whole:
+                self._take_plain(group)
                 if self._is_full():
                     yield from self._answer()
                 continue
-            held = [Waiting(limit) for _ in self._names]
-            for piece in group:
-                held[piece.place].put(piece.segment())
-            while head is not None and head.sort_key == sort_key:
-                held[head.place].put(head.segment())
-                head = stream.advance()
-            counts = [waiting.count for waiting in held]
-            self._counts["rows"] += sum(counts)
-            yield from decide(held, counts)
+            held: dict[str, list[Waiting]] = {}
+            for piece in itertools.chain(group, self._rest_of(head.cluster)):
+                if piece.sort_key not in held:
+                    held[piece.sort_key] = [Waiting(limit) for _ in self._names]
+                held[piece.sort_key][piece.place].put(piece.segment())
+            for sort_key, waiting in held.items():
+                self._sort_key = sort_key
+                counts = [link.count for link in waiting]
+                self._counts["rows"] += sum(counts)
+                yield from decide(waiting, counts)
 
-    def _take_plain(self, group: list[_Piece]) -> bool:
-        """Add the call of a group in which each link is an array and one piece at most.
+    def _plain_group(self, head: _Piece) -> tuple[list[_Piece], bool]:
+        """Read a cluster as long as it can be one call of arrays; return whether all of it is.
 
-        Most groups are such ones. It says nothing that `_key` and `_batch` do not say.
+        Most clusters are such ones, of a piece for each link.
         """
-        shape, sort_key, counts = self._shape, self._sort_key, self._counts
+        sort_key, most = head.sort_key, self._shape.most
+        group: list[_Piece] = []
+        place = rows = 0
+        piece: _Piece | None = head
+        while piece is not None and piece.cluster == head.cluster:
+            if piece.place != place:
+                if not group:
+                    return group, False  # there is no primary record
+                place, rows = piece.place, 0
+            rows += piece.end - piece.start
+            if piece.sort_key != sort_key or rows > most:
+                return group, False
+            group.append(piece)
+            piece = self._stream.advance()
+        return group, True
+
+    def _rest_of(self, cluster: int | str) -> Iterator[_Piece]:
+        """Read what is left of a cluster."""
+        while (head := self._stream.head) is not None and head.cluster == cluster:
+            yield head
+            self._stream.advance()
+
+    def _take_plain(self, group: list[_Piece]) -> None:
+        """Add the call of a group of arrays.
+
+        It says nothing that `_key` and `_batch` do not say.
+        """
+        sort_key, counts, greatest = self._sort_key, self._counts, self._greatest
         values = ["[]"] * len(self._names)
         inputs = values[:]
-        rows = 0
-        place = -1
+        last = -1
         for piece in group:
-            count = piece.end - piece.start
-            if piece.place == place or count > shape.most or (place < 0 < piece.place):
-                return False
             place = piece.place
-            rows += count
+            counts["rows"] += piece.end - piece.start
+            if place == last:  # it goes over batches
+                values[place] = f"{values[place][:-1]}, {piece.text[1:]}"
+                inputs[place] = f"{inputs[place][:-1]}, {piece.told[1:]}"
+                continue
+            last = place
             values[place] = piece.text
             inputs[place] = piece.told
+            if greatest[place] < sort_key:
+                greatest[place] = sort_key
         cycle_no = 1
-        if shape.is_key:
-            for piece in group:
-                self._greatest[piece.place] = sort_key
-            self._reached = [sort_key] * len(values)
+        if self._shape.is_key:
+            self._reached = [max(self._reached[0], sort_key)] * len(values)
         else:
             cycle_no = self._batch_no() + 1
-        counts["rows"] += rows
         counts["attempts"] += 1
         counts["cycles"] += 1
         self._add(self._key_text(group[0].first), cycle_no, 1, values, inputs)
-        return True
 
     def _batch_no(self) -> int:
         assert self._wave_key is not None  # noqa: S101 - it is open
@@ -507,9 +562,9 @@ class _Operator:
         missing = None
         for place, count in enumerate(counts):
             if count:
-                self._greatest[place] = sort_key
+                self._greatest[place] = max(self._greatest[place], sort_key)
             if counts[0] and missing is None:
-                self._reached[place] = sort_key
+                self._reached[place] = max(self._reached[place], sort_key)
                 if not count and place in singles:
                     missing = place
         if not counts[0]:

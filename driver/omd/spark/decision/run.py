@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from omd.decision.rows import DecisionRunLogRow
 from omd.spark.decision import operator as op
 from omd.spark.decision.links import Links
-from omd.spark.decision.operator import RESULTS, Shape
+from omd.spark.decision.operator import CLUSTERED, RESULTS, Shape
 from omd.spark.decision.rules import Rules
 from omd.spark.job import write_table
 from omd.spark.relation import Relation
@@ -94,12 +94,33 @@ def results_of(
             for a shuffle, since the rules may cost more than the bytes tell.
     """
     # A batch that crosses keys needs all of its wave.
-    by = "wave_key" if shape.is_key and shape.size > 1 else "sort_key"
+    crosses_keys = shape.is_key and shape.size > 1
     number = parallelism or int(records.sparkSession.conf.get(_PARTITIONS) or 1)
+    records = records.repartition(number, "wave_key" if crosses_keys else "sort_key")
+    if crosses_keys or shape.wave is not None:
+        records = records.sortWithinPartitions("sort_key", "link", "arrival")
+    else:
+        records = _clustered(records, shape.link_bits)
+    return records.mapInArrow(operator_of(shape, rules), from_arrow_schema(RESULTS))
+
+
+def _clustered(records: DataFrame, link_bits: int) -> DataFrame:
+    """Return records of one wave, partition by partition, as `CLUSTERED` says.
+
+    Spark sorts by the first eight bytes of the first column, and looks at a record only where these
+    are alike. Those of sort keys are alike, as keys are. Here they say all: the cluster, which is a
+    hash of the sort key, the link, and the arrival, if it is from 0 to 2^32 - 1.
+    """
+    order = (
+        F.shiftleft(F.xxhash64("sort_key"), 32 + link_bits)
+        .bitwiseOR(F.shiftleft(F.col("link").cast("long"), 32))
+        .bitwiseOR(F.greatest(F.lit(0), F.least("arrival", F.lit(2**32 - 1))))
+    )
     return (
-        records.repartition(number, by)
-        .sortWithinPartitions("sort_key", "link", "arrival")
-        .mapInArrow(operator_of(shape, rules), from_arrow_schema(RESULTS))
+        records.withColumn("order", order)
+        .sortWithinPartitions("order", "sort_key", "link", "arrival")
+        .withColumn("place", F.shiftright("order", 32).cast("int"))
+        .select(*CLUSTERED.names)
     )
 
 
