@@ -210,7 +210,11 @@ def test_a_dead_run_is_given_up_once_by_many(
         for n, session in enumerate(sessions)
     ]
     answers = [call.result(timeout=20) for call in calls]
-    assert [answer.pi for answer in answers[1::2]].count("P") == 1
+    begun = [answer.pi for answer in answers[1::2]]
+    if "P" not in begun:  # a session that declared it dead held it until all others had looked
+        assert sum(id in answer["reaped"] for answer in answers[::2]) == 1
+        begun.append(flow.begin_module().pi)
+    assert begun.count("P") == 1
     assert sum(id in answer["reaped"] for answer in answers[::2]) <= 1
     assert flow.failures(module=id) == 1
 
