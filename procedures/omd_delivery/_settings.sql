@@ -1,6 +1,5 @@
--- A field that an agreement sets replaces that field of the model alone, but a threshold of none
--- lifts the percentage of the model too: else the model would still reject by it. Where neither
--- sets a threshold, that of the type holds.
+-- A field that an agreement sets replaces that field of the model alone. Where neither sets a
+-- threshold, that of the type holds.
 
 CREATE OR REPLACE FUNCTION omd_delivery._settings(
     p_interface_id integer,
@@ -53,11 +52,7 @@ BEGIN ATOMIC
     CROSS JOIN
         LATERAL (
             SELECT
-                CASE
-                    WHEN p_overrides #>> ARRAY[c.constraint_code, 'threshold'] = 'none'
-                        THEN coalesce(m.setting, '{}') - 'threshold_percent'
-                    ELSE coalesce(m.setting, '{}')
-                END
+                coalesce(m.setting, '{}')
                 || coalesce(p_overrides -> c.constraint_code, '{}') AS setting
         ) AS s
     WHERE e.interface_id = p_interface_id AND NOT c.is_retired;

