@@ -26,7 +26,8 @@ The peers do not sort the records of a key, as a job must that promises their or
 same records in Parquet, the same JVM, the same number of partitions (which the adaptive planner may
 not merge) and the same Arrow batches.
 
-What is compared is measured in turns, ``--rounds`` times; a ratio is that of the medians. It is
+What is compared is measured in turns, ``--rounds`` times; a ratio is that of the medians. On Spark
+as many rounds beside the peers come first, which do not count: a JVM is slow until then. It is
 processor time, which other programs of a shared machine disturb least: of the backend in the
 database; on Spark of the driver, its JVM and the Python workers, beside the elapsed time. The time
 of PostgreSQL on Spark's behalf is in the elapsed time only. It needs Linux (/proc).
@@ -381,8 +382,9 @@ def beside(bench: Bench, title: str, number: int, of_a_key: int, bound: float) -
         found = dict(list(bench.links(rows, of_a_key).items())[:number])
         return {"omd": bench.stage_run(code, found), peer.__name__: summed(peer(found))}
 
-    for side in sides(max(rows // 50, 10 * of_a_key), f"warm_{title}").values():
-        side()
+    # The JVM compiles what it runs often, for the longer part of a minute.
+    bench.compare(sides(rows, f"warm_{title}"))
+    print("that was to warm up")
     took = bench.compare(sides(rows, title))
     (cpu, real), (peer_cpu, peer_real) = took["omd"], took[peer.__name__]
     report(

@@ -358,17 +358,23 @@ def test_a_model_tells_which_rules_were_hit_when_it_is_asked() -> None:
     ((result, trace),) = answers_of("JDM", model, with_trace=True)(['{"a": [1]}'])
     assert json.loads(result) == {"a": [1]}
     assert json.loads(trace or "").keys() == {"i", "o"}
-    assert answers_of("JDM", model)(['{"a": 2}']) == [('{"a": 2}', None)]
+    assert answers_of("JDM", model)(['{"a": 2}']) == [('{"a":2}', None)]
 
 
 def test_an_answer_that_postgresql_has_no_json_for_is_refused() -> None:
     answers = answers_of("PYTHON", "copy:deepcopy")
-    for given in ("NaN", '["\\u0000"]', '{"a": {"\\ud83d": 1}}'):
+    for given in ("NaN", "1e400", '["\\u0000"]', '{"a": {"\\ud83d": 1}}'):
         with pytest.raises(NoJson):
             answers([given])
     for text in ("\\u0000", "\\ud83d", "\U0001f600"):  # six characters, and one
         given = json.dumps(text)
         assert answers([given]) == [(given, None)]
+
+
+def test_numbers_reach_the_rules_as_they_are() -> None:
+    answers = answers_of("PYTHON", "copy:deepcopy")
+    for text in ("-9223372036854775809", "18446744073709551616", "1" * 40, "0.1", "1e+22", "-0.0"):
+        assert answers([text]) == [(text, None)]
 
 
 def test_a_ruleset_that_fails_is_told_with_its_first_call() -> None:
