@@ -16,8 +16,9 @@ take turns; a ratio is that of one round, and the median over the rounds is show
 and of processor time.
 
 Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/delivery_peers.py [--scale 1]
-[--rounds 3]``. It makes an environment with the peers in a temporary folder, or takes that of
-``--peers``, and starts an embedded server of its own.
+[--rounds 3] [--only pandera]``; ``--only`` with nothing measures no peer. It makes an environment
+with the peers in a temporary folder, or takes that of ``--peers``, and starts an embedded server of
+its own.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from _server import durable_server, new_database
 
 HERE = Path(__file__).parent / "peers"
 NEEDS = ["great_expectations", "pandera[pyspark]", "pandas<3", "pyspark==4.3.0"]
+PEERS = ["great_expectations", "pandera"]
 BOUNDS = {"same casts": 1.5, "great_expectations": 0.2, "pandera": 1}
 
 
@@ -105,6 +107,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", type=Path)
+    parser.add_argument("--only", nargs="*", choices=PEERS, default=PEERS)
     given = parser.parse_args()
     with durable_server(None) as server, tempfile.TemporaryDirectory() as folder:
         program = Path(sys.executable).with_name("tpchgen-cli")
@@ -114,12 +117,10 @@ def main() -> None:
             stdout=subprocess.DEVNULL,
         )
         file = Path(folder, "lineitem.csv")
-        peers = environment(given.peers or Path(folder, "peers"))
-        sides = [
-            Side("omd", Path(sys.executable), new_database(server, "bench_delivery")),
-            Side("great_expectations", peers),
-            Side("pandera", peers),
-        ]
+        sides = [Side("omd", Path(sys.executable), new_database(server, "bench_delivery"))]
+        if given.only:
+            peers = environment(given.peers or Path(folder, "peers"))
+            sides += [Side(name, peers) for name in given.only]
         rounds = []
         for n in range(given.rounds + 1):
             taken: dict[str, tuple[float, float]] = {}
