@@ -766,25 +766,27 @@ class _Operator:
     # What goes out
 
     def _key_text(self, record: str) -> str | None:
-        if not self._shape.is_key:
-            return None
-        return write_json(_key_of(self._shape, record))
+        key = _key_of(self._shape, record)
+        return None if key is None else write_json(key)
+
+    def _by_parameter(self, values: list[str], more: str = "") -> str:
+        """Return an object of JSON with a value for each link; they may be long."""
+        parts = itertools.chain.from_iterable(zip(self._prefixes, values, strict=True))
+        return "".join([*parts, more, "}"])
 
     def _add(
         self, key: str | None, cycle_no: int, number: int, values: list[str], inputs: list[str]
     ) -> None:
         """Add a call to those that are made next."""
-        prefixes = self._prefixes
-        parts = itertools.chain.from_iterable(zip(prefixes, values, strict=True))
-        text = "".join([*parts, self._buffered, "}"])
+        text = self._by_parameter(values, self._buffered)
         params = told = None
         if self._shape.params is None:
             params = text
         elif self._kept or self._kept_buffered:
-            params = ", ".join(prefixes[place][1:] + values[place] for place in self._kept)
+            params = ", ".join(self._prefixes[place][1:] + values[place] for place in self._kept)
             params = "{" + (params + self._kept_buffered).removeprefix(", ") + "}"
         if self._shape.keeps_inputs:
-            told = "".join(map(str.__add__, prefixes, inputs)) + "}"
+            told = self._by_parameter(inputs)
         self._calls.append((self._wave, key, cycle_no, number, told, params))
         self._texts.append(text)
         self._text_bytes += len(text)
