@@ -122,7 +122,8 @@ def test_deliveries_whose_job_is_killed_are_resumed(
     shop = Shop(conn)
     shop.deploy(SHOP, settings={f"{name}.deletes": {"threshold": "none"} for name in COLUMNS})
     states: list[State] = []
-    usual, killed = 0.0, []
+    killed = []
+    second = last = 0.0  # seconds: the second delivery of a job, and the last one
     while len(states) < 2 + (ROUNDS or 2):  # the first two tell how long one takes
         states.append(next_state(chance, states[-1] if states else {}))
         day = len(states)
@@ -136,14 +137,15 @@ def test_deliveries_whose_job_is_killed_are_resumed(
         started = time.monotonic()
         if day <= 2:
             assert job.answer() == "ACCEPTED 1"
-            usual = time.monotonic() - started
+            second = last = time.monotonic() - started
             continue
         try:
-            answer = job.answer(chance.uniform(0, usual * 1.5))
+            answer = job.answer(chance.uniform(0, last))
+            last = time.monotonic() - started
         except queue.Empty:
             job.kill()
             killed.append(shop.delivery(delivery_id)["attempt"])
-            job = jobs()
+            job, last = jobs(), second
             job.write(told)
             answer = job.answer()
         assert answer.startswith("ACCEPTED "), answer

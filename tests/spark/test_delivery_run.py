@@ -169,6 +169,28 @@ def test_example_2_of_context(desk: Desk) -> None:
     assert outcomes(desk, "lines", second) == {"R": {("O9", 1)}}
 
 
+@pytest.mark.parametrize(
+    ("record", "raw"),
+    [
+        ('11,1,"5', {"nbr": "11", "customer": "1", "amount": "5"}),
+        ('"11,1,5', {"nbr": "11,1,5", "customer": None, "amount": None}),
+        ("11,1", {"nbr": "11", "customer": "1", "amount": None}),
+        ("11", {"nbr": "11", "customer": None, "amount": None}),
+        ("11,1,5,6", {"nbr": "11", "customer": "1", "amount": "5"}),
+    ],
+)
+def test_a_record_of_bad_format_is_shown_as_it_was_staged(
+    desk: Desk, tmp_path: Path, record: str, raw: dict[str, str | None]
+) -> None:
+    desk.deploy(SHOP)
+    desk.put("customer", {"nbr": 1, "email": "a@x"})
+    path = tmp_path / "orders.csv"
+    path.write_text(f"nbr,customer,amount\n10,1,5\n{record}\n")
+    receipt = desk.deliver(1, entities={"orders": str(path)})
+    (shown,) = desk.rows("SELECT * FROM omd_delivery.quarantine")
+    assert (shown["constraint_codes"], shown["raw"]) == (["orders.row_format"], raw), receipt
+
+
 def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: Desk) -> None:
     lifted = {"orders.of": {"action": "EMPTY COLUMN", "threshold": 1}}
     model = {**SHOP, "settings": {**lifted, "orders.positive": {"threshold": 1}}}

@@ -370,6 +370,18 @@ FILES: dict[str, tuple[dict[str, Any], bytes, list[tuple[str, str | None]], dict
         [("1", '"a\nb'), ("2", ",\\")],
         {},
     ),
+    "a longer terminator, and a value that ends as it begins": (
+        {"field_terminator": "||"},
+        b'k||v\n1||a|\n2||"b||c"\n3||a||b\n4\n5||""\n6||\n7||"open\n',
+        [("1", "a|"), ("2", "b||c"), ("5", None), ("6", None)],
+        {"row_format": 3},
+    ),
+    "quotes that do not belong there": (
+        {},
+        b'k,v\n1,"b"c\n2,b"c\n3,b"\n"4","""b"""\n5,"b"c"d\n',
+        [("1", '"b"c'), ("2", 'b"c'), ("3", 'b"'), ("4", '"b"'), ("5", '"b"c"d')],
+        {},
+    ),
     "another quote": ({"quote": "'"}, b"k,v\n1,'a,''b'\n2,\"\n", [("1", "a,'b"), ("2", '"')], {}),
     "no header": ({"first_row_is_header": False}, b"k,v\n1,a\n", [("1", "a"), ("k", "v")], {}),
     "only a header": ({}, b"k,v\n", [], {}),

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F  # noqa: N812
 
 import omd.spark
+from omd.spark.sessions import active
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,3 +68,28 @@ def test_a_session_that_exists_is_taken_as_it_is(spark: SparkSession) -> None:
         assert changed(before, spark.conf.getAll) == {"spark.sql.shuffle.partitions": "3"}
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", before["spark.sql.shuffle.partitions"])
+
+
+def tells_lines(spark: SparkSession) -> bool:
+    wrong = spark.range(1).select(F.lit("x") + F.col("id"))
+    with pytest.raises(PySparkException, match="CAST_INVALID_INPUT") as error:
+        wrong.collect()
+    return __file__ in str(error.value)
+
+
+def fail_while_active(spark: SparkSession) -> None:
+    with active(spark):
+        assert not tells_lines(spark)
+        raise ZeroDivisionError
+
+
+def test_only_while_omd_works_an_error_does_not_name_lines_of_the_program(
+    spark: SparkSession,
+) -> None:
+    assert tells_lines(spark)
+    with active(spark):
+        assert not tells_lines(spark)
+        with pytest.raises(ZeroDivisionError):
+            fail_while_active(spark.newSession())
+        assert not tells_lines(spark)
+    assert tells_lines(spark)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from psycopg.conninfo import conninfo_to_dict
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import AnalysisException, PySparkRuntimeError
+from pyspark.errors import AnalysisException, PySparkRuntimeError, utils
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSourceReader
 
@@ -37,6 +37,7 @@ __all__ = [
 
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+_TELLS = "_enable_debugging_cache"  # of PySpark: whether it tells origins; None is not known yet
 _UP = b"\0the JVM is up\0"
 _DEFAULTS = {
     "spark.app.name": "omd",
@@ -201,13 +202,49 @@ def register(spark: SparkSession, url: str = "") -> SparkSession:
     return spark
 
 
+class _Origins:
+    """The origins of columns: their lines in the program, which errors of Spark name.
+
+    For each column PySpark sends ten commands to the JVM to tell its line. OMD makes hundreds of
+    columns from models, and their lines help nobody.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._blocks = 0
+        self._before: bool | None = None
+
+    @contextmanager
+    def untold(self) -> Iterator[None]:
+        """Tell no origins, in all threads of this process."""
+        with self._lock:
+            if not self._blocks:
+                self._before = getattr(utils, _TELLS, None)
+                setattr(utils, _TELLS, False)
+            self._blocks += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._blocks -= 1
+                if not self._blocks:
+                    setattr(utils, _TELLS, self._before)
+
+
+_origins = _Origins()
+
+
 @contextmanager
 def active(spark: SparkSession) -> Iterator[None]:
-    """Make a session the active one of this thread, in which Spark looks for data sources."""
+    """Make a session the active one of this thread, in which Spark looks for data sources.
+
+    Meanwhile PySpark does not tell the JVM of each column where in the program it was made.
+    """
     before = SparkSession.getActiveSession()
     spark.createDataFrame([], "nothing int")  # makes its session the active one
     try:
-        yield
+        with _origins.untold():
+            yield
     finally:
         if before is not None:
             before.createDataFrame([], "nothing int")

@@ -16,6 +16,7 @@ from omd.spark.delivery.casts import spark_type, typed
 from omd.spark.delivery.plan import Attribute, Plan
 from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.staging import stage, working_session
+from omd.spark.sessions import active
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,9 +100,10 @@ def main() -> None:
     types = {a.name: a.type for a in entity.attributes}
 
     def stage_1(path: Path) -> int:
-        checked = check(entity, stage(working, said, {"lineitem": path})["lineitem"])
-        skipped: int = checked.measures()["rows_skipped"]
-        checked.release()
+        with active(working):
+            checked = check(entity, stage(working, said, {"lineitem": path})["lineitem"])
+            skipped: int = checked.measures()["rows_skipped"]
+            checked.release()
         return skipped
 
     def scan(frame: DataFrame) -> int:

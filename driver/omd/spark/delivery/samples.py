@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.stage1 import READABLE, SKIP, has
 from omd.spark.delivery.stage2 import CODE, CODES
-from omd.spark.delivery.staging import FROM, PLACE, RAW
+from omd.spark.delivery.staging import FROM, PLACE, RAW, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,7 +176,7 @@ def _sample(row: Any, codes: list[str]) -> dict[str, Any]:
         "origin": "DELIVERED",
         "constraint_codes": codes,
         "is_skipped": row["is_skipped"],
-        "raw": _without_null(json.loads(row["raw"])),
+        "raw": _storable(json.loads(row["raw"])),
         "staged_from": row["staged_from"],
     }
 
@@ -190,12 +190,13 @@ def _key(sample: dict[str, Any]) -> str | None:
     return None if key is None else json.dumps(key, sort_keys=True)
 
 
-def _without_null(value: Any) -> Any:
-    """Return JSON without U+0000, which PostgreSQL has no place for."""
+def _storable(value: Any) -> Any:
+    """Return JSON as it was staged, but without U+0000, which PostgreSQL has no place for."""
     if isinstance(value, str):
-        return value.replace(_NULL, _UNKNOWN)
+        text = unmarked(value)
+        return None if text is None else text.replace(_NULL, _UNKNOWN)
     if isinstance(value, dict):
-        return {_without_null(k): _without_null(v) for k, v in value.items()}
+        return {_storable(k): _storable(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_without_null(v) for v in value]
+        return [_storable(v) for v in value]
     return value

@@ -260,9 +260,11 @@ class _Rules:
         first = self._masks([t for t in _TESTS if t not in late])
         rows = cast.select(*self.names, *passed, *first)
         if late:
+            mask = self.mask()
+            empties = {name: self._any(bits, mask) for name, bits in self.emptying.items()}
             emptied = [
-                F.when(self._any(self.emptying[name]), None).otherwise(F.col(name)).alias(name)
-                if name in self.emptying
+                F.when(empties[name], None).otherwise(F.col(name)).alias(name)
+                if name in empties
                 else F.col(name)
                 for name in self.names
             ]
@@ -278,7 +280,7 @@ class _Rules:
         has_key = reduce(Column.__and__, (F.col(name).isNotNull() for name in self.entity.key))
         return rows.select(
             *self.names,
-            (~F.col(BAD) & has_key).alias(READABLE),
+            F.when(~F.col(BAD) & has_key, True).alias(READABLE),
             DELETE,
             *self.words,
             hashes[0].alias(HASH_A),
@@ -327,38 +329,45 @@ class _Rules:
         values = [casts.literal(attribute, value) for value in attribute.values or ()]
         return ~F.col(name).isin(*values)
 
-    def _any(self, bits: Iterable[_Bit]) -> Column:
-        """Return whether one of these bits is set in the mask."""
+    def _any(self, bits: Iterable[_Bit], words: Mapping[str, Column]) -> Column:
+        """Return whether one of these bits is set in the words of a mask."""
         wanted: dict[int, int] = {}
         for bit in bits:
             wanted[bit.word] = wanted.get(bit.word, 0) | bit.value
-        tests = [F.col(self.words[w]).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
+        tests = [words[self.words[w]].bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
         return reduce(Column.__or__, tests, F.lit(False))
 
-    def skips(self) -> Column:
-        """Return whether a row is skipped."""
+    def flags(self, words: Mapping[str, Column]) -> list[Column]:
+        """Return whether a row is readable, a delete, and skipped by the words of its mask."""
         pairs = zip(self.constraints, self.bits, strict=False)
-        return self._any(b for c, b in pairs if c.action == _SKIP)
+        skips = self._any((b for c, b in pairs if c.action == _SKIP), words)
+        return [F.col(READABLE).isNotNull().alias(READABLE), F.col(DELETE), skips.alias(SKIP)]
+
+    def mask(self) -> dict[str, Column]:
+        """Return the words of the mask."""
+        return {name: F.col(name) for name in self.words}
 
     def narrow(self, rows: DataFrame, keep: Collection[str]) -> DataFrame:
         """Return key, flags, mask and hash, where every row of a duplicate key is marked."""
         ((_, bit),) = self._of(["primary_key"])
         names = list(dict.fromkeys([*self.entity.key, *keep]))
         same_key = Window.partitionBy(*self.entity.key)
-        twice = F.count(F.when(F.col(READABLE), 1)).over(same_key) > 1
-        word = F.col(self.words[bit.word])
+        twice = F.count(READABLE).over(same_key) > 1  # of those where it is not NULL
+        words = self.mask()
+        word = words[self.words[bit.word]]
         marked = F.when(F.col(READABLE) & F.col(_TWICE), word.bitwiseOR(_bits(bit.value)))
+        words[self.words[bit.word]] = marked.otherwise(word)
+        masks = [column.alias(name) for name, column in words.items()]
         last = [HASH_A, HASH_B, PLACE]
         return (
             rows.select(*names, READABLE, DELETE, *self.words, *last)
             .withColumn(_TWICE, twice)
-            .withColumn(self.words[bit.word], marked.otherwise(word))
-            .select(*names, READABLE, DELETE, self.skips().alias(SKIP), *self.words, *last)
+            .select(*names, *self.flags(words), *masks, *last)
         )
 
     def shown(self, rows: DataFrame) -> DataFrame:
         """Return whole rows as `Checked.rows` tells."""
-        flags = [F.col(READABLE), F.col(DELETE), self.skips().alias(SKIP)]
+        flags = self.flags(self.mask())
         return rows.select(*self.names, *flags, *self.words, HASH_A, HASH_B, RAW, FROM)
 
     def measures(

@@ -12,6 +12,7 @@ import codecs
 import functools
 import os
 import re
+import secrets
 import zlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import EntityPlan, Plan
 
-__all__ = ["Staged", "StagingChanged", "names_in", "stage", "working_session"]
+__all__ = ["Staged", "StagingChanged", "names_in", "stage", "unmarked", "working_session"]
 
 RAW, FROM, BAD, TORN, PLACE = "_raw", "_from", "_bad", "_torn", "_place"
 
@@ -61,7 +62,7 @@ _SETTINGS = {
     "spark.sql.legacy.javaCharsets": "true",
     "spark.sql.legacy.codingErrorAction": "true",
 }
-_MARK = "spark.omd.delivery"
+_WORKING = "spark.omd.delivery"
 _MIN_PARTS = "spark.sql.files.minPartitionNum"
 _WHOLE_FILES = {
     "spark.sql.files.maxPartitionBytes": str(2**60),
@@ -73,6 +74,7 @@ _COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _FORMATS = {".json": "json", ".jsonl": "json", ".parquet": "parquet"}
 _MOST_COLUMNS = 10_000
 _UNFIT = "\ufffd"
+_MARK = secrets.token_hex(4)  # it stands behind each record while it is parsed; no file can know it
 
 
 class StagingChanged(OmdError):  # noqa: N818 - named like the other errors of OMD
@@ -87,7 +89,7 @@ def working_session(spark: SparkSession) -> SparkSession:
     Raises:
         DeliveryArgumentInvalid: it is a session of Spark Connect.
     """
-    if spark.conf.get(_MARK, None) == "true":
+    if spark.conf.get(_WORKING, None) == "true":
         return spark
     if not hasattr(spark, "_jsparkSession"):
         raise DeliveryArgumentInvalid(
@@ -100,7 +102,7 @@ def working_session(spark: SparkSession) -> SparkSession:
         or spark.conf.get("spark.sql.leafNodeDefaultParallelism", None)
         or str(spark.sparkContext.defaultParallelism)
     )
-    return cloned(spark, _SETTINGS | {_MIN_PARTS: parts, _MARK: "true"})
+    return cloned(spark, _SETTINGS | {_MIN_PARTS: parts, _WORKING: "true"})
 
 
 def _jvm(spark: SparkSession) -> Any:
@@ -437,6 +439,17 @@ def names_in(spark: SparkSession, folder: str) -> list[str]:
     return sorted({n.partition(".")[0] for n in names if _format(n, {})} - {""})
 
 
+def unmarked(text: str) -> str | None:
+    """Return a staged text as it was staged, without the mark that follows its record.
+
+    It is in the place of a field that lacks, or within a quote that is left open.
+    """
+    at = text.rfind(_MARK)
+    if at < 0:
+        return text
+    return text[: at - 1] if at else None
+
+
 def _uri(frame: DataFrame) -> Column:
     """Return the file of a row as Spark writes it."""
     return frame.metadataColumn("_metadata").getField("file_path")
@@ -676,28 +689,13 @@ class _Csv(_Reader):
         columns: Sequence[str],
     ) -> DataFrame:
         """Return the rows of records that have these fields."""
-        line, last = F.col("value"), F.col("_s").getField(f"c{len(names) - 1}")
-        fields = ", ".join(f"c{n} string" for n in range(len(names)))
-        said = {
-            "mode": "PERMISSIVE",
-            "columnNameOfCorruptRecord": "bad",
-            "sep": self.field,
-            "quote": self.quote,
-            "escape": self.quote,
-            "maxColumns": "200000",
-        }
+        line = F.col("value")
         kept = line != ""
         for header in headers - {""}:
             kept &= line != header
-        is_corrupt = F.col("_s").getField("bad").isNotNull()
+        fields, is_corrupt, is_open = self.parsed(line, len(names))
         is_torn = F.lit(False)
         if self.quote:
-            # Only the last field can lack its closing quote.
-            ended = F.coalesce(last, F.lit(""))
-            plain = ended if len(names) == 1 else F.concat(F.lit(self.field), ended)
-            is_open = F.when(line.endswith(self.quote), ended.endswith(self.quote)).otherwise(
-                ~line.endswith(plain)
-            )
             pieces = F.size(F.split(line, re.escape(self.quote)))
             is_torn = F.when(is_corrupt | is_open, pieces % 2 == 0).otherwise(False)
         fits = (
@@ -705,9 +703,7 @@ class _Csv(_Reader):
         )
         columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
         nothing = F.lit(None).cast("string")
-        parsed = lines.where(kept).select(
-            "value", FROM, PLACE, F.from_csv(line, f"{fields}, bad string", said).alias("_s")
-        )
+        parsed = lines.where(kept).select("value", FROM, PLACE, fields.alias("_s"))
         # A line of blanks that can't be read is no row. Spark filters first, by a parse of its own:
         # only blanks must need it.
         return parsed.where((F.trim(line) != "") | ~is_corrupt).select(
@@ -717,6 +713,37 @@ class _Csv(_Reader):
             is_torn.alias(TORN),
             PLACE,
         )
+
+    def parsed(self, line: Column, number: int) -> tuple[Column, Column, Column]:
+        """Return the fields of a record as a struct; and two facts about it when it is ``_s``.
+
+        They are whether it has another number of fields, and whether its last field lacks its
+        closing quote, which may be said of others too.
+        """
+        fields = "".join(f"c{n} string, " for n in range(number))
+        said = {
+            "mode": "PERMISSIVE",
+            "sep": self.field,
+            "quote": self.quote,
+            "escape": self.quote,
+            "maxColumns": "200000",
+        }
+        if len(self.field) == 1:
+            # Whether a mark is the next field tells both, and costs less than a column of Spark for
+            # what it can't read. Behind it the text ends where Spark finds it out in the best way.
+            ended = F.concat(line, F.lit(self.field + _MARK + self.field))
+            mark = F.col("_s").getField("mark")
+            parsed = F.from_csv(ended, f"{fields}mark string, rest string", said)
+            return parsed, ~mark.eqNullSafe(_MARK), F.lit(False)
+        # A value may end as a longer terminator begins, and a mark would be taken for its rest.
+        said["columnNameOfCorruptRecord"] = "bad"
+        last = F.coalesce(F.col("_s").getField(f"c{number - 1}"), F.lit(""))
+        plain = last if number == 1 else F.concat(F.lit(self.field), last)
+        is_open = F.when(line.endswith(self.quote), last.endswith(self.quote)).otherwise(
+            ~line.endswith(plain)
+        )
+        parsed = F.from_csv(line, f"{fields}bad string", said)
+        return parsed, F.col("_s").getField("bad").isNotNull(), is_open
 
 
 def _no_lines(spark: SparkSession) -> DataFrame:
