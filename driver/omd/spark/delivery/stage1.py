@@ -50,15 +50,16 @@ def has(bit: int) -> Column:
 class Checked:
     """The rows of an entity after stage 1; bit i of the mask belongs to ``constraints[i]``.
 
-    ``narrow`` is persisted: the key, the attributes to keep, ``_readable``, ``_delete``, ``_skip``,
-    the mask, ``_hash_a``, ``_hash_b``, ``_place``; duplicates of the key are marked. Its rows that
-    are not skipped have a key, and each another one; ``unreadable`` rows have none.
+    ``narrow`` is kept: the key, the attributes to keep, ``_readable``, ``_delete``, ``_skip``, the
+    mask, ``_hash_a``, ``_hash_b``, ``_place``; duplicates of the key are marked. Its rows that are
+    not skipped have a key, and each another one; ``unreadable`` rows have none, and no ``_hash_a``.
     """
 
     entity: EntityPlan
     constraints: tuple[Constraint, ...]
     narrow: DataFrame
     unreadable: int
+    _kept: DataFrame
     _rows: DataFrame
     _measures: Mapping[str, Any]
     _staged: Staged
@@ -84,7 +85,7 @@ class Checked:
         if self._staged.at is None or number > most:
             return self._rows
         rows_there, _ = self._rules.rows(replace(self._staged, frame=self._staged.at(places)))
-        return self._rules.shown(rows_there)
+        return self._rules.flagged(rows_there, self._rules.names, RAW, FROM)
 
     def measures(self) -> dict[str, Any]:
         """Return what `omd_delivery.register_violations` takes for stage 1."""
@@ -101,7 +102,7 @@ class Checked:
 
     def release(self) -> None:
         """Free the narrow frame."""
-        self.narrow.unpersist()
+        self._kept.unpersist()
 
 
 def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Checked:
@@ -118,24 +119,34 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
     """
     rules = _Rules(entity)
     rows, lacking = rules.rows(staged)
-    narrow = rules.narrow(rows, keep).persist(StorageLevel.MEMORY_AND_DISK)
+    names = list(dict.fromkeys([*entity.key, *keep]))
+    kept = rules.narrow(rows, names).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         counted = Counter[tuple[int, ...]]()
         unreadable = 0
-        masks = narrow.groupBy(READABLE, *rules.words).count()
+        masks = kept.groupBy(_is_readable().alias(READABLE), *rules.words).count()
         for readable, *mask, count in masks.toLocalIterator():
             counted[tuple(mask)] += count
             unreadable += 0 if readable else count
         torn = any(rules.torn.is_in(mask) for mask in counted)
     except BaseException:
-        narrow.unpersist()
+        kept.unpersist()
         raise
     if torn and staged.whole is not None:
-        narrow.unpersist()
+        kept.unpersist()
         return check(entity, staged.whole(), keep)
     measures = rules.measures(counted, staged, lacking)
-    shown = rules.shown(rows)
-    return Checked(entity, entity.constraints, narrow, unreadable, shown, measures, staged, rules)
+    return Checked(
+        entity,
+        entity.constraints,
+        rules.flagged(kept, names, PLACE),
+        unreadable,
+        kept,
+        rules.flagged(rows, rules.names, RAW, FROM),
+        measures,
+        staged,
+        rules,
+    )
 
 
 @dataclass(frozen=True)
@@ -161,9 +172,9 @@ class _Rules:
         self.entity = entity
         self.names = [a.name for a in entity.attributes]
         self.constraints = entity.constraints
-        self.bits = [_Bit.at(n) for n in range(len(self.constraints) + 1)]
-        self.torn = self.bits[-1]  # beside the constraints: the part of a record
-        self.words = [f"{_MASK}{n}" for n in range(self.torn.word + 1)]
+        self.bits = [_Bit.at(n) for n in range(len(self.constraints) + 2)]
+        self.torn, self.deleted = self.bits[-2:]  # a part of a record; a row that says a deletion
+        self.words = [f"{_MASK}{n}" for n in range(self.deleted.word + 1)]
         self.patterns: set[str] = set()  # that Spark compiles
         self.emptying: dict[str, list[_Bit]] = {}
         for constraint, bit in self._of(["enumeration", "value"]):
@@ -260,8 +271,7 @@ class _Rules:
         first = self._masks([t for t in _TESTS if t not in late])
         rows = cast.select(*self.names, *passed, *first)
         if late:
-            mask = self.mask()
-            empties = {name: self._any(bits, mask) for name, bits in self.emptying.items()}
+            empties = {name: self._any(bits) for name, bits in self.emptying.items()}
             emptied = [
                 F.when(empties[name], None).otherwise(F.col(name)).alias(name)
                 if name in empties
@@ -278,17 +288,10 @@ class _Rules:
             rows = rows.select(*self.names, *passed, *masks)
         hashes = row_hash(self.entity.attributes, F.col, self.entity.key)
         has_key = reduce(Column.__and__, (F.col(name).isNotNull() for name in self.entity.key))
-        return rows.select(
-            *self.names,
-            F.when(~F.col(BAD) & has_key, True).alias(READABLE),
-            DELETE,
-            *self.words,
-            hashes[0].alias(HASH_A),
-            hashes[1].alias(HASH_B),
-            PLACE,
-            RAW,
-            FROM,
-        )
+        # A flag less in the narrow frame: only readable rows have a first hash.
+        hash_a = F.when(~F.col(BAD) & has_key, hashes[0])
+        hashed = [hash_a.alias(HASH_A), hashes[1].alias(HASH_B)]
+        return rows.select(*self.names, *self.words, *hashed, PLACE, RAW, FROM)
 
     def _masks(self, types: Collection[str]) -> list[Column]:
         """Return the words of the mask: what a row violates of these types, and by its casts."""
@@ -298,6 +301,9 @@ class _Rules:
             unfit = [_bits(b.value) for _, b in self._of(["row_format"], n)]
             if self.torn.word == n:
                 unfit.append(_set(F.col(TORN), self.torn))
+            is_deleted = self.deleted.value if self.deleted.word == n else 0
+            if is_deleted:
+                unfit.append(_set(F.col(DELETE), self.deleted))
             casts_of_key = _bits(
                 sum(b.value for c, b in self._of(["datatype"], n) if c.attribute in self.entity.key)
             )
@@ -307,7 +313,8 @@ class _Rules:
                     F.col(DELETE),
                     F.col(word)
                     .bitwiseAND(casts_of_key)
-                    .bitwiseOR(self._violated(["primary_key"], n)),
+                    .bitwiseOR(self._violated(["primary_key"], n))
+                    .bitwiseOR(_bits(is_deleted)),
                 )
                 .otherwise(F.col(word).bitwiseOR(self._violated(types, n)))
             )
@@ -329,46 +336,36 @@ class _Rules:
         values = [casts.literal(attribute, value) for value in attribute.values or ()]
         return ~F.col(name).isin(*values)
 
-    def _any(self, bits: Iterable[_Bit], words: Mapping[str, Column]) -> Column:
-        """Return whether one of these bits is set in the words of a mask."""
+    def _any(self, bits: Iterable[_Bit]) -> Column:
+        """Return whether one of these bits is set in the mask."""
         wanted: dict[int, int] = {}
         for bit in bits:
             wanted[bit.word] = wanted.get(bit.word, 0) | bit.value
-        tests = [words[self.words[w]].bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
+        tests = [F.col(self.words[w]).bitwiseAND(_bits(v)) != 0 for w, v in wanted.items()]
         return reduce(Column.__or__, tests, F.lit(False))
 
-    def flags(self, words: Mapping[str, Column]) -> list[Column]:
-        """Return whether a row is readable, a delete, and skipped by the words of its mask."""
-        pairs = zip(self.constraints, self.bits, strict=False)
-        skips = self._any((b for c, b in pairs if c.action == _SKIP), words)
-        return [F.col(READABLE).isNotNull().alias(READABLE), F.col(DELETE), skips.alias(SKIP)]
-
-    def mask(self) -> dict[str, Column]:
-        """Return the words of the mask."""
-        return {name: F.col(name) for name in self.words}
-
-    def narrow(self, rows: DataFrame, keep: Collection[str]) -> DataFrame:
-        """Return key, flags, mask and hash, where every row of a duplicate key is marked."""
+    def narrow(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
+        """Return these attributes, mask, hash and place; all rows of a duplicate key are marked."""
         ((_, bit),) = self._of(["primary_key"])
-        names = list(dict.fromkeys([*self.entity.key, *keep]))
         same_key = Window.partitionBy(*self.entity.key)
-        twice = F.count(READABLE).over(same_key) > 1  # of those where it is not NULL
-        words = self.mask()
-        word = words[self.words[bit.word]]
-        marked = F.when(F.col(READABLE) & F.col(_TWICE), word.bitwiseOR(_bits(bit.value)))
-        words[self.words[bit.word]] = marked.otherwise(word)
-        masks = [column.alias(name) for name, column in words.items()]
-        last = [HASH_A, HASH_B, PLACE]
+        twice = F.count(HASH_A).over(same_key) > 1  # of those where it is not NULL
+        word = F.col(self.words[bit.word])
+        marked = F.when(_is_readable() & F.col(_TWICE), word.bitwiseOR(_bits(bit.value)))
+        masks = {name: F.col(name) for name in self.words}
+        masks[self.words[bit.word]] = marked.otherwise(word)
         return (
-            rows.select(*names, READABLE, DELETE, *self.words, *last)
+            rows.select(*names, *self.words, HASH_A, HASH_B, PLACE)
             .withColumn(_TWICE, twice)
-            .select(*names, *self.flags(words), *masks, *last)
+            .select(*names, *(m.alias(n) for n, m in masks.items()), HASH_A, HASH_B, PLACE)
         )
 
-    def shown(self, rows: DataFrame) -> DataFrame:
-        """Return whole rows as `Checked.rows` tells."""
-        flags = self.flags(self.mask())
-        return rows.select(*self.names, *flags, *self.words, HASH_A, HASH_B, RAW, FROM)
+    def flagged(self, rows: DataFrame, names: Sequence[str], *last: str) -> DataFrame:
+        """Return these attributes, the flags that mask and hash tell, both, and what is last."""
+        pairs = zip(self.constraints, self.bits, strict=False)
+        skips = self._any(b for c, b in pairs if c.action == _SKIP)
+        deletes = self._any([self.deleted])
+        flags = [_is_readable().alias(READABLE), deletes.alias(DELETE), skips.alias(SKIP)]
+        return rows.select(*names, *flags, *self.words, HASH_A, HASH_B, *last)
 
     def measures(
         self, counted: Mapping[tuple[int, ...], int], staged: Staged, lacking: int
@@ -395,6 +392,11 @@ class _Rules:
             "violations": {code: {"rows": count} for code, count in found.items()},
             "findings": dict(staged.findings),
         }
+
+
+def _is_readable() -> Column:
+    """Return whether a row can be read: the others have no hash."""
+    return F.col(HASH_A).isNotNull()
 
 
 def _bits(value: int) -> Column:

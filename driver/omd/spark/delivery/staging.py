@@ -472,19 +472,26 @@ class _Reader:
         return frame.select("value", F.input_file_name().alias(FROM))
 
     def numbered(
-        self, lines: DataFrame, rows: Callable[[DataFrame], DataFrame]
+        self, lines: DataFrame, rows: Callable[[DataFrame, Column], DataFrame]
     ) -> tuple[DataFrame, Callable[[DataFrame], DataFrame]]:
-        """Return the rows that are made of lines, and what makes those of the lines at places."""
-        lines = lines.withColumn(PLACE, F.monotonically_increasing_id())
+        """Return the rows that are made of lines, and what makes those of the lines at places.
 
-        def made(some: DataFrame) -> DataFrame:
-            return rows(some).withColumn(FROM, _path(F.col(FROM)))
+        Args:
+            lines: the lines; each is a row.
+            rows: makes rows of lines, and puts the number of a line next to what is made of it.
+        """
+        number = F.monotonically_increasing_id()
+
+        def made(some: DataFrame, place: Column) -> DataFrame:
+            return rows(some, place.alias(PLACE)).withColumn(FROM, _path(F.col(FROM)))
 
         def at(places: DataFrame) -> DataFrame:
+            numbered = lines.withColumn(PLACE, number)
             # As a plan, it would have filters pushed below it, which parse every line.
-            return made(plain(lines.join(F.broadcast(places), PLACE, "left_semi")))
+            there = plain(numbered.join(F.broadcast(places), PLACE, "left_semi"))
+            return made(there, F.col(PLACE))
 
-        return made(lines), at
+        return made(lines, number), at
 
 
 class _Parquet(_Reader):
@@ -511,6 +518,7 @@ class _Json(_Reader):
     def staged(self) -> Staged:
         paths = [path for path, size, _ in self.files.found if size > 0]
         lines = self.text(self.spark, paths) if paths else _no_lines(self.spark)
+        lines = lines.where(F.trim("value") != "")
         keys = self.objects(lines).select(F.explode(F.map_keys("_map")).alias("key")).distinct()
         seen = {row[0] for row in keys.limit(_MOST_COLUMNS).collect()}
         mapped = [a.source for a in self.entity.attributes if a.source is not None]
@@ -520,8 +528,8 @@ class _Json(_Reader):
         is_bad = F.col("_map").isNull().alias(BAD)
         rows, at = self.numbered(
             lines,
-            lambda some: self.objects(some).select(
-                raw, FROM, is_bad, F.lit(False).alias(TORN), PLACE
+            lambda some, place: self.objects(some).select(
+                raw, FROM, is_bad, F.lit(False).alias(TORN), place
             ),
         )
         # Without an object there is nothing that could lack a column.
@@ -542,8 +550,7 @@ class _Json(_Reader):
         # In brackets, what stands behind the object makes the line malformed.
         parsed = F.try_parse_json(F.concat(F.lit("["), "value", F.lit("]")))
         return (
-            lines.where(F.trim("value") != "")
-            .withColumn("_all", parsed.try_cast("array<map<string,string>>"))
+            lines.withColumn("_all", parsed.try_cast("array<map<string,string>>"))
             .withColumn("_map", F.when(F.size("_all") == 1, F.col("_all")[0]))
             .withColumn("_map", F.when(F.is_valid_utf8("value"), F.col("_map")))
         )
@@ -590,14 +597,14 @@ class _Csv(_Reader):
         at = None
         for names, paths in layouts.items():
             lines = self.records(paths) if by_record else self.lines(self.spark, paths)
-            make = functools.partial(
-                self.rows, names=names, headers=headers[names], columns=columns
-            )
+            for header in headers[names] | {""}:
+                lines = lines.where(F.col("value") != header)
+            make = functools.partial(self.rows, names=names, columns=columns)
             rows, at = self.numbered(lines, make)
             frame = rows if frame is None else frame.unionAll(rows)
         if frame is None:
-            none = _no_lines(self.spark).withColumn(PLACE, F.lit(0).cast("bigint"))
-            frame = self.rows(none, ("nothing",), set(), ["nothing"])
+            place = F.lit(0).cast("bigint").alias(PLACE)
+            frame = self.rows(_no_lines(self.spark), place, ("nothing",), ["nothing"])
             missing |= dict.fromkeys(mapped)
         return _staged(
             self.entity,
@@ -684,15 +691,12 @@ class _Csv(_Reader):
     def rows(
         self,
         lines: DataFrame,
+        place: Column,
         names: Sequence[str],
-        headers: set[str],
         columns: Sequence[str],
     ) -> DataFrame:
         """Return the rows of records that have these fields."""
         line = F.col("value")
-        kept = line != ""
-        for header in headers - {""}:
-            kept &= line != header
         fields, is_corrupt, is_open = self.parsed(line, len(names))
         is_torn = F.lit(False)
         if self.quote:
@@ -703,9 +707,9 @@ class _Csv(_Reader):
         )
         columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
         nothing = F.lit(None).cast("string")
-        parsed = lines.where(kept).select("value", FROM, PLACE, fields.alias("_s"))
-        # A line of blanks that can't be read is no row. Spark filters first, by a parse of its own:
-        # only blanks must need it.
+        parsed = lines.select("value", FROM, place, fields.alias("_s"))
+        # A line of blanks that can't be read is no row. Spark may filter first, by a parse of its
+        # own: only blanks must need it.
         return parsed.where((F.trim(line) != "") | ~is_corrupt).select(
             F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW),
             FROM,
