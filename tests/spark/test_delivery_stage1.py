@@ -350,6 +350,12 @@ FILES: dict[str, tuple[dict[str, Any], bytes, list[tuple[str, str | None]], dict
         [("1", 'a\r\nb,\r\n"c"'), ("2", "x")],
         {"row_format": 1},
     ),
+    "an open quote beside bytes that are no UTF-8": (
+        {},
+        b'k,v\n1,"a\nb"\n2,a\xff\n3,\xed\xa0\x80\n',
+        [("1", "a\nb")],
+        {"row_format": 2},
+    ),
     "bytes that are no UTF-8": ({}, b"k,v\n1,a\xff\n2,b\n", [("2", "b")], {"row_format": 1}),
     "U+0000": ({}, b"k,v\n1,a\x00\n2,b\n", [("1", None), ("2", "b")], {"v.datatype": 1}),
     "a code page and a semicolon": (
@@ -394,6 +400,7 @@ def test_a_file_is_read_without_loss(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("omd.spark.delivery.stage1._SHARE", 1)
+    monkeypatch.setattr("omd.spark.delivery.staging._FEW_BYTES", 0)
     for case, (options, data, wanted, counts) in FILES.items():
         plan = desk.plan(entity({"name": "v", "type": "text"}), csv=options)
         (tmp_path / "e.csv").write_bytes(data)

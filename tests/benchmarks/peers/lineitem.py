@@ -6,7 +6,9 @@ and of OMD; a side that knows rules of one column only gives each a column of it
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import resource
 import sys
 import time
@@ -81,16 +83,31 @@ def session() -> SparkSession:
 def serve(spark: SparkSession, measures: dict[str, Callable[[Path], int]]) -> None:
     """Measure what standard input says: in each line a name, a tab and a file.
 
-    It prints, as JSON, the seconds, those of the processors of JVM and Python, and what the measure
-    returned: the number of rows that violate a rule.
+    It prints, as JSON, the seconds, those of the processors of JVM and Python, its workers too, and
+    what the measure returned: the number of rows that violate a rule.
     """
     jvm = spark._jvm
     assert jvm is not None
+    jvm_id = jvm.java.lang.ProcessHandle.current().pid()
+    ticks = os.sysconf("SC_CLK_TCK")
 
     def processors() -> float:
         own = resource.getrusage(resource.RUSAGE_SELF)
-        told = jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get()
-        return float(told.toMillis()) / 1000 + own.ru_utime + own.ru_stime
+        spent: dict[int, float] = {}
+        children: dict[int, list[int]] = {}
+        for entry in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                told = entry.read_text().rpartition(")")[2].split()
+                process = int(entry.parent.name)
+                children.setdefault(int(told[1]), []).append(process)
+                # Its own, and those of workers that it has waited for.
+                spent[process] = sum(map(int, told[11:15])) / ticks
+        total, left = own.ru_utime + own.ru_stime, [jvm_id]
+        while left:
+            process = left.pop()
+            total += spent.get(process, 0)
+            left += children.get(process, [])
+        return total
 
     print(json.dumps(sorted(measures)), flush=True)
     for line in sys.stdin:

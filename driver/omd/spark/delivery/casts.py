@@ -20,9 +20,12 @@ from pyspark.sql.types import (
     DecimalType,
     DoubleType,
     FloatType,
+    IntegerType,
     IntegralType,
+    LongType,
     NullType,
     NumericType,
+    ShortType,
     StringType,
     TimestampNTZType,
     TimestampType,
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import Attribute
 
-__all__ = ["literal", "present", "spark_type", "typed"]
+__all__ = ["fitting", "literal", "present", "regular", "spark_type", "typed"]
 
 _SIZED = re.compile(r"(numeric|character varying)\((\d+)(?:,(\d+))?\)")
 _SPARK = {
@@ -60,6 +63,18 @@ _PATTERNS = {
     "timestamp without time zone": _DAY + _TIME,
     "timestamp with time zone": _DAY + _TIME + _ZONE + "?",
 }
+_MONTHS = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+_REGULAR_DAY = f"[1-9][0-9]{{3}}-(?:{_MONTHS}|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+_REGULAR_TIME = r"[ T](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
+_REGULAR: dict[str, tuple[str, DataType]] = {
+    "smallint": ("-?(?:[0-9]{1,4}|[12][0-9]{4})", ShortType()),
+    "integer": ("-?(?:[0-9]{1,9}|1[0-9]{9}|20[0-9]{8})", IntegerType()),
+    "bigint": ("-?(?:[0-9]{1,18}|[1-8][0-9]{18})", LongType()),
+    "double precision": (r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?", DoubleType()),
+    "date": (_REGULAR_DAY, DateType()),
+    "timestamp without time zone": (_REGULAR_DAY + _REGULAR_TIME, TimestampNTZType()),
+    "timestamp with time zone": (_REGULAR_DAY + _REGULAR_TIME, TimestampNTZType()),
+}
 _ZONED = re.compile(r"[VzOXxZ]")  # the letters of patterns that stand for a zone
 _QUOTED = re.compile(r"'[^']*'")
 _TOO_BIG = 9_223_372_036_854_775_808.0  # as a bigint it would be one less
@@ -72,6 +87,38 @@ def spark_type(data_type: str) -> str:
     if kind == "numeric":
         return "decimal({},{})".format(*size)
     return _SPARK["text" if kind == "character varying" else kind]
+
+
+def regular(attribute: Attribute) -> tuple[str, DataType] | None:
+    """Return a pattern of texts that are values, and the type as which Arrow reads these texts.
+
+    It is a pattern of RE2, and passes over texts that are rare or that Arrow takes differently.
+    None: all texts are left to `typed`.
+    """
+    kind, size = _sized(attribute.type)
+    if attribute.format is not None:
+        return None
+    if kind == "numeric":
+        precision, scale = size
+        digits = f"[0-9]{{1,{precision - scale}}}" if precision > scale else "0"
+        behind = rf"(?:\.[0-9]{{1,{scale}}})?" if scale else ""
+        return f"-?{digits}{behind}", DecimalType(precision, scale)
+    return _REGULAR.get(kind)
+
+
+def fitting(attribute: Attribute, column: Column) -> Column:
+    """Return the typed value of an attribute from what Arrow has read of a `regular` text.
+
+    Args:
+        attribute: the attribute.
+        column: of the type that `regular` says, or a text that is not empty and without U+0000.
+    """
+    target = spark_type(attribute.type)
+    if attribute.format is None and target == "string":
+        return F.when(_is_short(column, _sized(attribute.type)[1]), column)
+    if regular(attribute) is None:
+        return _from_text(attribute, column)
+    return column.cast(target)
 
 
 def present(attribute: Attribute, column: Column, staged: DataType) -> Column:
@@ -155,10 +202,7 @@ def _from_text(attribute: Attribute, column: Column) -> Column:
     target = spark_type(attribute.type)
     if target == "string":
         fits = (column != "") & ~F.contains(column, F.lit("\0"))
-        if size:
-            # Characters are counted only where there are more bytes.
-            fits &= (F.octet_length(column) <= size[0]) | (F.char_length(column) <= size[0])
-        return F.when(fits, column)
+        return F.when(fits & _is_short(column, size), column)
     text = F.trim(column)
     if attribute.format is not None:
         return _from_format(attribute, text, attribute.format)
@@ -175,6 +219,14 @@ def _from_text(attribute: Attribute, column: Column) -> Column:
     if kind == "date":
         return F.when(_in_years(value, target) & (value.cast("string") == text), value)
     return F.when(_in_years(value, target), _prints_back(value, text, _PATTERNS[kind]))
+
+
+def _is_short(text: Column, size: tuple[int, ...]) -> Column:
+    """Return whether a text has at most so many characters, if that is said."""
+    if not size:
+        return F.lit(True)
+    # Characters are counted only where there are more bytes.
+    return (F.octet_length(text) <= size[0]) | (F.char_length(text) <= size[0])
 
 
 def _from_digits(text: Column, size: tuple[int, ...]) -> Column:

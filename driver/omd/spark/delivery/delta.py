@@ -99,12 +99,12 @@ def _full_rows(
         rows = rows.join(others.select(*key), key, "left_semi").join(others.select(*told), key)
     elif new + changed < side.delivered or emptied or (new and changed):
         others = others.select(*told, F.lit(True).alias("_other"))
-        rows = _left(checked.rows()).join(others, key, "left")
+        rows = _left(checked.values()).join(others, key, "left")
         rows = rows.filter(F.col("_other").isNull() | is_written).withColumn(
             OPERATION, F.when(F.col("_other"), F.col(OPERATION)).otherwise(F.lit(usual))
         )
     else:
-        rows = _left(checked.rows()).withColumn(OPERATION, F.lit(usual))
+        rows = _left(checked.values()).withColumn(OPERATION, F.lit(usual))
     values = {a.name: F.col(a.name) for a in plan.attributes}
     hash_a, hash_b = F.col("_hash_a"), F.col("_hash_b")
     if emptied:

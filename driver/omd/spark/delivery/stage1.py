@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NullType, StructType
 
 from omd.delivery.errors import InvalidModel
-from omd.spark.delivery import casts
+from omd.spark.delivery import casts, regular
 from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
 from omd.spark.delivery.staging import BAD, FROM, PLACE, RAW, TORN, flat
 
@@ -60,7 +60,6 @@ class Checked:
     narrow: DataFrame
     unreadable: int
     _kept: DataFrame
-    _rows: DataFrame
     _measures: Mapping[str, Any]
     _staged: Staged
     _rules: _Rules
@@ -72,7 +71,11 @@ class Checked:
         them, except that duplicates of the key are not marked, ``_raw``, the struct of the staged
         columns, and ``_from``.
         """
-        return self._rows
+        return self._read(self._staged.frame, RAW, FROM)
+
+    def values(self) -> DataFrame:
+        """Return all rows, to be read again, as `rows` does, without ``_raw`` and ``_from``."""
+        return self._read(self._staged.values)
 
     def rows_at(self, places: DataFrame, number: int) -> DataFrame:
         """Return at least the rows at these places, as `rows` does; all where that costs less.
@@ -83,9 +86,12 @@ class Checked:
         """
         most = min(_MOST_PLACES, self._measures["rows_delivered"] // _SHARE)
         if self._staged.at is None or number > most:
-            return self._rows
-        rows_there, _ = self._rules.rows(replace(self._staged, frame=self._staged.at(places)))
-        return self._rules.flagged(rows_there, self._rules.names, RAW, FROM)
+            return self.rows()
+        return self._read(self._staged.at(places), RAW, FROM)
+
+    def _read(self, frame: DataFrame, *last: str) -> DataFrame:
+        rows, _ = self._rules.rows(self._staged, frame)
+        return self._rules.flagged(rows, self._rules.names, *last)
 
     def measures(self) -> dict[str, Any]:
         """Return what `omd_delivery.register_violations` takes for stage 1."""
@@ -96,7 +102,6 @@ class Checked:
         return replace(
             self,
             narrow=self.narrow.coalesce(1),
-            _rows=self._rows.coalesce(1),
             _staged=self._staged.in_one_task(),
         )
 
@@ -118,7 +123,7 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
         InvalidModel: an expression of the model can't be compiled.
     """
     rules = _Rules(entity)
-    rows, lacking = rules.rows(staged)
+    rows, lacking = rules.rows(staged, staged.values)
     names = list(dict.fromkeys([*entity.key, *keep]))
     kept = rules.narrow(rows, names).persist(StorageLevel.MEMORY_AND_DISK)
     try:
@@ -142,7 +147,6 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
         rules.flagged(kept, names, PLACE),
         unreadable,
         kept,
-        rules.flagged(rows, rules.names, RAW, FROM),
         measures,
         staged,
         rules,
@@ -185,9 +189,14 @@ class _Rules:
         pairs = zip(self.constraints, self.bits, strict=False)
         return [(c, b) for c, b in pairs if c.type in types and word in (None, b.word)]
 
-    def rows(self, staged: Staged) -> tuple[DataFrame, int]:
-        """Return all rows, checked but for duplicates; and how many computed ones lack a column."""
-        source, computed, lacking = self._computed(staged)
+    def rows(self, staged: Staged, frame: DataFrame) -> tuple[DataFrame, int]:
+        """Return staged rows, checked but for duplicates; and how many computed ones lack a column.
+
+        Args:
+            staged: what was staged.
+            frame: the rows.
+        """
+        source, computed, lacking = self._computed(replace(staged, frame=frame))
         cast = self._cast(source, computed)
         try:
             return self._checked(cast), lacking
@@ -224,14 +233,13 @@ class _Rules:
         """Return the typed attributes, and a mask of those that can't be cast or are missing."""
         entity, raw = self.entity, source.schema[RAW].dataType
         assert isinstance(raw, StructType)  # noqa: S101 - staging makes it so
-        staged = set(raw.fieldNames())
         columns = []
         lost: dict[tuple[str, str], Column] = {}
         for attribute in entity.attributes:
             name, place = attribute.name, attribute.source
             if name in computed:
                 column, of = F.col(_COMPUTED + name), source.schema[_COMPUTED + name].dataType
-            elif place in staged:
+            elif place in raw.names:
                 column, of = F.col(RAW).getField(place), raw[place].dataType
             else:
                 column, of = F.lit(None), NullType()
@@ -239,14 +247,20 @@ class _Rules:
                 self._require_pattern(source.sparkSession, attribute)
             said = f"the staged column {place or name} of {entity.entity}"
             value = casts.typed(attribute, column, of, said)
+            is_staged = casts.present(attribute, column, of)
+            read = regular.column(source, place)
+            if read is not None:
+                value = F.coalesce(casts.fitting(attribute, read), value)
+                is_staged = read.isNotNull() | is_staged
             columns.append(value.alias(name))
             # The look at the staged text is for the few that have no value.
-            is_staged = casts.present(attribute, column, of)
             lost["datatype", name] = value.isNull() & is_staged
             lost["mandatory", name] = value.isNull() & ~is_staged
         mark = F.lit(False)
-        if entity.indicator_column in staged:
+        if entity.indicator_column in raw.names:
             said_mark = F.col(RAW).getField(entity.indicator_column).cast("string")
+            read = regular.column(source, entity.indicator_column)
+            said_mark = said_mark if read is None else F.coalesce(read, said_mark)
             mark = F.coalesce(said_mark == entity.indicator_delete, F.lit(False))
         for n, word in enumerate(self.words):
             own = self._of(["datatype", "mandatory"], n)

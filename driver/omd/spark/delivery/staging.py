@@ -23,6 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
 from omd.errors import OmdError
+from omd.spark.delivery import regular
 from omd.spark.delivery.frames import plain
 from omd.spark.hadoop import absolute
 from omd.spark.names import quote
@@ -69,6 +70,7 @@ _WHOLE_FILES = {
     "spark.sql.files.openCostInBytes": str(2**60),
 }
 _HEAD = 1 << 20
+_FEW_BYTES = 1 << 25  # of less text, to start Python costs more than it saves
 _ROW_BYTES = 200
 _COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _FORMATS = {".json": "json", ".jsonl": "json", ".parquet": "parquet"}
@@ -120,10 +122,15 @@ class Staged:
     at some places, of which each task has all; lines of other places are not parsed. It is None,
     and places are NULL, where rows are no lines. ``size`` is how many bytes of text it has at most;
     None where that is not known before it is read.
+
+    ``values`` is the same rows in less time: ``_from`` is NULL, and the values of a regular line
+    are not in ``_raw``, but in the columns of `regular.read`. It is ``frame`` where there is no
+    such way.
     """
 
     entity: str
     frame: DataFrame
+    values: DataFrame
     columns: tuple[str, ...]
     findings: Mapping[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
@@ -135,9 +142,11 @@ class Staged:
     def in_one_task(self) -> Staged:
         """Return it in one partition."""
         whole = self.whole
+        frame = self.frame.coalesce(1)
         return replace(
             self,
-            frame=self.frame.coalesce(1),
+            frame=frame,
+            values=frame,
             whole=None if whole is None else lambda: whole().in_one_task(),
             at=None,
         )
@@ -254,6 +263,7 @@ def _staged(
     return Staged(
         entity.entity,
         frame,
+        more.pop("values", frame),
         tuple(columns),
         findings={"UNKNOWN_COLUMN": len(unknown)} if unknown else {},
         **more,
@@ -593,30 +603,49 @@ class _Csv(_Reader):
                 layouts.setdefault(names, []).append(path)
                 headers.setdefault(names, set()).add(header)
         columns = list(dict.fromkeys(c for names in layouts for c in names))
-        frame: DataFrame | None = None
+        wanted = self.wanted()
+        frames, values = [], []
         at = None
         for names, paths in layouts.items():
             lines = self.records(paths) if by_record else self.lines(self.spark, paths)
+            # A line of blanks that can't be read is no row.
+            fields = F.size(F.split("value", re.escape(self.field)))
+            lines = lines.where((F.trim("value") != "") | (fields == len(names)))
             for header in headers[names] | {""}:
                 lines = lines.where(F.col("value") != header)
             make = functools.partial(self.rows, names=names, columns=columns)
             rows, at = self.numbered(lines, make)
-            frame = rows if frame is None else frame.unionAll(rows)
-        if frame is None:
+            frames.append(rows)
+            if wanted:
+                values.append(self.numbered(lines, functools.partial(make, wanted=wanted))[0])
+        if not frames:
             place = F.lit(0).cast("bigint").alias(PLACE)
-            frame = self.rows(_no_lines(self.spark), place, ("nothing",), ["nothing"])
+            frames = [self.rows(_no_lines(self.spark), place, ("nothing",), ["nothing"])]
             missing |= dict.fromkeys(mapped)
+        frame = functools.reduce(DataFrame.unionAll, frames)
         return _staged(
             self.entity,
             frame,
             columns,
             self.used,
+            values=functools.reduce(DataFrame.unionAll, values) if values else frame,
             missing=tuple(missing),
             unchanged=self.files.unchanged,
             whole=None if by_record or not self.quote else lambda: self.staged(by_record=True),
             at=at if len(layouts) == 1 else None,  # the lines of each layout have the same numbers
             size=self.files.size,
         )
+
+    def wanted(self) -> dict[str, regular.Form]:
+        """Return the forms of the staged columns in regular lines; of none where they do not pay.
+
+        Expressions of the model see all columns as texts, so such entities have no regular lines.
+        """
+        size = self.files.size
+        are_few = size is not None and size < _FEW_BYTES
+        if are_few or self.used or not regular.can_read(self.field, self.quote):
+            return {}
+        return regular.forms(self.entity.attributes, [self.entity.indicator_column])
 
     def head(self, path: str) -> str:
         """Return the first record of a file."""
@@ -694,9 +723,19 @@ class _Csv(_Reader):
         place: Column,
         names: Sequence[str],
         columns: Sequence[str],
+        wanted: Mapping[str, regular.Form] | None = None,
     ) -> DataFrame:
-        """Return the rows of records that have these fields."""
+        """Return the rows of records that have these fields.
+
+        Args:
+            lines: the records.
+            place: the number of a record.
+            names: the fields of a record.
+            columns: the staged columns.
+            wanted: says that regular lines are read by Arrow, and no row tells its file.
+        """
         line = F.col("value")
+        records = lines.select("value", FROM, place)
         fields, is_corrupt, is_open = self.parsed(line, len(names))
         is_torn = F.lit(False)
         if self.quote:
@@ -705,17 +744,17 @@ class _Csv(_Reader):
         fits = (
             F.is_valid_utf8(line) if self.charset == "UTF-8" else ~F.contains(line, F.lit(_UNFIT))
         )
+        is_bad = is_corrupt | is_torn | ~fits
         columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
         nothing = F.lit(None).cast("string")
-        parsed = lines.select("value", FROM, place, fields.alias("_s"))
-        # A line of blanks that can't be read is no row. Spark may filter first, by a parse of its
-        # own: only blanks must need it.
-        return parsed.where((F.trim(line) != "") | ~is_corrupt).select(
-            F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW),
-            FROM,
-            (is_corrupt | is_torn | ~fits).alias(BAD),
-            is_torn.alias(TORN),
-            PLACE,
+        raw = F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW)
+        if wanted:
+            records = regular.read(records.drop(FROM), names, wanted, self.field, self.quote)
+            records = records.withColumn(FROM, nothing)
+            is_torn, is_bad = line.isNotNull() & is_torn, line.isNotNull() & is_bad
+        kept = [quote(name) for name in records.columns if name != "value"]
+        return records.withColumn("_s", fields).select(
+            raw, is_bad.alias(BAD), is_torn.alias(TORN), *kept
         )
 
     def parsed(self, line: Column, number: int) -> tuple[Column, Column, Column]:
@@ -757,43 +796,48 @@ def _no_lines(spark: SparkSession) -> DataFrame:
 def _joiner(
     quoting: str, glue: str, drops_return: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function that joins the lines of a partition to records."""
+    """Return a function that joins the lines of a partition to records.
+
+    It works on bytes, since a line may have some that are no text.
+    """
+    mark, between = quoting.encode(), glue.encode()
 
     def join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        parts: list[str] = []
+        parts: list[bytes] = []
         origin: str | None = None
         is_open = False
 
-        def ended(text: str) -> str:
-            return text.removesuffix("\r") if drops_return else text
+        def ended() -> bytes:
+            record = between.join(parts)
+            return record.removesuffix(b"\r") if drops_return else record
+
+        def batch_of(records: list[bytes], origins: list[str | None]) -> pa.RecordBatch:
+            texts = pa.array(records, pa.binary()).view(pa.string())
+            return pa.RecordBatch.from_arrays(
+                [texts, pa.array(origins, pa.string())], names=["value", FROM]
+            )
 
         for batch in batches:
-            records: list[str] = []
+            records: list[bytes] = []
             origins: list[str | None] = []
-            lines, files = batch.column(0).to_pylist(), batch.column(1).to_pylist()
-            for line, file in zip(lines, files, strict=True):
+            lines = batch.column(0).view(pa.binary()).to_pylist()
+            for line, file in zip(lines, batch.column(1).to_pylist(), strict=True):
                 if parts and file != origin:
-                    records.append(ended(glue.join(parts)))
+                    records.append(ended())
                     origins.append(origin)
                     parts, is_open = [], False
                 origin = file
                 parts.append(line)
-                is_open ^= line.count(quoting) % 2 == 1
+                is_open ^= line.count(mark) % 2 == 1
                 if not is_open:
-                    records.append(ended(glue.join(parts)))
+                    records.append(ended())
                     origins.append(file)
                     parts = []
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(records, pa.string()), pa.array(origins, pa.string())],
-                names=["value", FROM],
-            )
+            yield batch_of(records, origins)
         if parts:
-            yield pa.RecordBatch.from_arrays(
-                [pa.array([ended(glue.join(parts))], pa.string()), pa.array([origin], pa.string())],
-                names=["value", FROM],
-            )
+            yield batch_of([ended()], [origin])
 
     return join
 
