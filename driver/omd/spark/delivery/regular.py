@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Form", "can_read", "column", "forms", "read"]
 
 _READ = "_read_"
+_MOST_FIELDS = 1_000  # the pattern of many more would be too large for RE2
 
 # In no field: what ends a line, or a text for some programs, and what may stand for bytes that are
 # no text: unpaired surrogates, and the sign of the decoder. Arrow passes over a byte order mark.
@@ -59,11 +60,18 @@ def forms(attributes: Iterable[Attribute], texts: Iterable[str]) -> dict[str, Fo
     return found | dict.fromkeys(texts, _TEXT)
 
 
-def can_read(separator: str, quote: str) -> bool:
-    """Return whether `read` takes such lines: nothing in a number may be taken for a separator."""
+def can_read(number: int, separator: str, quote: str) -> bool:
+    """Return whether `read` takes such lines: nothing in a number may be taken for a separator.
+
+    Args:
+        number: how many fields they have at most.
+        separator: what is between fields.
+        quote: what is around them, or nothing.
+    """
     both = separator + quote
     return (
-        len(separator) == 1
+        number <= _MOST_FIELDS
+        and len(separator) == 1
         and both.isascii()
         and separator != quote
         and not set(both) & set("\0\r\n +-.:T0123456789")

@@ -603,7 +603,7 @@ class _Csv(_Reader):
                 layouts.setdefault(names, []).append(path)
                 headers.setdefault(names, set()).add(header)
         columns = list(dict.fromkeys(c for names in layouts for c in names))
-        wanted = self.wanted()
+        wanted = self.wanted(max(map(len, layouts), default=0))
         frames, values = [], []
         at = None
         for names, paths in layouts.items():
@@ -636,14 +636,17 @@ class _Csv(_Reader):
             size=self.files.size,
         )
 
-    def wanted(self) -> dict[str, regular.Form]:
+    def wanted(self, number: int) -> dict[str, regular.Form]:
         """Return the forms of the staged columns in regular lines; of none where they do not pay.
 
         Expressions of the model see all columns as texts, so such entities have no regular lines.
+
+        Args:
+            number: how many fields a line has at most.
         """
         size = self.files.size
         are_few = size is not None and size < _FEW_BYTES
-        if are_few or self.used or not regular.can_read(self.field, self.quote):
+        if are_few or self.used or not regular.can_read(number, self.field, self.quote):
             return {}
         return regular.forms(self.entity.attributes, [self.entity.indicator_column])
 
