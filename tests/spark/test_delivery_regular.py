@@ -127,7 +127,7 @@ def test_lines_of_one_field_and_fields_that_lack_or_come_twice(
     folder.mkdir()
     (folder / "1.csv").write_text("k\n1\n +2\n\n  \nx\n")
     (folder / "2.csv").write_text("v,more,k,v\na,b,3,c\n,,4,\n")
-    (folder / "3.csv").write_text('"V""x",k,acm_source_transaction_ind\n1,5,D\n2,6,\n')
+    (folder / "3.csv").write_text('"V""x",k,acm_source_transaction_ind\n1,5,D\n2,6,\n1.5,7,\n')
     v = {"name": "v", "type": "text", "source": "v"}
     odd = [{"name": n, "type": t, "source": 'V"x'} for n, t in (("i", "integer"), ("t", "text"))]
     key = {"name": "k", "type": "bigint"}
@@ -143,6 +143,7 @@ def test_lines_of_one_field_and_fields_that_lack_or_come_twice(
         (4, None, None, None, False),
         (5, None, 1, "1", True),
         (6, None, 2, "2", False),
+        (7, None, None, "1.5", False),  # a column of two attributes is cast as strictly
     }
-    assert found.measures()["rows_delivered"] == 8  # blanks are a row of one field
+    assert found.measures()["rows_delivered"] == 9  # blanks are a row of one field
     found.release()

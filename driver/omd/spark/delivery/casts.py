@@ -106,17 +106,18 @@ def regular(attribute: Attribute) -> tuple[str, DataType] | None:
     return _REGULAR.get(kind)
 
 
-def fitting(attribute: Attribute, column: Column) -> Column:
+def fitting(attribute: Attribute, column: Column, read: DataType) -> Column:
     """Return the typed value of an attribute from what Arrow has read of a `regular` text.
 
     Args:
         attribute: the attribute.
         column: of the type that `regular` says, or a text that is not empty and without U+0000.
+        read: the type of the column.
     """
     target = spark_type(attribute.type)
     if attribute.format is None and target == "string":
         return F.when(_is_short(column, _sized(attribute.type)[1]), column)
-    if regular(attribute) is None:
+    if _is_text(read):  # which any text may be
         return _from_text(attribute, column)
     return column.cast(target)
 

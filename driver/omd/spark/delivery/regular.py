@@ -78,10 +78,12 @@ def can_read(number: int, separator: str, quote: str) -> bool:
     )
 
 
-def column(frame: DataFrame, name: str | None) -> Column | None:
-    """Return the values of a staged column in regular lines, where `read` has added them."""
+def column(frame: DataFrame, name: str | None) -> tuple[Column, DataType] | None:
+    """Return the values of a staged column in regular lines and their type, if `read` added it."""
     added = f"{_READ}{name}"
-    return F.col(quoted(added)) if added in frame.columns else None
+    if added not in frame.columns:
+        return None
+    return F.col(quoted(added)), frame.schema[added].dataType
 
 
 def read(

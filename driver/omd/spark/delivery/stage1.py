@@ -250,8 +250,8 @@ class _Rules:
             is_staged = casts.present(attribute, column, of)
             read = regular.column(source, place)
             if read is not None:
-                value = F.coalesce(casts.fitting(attribute, read), value)
-                is_staged = read.isNotNull() | is_staged
+                value = F.coalesce(casts.fitting(attribute, *read), value)
+                is_staged = read[0].isNotNull() | is_staged
             columns.append(value.alias(name))
             # The look at the staged text is for the few that have no value.
             lost["datatype", name] = value.isNull() & is_staged
@@ -260,7 +260,7 @@ class _Rules:
         if entity.indicator_column in raw.names:
             said_mark = F.col(RAW).getField(entity.indicator_column).cast("string")
             read = regular.column(source, entity.indicator_column)
-            said_mark = said_mark if read is None else F.coalesce(read, said_mark)
+            said_mark = said_mark if read is None else F.coalesce(read[0], said_mark)
             mark = F.coalesce(said_mark == entity.indicator_delete, F.lit(False))
         for n, word in enumerate(self.words):
             own = self._of(["datatype", "mandatory"], n)
