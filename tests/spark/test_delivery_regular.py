@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.staging import stage
 from spark.delivery_plans import Desk
-from spark.test_delivery_stage1 import CASTS
+from spark.test_delivery_stage1 import CASTS, violated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 LINES = 4_000
 USUAL = {  # the first two of each are regular
-    "boolean": ["true", "f"],
+    "boolean": ["true", "f", "  "],
     "smallint": ["0", "-1", "007", "9999", "29999", "-30000", "32767"],
     "integer": ["12", "-5", "999999999", "1999999999", "2099999999", "2147483647"],
     "bigint": ["1", "-999999999999999999", "8999999999999999999", "9223372036854775807"],
@@ -127,7 +127,8 @@ def test_lines_of_one_field_and_fields_that_lack_or_come_twice(
     folder.mkdir()
     (folder / "1.csv").write_text("k\n1\n +2\n\n  \nx\n")
     (folder / "2.csv").write_text("v,more,k,v\na,b,3,c\n,,4,\n")
-    (folder / "3.csv").write_text('"V""x",k,acm_source_transaction_ind\n1,5,D\n2,6,\n1.5,7,\n')
+    rows_of_3 = "1,5,D\n2,6,\n1.5,7,\n  ,8,\n"
+    (folder / "3.csv").write_text('"V""x",k,acm_source_transaction_ind\n' + rows_of_3)
     v = {"name": "v", "type": "text", "source": "v"}
     odd = [{"name": n, "type": t, "source": 'V"x'} for n, t in (("i", "integer"), ("t", "text"))]
     key = {"name": "k", "type": "bigint"}
@@ -144,6 +145,8 @@ def test_lines_of_one_field_and_fields_that_lack_or_come_twice(
         (5, None, 1, "1", True),
         (6, None, 2, "2", False),
         (7, None, None, "1.5", False),  # a column of two attributes is cast as strictly
+        (8, None, None, "  ", False),
     }
-    assert found.measures()["rows_delivered"] == 9  # blanks are a row of one field
+    assert found.measures()["rows_delivered"] == 10  # blanks are a row of one field
+    assert violated(found)["i.datatype"] == 1  # blanks are no number, but nothing
     found.release()

@@ -251,7 +251,7 @@ class _Rules:
             read = regular.column(source, place)
             if read is not None:
                 value = F.coalesce(casts.fitting(attribute, *read), value)
-                is_staged = read[0].isNotNull() | is_staged
+                is_staged = casts.present(attribute, *read) | is_staged
             columns.append(value.alias(name))
             # The look at the staged text is for the few that have no value.
             lost["datatype", name] = value.isNull() & is_staged
