@@ -5,6 +5,6 @@ from importlib.metadata import PackageNotFoundError, version
 __all__ = ["__version__"]
 
 try:
-    __version__ = version("omd")
+    __version__ = version("pgomd")
 except PackageNotFoundError:  # the package is on the path, but not installed
     __version__ = "0+unknown"

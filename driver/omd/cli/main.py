@@ -106,9 +106,9 @@ class Manual(click.Group):
 
 def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        from omd._version import __version__
 
-        click.echo(f"omd {version('omd')}")
+        click.echo(f"omd {__version__}")
         ctx.exit()
 
 

@@ -166,7 +166,7 @@ def _model(content: Mapping[str, Any]) -> Callable[[str, bool], Any]:
     except ImportError as error:
         raise CallerError(
             "a decision model needs zen-engine, which is not installed",
-            hint="pip install 'omd[decision]'",
+            hint="pip install 'pgomd[decision]'",
         ) from error
     # A static loader compiles the model once; a decision of its own would be compiled at each call.
     engine = zen.ZenEngine({"loader": {"type": "static", "content": {"model": content}}})

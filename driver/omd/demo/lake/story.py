@@ -85,7 +85,7 @@ def play(
     screen.say(f"  The tables lie in {lake / namespace}; {reader.name} reads them too.")
     if reader.problem is not None:
         screen.say(f"  It stands in for DuckDB, whose extension can't be loaded: {reader.problem}")
-        screen.say("  pip install 'omd[demo]' installs it.")
+        screen.say("  pip install 'pgomd[demo]' installs it.")
     runner = as_role("omd_runner", dsn)
     with (
         omd.connect(runner, spark=spark, application_name="omd demo") as control,
