@@ -9,7 +9,8 @@ CREATE OR REPLACE PROCEDURE omd._execute_batch(
     p_force boolean,
     INOUT p_batch_instance_id bigint DEFAULT NULL,
     INOUT p_execution_status_code text DEFAULT NULL,
-    INOUT p_is_cancelled boolean DEFAULT NULL
+    INOUT p_is_cancelled boolean DEFAULT NULL,
+    p_execution_context jsonb DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -28,11 +29,7 @@ BEGIN
     p_batch_instance_id := omd._insert_batch_instance(
         p_batch_code,
         p_parent_batch_instance_id,
-        pg_catalog.jsonb_build_object(
-            'platform', 'POSTGRES',
-            'pid', pg_catalog.pg_backend_pid(),
-            'application', pg_catalog.current_setting('application_name')
-        ),
+        omd._session_context(p_execution_context),
         NULL,
         TRUE
     );
@@ -128,7 +125,8 @@ $execute_batch$;
 COMMENT ON PROCEDURE omd._execute_batch IS
 'Runs the Batch p_batch_code in this statement, with its child Batches, ends its instance with S '
 'or F, and commits. With p_force the frequency of these Batches does not count. p_is_cancelled is '
-'true when the statement was cancelled and nothing more was tried. Errors: OM001, OM003, OM005, '
-'OM014. Locks: the Batch row while it begins.';
+'true when the statement was cancelled and nothing more was tried. p_execution_context: JSON about '
+'where the Batch runs. Errors: OM001, OM003, OM005, OM013, OM014. Locks: the Batch row while it '
+'begins.';
 REVOKE ALL ON PROCEDURE omd._execute_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._execute_batch TO omd_runner;

@@ -27,11 +27,13 @@ BEGIN
         'execution_status_code', bi.execution_status_code,
         'processing_indicator', bi.processing_indicator,
         'reason_code', bi.reason_code,
-        'because', omd.why_failed(0, bi.batch_instance_id),
+        'because', w.why,
+        'outcome', concat_ws(': ', bi.execution_status_code, w.why),
         'next_command', format('CALL omd.begin_batch(%L);', b.batch_code)
     ) INTO v_detail
     FROM omd.batch_instance AS bi
     INNER JOIN omd.batch AS b USING (batch_id)
+    CROSS JOIN LATERAL omd.why_failed(0, bi.batch_instance_id) AS w (why)
     WHERE bi.batch_instance_id = p_batch_instance_id;
 
     IF NOT FOUND THEN

@@ -27,11 +27,13 @@ BEGIN
         'execution_status_code', mi.execution_status_code,
         'processing_indicator', mi.processing_indicator,
         'reason_code', mi.reason_code,
-        'because', omd.why_failed(mi.module_instance_id, mi.batch_instance_id),
+        'because', w.why,
+        'outcome', concat_ws(': ', mi.execution_status_code, w.why),
         'next_command', format('CALL omd.begin_module(%L);', m.module_code)
     ) INTO v_detail
     FROM omd.module_instance AS mi
     INNER JOIN omd.module AS m USING (module_id)
+    CROSS JOIN LATERAL omd.why_failed(mi.module_instance_id, mi.batch_instance_id) AS w (why)
     WHERE mi.module_instance_id = p_module_instance_id;
 
     IF NOT FOUND THEN

@@ -7,7 +7,8 @@ CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(
     p_batch_instance_id bigint,
     INOUT p_executable text,
     INOUT p_module_instance_id bigint DEFAULT NULL,
-    INOUT p_processing_indicator text DEFAULT NULL
+    INOUT p_processing_indicator text DEFAULT NULL,
+    p_execution_context jsonb DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -22,12 +23,8 @@ BEGIN
     v_answer := omd._open_module_instance(
         p_module_code,
         p_batch_instance_id,
-        jsonb_build_object(
-            'platform', 'POSTGRES',
-            'pid', pg_backend_pid(),
-            'application', current_setting('application_name'),
-            'code_checksum', md5(p_executable)
-        ),
+        omd._session_context(p_execution_context)
+        || jsonb_build_object('code_checksum', md5(p_executable)),
         NULL,
         TRUE,
         TRUE
@@ -55,8 +52,9 @@ $begin_in_database_run$;
 
 COMMENT ON PROCEDURE omd.begin_in_database_run IS
 'For rooms: Begins a run of the Module p_module_code in this statement. It returns the id, the '
-'Processing Indicator and the SQL to execute (p_executable, else the registered one). The run '
-'lives as long as the statement. Errors: OM002, OM003, OM005, OM009, OM014, OM101, OM112, OM201, '
-'OM202, OM203, OM204, OM205. Locks: the Module row.';
+'Processing Indicator and the SQL to execute (p_executable, else the registered one). '
+'p_execution_context: JSON about where it runs. The run lives as long as the statement. Errors: '
+'OM002, OM003, OM005, OM009, OM013, OM014, OM101, OM112, OM201, OM202, OM203, OM204, OM205. Locks: '
+'the Module row.';
 REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_in_database_run TO omd_runner;

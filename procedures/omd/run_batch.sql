@@ -6,7 +6,8 @@ CREATE OR REPLACE PROCEDURE omd.run_batch(
     p_parent_batch_instance_id bigint DEFAULT NULL,
     INOUT p_batch_instance_id bigint DEFAULT NULL,
     INOUT p_execution_status_code text DEFAULT NULL,
-    p_force boolean DEFAULT FALSE
+    p_force boolean DEFAULT FALSE,
+    p_execution_context jsonb DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -17,7 +18,7 @@ BEGIN
     CALL omd.require_no_transaction_block('omd.run_batch');
     CALL omd._execute_batch(
         p_batch_code, p_parent_batch_instance_id, p_force, p_batch_instance_id,
-        p_execution_status_code, v_is_cancelled
+        p_execution_status_code, v_is_cancelled, p_execution_context
     );
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING
@@ -37,9 +38,10 @@ COMMENT ON PROCEDURE omd.run_batch IS
 'Runs the Batch p_batch_code in the database: its Modules by sequence, then its child Batches. '
 'Returns p_batch_instance_id and p_execution_status_code: S, F (the event log names the failed '
 'members), A or C. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
-'p_force: the frequency does not count, neither for its child Batches. It commits, so call it '
-'outside a transaction block. The run lives as long as this statement; if the statement is broken '
-'off, the next begin declares the run dead. Errors: OM001, OM003, OM005, OM014, OM018, 57014. '
-'Locks: the Batch row while it begins.';
+'p_force: the frequency does not count, neither for its child Batches. p_execution_context: JSON '
+'about where the Batch runs; its members have what the setting omd.execution_context says. It '
+'commits, so call it outside a transaction block. The run lives as long as this statement; if the '
+'statement is broken off, the next begin declares the run dead. Errors: OM001, OM003, OM005, '
+'OM013, OM014, OM018, 57014. Locks: the Batch row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_batch TO omd_runner;

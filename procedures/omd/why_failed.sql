@@ -12,7 +12,7 @@ BEGIN ATOMIC
     SELECT
         coalesce(
             (
-                SELECT ': ' || left(split_part(e.event_detail, chr(10), 1), 200)
+                SELECT left(split_part(e.event_detail, chr(10), 1), 200)
                 FROM omd.event_log AS e
                 WHERE
                     e.module_instance_id = p_module_instance_id
@@ -22,7 +22,7 @@ BEGIN ATOMIC
                 LIMIT 1
             ),
             (
-                SELECT ': ' || left(split_part(e.event_detail, chr(10), 1), 200)
+                SELECT left(split_part(e.event_detail, chr(10), 1), 200)
                 FROM omd.event_log AS e
                 WHERE
                     p_module_instance_id = 0
@@ -32,14 +32,13 @@ BEGIN ATOMIC
                     AND e.event_type_code = 2
                 ORDER BY e.event_id
                 LIMIT 1
-            ),
-            ''
+            )
         );
 END;
 
 COMMENT ON FUNCTION omd.why_failed IS
 'For rooms: Returns the first line of the failure event of the Module Instance '
-'p_module_instance_id, or, when that is 0, of the Batch Instance p_batch_instance_id, with ": " '
-'before it; it is empty when there is none. Locks: none.';
+'p_module_instance_id, or, when that is 0, of the Batch Instance p_batch_instance_id; NULL when '
+'there is none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.why_failed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.why_failed TO omd_runner;

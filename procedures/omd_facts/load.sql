@@ -42,7 +42,7 @@ BEGIN
         RETURN;
     END IF;
     p_outcome := 'FAILED';
-    p_detail := pg_catalog.substr(omd.why_failed(p_module_instance_id, 0), 3);
+    p_detail := coalesce(omd.why_failed(p_module_instance_id, 0), '');
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING
             ERRCODE = 'query_canceled',

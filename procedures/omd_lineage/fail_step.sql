@@ -32,7 +32,7 @@ BEGIN
         state = left(
             coalesce(
                 split_part(p_event_detail, E'\n', 1),
-                nullif(substr(omd.why_failed(p_module_instance_id, 0), 3), ''),
+                nullif(omd.why_failed(p_module_instance_id, 0), ''),
                 'failed'
             ),
             1000

@@ -55,7 +55,7 @@ BEGIN
         CALL omd_lineage.fail_step(p_module_instance_id);
         COMMIT;
         p_outcome := 'ERROR';
-        p_detail := pg_catalog.substr(omd.why_failed(p_module_instance_id, 0), 3);
+        p_detail := coalesce(omd.why_failed(p_module_instance_id, 0), '');
     ELSE
         v_is_cancelled := p_outcome OPERATOR(pg_catalog.=) 'ERROR'
             AND v_reason OPERATOR(pg_catalog.=) '57014';

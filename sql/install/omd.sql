@@ -77,6 +77,13 @@
 \ir ../../migrations/V034__lake_formats.sql
 \endif
 
+\set checksum '6f6bcf9cf6bde4a4d097c43ca8b007ec171af4e8f4cb270c44daf93dc4842b35'
+\set migration 'V042__execution_contexts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V042__execution_contexts.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -110,6 +117,7 @@
 \ir ../../procedures/omd/_require_module.sql
 \ir ../../procedures/omd/_require_lease.sql
 \ir ../../procedures/omd/_require_context.sql
+\ir ../../procedures/omd/_session_context.sql
 \ir ../../procedures/omd/require_read_committed.sql
 \ir ../../procedures/omd/_refused_commit.sql
 \ir ../../procedures/omd/ask_whether_to_commit.sql

@@ -246,6 +246,44 @@ def test_showing_the_unknown_is_an_error(omd_: Command) -> None:
         assert "nowhere" in done.stderr
 
 
+def test_a_run_takes_an_execution_context(registered: Command, dsn: str) -> None:
+    told = json.dumps({"dag": "nightly"})
+    for arguments in (("batch", "b_day"), ("module", "m_stg")):
+        registered("run", *arguments, "--execution-context", told)
+    with psycopg.connect(dsn) as conn:
+        found = conn.execute(
+            "SELECT execution_context ->> 'dag' FROM omd.batch_instance WHERE batch_instance_id > 0"
+            " UNION ALL SELECT execution_context ->> 'dag' FROM omd.module_instance"
+            " WHERE execution_context ? 'dag'"
+        ).fetchall()
+    assert found == [("nightly",)] * 2
+    for wrong, code in (("{", 2), ("[1]", 1)):
+        done = registered("run", "module", "m_stg", "--execution-context", wrong)
+        assert done.returncode == code, done.stderr
+
+
+def test_csv_holds_no_formula_and_no_control_characters(omd_: Command, dsn: str) -> None:
+    """A spreadsheet executes what begins like a formula; a terminal obeys escape sequences."""
+    hostile = {
+        "=cmd|' /C calc'!A1": "'=cmd|' /C calc'!A1",
+        "@SUM(A1)": "'@SUM(A1)",
+        "+1+cmd": "'+1+cmd",
+        " -2+3": "' -2+3",
+        "\uff1d1+1": "'\uff1d1+1",
+        "\x1b[31mred": "\ufffd[31mred",
+        "-17.5e3": "-17.5e3",
+        "a=b": "a=b",
+    }
+    with omd.connect(dsn) as control:
+        for told in hostile:
+            control.log_event(told)
+    events = csv.DictReader(io.StringIO(omd_("log", "events", "--output", "csv").stdout))
+    assert [event["event_detail"] for event in events] == list(hostile.values())
+    assert {*hostile} <= {
+        event["event_detail"] for event in rows(omd_("log", "events", "--output", "json"))
+    }
+
+
 def test_the_log_and_its_filters(registered: Command) -> None:
     registered("run", "batch", "b_day")
     assert [row["module_code"] for row in rows(registered("log", "--output", "json"))] == [

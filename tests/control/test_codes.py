@@ -156,6 +156,9 @@ def test_a_module_instance_that_has_ended_stays_as_it_is(
     more = {"heartbeat": {"lease": "5 minutes"}, "create_load_window": {"end_id": 1}}.get(call, {})
     detail = flow.refused("OM101", call, module_instance_id=id, **more)
     assert detail["execution_status_code"] == status
+    why = detail["because"]
+    assert why is None or not why.startswith(":")
+    assert detail["outcome"] == (status if why is None else f"{status}: {why}")
     assert flow.rows("SELECT * FROM omd.module_instance WHERE module_instance_id > 0") == before
     assert flow.one("SELECT count(*) FROM omd.event_log") == events
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -528,3 +529,23 @@ def test_a_rollback_happens_before_the_executable(flow: Flow) -> None:
     id, status = run_module(flow)
     assert status == "S"
     assert flow.stamps() == {id: 5}
+
+
+def test_an_execution_context_is_kept_beside_what_is_known_of_the_session(flow: Flow) -> None:
+    context = {"dag": "nightly", "application": "airflow"}
+    module, _ = run_module(flow, execution_context=context)
+    batch, _ = run_batch(flow, execution_context=context)
+    for kind, id in (("module", module), ("batch", batch)):
+        kept = flow.one(
+            f"SELECT execution_context FROM omd.{kind}_instance WHERE {kind}_instance_id = %s", id
+        )
+        assert kept.items() >= {**context, "platform": "POSTGRES"}.items()
+        assert kept["pid"] > 0
+    members = flow.rows(
+        "SELECT execution_context AS c FROM omd.module_instance WHERE batch_instance_id = %s", batch
+    )
+    assert all("dag" not in member["c"] for member in members)
+    for call, of in (("run_module", {"module_code": "m"}), ("run_batch", {"batch_code": "b"})):
+        for wrong in ([1], "text", 5):
+            detail = flow.refused("OM013", call, **of, execution_context=Jsonb(wrong))
+            assert detail["argument"] == "p_execution_context"

@@ -1237,6 +1237,7 @@ class ControlCalls(Calls):
         *,
         parent_batch_instance_id: int | None = None,
         force: bool | None = None,
+        execution_context: Mapping[str, Any] | None = None,
     ) -> RunBatchAnswer:
         """Runs the Batch ``batch_code`` in the database: its Modules by sequence, then its child
         Batches.
@@ -1249,17 +1250,27 @@ class ControlCalls(Calls):
         Args:
             parent_batch_instance_id: the instance that calls, NULL or 0 for none.
             force: the frequency does not count, neither for its child Batches.
+            execution_context: JSON about where the Batch runs; its members have what the
+                setting omd.execution_context says.
 
         Raises:
             UnknownBatch: OM001.
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
         """
         from omd.control.rows import RunBatchAnswer
 
-        return self._answer(_RUN_BATCH, RunBatchAnswer, batch_code, parent_batch_instance_id, force)
+        return self._answer(
+            _RUN_BATCH,
+            RunBatchAnswer,
+            batch_code,
+            parent_batch_instance_id,
+            force,
+            execution_context,
+        )
 
     def run_module(
         self,
@@ -1267,6 +1278,7 @@ class ControlCalls(Calls):
         *,
         batch_instance_id: int | None = None,
         executable: str | None = None,
+        execution_context: Mapping[str, Any] | None = None,
     ) -> RunModuleAnswer:
         """Runs the Module ``module_code`` in the database: begins it, executes ``executable`` (else
         the registered SQL) and ends it.
@@ -1276,11 +1288,15 @@ class ControlCalls(Calls):
         commits, so call it outside a transaction block. The run lives as long as this statement; if
         the statement is broken off, the next begin declares the run dead.
 
+        Args:
+            execution_context: JSON about where it runs.
+
         Raises:
             UnknownModule: OM002.
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
             InvalidTableCode: OM009.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
             InstanceNotExecuting: OM101, the Batch has just ended.
@@ -1294,7 +1310,12 @@ class ControlCalls(Calls):
         from omd.control.rows import RunModuleAnswer
 
         return self._answer(
-            _RUN_MODULE, RunModuleAnswer, module_code, batch_instance_id, executable
+            _RUN_MODULE,
+            RunModuleAnswer,
+            module_code,
+            batch_instance_id,
+            executable,
+            execution_context,
         )
 
     def set_next_run_indicator(
@@ -1748,12 +1769,22 @@ _ROLLBACK_MODULE = Routine(
 )
 _RUN_BATCH = Routine(
     "omd.run_batch",
-    {"p_batch_code": "text", "p_parent_batch_instance_id": "bigint", "p_force": "boolean"},
+    {
+        "p_batch_code": "text",
+        "p_parent_batch_instance_id": "bigint",
+        "p_force": "boolean",
+        "p_execution_context": "jsonb",
+    },
     required=1,
 )
 _RUN_MODULE = Routine(
     "omd.run_module",
-    {"p_module_code": "text", "p_batch_instance_id": "bigint", "p_executable": "text"},
+    {
+        "p_module_code": "text",
+        "p_batch_instance_id": "bigint",
+        "p_executable": "text",
+        "p_execution_context": "jsonb",
+    },
     required=1,
 )
 _SET_NEXT_RUN_INDICATOR = Routine(

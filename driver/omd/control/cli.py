@@ -15,6 +15,7 @@ from omd.cli.common import (
     as_text,
     document_option,
     dsn_option,
+    json_value,
     open_control,
     output_option,
     render,
@@ -398,14 +399,23 @@ def run() -> None:
     """
 
 
+_execution_context = click.option(
+    "--execution-context",
+    callback=json_value,
+    metavar="JSON",
+    help='An object about where it runs, such as \'{"dag": "nightly"}\'.',
+)
+
+
 @run.command("batch")
 @click.argument("code")
 @dsn_option
 @output_option
-def run_batch(code: str, dsn: str, output: str) -> int:
+@_execution_context
+def run_batch(code: str, dsn: str, output: str, execution_context: Any) -> int:
     """Run a Batch: its Modules by sequence, then its child Batches."""
     with open_control(dsn) as control:
-        ran = control.run_batch(code)
+        ran = control.run_batch(code, execution_context=execution_context)
         instance = ran.batch_instance_id
         show(batch_runs(control, 1, batch_instance_id=instance), BATCH_RUN, output)
         if output == "table":
@@ -421,12 +431,23 @@ def run_batch(code: str, dsn: str, output: str) -> int:
 @output_option
 @click.option("--batch-instance", type=int, metavar="ID", help="The Batch Instance to run it in.")
 @click.option("--executable", metavar="SQL", help="Run this SQL instead of the registered one.")
+@_execution_context
 def run_module(
-    code: str, dsn: str, output: str, batch_instance: int | None, executable: str | None
+    code: str,
+    dsn: str,
+    output: str,
+    batch_instance: int | None,
+    executable: str | None,
+    execution_context: Any,
 ) -> int:
     """Run a Module whose executable is SQL."""
     with open_control(dsn) as control:
-        ran = control.run_module(code, batch_instance_id=batch_instance, executable=executable)
+        ran = control.run_module(
+            code,
+            batch_instance_id=batch_instance,
+            executable=executable,
+            execution_context=execution_context,
+        )
         instance = ran.module_instance_id
         show(module_runs(control, 1, module_instance_id=instance), MODULE_RUN, output)
         _tell_events(control, module_instance_id=instance)

@@ -84,7 +84,7 @@ VALUES
 (
     'OM101', 'InstanceNotExecuting',
     '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '
-    '{execution_status_code}{because}',
+    '{outcome}',
     'Start a new run: {next_command}'
 ),
 (
