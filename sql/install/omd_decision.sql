@@ -94,6 +94,7 @@
 \ir ../../procedures/omd_decision/write_calls.sql
 \ir ../../procedures/omd_decision/commit_stage.sql
 \ir ../../procedures/omd_decision/explain.sql
+\ir ../../procedures/omd_decision/last_run_of.sql
 \ir ../../procedures/omd_decision/purge_log.sql
 
 -- Triggers

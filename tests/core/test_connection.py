@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import omd
 from omd import errors
+from omd._core.conninfo import read_conninfo
 from omd.control import rows as t
 
 if TYPE_CHECKING:
@@ -229,3 +231,52 @@ def test_importing_omd_does_not_import_spark() -> None:
         [sys.executable, "-c", "import omd, sys; sys.exit('pyspark' in sys.modules)"], check=False
     )
     assert done.returncode == 0
+
+
+SECRET = "s3cr3t"
+MALFORMED = (
+    "postgres//u:{}@h/db",
+    "postgresql:/u:{}@h/db",
+    "postgre://u:{}@h/db?sslmode=require",
+    "postgresql://u:{}@[h/db",
+    "postgresql://u:{}%zz@h/db",
+    "postgresql://u:x@{}@localhost/db",
+    "postgresql://u:x/{}@localhost/db",
+    "postgresql://u:x?@{}@localhost/db",
+    "postgresql://u:{}",
+    "postgresql://u:x@localhost:{}/db",
+    "host=localhost password=two {}",
+    "host=localhost password='{}",
+    "host=localhost {}=x",
+    "host=localhost port={}",
+    "{}",
+    "host=localhost password={}\0",
+    "host=localhost password={}\udc80",
+)
+
+
+@pytest.mark.parametrize("conninfo", [told.format(SECRET) for told in MALFORMED])
+def test_a_malformed_connection_string_is_never_shown(
+    conninfo: str, omd_here: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    with pytest.raises(errors.ConnectionFailed, match="this is no connection string") as caught:
+        omd.connect(conninfo)
+    told = "".join(traceback.format_exception(caught.value))
+    assert SECRET not in told.replace(repr(conninfo), "")
+    assert "PGPASSWORD" in str(caught.value)
+    if conninfo.isprintable():
+        for command in ("status", "doctor", "report", "install"):
+            done = omd_here("--debug", command, "--dsn", conninfo)
+            assert done.returncode == 2
+            assert SECRET not in done.stdout + done.stderr
+
+
+def test_a_connection_string_with_odd_characters_is_read() -> None:
+    for told, password in (
+        ("postgresql://u:p%40%3A%2F%3Fx@h:5432,i:5433/db?application_name=a@b", "p@:/?x"),
+        ("postgresql://u:x?y=@localhost/db", "x?y="),
+        ("postgresql:///db?host=/var/run&password=x@y/z", "x@y/z"),
+        ("host=h password='two words@/'", "two words@/"),
+        ("", None),
+    ):
+        assert read_conninfo(told).get("password") == password

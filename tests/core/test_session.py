@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+import omd
 from omd._core import session
 from omd._core.session import Session
 
@@ -147,3 +148,21 @@ def test_a_lost_connection_is_told(ours: Session, dsn: str) -> None:
     with pytest.raises(psycopg.OperationalError):
         ours.execute(b"SELECT $1::int", [1])
     assert ours.connection.closed
+
+
+def test_two_clients_of_a_pooler_never_name_a_statement_alike(ours: Session) -> None:
+    """In transaction mode one server connection serves several clients, a transaction each."""
+    first, second = Session(ours.connection), Session(ours.connection)
+    for _ in range(3):
+        assert first.execute(b"SELECT $1::text || ' failed'", ["a"])[1] == [("a failed",)]
+        assert second.execute(b"SELECT $1::text || ' succeeded'", ["b"])[1] == [("b succeeded",)]
+    assert len(prepared(ours)) == 2
+
+
+def test_no_connection_of_the_driver_has_psycopg_s_own_names(control: omd.Control) -> None:
+    with control.transaction() as connection:
+        for n in range(20):
+            connection.execute("SELECT %s::int", [n])
+        assert connection.execute(
+            "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE '\\_pg3%'"
+        ).fetchone() == (0,)

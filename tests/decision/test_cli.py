@@ -223,7 +223,16 @@ def test_a_stage_is_tested_run_and_explained(
     assert whole["calls"][0]["result"] == {"out": {"k": 1}}
     assert omd_("explain", "s", "--instance", "999").returncode == 1
     assert "these columns: k" in omd_("explain", "s", "--key", '{"j": 5}').stderr
-    assert omd_("purge", "0 s").stderr == "Cycles and rejected records deleted: 3.\n"
+    # A newer run that has not seen the key hides nothing: the last one that decided it is told.
+    scene.conn.execute("UPDATE omd.module SET inactive_indicator = 'N'")
+    scene.fill("a", (7, 7, "new"))
+    scene.fill("b", (7, 7, "new"))
+    scene.conn.execute("DELETE FROM app.a WHERE k <> 7; DELETE FROM app.b WHERE k <> 7")
+    newer = found(omd_("run", "s", "--output", "json"))
+    for key, run in ((5, int(instance)), (6, int(instance)), (7, newer["module_instance_id"])):
+        told_of = omd_("explain", "s", "--key", json.dumps({"k": key}), "--output", "json")
+        assert found(told_of)["run"]["module_instance_id"] == run
+    assert omd_("purge", "0 s").stderr == "Cycles and rejected records deleted: 4.\n"
 
 
 MODEL = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from demo.reading import check_what_reads
 from omd.demo import files
 from omd.demo.decision import proof, story
 
@@ -111,3 +112,13 @@ def test_it_does_not_touch_a_schema_that_is_not_its_own(
     assert done.returncode == 1
     assert "The schema care exists and is not the demo's." in done.stderr
     assert conn.execute("SELECT count(mine) n FROM care.flights").fetchone() == {"n": 0}
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_every_command_that_only_reads_works(
+    connection: psycopg.Connection[Any],
+    played: tuple[str, Any],
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    check_what_reads(connection, played[0], omd_here)

@@ -10,6 +10,7 @@ import pytest
 from psycopg.rows import dict_row
 
 import omd
+from demo.reading import check_what_reads
 from omd.demo import files
 from omd.demo.delivery import proof, story
 from omd.demo.delivery.proof import Accepted
@@ -150,3 +151,11 @@ def test_the_demo_of_facts_goes_on_where_it_ends(
         [first] = control.facts.report(FactsLoadsRow, order_by=["module_instance_id"], limit=1)
         moment = Moment(first.transaction_datetime, facts_proof.contents(conn, "gdal_nyc"))
         assert [m.holds for m in facts_proof.prove(conn, "nyc", [moment])] == [False]
+
+
+def test_every_command_that_only_reads_works(
+    connection: psycopg.Connection[Any],
+    played: tuple[str, Any],
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    check_what_reads(connection, played[0], omd_here)

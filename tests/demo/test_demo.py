@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from demo.reading import check_what_reads
 from omd.demo import files
 from omd.demo.control import proof
 
@@ -191,3 +192,11 @@ def test_it_does_not_touch_a_schema_that_is_not_its_own(
     assert "The schema stg exists and is not the demo's." in done.stderr
     assert conn.execute("SELECT count(mine) n FROM stg.flights").fetchone() == {"n": 0}
     assert conn.execute("SELECT to_regnamespace('hstg') AS made").fetchone() == {"made": None}
+
+
+def test_every_command_that_only_reads_works(
+    connection: psycopg.Connection[Any],
+    played: tuple[str, Any],
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    check_what_reads(connection, played[0], omd_here)

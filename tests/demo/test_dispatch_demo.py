@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from demo.reading import check_what_reads
 from omd.demo import files
 from omd.demo.dispatch import proof
 
@@ -176,3 +177,12 @@ def test_it_does_not_touch_a_schema_that_is_not_its_own(
         "SELECT count(*) AS n FROM omd_dispatch.task_conf_family_desc WHERE family_code = 'NIGHT'"
     ).fetchone()
     assert families == {"n": 0}
+
+
+@pytest.mark.slow
+def test_every_command_that_only_reads_works(
+    connection: psycopg.Connection[Any],
+    played: tuple[str, Any],
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    check_what_reads(connection, played[0], omd_here)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from demo.reading import check_what_reads
 from omd.demo import files
 from omd.demo.lake import proof, reader, story
 
@@ -123,3 +124,11 @@ def test_the_proof_fails_for_a_table_as_it_was_before(
     assert failed() == {}
     assert failed(flights=then["APPEND", "F"]) == {"flights": "28834 rows are of no succeeded run"}
     assert failed(flights=then["UNDO", "S"]) == {"flights": "28834 rows too few"}
+
+
+def test_every_command_that_only_reads_works(
+    connection: psycopg.Connection[Any],
+    played: tuple[str, Any],
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    check_what_reads(connection, played[0], omd_here)

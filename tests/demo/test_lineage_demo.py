@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from demo.reading import check_what_reads
 from omd.demo import files
 from omd.demo.lineage import proof as lineage_proof
 from omd.demo.lineage.chart import LagSampler, chart
@@ -148,3 +149,13 @@ def test_the_chart_shows_lag_where_it_was() -> None:
         "                  └┴───────┴───────",
         "                   1 (2 s) 2 (1 s)",
     ]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_every_command_that_only_reads_works(
+    connection: psycopg.Connection[Any],
+    played: tuple[str, Any],
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    check_what_reads(connection, played[0], omd_here)

@@ -18,7 +18,7 @@ SECTIONS = {"dead", "queue", "workers", "suspensions"}
 
 def test_the_page_shows_tasks_once_there_are_any(omd_here: Command, dsn: str) -> None:
     def page() -> tuple[Page, set[str]]:
-        done = omd_here("report", "--out", "-", dsn=dsn)
+        done = omd_here("report", "--output", "-", dsn=dsn)
         assert done.returncode == 0, done.stderr
         found = Page(done.stdout)
         ids = [section["id"] or "" for section in found.of("section")]

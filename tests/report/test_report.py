@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import pytest
 
 import omd
 from delivery.runs import Shop
+from omd.control.rows import ExceptionsRow
 from omd.report import page as _page
 from omd.report.log import since
 
@@ -61,6 +63,17 @@ def omd_(omd_here: Command, dsn: str) -> Iterator[Command]:
     return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
 
 
+def test_every_kind_of_exception_has_its_place(conn: Any) -> None:
+    """The page of an older client shows a newer kind last, under its own name."""
+    text = conn.execute("SELECT pg_get_viewdef('omd_report.exceptions')").fetchone()
+    kinds = re.findall(r"'([A-Z_]+)'::text AS exception_code", next(iter(text.values())))
+    assert set(kinds) == set(_page._EXCEPTIONS)
+    row = ExceptionsRow("NEW_KIND", "MODULE", "m", 1, None, None)
+    known = [replace(row, exception_code=kind) for kind in reversed(_page._EXCEPTIONS)]
+    told = [found.exception_code for found in _page.worst_first([row, *known])]
+    assert told == [*_page._EXCEPTIONS, "NEW_KIND"]
+
+
 class Page(HTMLParser):
     """Reads a page as strictly as HTML allows, and collects what it holds."""
 
@@ -91,7 +104,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def page(omd_: Command) -> Page:
-    done = omd_("report", "--out", "-")
+    done = omd_("report", "--output", "-")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("<!doctype html>\n")
     return Page(done.stdout)
@@ -151,14 +164,14 @@ def test_the_page_tells_what_needs_a_look(page: Page) -> None:
 
 
 def test_the_page_of_an_empty_database(omd_here: Command, dsn: str) -> None:
-    done = omd_here("report", "--out", "-", dsn=dsn)
+    done = omd_here("report", "--output", "-", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert "Nothing ran." in Page(done.stdout).texts
 
 
 def test_the_page_goes_to_a_file(omd_: Command, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    done = omd_("report", "--since", "7d", "--out", str(out))
+    done = omd_("report", "--since", "7d", "--output", str(out))
     assert (done.returncode, done.stdout) == (0, f"{out}\n")
     Page(out.read_text(encoding="utf-8"))
     assert omd_("report", "--since", "yesterday").returncode == 2
@@ -169,7 +182,7 @@ def test_what_runs_since_before_the_span_is_on_the_timeline(omd_: Command, dsn: 
         conn.execute("SET ROLE omd_owner")
         conn.execute("UPDATE omd.module_instance SET start_datetime = now() - interval '9 days'"
                      " WHERE execution_status_code = 'E'")  # fmt: skip
-    text = "\n".join(Page(omd_("report", "--out", "-").stdout).texts)
+    text = "\n".join(Page(omd_("report", "--output", "-").stdout).texts)
     assert "m_good (Module Instance 3)" in text
 
 
@@ -188,7 +201,7 @@ def test_deliveries_their_verdicts_the_queue_and_the_marks(
     omd_here: Command, dsn: str, conn: psycopg.Connection[Any]
 ) -> None:
     """They are on the page as soon as there is an interface."""
-    assert "Deliveries" not in Page(omd_here("report", "--out", "-", dsn=dsn).stdout).texts
+    assert "Deliveries" not in Page(omd_here("report", "--output", "-", dsn=dsn).stdout).texts
     shop = Shop(conn)
     shop.deploy()
     shop.call("register_tenant", tenant_code="t", tenant_name=HOSTILE)
@@ -197,7 +210,7 @@ def test_deliveries_their_verdicts_the_queue_and_the_marks(
     bad.measure(1, {"orders.positive": 3})
     bad.verdict(1)
     shop.load(3)
-    shown = Page(omd_here("report", "--out", "-", dsn=dsn).stdout)
+    shown = Page(omd_here("report", "--output", "-", dsn=dsn).stdout)
     for text in ("Unfinished deliveries", "begin_delivery", "rejected", "customer: 1 new"):
         assert text in shown.texts, text
     tiles = {shown.texts[n + 1]: shown.texts[n] for n in range(len(shown.texts) - 1)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import random
 import select
 import threading
@@ -16,12 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 from psycopg import sql
 from psycopg.adapt import Loader
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 from psycopg.pq import Format, TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
 
 from omd._core.calls import loads
+from omd._core.conninfo import read_conninfo
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
 from omd._core.rows import rows_of
 from omd._core.session import Session
@@ -52,11 +52,6 @@ _RESET = (
 )
 
 
-def resolve_conninfo(conninfo: str | None) -> str:
-    """Return the argument, else OMD_DSN, else DATABASE_URL, else "": libpq's own settings apply."""
-    return conninfo or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or ""
-
-
 class Link:
     """One connection that several threads may share; it executes one statement at a time.
 
@@ -78,11 +73,7 @@ class Link:
             "tcp_user_timeout": "60000",
         }
         ours = {**options, "application_name": application_name, "client_encoding": "utf8"}
-        try:
-            given = conninfo_to_dict(conninfo)
-        except psycopg.ProgrammingError as error:
-            raise ConnectionFailed(f"this is no connection string: {_text(error)}") from None
-        self._conninfo = make_conninfo("", **{**defaults, **given, **ours})
+        self._conninfo = make_conninfo("", **{**defaults, **read_conninfo(conninfo), **ours})
         self._patience = patience.total_seconds()
         self._lock = threading.RLock()
         self._session: Session | None = None
@@ -253,7 +244,9 @@ class Link:
             pause = min(pause * 2, 5.0)
 
     def _connect(self) -> Session:
-        connection = psycopg.connect(self._conninfo, autocommit=True)
+        # Behind a pooler, two clients must not name a statement alike, as psycopg's own names are;
+        # what comes often is prepared by the session, under a name of its own.
+        connection = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
         connection.add_notice_handler(_forward_notice)
         connection.adapters.register_loader("timestamptz", _InstantLoader)
         connection.adapters.register_loader("numeric", _CountLoader)

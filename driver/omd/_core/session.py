@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import count
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from psycopg import generators
@@ -44,6 +45,9 @@ class Session:
         # that came once are apart, so that any number of them drives out nothing that comes often.
         self._names: dict[_Statement, bytes] = {}
         self._once: dict[_Statement, None] = {}
+        # A pooler hands one server connection to several clients, so no two name one alike: else
+        # one would execute the statement of the other.
+        self._client = token_hex(8)
         self._numbers = count()
 
     def execute(
@@ -81,7 +85,7 @@ class Session:
             if len(names) >= _MOST:
                 former = names.pop(next(iter(names)))
                 self._answer(partial(self._pgconn.send_query, b"DEALLOCATE " + former))
-            name = f"omd_{next(self._numbers)}".encode()
+            name = f"omd_{self._client}_{next(self._numbers)}".encode()
             self._answer(partial(self._pgconn.send_prepare, name, query, types))
             del self._once[key]
         names[key] = name  # behind all others

@@ -101,14 +101,14 @@ def dsn_option(command: F) -> F:
 
 
 def _checked_dsn(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str:
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
+    from omd._core.conninfo import read_conninfo
+    from omd._core.errors import ConnectionFailed
 
     dsn = resolve_dsn(value)
     try:
-        conninfo_to_dict(dsn)
-    except psycopg.ProgrammingError as error:
-        raise click.UsageError(f"This is no connection string: {str(error).strip()}") from error
+        read_conninfo(dsn)
+    except ConnectionFailed as error:
+        raise click.UsageError(str(error)) from None
     return dsn
 
 
@@ -435,7 +435,9 @@ def connect(dsn: str) -> psycopg.Connection[tuple[Any, ...]]:
     """Open an autocommit connection for a command that needs no `omd.Control`."""
     import psycopg
 
-    return psycopg.connect(dsn, autocommit=True, application_name="omd", connect_timeout=10)
+    return psycopg.connect(
+        dsn, autocommit=True, application_name="omd", connect_timeout=10, prepare_threshold=None
+    )
 
 
 def open_control(dsn: str) -> Control:
@@ -454,10 +456,24 @@ def render(rows: Iterable[Row], columns: Sequence[str], output: str) -> None:
     elif output == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([as_text(row[column]) for column in columns] for row in rows)
+        writer.writerows([_as_cell(row[column]) for column in columns] for row in rows)
         sys.stdout.flush()  # what is told on stderr after the data comes after them
     else:
         _table(list(rows), columns)
+
+
+_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(e[+-]?[0-9]+)?", re.IGNORECASE)
+
+
+def _as_cell(value: object) -> str:
+    """Return a value as a cell of CSV that no spreadsheet executes and no terminal obeys.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
+    text = printable(as_text(value))
+    is_formula = _FORMULA.match(text) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:

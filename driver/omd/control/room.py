@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from psycopg.pq import TransactionStatus
 
 from omd._core import signals
+from omd._core.conninfo import resolve_conninfo
 from omd._core.errors import CallerError
-from omd._core.link import Link, resolve_conninfo
+from omd._core.link import Link
 from omd._doors import Doors
 from omd.control.calls import ControlCalls
 from omd.control.run import (

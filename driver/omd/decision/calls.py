@@ -263,6 +263,21 @@ class DecisionCalls(Calls):
         """
         self._do(_JUDGE_REJECTS, module_instance_id, counts)
 
+    def last_run_of(
+        self, stage_code: str, key: Mapping[str, Any], *, wave: str | None = None
+    ) -> int:
+        """Returns the newest run of the stage ``stage_code`` that has decided the key ``key``, else
+        the newest one that has rejected a record of it; NULL when nothing is kept about the key.
+
+        Args:
+            wave: only this wave, as text; NULL: all.
+
+        Raises:
+            MissingArgument: OM005.
+        """
+        answer: int = self._value(_LAST_RUN_OF, stage_code, key, wave)
+        return answer
+
     def link_query(self, module_instance_id: int, link: str) -> LinkQueryRow:
         """One row: how a job of the run ``module_instance_id`` reads the source of the link
         ``link``. query: a SELECT of wave_key, the sort key of the wave (NULL: a buffer link that
@@ -491,6 +506,13 @@ _JUDGE_REJECTS = Routine(
     "omd_decision.judge_rejects",
     {"p_module_instance_id": "bigint", "p_counts": "jsonb"},
     required=2,
+)
+_LAST_RUN_OF = Routine(
+    "omd_decision.last_run_of",
+    {"p_stage_code": "text", "p_key": "jsonb", "p_wave": "text"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
 )
 _LINK_QUERY = Routine(
     "omd_decision.link_query",

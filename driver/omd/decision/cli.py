@@ -522,7 +522,8 @@ def explain(
     """Explain a decision: what the rules were given, which applied, what they said, what was left.
 
     A stage with keep TRACE keeps all of it; with keep CYCLES only which records took part. Without
-    --key, all decisions of the run are told, at most 50.
+    --instance, the last run that has decided the key is told; without --key, all decisions of the
+    run, at most 50.
 
     \b
     Example:

@@ -134,11 +134,13 @@ def read_explanation(
     wave: str | None = None,
     instance: int | None = None,
 ) -> Explanation:
-    """Return what a run of a stage has kept about a key.
+    """Return what a run of a stage has kept about a key; by default the last that decided it.
 
     Raises:
         CallerError: there is no such run, or the stage has other keys.
     """
+    if instance is None and key is not None:
+        instance = room.last_run_of(stage, key, wave=wave)
     run = run_of(room, stage, instance)
     of = stage_of(room, stage)
     columns = [item["column"] for item in of.definition.get("keys") or ()]

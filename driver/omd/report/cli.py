@@ -30,13 +30,13 @@ __all__ = ["commands"]
     help="Start of the timeline: 90m, 24h, 7d, 2026-01-31.",
 )
 @click.option(
-    "--out",
+    "--output",
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     default="omd-report.html",
     show_default=True,
     help="The file to write; - is stdout.",
 )
-def report(dsn: str, start: datetime, out: Path) -> None:
+def report(dsn: str, start: datetime, output: Path) -> None:
     """Write one HTML page: what runs, a timeline, what failed, what waits, throughput.
 
     The page needs no other file, no network and no script, so it can be sent or kept. The command
@@ -45,18 +45,18 @@ def report(dsn: str, start: datetime, out: Path) -> None:
     \b
     Examples:
       omd report                            shows the last 24 hours, in omd-report.html
-      omd report --since 7d --out week.html
-      omd report --out - | mail …           writes to stdout
+      omd report --since 7d --output week.html
+      omd report --output - | mail …           writes to stdout
     """
     from omd.report import page
 
     with open_control(dsn) as control:
         html = page.make(control, start)
-    if str(out) == "-":
+    if str(output) == "-":
         click.echo(html, nl=False)
         return
-    out.write_text(html, encoding="utf-8")
-    click.echo(out)
+    output.write_text(html, encoding="utf-8")
+    click.echo(output)
 
 
 commands: list[click.Command] = [status, log, trace, report]

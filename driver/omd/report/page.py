@@ -46,7 +46,10 @@ _STATUS = {
     "A": "aborted",
     "C": "skipped",
 }
-_EXCEPTIONS = ("LAST_RUN_FAILED", "LEASE_EXPIRED", "RUNNING_LONG", "NOT_RUN", "DISABLED")
+# What is worst comes first; a kind that a newer database knows comes last, under its own name.
+_EXCEPTIONS = (
+    "LAST_RUN_FAILED", "LEASE_EXPIRED", "RUNNING_LONG", "NOT_RUN", "NOT_READY", "DISABLED",
+)  # fmt: skip
 
 
 # Markup -----------------------------------------------------------------------------------------
@@ -340,6 +343,12 @@ def throughput(rows: Sequence[t.ThroughputPerDayRow], today: date) -> Html:
 # The page ---------------------------------------------------------------------------------------
 
 
+def worst_first(exceptions: Sequence[t.ExceptionsRow]) -> list[t.ExceptionsRow]:
+    """Return the exceptions by their kind; within a kind their order stays."""
+    places = {kind: place for place, kind in enumerate(_EXCEPTIONS)}
+    return sorted(exceptions, key=lambda row: places.get(row.exception_code, len(places)))
+
+
 def make(control: Control, start: datetime) -> str:
     """Read the reports and return the page; its timeline begins at ``start``."""
     now = datetime.now(timezone.utc)
@@ -354,10 +363,7 @@ def make(control: Control, start: datetime) -> str:
         t.FailuresRow, order_by=["event_id"], descending=True, limit=MOST_ROWS,
         after={"event_datetime": start},
     )  # fmt: skip
-    exceptions = sorted(
-        control.report(t.ExceptionsRow, order_by=["instance_type", "code"]),
-        key=lambda row: _EXCEPTIONS.index(row.exception_code),
-    )
+    exceptions = worst_first(control.report(t.ExceptionsRow, order_by=["instance_type", "code"]))
     pending = control.report(t.PendingRollbacksRow, order_by=["since_datetime", "module_code"])
     directives = control.report(
         t.DirectivesRow, order_by=["instance_type", "instance_id"], limit=MOST_ROWS
@@ -636,7 +642,7 @@ def _delivery(
             "data of": lambda r: moment(r.snapshot_datetime),
             "status": lambda r: r.delivery_status.lower() + (" (trial)" if r.is_dry_run else ""),
             "verdict": lambda r: el(
-                "span", r.verdict.lower(), cls=f"badge {_VERDICT[r.verdict]}"
+                "span", r.verdict.lower(), cls=f"badge {_VERDICT.get(r.verdict, '')}"
             ) if r.verdict else None,
             "since": lambda r: moment(r.status_datetime),
             "Batch#": lambda r: r.batch_instance_id,

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import sql
 from pyspark.sql.types import StructField, StructType
 
-from omd._core.link import resolve_conninfo
+from omd._core.conninfo import resolve_conninfo
 from omd.errors import CallerError, OmdError, TargetNotFound
 from omd.spark.snapshots import snapshot_error, taking_over
 from omd.spark.types import ColumnType, Described, column_type
@@ -35,7 +35,10 @@ class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
 @contextmanager
 def catalogue(url: str, snapshot: str | None = None) -> Iterator[psycopg.Connection[Any]]:
     """Open a connection for queries about tables, as of the snapshot; it never moves data."""
-    with psycopg.connect(resolve_conninfo(url), application_name="omd spark") as connection:
+    conninfo = resolve_conninfo(url)
+    with psycopg.connect(
+        conninfo, application_name="omd spark", prepare_threshold=None
+    ) as connection:
         if snapshot is not None:
             _take_over(connection, snapshot)
         yield connection

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from omd._core.link import resolve_conninfo
+from omd._core.conninfo import resolve_conninfo
 from omd._core.snapshots import taking_over
 from omd.errors import OmdError
 
