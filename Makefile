@@ -40,6 +40,7 @@ bench: $(VENV)/.dev java
 
 lint: $(VENV)/.dev
 	$(BIN)/sqlfluff lint --nocolor --disable-progress-bar $(SQL)
+	$(BIN)/python tools/lint_bodies.py $(SQL)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

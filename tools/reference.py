@@ -122,6 +122,75 @@ WHERE i.indrelid = ANY (%s)
 ORDER BY i.indrelid, c.relname COLLATE "C"
 """
 
+# By table or view and role: what it may do with all of it, and with some columns only.
+RIGHTS = """
+SELECT
+    n.nspname AS schema,
+    n.nspname || '.' || c.relname AS name,
+    c.relkind::text AS kind,
+    r.rolname::text AS role,
+    ARRAY(
+        SELECT p.privilege
+        FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY
+            AS p (privilege, place)
+        WHERE has_table_privilege(r.oid, c.oid, p.privilege)
+        ORDER BY p.place
+    ) AS whole,
+    ARRAY(
+        SELECT p.privilege || ' of ' || string_agg(a.attname::text, ', ' ORDER BY a.attnum)
+        FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) WITH ORDINALITY AS p (privilege, place)
+        INNER JOIN pg_attribute AS a
+            ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+            AND has_column_privilege(r.oid, c.oid, a.attnum, p.privilege)
+        WHERE NOT has_table_privilege(r.oid, c.oid, p.privilege)
+        GROUP BY p.privilege, p.place
+        ORDER BY p.place
+    ) AS some
+FROM pg_class AS c
+INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+CROSS JOIN pg_roles AS r
+WHERE n.nspname ~ '^omd(_|$)' AND c.relkind IN ('r', 'p', 'v') AND r.rolname = ANY (%s)
+ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C", array_position(%s, r.rolname::text)
+"""
+
+CALLS = """
+SELECT
+    r.rolname::text AS role,
+    n.nspname AS schema,
+    array_agg(p.proname::text ORDER BY p.proname COLLATE "C") AS names
+FROM pg_proc AS p
+INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
+CROSS JOIN pg_roles AS r
+WHERE n.nspname ~ '^omd(_|$)'
+    AND r.rolname = ANY (%s)
+    AND p.proname !~ '^_'
+    AND coalesce(obj_description(p.oid, 'pg_proc'), '') NOT LIKE 'For rooms:%%'
+    AND EXISTS (
+        SELECT FROM aclexplode(p.proacl) AS a
+        WHERE a.grantee = r.oid AND a.privilege_type = 'EXECUTE'
+    )
+GROUP BY r.rolname, n.nspname
+ORDER BY array_position(%s, r.rolname::text), n.nspname COLLATE "C"
+"""
+
+MEMBERS = """
+SELECT m.rolname::text AS member, g.rolname::text AS role
+FROM pg_auth_members AS a
+INNER JOIN pg_roles AS m ON a.member = m.oid
+INNER JOIN pg_roles AS g ON a.roleid = g.oid
+WHERE g.rolname = ANY (%s) AND (m.rolname = ANY (%s) OR m.rolname = 'pg_monitor')
+ORDER BY m.rolname COLLATE "C", g.rolname COLLATE "C"
+"""
+
+# Each role and what it is for; the page of roles has them in this order.
+ROLES = {
+    "omd_reader": "reads what is recorded about runs: codes, keys and counts, and no business row.",
+    "omd_data_reader": "reads business rows too: facts, samples, the whole texts of errors.",
+    "omd_runner": "runs loads, steps, deliveries, tasks and decisions.",
+    "omd_admin": "registers, directs and repairs.",
+    "omd_data_writer": "changes facts through the current views.",
+}
+
 ERRORS = """
 SELECT sqlstate_code, error_name, message_template, hint_template
 FROM omd.error_catalogue
@@ -157,6 +226,7 @@ def pages(connection: Connection) -> dict[str, str]:
             ("tables.md", _tables),
             ("views.md", _views),
             ("errors.md", _errors),
+            ("roles.md", _rights),
         )
     }
 
@@ -225,6 +295,54 @@ def _routine(row: Row, parameters: Sequence[Row]) -> Iterator[str]:
     elif row["kind"] == "f":
         yield f"\nReturns {row['result']}.\n"
     yield f"\nMay be called by {_roles(row)}.\n"
+
+
+def _rights(connection: Connection) -> Iterator[str]:
+    roles = list(ROLES)
+    yield "# Roles\n"
+    yield (
+        "Who may read, write and call what. None of the roles can log in: grant them to those that"
+        " do. Everything belongs to omd_owner, and nothing is granted to PUBLIC.\n"
+    )
+    members = connection.execute(MEMBERS, [roles, roles]).fetchall()
+    yield from _table(
+        ("role", "what it is for", "it is also"),
+        (
+            (
+                f"`{role}`",
+                told,
+                ", ".join(f"`{row['role']}`" for row in members if row["member"] == role),
+            )
+            for role, told in ROLES.items()
+        ),
+    )
+    yield "\nThe server's own `pg_monitor` is a member of `omd_reader`.\n"
+    yield "## Tables and views\n"
+    yield (
+        "A role that is also another one may do what that one may. A schema of an interface, which"
+        " a deployment makes, is read by omd_data_reader and its views are written by"
+        " omd_data_writer. What a column list leaves out holds values of business rows.\n"
+    )
+    rows = connection.execute(RIGHTS, [roles, roles]).fetchall()
+    by_schema: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for row in rows:
+        told = [*(f"{p}" for p in row["whole"]), *row["some"]]
+        by_schema[row["schema"]].setdefault(row["name"], []).append("; ".join(told))
+    for schema, relations in by_schema.items():
+        yield f"\n**{schema}**\n"
+        yield from _table(
+            ("table or view", *(f"`{role}`" for role in roles)),
+            ((f"`{name}`", *cells) for name, cells in relations.items()),
+        )
+    yield "\n## Routines\n"
+    yield "The routines that each role may call, beside those of the roles that it also is.\n"
+    yield from _table(
+        ("role", "schema", "routines"),
+        (
+            (f"`{row['role']}`", row["schema"], ", ".join(f"`{name}`" for name in row["names"]))
+            for row in connection.execute(CALLS, [roles, roles]).fetchall()
+        ),
+    )
 
 
 def _tables(connection: Connection) -> Iterator[str]:

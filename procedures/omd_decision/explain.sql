@@ -29,6 +29,8 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $explain$
+DECLARE
+    v_reads CONSTANT boolean := omd.reads_rows();
 BEGIN
     IF p_module_instance_id IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
@@ -36,7 +38,8 @@ BEGIN
     RETURN QUERY
     SELECT
         k.wave, k.key, k.cycle_no, k.invocation_no, k.link, k.arrival, k.code, k.cause_link,
-        k.inputs, k.params, r.stage_version, r.ruleset_version, r.content_hash, k.result, k.trace,
+        k.inputs, CASE WHEN v_reads THEN k.params END, r.stage_version, r.ruleset_version,
+        r.content_hash, CASE WHEN v_reads THEN k.result END, CASE WHEN v_reads THEN k.trace END,
         k.outputs
     FROM omd_decision.run AS r
     CROSS JOIN LATERAL (
@@ -63,10 +66,10 @@ $explain$;
 COMMENT ON FUNCTION omd_decision.explain IS
 'Returns what the run p_module_instance_id has kept, as rows of cycles. p_key: only cycles and '
 'rejects of this key; NULL: all. p_wave: only this wave, as text; NULL: all. params, result and '
-'trace are kept by a stage with keep TRACE only; trace is that of a decision model; outputs: how '
-'many records each output got. A stage with keep NONE keeps its rejects only, and what is purged '
-'or rolled back is gone. Errors: OM005: p_module_instance_id is NULL. Locks: none. May be NULL: '
-'wave, key, cycle_no, invocation_no, link, arrival, code, cause_link, inputs, params, result, '
-'trace, outputs.';
+'trace are kept by a stage with keep TRACE only, and shown to who has omd_data_reader only; trace '
+'is that of a decision model; outputs: how many records each output got. A stage with keep NONE '
+'keeps its rejects only, and what is purged or rolled back is gone. Errors: OM005: '
+'p_module_instance_id is NULL. Locks: none. May be NULL: wave, key, cycle_no, invocation_no, link, '
+'arrival, code, cause_link, inputs, params, result, trace, outputs.';
 REVOKE ALL ON FUNCTION omd_decision.explain FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.explain TO omd_reader;

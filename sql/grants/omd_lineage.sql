@@ -5,6 +5,8 @@ GRANT USAGE ON SCHEMA omd_lineage TO omd_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA omd_lineage, omd_report TO omd_reader;
 -- These rows are data of destinations, which not every reader of OMD may see.
 REVOKE SELECT ON omd_lineage.replaced_row FROM omd_reader;
+GRANT USAGE ON SCHEMA omd_lineage TO omd_data_reader;
+GRANT SELECT ON omd_lineage.replaced_row TO omd_data_reader;
 
 -- omd_admin repairs what is stuck by editing these columns; triggers log each edit.
 GRANT UPDATE (

@@ -124,6 +124,9 @@
 \ir ../../procedures/omd/require_no_transaction_block.sql
 \ir ../../procedures/omd/_require_batch_instance.sql
 \ir ../../procedures/omd/why_failed.sql
+\ir ../../procedures/omd/reads_rows.sql
+\ir ../../procedures/omd/shown_error.sql
+\ir ../../procedures/omd/error_text.sql
 \ir ../../procedures/omd/_raise_batch_instance_state.sql
 \ir ../../procedures/omd/_raise_module_instance_state.sql
 \ir ../../procedures/omd/_module_has_newer_failure.sql

@@ -619,11 +619,23 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
 ]
 
-# Tables that no role reads: they hold data of destinations, which not every reader of OMD may see.
-HIDDEN = {"omd_lineage.replaced_row"}
-
-# Business rows: only whoever runs deliveries reads them.
-BUSINESS_ROWS = {"omd_delivery.quarantine", "omd_delivery.sample"}
+# Business rows, or texts that may hold their values: only who has omd_data_reader reads all of it.
+BUSINESS_ROWS = {
+    "omd.event_log",
+    "omd_decision.cycle",
+    "omd_decision.reject",
+    "omd_delivery.quarantine",
+    "omd_delivery.sample",
+    "omd_lineage.replaced_row",
+}
+# The columns of them that are keys and codes, which omd_reader reads.
+READ_BY_ALL = {
+    "omd.event_log": "event_id, module_instance_id, batch_instance_id, event_datetime,"
+    " event_type_code, event_return_code_details, error_bitmap",
+    "omd_decision.cycle": "module_instance_id, wave, key, cycle_no, invocation_no, inputs, outputs",
+    "omd_decision.reject": "module_instance_id, wave, link, arrival, code, text, key, cycle_no,"
+    " cause_link",
+}
 
 # The schemas that a room may name besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}, "omd_lineage": {"omd_lake"}}

@@ -526,7 +526,8 @@ class EventLogRow:
         module_instance_id: The Module Instance of the event; 0 when it has none.
         event_return_code_details: The code of the error or of the change; NULL when it has
             none.
-        event_detail: The full text; NULL when there is none.
+        event_detail: The full text; NULL when there is none. Of an error, who has not
+            omd_data_reader sees what omd.shown_error leaves of it.
         error_bitmap: The bits of a data quality check; NULL when none were given.
     """
 
@@ -583,7 +584,8 @@ class FailureEventRow:
         module_instance_id: The Module Instance that failed.
         event_datetime: When the event was written.
         event_return_code_details: The SQLSTATE, or the type of the exception.
-        event_detail: The full text of the error.
+        event_detail: The full text of the error; who has not omd_data_reader sees what
+            omd.shown_error leaves of it.
     """
 
     view: ClassVar[str] = "omd.failure_event"

@@ -229,9 +229,10 @@ class DecisionCalls(Calls):
     ) -> list[ExplainRow]:
         """Returns what the run ``module_instance_id`` has kept, as rows of cycles.
 
-        params, result and trace are kept by a stage with keep TRACE only; trace is that of a
-        decision model; outputs: how many records each output got. A stage with keep NONE keeps its
-        rejects only, and what is purged or rolled back is gone.
+        params, result and trace are kept by a stage with keep TRACE only, and shown to who has
+        omd_data_reader only; trace is that of a decision model; outputs: how many records each
+        output got. A stage with keep NONE keeps its rejects only, and what is purged or rolled back
+        is gone.
 
         Args:
             key: only cycles and rejects of this key; NULL: all.
@@ -384,6 +385,7 @@ class DecisionCalls(Calls):
             MissingArgument: OM005.
             InvalidTableCode: OM009.
             InvalidLoadWindow: OM010.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
             LoadWindowKind: OM019.

@@ -131,7 +131,7 @@ class DecisionRejectLogRow:
         cycle_no: The attempt that failed; NULL: the record was in none.
         cause_link: The first link that had no record for that attempt; NULL: the record was in
             none.
-        record: The record.
+        record: The record; NULL for who has not omd_data_reader.
     """
 
     view: ClassVar[str] = "omd_report.decision_reject_log"
@@ -146,7 +146,7 @@ class DecisionRejectLogRow:
     key: dict[str, Any] | None
     cycle_no: int | None
     cause_link: str | None
-    record: dict[str, Any]
+    record: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

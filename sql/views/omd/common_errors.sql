@@ -9,7 +9,14 @@ WITH recent AS (
         -- A line may be of any length, and the next steps look at each character.
         left(
             split_part(
-                ltrim(coalesce(e.event_detail, e.event_return_code_details, ''), E' \t\r\n'),
+                ltrim(
+                    coalesce(
+                        omd.error_text(e.event_return_code_details, e.event_detail),
+                        e.event_return_code_details,
+                        ''
+                    ),
+                    E' \t\r\n'
+                ),
                 E'\n',
                 1
             ),

@@ -11,7 +11,11 @@ SELECT
     e.batch_instance_id,
     e.module_instance_id,
     e.event_return_code_details,
-    e.event_detail,
+    CASE
+        WHEN e.event_type_code IN (1, 2, 6)
+            THEN omd.error_text(e.event_return_code_details, e.event_detail)
+        ELSE e.event_detail
+    END AS event_detail,
     e.error_bitmap
 FROM omd.event_log AS e
 INNER JOIN omd.event_type AS t ON e.event_type_code = t.event_type_code
@@ -35,6 +39,8 @@ COMMENT ON COLUMN omd_report.event_log.module_instance_id IS
 'The Module Instance of the event; 0 when it has none.';
 COMMENT ON COLUMN omd_report.event_log.event_return_code_details IS
 'The code of the error or of the change; NULL when it has none.';
-COMMENT ON COLUMN omd_report.event_log.event_detail IS 'The full text; NULL when there is none.';
+COMMENT ON COLUMN omd_report.event_log.event_detail IS
+'The full text; NULL when there is none. Of an error, who has not omd_data_reader sees what '
+'omd.shown_error leaves of it.';
 COMMENT ON COLUMN omd_report.event_log.error_bitmap IS
 'The bits of a data quality check; NULL when none were given.';

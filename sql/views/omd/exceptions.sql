@@ -10,7 +10,11 @@ SELECT
     bi.batch_instance_id AS instance_id,
     bi.end_datetime AS since_datetime,
     (
-        SELECT coalesce(e.event_detail, e.event_return_code_details)
+        SELECT
+            coalesce(
+                omd.error_text(e.event_return_code_details, e.event_detail),
+                e.event_return_code_details
+            )
         FROM omd.event_log AS e
         WHERE
             e.batch_instance_id = bi.batch_instance_id
@@ -33,7 +37,11 @@ SELECT
     mi.module_instance_id AS instance_id,
     mi.end_datetime AS since_datetime,
     (
-        SELECT coalesce(e.event_detail, e.event_return_code_details)
+        SELECT
+            coalesce(
+                omd.error_text(e.event_return_code_details, e.event_detail),
+                e.event_return_code_details
+            )
         FROM omd.event_log AS e
         WHERE
             e.module_instance_id = mi.module_instance_id

@@ -94,7 +94,11 @@ SELECT
                         'event_type_code', e.event_type_code,
                         'event_type_description', t.event_type_description,
                         'event_return_code_details', e.event_return_code_details,
-                        'event_detail', e.event_detail,
+                        'event_detail', CASE
+                            WHEN e.event_type_code IN (1, 2, 6)
+                                THEN omd.error_text(e.event_return_code_details, e.event_detail)
+                            ELSE e.event_detail
+                        END,
                         'error_bitmap', e.error_bitmap
                     ) ORDER BY e.event_id
                 ),

@@ -12,7 +12,7 @@ SELECT
     j.key,
     j.cycle_no,
     j.cause_link,
-    j.record
+    CASE WHEN omd.reads_rows() THEN j.record END AS record
 FROM omd_decision.reject AS j
 INNER JOIN omd_decision.run AS r ON j.module_instance_id = r.module_instance_id
 INNER JOIN omd_decision.stage AS s ON r.stage_id = s.stage_id
@@ -41,4 +41,4 @@ COMMENT ON COLUMN omd_report.decision_reject_log.cycle_no IS
 COMMENT ON COLUMN omd_report.decision_reject_log.cause_link IS
 'The first link that had no record for that attempt; NULL: the record was in none.';
 COMMENT ON COLUMN omd_report.decision_reject_log.record IS
-'The record.';
+'The record; NULL for who has not omd_data_reader.';
