@@ -12,11 +12,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test bench lint generate docs setup java clean
+.PHONY: help demo test soak bench lint generate docs setup java clean
 
 help:
 	@echo 'make demo      loads a year of real flights by Spark, under the control of PostgreSQL'
 	@echo 'make test      runs the tests (ARGS="-k lease": some of them; OMD_TEST_PG=15|16|18: the server)'
+	@echo 'make soak      runs the random tests OMD_SOAK times as long (20)'
 	@echo 'make bench     runs the benchmarks'
 	@echo 'make lint      runs sqlfluff, ruff and mypy'
 	@echo 'make generate  writes calls, rows and the reference from the catalog of the database'
@@ -33,6 +34,11 @@ demo: $(VENV)/.demo java
 
 test: $(VENV)/.dev java
 	$(BIN)/python -m pytest tests -q $(ARGS)
+
+# The random tests that go on for as long as they are told.
+soak: export OMD_SOAK ?= 20
+soak: $(VENV)/.dev java
+	$(BIN)/python -m pytest -q $(ARGS) $$(grep -rl --include='test_*.py' OMD_SOAK tests)
 
 bench: $(VENV)/.dev java
 	@set -e; for script in tests/benchmarks/[a-z]*.py; do \
