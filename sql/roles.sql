@@ -1,5 +1,8 @@
 -- The roles of OMD. None of them can log in: they are granted to the roles that do. Each
--- installation runs this file; it changes nothing when the roles exist.
+-- installation runs this file; it changes nothing when the roles exist. Run it in a transaction, as
+-- its first statement keeps functions out that a stranger has put into public.
+
+SET LOCAL search_path = pg_catalog, pg_temp;
 
 -- Roles belong to the whole server, so the installer of another database may create them at the
 -- same moment.

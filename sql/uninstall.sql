@@ -3,6 +3,9 @@
 -- Modules loaded are yours and stay. So do the schemas of delivered rows (lvl_, wrk_, stg_), which
 -- belong to you then: DROP SCHEMA removes them when you want it.
 
+BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 DO $do$
 DECLARE
     v_roles CONSTANT text[] := ARRAY[
@@ -62,3 +65,5 @@ BEGIN
     END;
 END
 $do$;
+
+COMMIT;

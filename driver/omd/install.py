@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -170,8 +171,8 @@ def is_installed(conn: psycopg.Connection[Any]) -> bool:
     with conn.cursor(row_factory=tuple_row) as cur:
         # to_regclass would be refused to a role that may not look into the schema.
         found = cur.execute(
-            "SELECT FROM pg_catalog.pg_tables"
-            " WHERE schemaname = 'omd' AND tablename = 'installed_file'"
+            "SELECT FROM pg_catalog.pg_tables AS t WHERE t.schemaname OPERATOR(pg_catalog.=) 'omd'"
+            " AND t.tablename OPERATOR(pg_catalog.=) 'installed_file'"
         )
         return found.fetchone() is not None
 
@@ -256,13 +257,25 @@ def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Ste
     """
     _require_idle(conn)
     entries = read_manifest(root)
-    with conn.transaction():
+    with pinned(conn):
         _run(conn, entries, Kind.PREPARE)
-    with conn.transaction():
+    with pinned(conn):
         steps = _apply(conn, entries)
-    with conn.transaction():
+    with pinned(conn):
         _run(conn, entries, Kind.CLEANUP)
     return steps
+
+
+@contextmanager
+def pinned(conn: psycopg.Connection[Any]) -> Iterator[None]:
+    """Open a transaction in which names mean those of PostgreSQL, whatever is in public.
+
+    Whoever may create functions there would otherwise take over the rights of a superuser: a
+    function whose parameters fit better wins over one of pg_catalog.
+    """
+    with conn.transaction():
+        conn.execute("SET LOCAL search_path = pg_catalog, pg_temp")
+        yield
 
 
 def _run(conn: psycopg.Connection[Any], entries: list[Entry], kind: Kind) -> None:
@@ -278,14 +291,17 @@ def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
     with conn.cursor() as cur:
         for step in steps:
             if step.action is Action.FORGET:
-                cur.execute("DELETE FROM omd.installed_file WHERE path = %s", [step.path])
+                cur.execute(
+                    "DELETE FROM omd.installed_file AS f WHERE f.path OPERATOR(pg_catalog.=) %s",
+                    [step.path],
+                )
             elif step.entry is not None and step.action in (Action.APPLY, Action.REAPPLY):
                 _execute(conn, step.path, step.entry.text)
                 cur.execute(
                     """
                     INSERT INTO omd.installed_file AS f
                            (path, kind, checksum, applied_at, applied_by, product_version)
-                    VALUES (%s, %s, %s, clock_timestamp(), session_user, %s)
+                    VALUES (%s, %s, %s, pg_catalog.clock_timestamp(), session_user, %s)
                     ON CONFLICT (path) DO UPDATE
                        SET checksum = excluded.checksum,
                            applied_at = excluded.applied_at,
@@ -304,9 +320,9 @@ def uninstall(conn: psycopg.Connection[Any], root: Path | None = None) -> None:
     Business rows stay; a warning of the server names the schemas that hold delivered ones.
     """
     _require_idle(conn)
-    file = (root or sql_root()) / UNINSTALL
-    with conn.transaction():
-        _execute(conn, UNINSTALL, file.read_text(encoding="utf-8"))
+    text = ((root or sql_root()) / UNINSTALL).read_text(encoding="utf-8")
+    with pinned(conn):  # the file's own transaction is for psql
+        _execute(conn, UNINSTALL, re.sub(r"(?m)^(BEGIN|COMMIT);$", "", text))
 
 
 def _require_idle(conn: psycopg.Connection[Any]) -> None:

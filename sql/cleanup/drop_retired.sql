@@ -4,8 +4,8 @@
 -- transaction after its own, since only a call that begins after its commit is sure to see the new
 -- routines. The next installation drops what stays now.
 
-SET LOCAL ROLE omd_owner;
 SET LOCAL search_path = pg_catalog, pg_temp;
+SET LOCAL ROLE omd_owner;
 
 DO $do$
 DECLARE

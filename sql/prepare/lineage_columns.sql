@@ -6,6 +6,8 @@
 -- or is up to date. A new database gets the columns from migrations/V013__lineage_columns.sql, and
 -- the check from migrations/V035__lake_sources.sql.
 
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 DO $do$
 DECLARE
     v_is_locked boolean := FALSE;

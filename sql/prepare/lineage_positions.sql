@@ -3,6 +3,8 @@
 -- it by its place. Each installation runs this script, in a transaction before its own, since a
 -- waiting call keeps the text with which it began. In any other version the script does nothing.
 
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 DO $do$
 DECLARE
     v_routine text;

@@ -1,11 +1,12 @@
 -- The schema omd and the list of installed files. Each installation runs this file; it changes
 -- nothing when they exist.
 
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 CREATE SCHEMA IF NOT EXISTS omd AUTHORIZATION omd_owner;
 
 -- Everything from here on belongs to omd_owner, whatever role installs.
 SET LOCAL ROLE omd_owner;
-SET LOCAL search_path = pg_catalog, pg_temp;
 
 CREATE TABLE IF NOT EXISTS omd.installed_file (
     path text NOT NULL,
