@@ -13,6 +13,7 @@ DECLARE
     ];
     v_role text;
     v_schema text;
+    v_routine regprocedure;
     v_kept text[] := '{}';
     v_grantees text;
 BEGIN
@@ -39,6 +40,15 @@ BEGIN
             v_schema, v_grantees
         );
         v_kept := v_kept || quote_ident(v_schema);
+    END LOOP;
+    -- Writers of views work with the rights of their owner, who may be a superuser from here on, and
+    -- call what anybody may create again when it is gone.
+    FOR v_routine IN
+        SELECT p.oid
+        FROM pg_proc AS p
+        WHERE p.proowner = to_regrole('omd_owner') AND p.prosecdef
+    LOOP
+        EXECUTE format('DROP ROUTINE %s CASCADE', v_routine);
     END LOOP;
     IF to_regrole('omd_owner') IS NOT NULL THEN
         REASSIGN OWNED BY omd_owner TO CURRENT_USER;

@@ -393,6 +393,9 @@ def _create_database(home: Path) -> None:
                 raise EmbeddedError(f"PostgreSQL in {home} does not get ready: {error}") from error
             time.sleep(0.2)
     with conn:
-        found = conn.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
-        if not found:
+        found = conn.execute(
+            "SELECT FROM pg_catalog.pg_database AS d WHERE d.datname OPERATOR(pg_catalog.=) %s",
+            [DATABASE],
+        ).fetchone()
+        if found is None:
             conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
