@@ -30,4 +30,5 @@ COMMIT;
 
 BEGIN;
 \ir cleanup/drop_retired.sql
+\ir cleanup/replica_identity.sql
 COMMIT;
