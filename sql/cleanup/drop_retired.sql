@@ -23,7 +23,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(7302500, 0);
+    LOCK TABLE omd.installed_file IN SHARE ROW EXCLUSIVE MODE;
 
     -- A session whose activity is hidden may execute anything, and since any time.
     SELECT
