@@ -129,6 +129,7 @@ def _database(dsn: str) -> Iterator[Finding]:
         if installation.verdict is Verdict.OK:
             with pinned(conn):
                 yield from _schemas(conn)
+                yield _statistics(conn)
             with suppress(psycopg.errors.InsufficientPrivilege):  # of a user without our roles
                 with pinned(conn):
                     yield _who_runs(conn)
@@ -202,6 +203,22 @@ def _schemas(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
             "omd_owner may not create any in this database, so no model can be deployed",
             f"GRANT CREATE ON DATABASE {row[1]} TO omd_owner;",
         )
+
+
+def _statistics(conn: psycopg.Connection[Any]) -> Finding:
+    """Whether lineage can tell which writers of a table are at work."""
+    row = conn.execute(
+        "SELECT pg_catalog.pg_has_role('omd_owner', 'pg_read_all_stats', 'MEMBER')"
+    ).fetchone()
+    if row is None or row[0]:
+        return Finding("statistics", Verdict.OK, "omd_owner sees since when other roles write")
+    return Finding(
+        "statistics",
+        Verdict.WARNING,
+        "omd_owner can't see since when other roles write, so a topic of lineage waits for every "
+        "writer of its base table",
+        "As a superuser:  GRANT pg_read_all_stats TO omd_owner;",
+    )
 
 
 _POWERFUL = """

@@ -51,8 +51,8 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool, allow_downgr
             render(steps, ["action", "kind", "path", "reason"], output)
             return
         quiet = (installer.Action.KEEP, installer.Action.RUN)
-        steps = installer.install(conn, allow_downgrade=allow_downgrade)
-        done = [step for step in steps if step.action not in quiet]
+        applied = installer.install(conn, allow_downgrade=allow_downgrade)
+        done = [step for step in applied if step.action not in quiet]
         where = f"database {conn.info.dbname}"
         if done:
             click.echo(
