@@ -3,10 +3,13 @@
 -- checksum before it is the SHA-256 of the released file; any other file is applied whenever it
 -- changes. The installation is one transaction. The transaction before it and the one after it
 -- serve calls that execute during an upgrade. Run it as a superuser, or as a role with CREATEROLE
--- that may create schemas.
+-- that owns the database, or may create schemas in it and grant that.
 
 \set ON_ERROR_STOP on
+\set version '0.1.0'
+
 BEGIN;
+\ir setup/version.psql
 \ir prepare/lineage_positions.sql
 \ir prepare/lineage_columns.sql
 COMMIT;
@@ -15,6 +18,7 @@ BEGIN;
 \ir setup/lock.sql
 \ir roles.sql
 \ir setup/begin.sql
+\ir setup/version.psql
 
 -- A room knows only those above it in this list.
 \ir install/omd.sql
@@ -30,4 +34,5 @@ COMMIT;
 
 BEGIN;
 \ir cleanup/drop_retired.sql
+\ir cleanup/replica_identity.sql
 COMMIT;

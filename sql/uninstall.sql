@@ -1,18 +1,35 @@
 -- This script removes OMD from this database in one transaction: its schemas with everything in
 -- them, and its roles, unless another database of the server uses them. The tables that your
 -- Modules loaded are yours and stay. So do the schemas of delivered rows (lvl_, wrk_, stg_), which
--- belong to you then: DROP SCHEMA removes them when you want it.
+-- belong to you then: DROP SCHEMA removes them when you want it. Who runs it is a superuser, or has
+-- CREATEROLE and the ADMIN OPTION on the roles, as who installed OMD has.
+
+BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
 
 DO $do$
 DECLARE
     v_roles CONSTANT text[] := ARRAY[
         'omd_data_writer', 'omd_data_reader', 'omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'
     ];
+    -- What a role owns, or may do, is dropped only with its rights, for which a membership without
+    -- inheritance is not enough; before PostgreSQL 16 that is not said for each membership.
+    v_inherits CONSTANT text := CASE
+        WHEN current_setting('server_version_num')::integer >= 160000
+            THEN ' WITH INHERIT TRUE, SET TRUE'
+        ELSE ''
+    END;
     v_role text;
     v_schema text;
+    v_routine regprocedure;
     v_kept text[] := '{}';
     v_grantees text;
 BEGIN
+    IF to_regrole('omd_owner') IS NOT NULL
+        AND NOT pg_has_role(current_user, 'omd_owner', 'USAGE')
+    THEN
+        EXECUTE format('GRANT omd_owner TO %I', current_user) || v_inherits;
+    END IF;
     FOR v_schema IN
         SELECT n.nspname
         FROM pg_namespace AS n
@@ -37,6 +54,15 @@ BEGIN
         );
         v_kept := v_kept || quote_ident(v_schema);
     END LOOP;
+    -- Writers of views work with the rights of their owner, who may be a superuser from here on, and
+    -- call what anybody may create again when it is gone.
+    FOR v_routine IN
+        SELECT p.oid
+        FROM pg_proc AS p
+        WHERE p.proowner = to_regrole('omd_owner') AND p.prosecdef
+    LOOP
+        EXECUTE format('DROP ROUTINE %s CASCADE', v_routine);
+    END LOOP;
     IF to_regrole('omd_owner') IS NOT NULL THEN
         REASSIGN OWNED BY omd_owner TO CURRENT_USER;
     END IF;
@@ -52,6 +78,9 @@ BEGIN
     BEGIN
         FOREACH v_role IN ARRAY v_roles LOOP
             IF to_regrole(v_role) IS NOT NULL THEN
+                IF NOT pg_has_role(current_user, v_role, 'USAGE') THEN
+                    EXECUTE format('GRANT %I TO %I', v_role, current_user) || v_inherits;
+                END IF;
                 EXECUTE format('DROP OWNED BY %I', v_role);
                 EXECUTE format('DROP ROLE %I', v_role);
             END IF;
@@ -60,5 +89,23 @@ BEGIN
         WHEN dependent_objects_still_exist THEN
             RAISE NOTICE 'role % is used by another database, so the roles stay', v_role;
     END;
+EXCEPTION
+    WHEN insufficient_privilege THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'OM906',
+            MESSAGE = format(
+                '%I lacks CREATEROLE or the ADMIN OPTION on %s: %s', current_user,
+                coalesce(v_role, 'omd_owner'), sqlerrm
+            ),
+            DETAIL = jsonb_build_object(
+                'installer', current_user,
+                'lacks', 'ADMIN OPTION on ' || coalesce(v_role, 'omd_owner')
+            ),
+            HINT = format(
+                'As a superuser: ALTER ROLE %1$I CREATEROLE; GRANT %2$s TO %1$I WITH ADMIN OPTION;',
+                current_user, array_to_string(v_roles, ', ')
+            );
 END
 $do$;
+
+COMMIT;

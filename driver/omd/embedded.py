@@ -236,10 +236,25 @@ def _listens(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _locked(home: Path) -> Iterator[None]:
-    """Let one process at a time start or stop; the system releases the lock of a dead one."""
-    with (home / "lock").open("w") as file:
+    """Let one process at a time start or stop; the system releases the lock of a dead one.
+
+    The file is neither emptied nor looked for behind a link: the folder may be one where others
+    may write, and root would create or empty what a link of theirs names.
+    """
+    lock = home / "lock"
+    try:
+        file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise EmbeddedError(
+            f"The lock file {lock} can't be used: {error.strerror}.",
+            hint="If it is a link or a folder, remove it; or name another folder:"
+            " OMD_HOME=/path/to/folder",
+        ) from error
+    try:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(file)
 
 
 def _start(home: Path, version: int | None, settings: Mapping[str, str]) -> None:
@@ -393,6 +408,9 @@ def _create_database(home: Path) -> None:
                 raise EmbeddedError(f"PostgreSQL in {home} does not get ready: {error}") from error
             time.sleep(0.2)
     with conn:
-        found = conn.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
-        if not found:
+        found = conn.execute(
+            "SELECT FROM pg_catalog.pg_database AS d WHERE d.datname OPERATOR(pg_catalog.=) %s",
+            [DATABASE],
+        ).fetchone()
+        if found is None:
             conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -21,7 +22,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
-from omd.errors import MigrationChanged, OmdError
+from omd.errors import MigrationChanged, NewerInstalled, OmdError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +37,16 @@ _ROOMS = "sql/install/"  # it holds one list per room
 _PREPARE = "sql/prepare/"  # it is applied in a transaction before the others
 _CLEANUP = "sql/cleanup/"  # it is applied in a transaction after the others
 
+_UPGRADE = "The database is newer than the package: upgrade omd."
 _NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
 
 
 class InstallError(OmdError):
     """The installer can't continue; ``hint`` says what to do about it."""
+
+
+class Refused(InstallError, NewerInstalled):  # noqa: N818 - named like the other errors of OMD
+    """The database is newer than this package."""
 
 
 class Kind(str, Enum):
@@ -103,7 +109,9 @@ def product_version() -> str:
     return __version__
 
 
-_NOISE = re.compile(r"\s*(--.*)?$|BEGIN;|COMMIT;|\\set ON_ERROR_STOP |\\if |\\endif|\\echo ")
+_NOISE = re.compile(
+    r"\s*(--.*)?$|BEGIN;|COMMIT;|\\set (ON_ERROR_STOP|version) |\\if |\\endif|\\echo "
+)
 _SET = re.compile(r"\\set (?P<name>checksum|migration) '(?P<value>[^']*)'\s*$")
 _INCLUDE = re.compile(r"\\ir (?P<path>[\w./-]+)\s*(--.*)?$")
 
@@ -170,8 +178,8 @@ def is_installed(conn: psycopg.Connection[Any]) -> bool:
     with conn.cursor(row_factory=tuple_row) as cur:
         # to_regclass would be refused to a role that may not look into the schema.
         found = cur.execute(
-            "SELECT FROM pg_catalog.pg_tables"
-            " WHERE schemaname = 'omd' AND tablename = 'installed_file'"
+            "SELECT FROM pg_catalog.pg_tables AS t WHERE t.schemaname OPERATOR(pg_catalog.=) 'omd'"
+            " AND t.tablename OPERATOR(pg_catalog.=) 'installed_file'"
         )
         return found.fetchone() is not None
 
@@ -187,14 +195,48 @@ def installed_version(conn: psycopg.Connection[Any]) -> str | None:
     return row[0] if row else None
 
 
+def _refuse_older(conn: psycopg.Connection[Any], allow_downgrade: bool) -> None:
+    """Refuse to put older routines back; sql/setup/version.psql is the same for psql.
+
+    Within a minor version the migrations are the same, so that a downgrade may be allowed.
+    """
+    if not is_installed(conn):
+        return
+    with conn.cursor(row_factory=tuple_row) as cur:
+        rows = cur.execute("SELECT DISTINCT f.product_version FROM omd.installed_file AS f")
+        versions = [version for (version,) in rows if version is not None]
+    mine = product_version()
+    newest = max(versions, key=_ordered, default=mine)
+    if _ordered(newest) <= _ordered(mine):
+        return
+    if not (allow_downgrade and _ordered(newest)[0][:2] == _ordered(mine)[0][:2]):
+        raise Refused(f"This database has omd {newest}, and this is omd {mine}.", hint=_UPGRADE)
+
+
+def _ordered(version: str) -> tuple[list[int], bool]:
+    """Return the numbers of a version, and whether it is none before a release."""
+    numbers = re.match(r"[0-9]+(?:[.][0-9]+)*", version)
+    parts = [int(part) for part in numbers.group().split(".")] if numbers else []
+    return parts, re.fullmatch(r"[0-9.]+", version) is not None
+
+
 def needs_install(conn: psycopg.Connection[Any], root: Path | None = None) -> bool:
     """Return whether ``install`` would change this database."""
     return any(step.action not in (Action.RUN, Action.KEEP) for step in plan(conn, root))
 
 
-def plan(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Step]:
+def plan(
+    conn: psycopg.Connection[Any], root: Path | None = None, *, allow_downgrade: bool = False
+) -> list[Step]:
     """Return what ``install`` would do, in order, without changing anything."""
-    return list(_plan(_recorded(conn), read_manifest(root)))
+    return _plan_of(conn, read_manifest(root), allow_downgrade)
+
+
+def _plan_of(
+    conn: psycopg.Connection[Any], entries: list[Entry], allow_downgrade: bool
+) -> list[Step]:
+    _refuse_older(conn, allow_downgrade)
+    return list(_plan(_recorded(conn), entries))
 
 
 def _recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
@@ -234,14 +276,16 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
     listed = {entry.path for entry in entries}
     for path in sorted(recorded.keys() - listed):
         if path.startswith("migrations/"):
-            raise InstallError(
-                f"This database has {path}, which this version of omd does not know.",
-                hint="The database is newer than the package: upgrade omd.",
+            raise Refused(
+                f"This database has {path}, which omd {product_version()} does not know.",
+                hint=_UPGRADE,
             )
         yield Step(Action.FORGET, path, Kind.REPEATABLE, "no longer listed")
 
 
-def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Step]:
+def install(
+    conn: psycopg.Connection[Any], root: Path | None = None, *, allow_downgrade: bool = False
+) -> list[Step]:
     """Bring this database to the present version, in one transaction; returns what was done.
 
     Runs that execute meanwhile go on. What only they still need is dropped in a transaction of its
@@ -249,20 +293,41 @@ def install(conn: psycopg.Connection[Any], root: Path | None = None) -> list[Ste
 
     It may be repeated, and several may start at once: the others wait and find nothing to do.
 
+    Args:
+        conn: the connection.
+        root: the folder with the SQL; the default is that of this package.
+        allow_downgrade: go back to an older version of the same minor version.
+
     Raises:
-        InstallError: a file failed (the message names file and line), the database is newer than
-            this package, or ``conn`` is in a transaction.
+        InstallError: a file failed (the message names file and line), or ``conn`` is in a
+            transaction.
+        Refused: the database is newer than this package; nothing is changed.
         MigrationChanged: a migration differs from what was applied.
     """
     _require_idle(conn)
     entries = read_manifest(root)
-    with conn.transaction():
+    with pinned(conn):
+        # It is refused before anything is written. Who may not look yet is let in by the setup.
+        with suppress(psycopg.errors.InsufficientPrivilege), conn.transaction():
+            _plan_of(conn, entries, allow_downgrade)
         _run(conn, entries, Kind.PREPARE)
-    with conn.transaction():
-        steps = _apply(conn, entries)
-    with conn.transaction():
+    with pinned(conn):
+        steps = _apply(conn, entries, allow_downgrade)
+    with pinned(conn):
         _run(conn, entries, Kind.CLEANUP)
     return steps
+
+
+@contextmanager
+def pinned(conn: psycopg.Connection[Any]) -> Iterator[None]:
+    """Open a transaction in which names mean those of PostgreSQL, whatever is in public.
+
+    Whoever may create functions there would otherwise take over the rights of a superuser: a
+    function whose parameters fit better wins over one of pg_catalog.
+    """
+    with conn.transaction():
+        conn.execute("SET LOCAL search_path = pg_catalog, pg_temp")
+        yield
 
 
 def _run(conn: psycopg.Connection[Any], entries: list[Entry], kind: Kind) -> None:
@@ -271,21 +336,26 @@ def _run(conn: psycopg.Connection[Any], entries: list[Entry], kind: Kind) -> Non
             _execute(conn, entry.path, entry.text)
 
 
-def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
+def _apply(
+    conn: psycopg.Connection[Any], entries: list[Entry], allow_downgrade: bool
+) -> list[Step]:
     # The setup comes first and takes the lock; what is recorded is read only after that.
     _run(conn, entries, Kind.SETUP)
-    steps = list(_plan(_recorded(conn), entries))
+    steps = _plan_of(conn, entries, allow_downgrade)
     with conn.cursor() as cur:
         for step in steps:
             if step.action is Action.FORGET:
-                cur.execute("DELETE FROM omd.installed_file WHERE path = %s", [step.path])
+                cur.execute(
+                    "DELETE FROM omd.installed_file AS f WHERE f.path OPERATOR(pg_catalog.=) %s",
+                    [step.path],
+                )
             elif step.entry is not None and step.action in (Action.APPLY, Action.REAPPLY):
                 _execute(conn, step.path, step.entry.text)
                 cur.execute(
                     """
                     INSERT INTO omd.installed_file AS f
                            (path, kind, checksum, applied_at, applied_by, product_version)
-                    VALUES (%s, %s, %s, clock_timestamp(), session_user, %s)
+                    VALUES (%s, %s, %s, pg_catalog.clock_timestamp(), session_user, %s)
                     ON CONFLICT (path) DO UPDATE
                        SET checksum = excluded.checksum,
                            applied_at = excluded.applied_at,
@@ -295,6 +365,12 @@ def _apply(conn: psycopg.Connection[Any], entries: list[Entry]) -> list[Step]:
                     [step.path, step.kind.value, step.entry.checksum, product_version()],
                 )
                 logger.info("%s %s", step.action.value, step.path)
+        cur.execute(
+            "UPDATE omd.installed_file AS f SET product_version = %(version)s"
+            " WHERE f.product_version IS NULL"
+            " OR f.product_version OPERATOR(pg_catalog.<>) %(version)s",
+            {"version": product_version()},
+        )
     return steps
 
 
@@ -304,9 +380,9 @@ def uninstall(conn: psycopg.Connection[Any], root: Path | None = None) -> None:
     Business rows stay; a warning of the server names the schemas that hold delivered ones.
     """
     _require_idle(conn)
-    file = (root or sql_root()) / UNINSTALL
-    with conn.transaction():
-        _execute(conn, UNINSTALL, file.read_text(encoding="utf-8"))
+    text = ((root or sql_root()) / UNINSTALL).read_text(encoding="utf-8")
+    with pinned(conn):  # the file's own transaction is for psql
+        _execute(conn, UNINSTALL, re.sub(r"(?m)^(BEGIN|COMMIT);$", "", text))
 
 
 def _require_idle(conn: psycopg.Connection[Any]) -> None:
@@ -324,7 +400,7 @@ def _execute(conn: psycopg.Connection[Any], path: str, text: str) -> None:
             raise
         hint = error.diag.message_hint
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
-            hint = "Install as a superuser."
+            hint = hint or "Install as a superuser, or as who has installed OMD."
         failure = InstallError(_where(error, path, text), hint=hint)
         failure.sqlstate = error.sqlstate
         raise failure from error

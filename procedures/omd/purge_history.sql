@@ -13,7 +13,7 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $purge_history$
 DECLARE
-    v_before timestamptz;
+    v_before pg_catalog.timestamptz;
     v_last bigint;
 BEGIN
     CALL omd.require_no_transaction_block('omd.purge_history');

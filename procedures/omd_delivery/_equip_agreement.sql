@@ -51,6 +51,7 @@ BEGIN
         v_table := format('%I.%I', v_agreement.staging_schema, v_entity.entity_code);
         IF to_regclass(v_table) IS NULL THEN
             EXECUTE format('CREATE TABLE %s ()', v_table);
+            EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', v_table);
             EXECUTE format('GRANT SELECT ON %s TO omd_data_reader', v_table);
             EXECUTE format('GRANT INSERT, DELETE ON %s TO omd_runner', v_table);
         END IF;

@@ -58,6 +58,9 @@ BEGIN
             ) PARTITION BY LIST (acm_end_dt);
             CREATE TABLE %2$s PARTITION OF %1$s FOR VALUES IN (%5$L);
             CREATE TABLE %3$s PARTITION OF %1$s DEFAULT;
+            ALTER TABLE ONLY %1$s REPLICA IDENTITY FULL;
+            ALTER TABLE %2$s REPLICA IDENTITY FULL;
+            ALTER TABLE %3$s REPLICA IDENTITY FULL;
             COMMENT ON TABLE %1$s IS %6$L;
             COMMENT ON TABLE %2$s IS 'The open rows.';
             COMMENT ON TABLE %3$s IS 'The closed rows.';
@@ -86,6 +89,7 @@ BEGIN
                 acm_hash_a bigint,
                 acm_hash_b bigint
             );
+            ALTER TABLE %1$s REPLICA IDENTITY FULL;
             COMMENT ON TABLE %1$s IS %3$L;
             GRANT SELECT ON %1$s TO omd_data_reader;
             GRANT INSERT ON %1$s TO omd_runner

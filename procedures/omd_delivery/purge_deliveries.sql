@@ -10,8 +10,8 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $purge_deliveries$
 DECLARE
-    v_before timestamptz;
-    v_last_datetime timestamptz := '-infinity'::timestamptz;
+    v_before pg_catalog.timestamptz;
+    v_last_datetime pg_catalog.timestamptz := '-infinity'::pg_catalog.timestamptz;
     v_last_id bigint := 0::bigint;
 BEGIN
     CALL omd.require_no_transaction_block('omd_delivery.purge_deliveries');

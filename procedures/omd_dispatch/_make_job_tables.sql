@@ -41,6 +41,7 @@ BEGIN
                 criterion text NOT NULL,
                 criterion_value text NOT NULL
             );
+            ALTER TABLE %2$s REPLICA IDENTITY FULL;
             COMMENT ON TABLE %2$s IS %5$L;
             COMMENT ON COLUMN %2$s.task_id IS 'The task.';
             COMMENT ON COLUMN %2$s.criterion IS 'The criterion.';

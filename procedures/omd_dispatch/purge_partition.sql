@@ -54,8 +54,8 @@ BEGIN
         PERFORM omd_dispatch._empty_twin(p_family_code);
         COMMIT;
     END IF;
-    p_outcome := CASE v_is_exchanged
-        WHEN TRUE THEN 'PURGED' WHEN FALSE THEN 'LIVE_ROWS' ELSE 'CONTENDED'
+    p_outcome := CASE
+        WHEN v_is_exchanged THEN 'PURGED' WHEN NOT v_is_exchanged THEN 'LIVE_ROWS' ELSE 'CONTENDED'
     END;
 END
 $purge_partition$;

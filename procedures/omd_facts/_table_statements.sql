@@ -105,8 +105,13 @@ BEGIN
         FROM present AS p
         WHERE p.present_type <> replace(p.column_type, ' COLLATE "C"', '')
         UNION ALL
-        SELECT 5, t.table_name, format('GRANT SELECT ON %I.%I TO omd_data_reader', v_schema, t.table_name)
+        SELECT 5, t.table_name, format(s.statement, v_schema, t.table_name)
         FROM (
+            VALUES
+            ('ALTER TABLE ONLY %I.%I REPLICA IDENTITY FULL'),
+            ('GRANT SELECT ON %I.%I TO omd_data_reader')
+        ) AS s (statement)
+        CROSS JOIN (
             SELECT DISTINCT w.table_name || p.suffix AS table_name
             FROM wanted AS w
             INNER JOIN (VALUES (''), ('_now'), ('_past')) AS p (suffix)

@@ -4,8 +4,8 @@
 -- transaction after its own, since only a call that begins after its commit is sure to see the new
 -- routines. The next installation drops what stays now.
 
-SET LOCAL ROLE omd_owner;
 SET LOCAL search_path = pg_catalog, pg_temp;
+SET LOCAL ROLE omd_owner;
 
 DO $do$
 DECLARE
@@ -23,7 +23,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(7302500, 0);
+    LOCK TABLE omd.installed_file IN SHARE ROW EXCLUSIVE MODE;
 
     -- A session whose activity is hidden may execute anything, and since any time.
     SELECT

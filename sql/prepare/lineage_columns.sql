@@ -6,20 +6,23 @@
 -- or is up to date. A new database gets the columns from migrations/V013__lineage_columns.sql, and
 -- the check from migrations/V035__lake_sources.sql.
 
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 DO $do$
 DECLARE
     v_is_locked boolean := FALSE;
 BEGIN
-    IF to_regclass('omd_lineage.topic') IS NULL OR EXISTS (
-        SELECT FROM pg_constraint AS c
-        WHERE c.conrelid = to_regclass('omd_lineage.topic')
-            AND c.conname = 'ck_topic_source_offset'
-            AND pg_get_constraintdef(c.oid) LIKE '%LAKE%' -- it is the newest of them
-    ) THEN
+    -- Not by to_regclass: a new administrator may not look into the schema yet.
+    PERFORM FROM pg_constraint AS c
+    INNER JOIN pg_namespace AS n ON c.connamespace = n.oid
+    WHERE n.nspname = 'omd_lineage'
+        AND c.conname = 'ck_topic_source_offset'
+        AND pg_get_constraintdef(c.oid) NOT LIKE '%LAKE%'; -- it is the newest of them
+    IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(7302500, 0);
     PERFORM set_config('role', 'omd_owner', TRUE);
+    LOCK TABLE omd.installed_file IN SHARE ROW EXCLUSIVE MODE;
     PERFORM set_config('lock_timeout', '200ms', TRUE);
     WHILE NOT v_is_locked LOOP
         BEGIN

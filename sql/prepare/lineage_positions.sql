@@ -3,16 +3,22 @@
 -- it by its place. Each installation runs this script, in a transaction before its own, since a
 -- waiting call keeps the text with which it began. In any other version the script does nothing.
 
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 DO $do$
 DECLARE
     v_routine text;
 BEGIN
+    -- Not by to_regclass: a new administrator may not look into the schema yet.
     PERFORM FROM pg_attribute AS a
-    WHERE a.attrelid = to_regclass('omd_lineage.row_position') AND a.attname = 'ts';
+    INNER JOIN pg_class AS c ON a.attrelid = c.oid
+    INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+    WHERE n.nspname = 'omd_lineage' AND c.relname = 'row_position' AND a.attname = 'ts';
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(7302500, 0);
+    PERFORM set_config('role', 'omd_owner', TRUE);
+    LOCK TABLE omd.installed_file IN SHARE ROW EXCLUSIVE MODE;
     FOREACH v_routine IN ARRAY ARRAY['advance_offset', 'claim_topic'] LOOP
         IF to_regproc('omd_lineage.' || v_routine) IS NOT NULL THEN
             EXECUTE regexp_replace(

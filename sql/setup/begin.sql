@@ -1,11 +1,30 @@
 -- The schema omd and the list of installed files. Each installation runs this file; it changes
 -- nothing when they exist.
 
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+-- Who owns the schema can put anything into it that the installation would take for its own.
+DO $do$
+DECLARE
+    v_owner regrole;
+BEGIN
+    SELECT n.nspowner INTO v_owner FROM pg_namespace AS n
+    WHERE n.nspname = 'omd' AND n.nspowner <> 'omd_owner'::regrole;
+    IF FOUND THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'OM905',
+            MESSAGE = format('the schema omd belongs to %s, not to omd_owner', v_owner),
+            DETAIL = jsonb_build_object('owner', v_owner::text),
+            HINT = 'See what is in it. If it is not OMD: ALTER SCHEMA omd RENAME TO …; then install'
+                ' again.';
+    END IF;
+END
+$do$;
+
 CREATE SCHEMA IF NOT EXISTS omd AUTHORIZATION omd_owner;
 
 -- Everything from here on belongs to omd_owner, whatever role installs.
 SET LOCAL ROLE omd_owner;
-SET LOCAL search_path = pg_catalog, pg_temp;
 
 CREATE TABLE IF NOT EXISTS omd.installed_file (
     path text NOT NULL,
@@ -18,6 +37,9 @@ CREATE TABLE IF NOT EXISTS omd.installed_file (
     CONSTRAINT ck_installed_file_kind CHECK (kind IN ('migration', 'repeatable'))
 );
 
+-- It conflicts with no reader, and nobody else may write the table.
+LOCK TABLE omd.installed_file IN SHARE ROW EXCLUSIVE MODE;
+
 COMMENT ON SCHEMA omd IS
 'Process control: it decides which Batches and Modules run, and rolls back what failed.';
 COMMENT ON TABLE omd.installed_file IS 'The files of OMD that this database has applied.';
@@ -28,4 +50,4 @@ COMMENT ON COLUMN omd.installed_file.checksum IS 'The SHA-256 of the file, in he
 COMMENT ON COLUMN omd.installed_file.applied_at IS 'When the file was applied.';
 COMMENT ON COLUMN omd.installed_file.applied_by IS 'The role that connected to apply it.';
 COMMENT ON COLUMN omd.installed_file.product_version IS
-'The version of OMD that applied it; NULL when psql applied it.';
+'The version of OMD that was installed last; NULL before that was kept.';

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from omd import embedded, install
+from support.server import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +74,7 @@ def tree(tmp_path: Path) -> Tree:
 def fresh_server(new_home: Callable[[], Path]) -> str:
     """A new server without OMD, because roles belong to the whole server."""
     home = new_home()
-    embedded.start(home, settings={"fsync": "off"})
+    embedded.start(home, version=VERSION, settings={"fsync": "off"})
     return embedded.dsn(home, "postgres")
 
 

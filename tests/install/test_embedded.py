@@ -192,3 +192,19 @@ def test_other_commands_use_the_running_server_when_no_database_is_named(home, o
     assert query(embedded.dsn(home), "SELECT to_regclass('omd.installed_file')") is not None
     named = omd_command("install", env={**env, "PGHOST": "/nowhere"})
     assert named.returncode == 6
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_lock_file_does_not_follow_links(new_home, tmp_path, is_there):
+    """Root would empty, or create, what somebody else's link names."""
+    home, precious = new_home(), tmp_path / "precious"
+    if is_there:
+        precious.write_text("kept")
+    (home / "lock").symlink_to(precious)
+    with pytest.raises(embedded.EmbeddedError, match=r"lock file .*lock can't be used"):
+        embedded.start(home)
+    assert (precious.read_text() if precious.exists() else None) == ("kept" if is_there else None)
+    (home / "lock").unlink()
+    os.link(precious, home / "lock") if is_there else (home / "lock").touch()
+    with embedded._locked(home):
+        assert (home / "lock").read_text() == ("kept" if is_there else "")

@@ -274,6 +274,17 @@ def test_uninstall_keeps_delivered_rows_and_says_so(empty):
     empty.execute(MODEL)
 
 
+def test_no_routine_that_stays_has_the_rights_of_who_removes_omd(empty):
+    """It would call names that are gone, and that anybody may create again."""
+    install.install(empty)
+    empty.execute(MODEL)
+    empty.execute("CALL omd_facts.deploy('shop')")
+    kept = "FROM pg_proc WHERE pronamespace::regnamespace::text ~ '^(cfl|gdal|asof)_' AND prosecdef"
+    assert empty.execute(f"SELECT count(*) > 0 {kept}").fetchone() == (True,)
+    install.uninstall(empty)
+    assert empty.execute(f"SELECT {kept}").fetchall() == []
+
+
 def test_the_last_database_to_uninstall_takes_the_roles_with_it(fresh_server, empty_databases):
     from_server = "SELECT count(*) FROM pg_roles WHERE rolname LIKE 'omd\\_%'"
     with psycopg.connect(fresh_server, autocommit=True) as conn:

@@ -14,6 +14,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from omd._core.names import operator, qualified
+
 if TYPE_CHECKING:
     from psycopg import sql
 
@@ -124,14 +126,16 @@ class Calls:
 
         values: list[Any] = []
         conditions = []
-        for operator, wanted in (("=", equal), (">", after or {})):
+        for symbol, wanted in (("=", equal), (">", after or {})):
             for name, value in wanted.items():
                 if value is not None:
                     is_list = isinstance(value, (list, tuple))
                     values.append(value)
                     conditions.append(
                         sql.SQL("{} {} ANY({})" if is_list else "{} {} {}").format(
-                            sql.Identifier(name), sql.SQL(operator), sql.SQL(f"${len(values)}")
+                            sql.Identifier(name),
+                            sql.SQL(operator(symbol)),
+                            sql.SQL(f"${len(values)}"),
                         )
                     )
         view: str = row.view  # type: ignore[attr-defined]
@@ -239,7 +243,9 @@ def _statement(routine: Routine, row: type, given: tuple[str, ...]) -> bytes:
         sql.Identifier(*routine.name.split(".")),
         sql.SQL(", ").join(
             sql.SQL("{} => {}::{}").format(
-                sql.Identifier(name), sql.SQL(f"${number}"), sql.SQL(routine.parameters[name])
+                sql.Identifier(name),
+                sql.SQL(f"${number}"),
+                sql.SQL(qualified(routine.parameters[name])),
             )
             for number, name in enumerate(given, 1)
         ),
@@ -258,7 +264,8 @@ def columns_of(row: type) -> sql.Composed:
     from psycopg import sql
 
     return sql.SQL(", ").join(
-        sql.Identifier(field.name) + sql.SQL("::text" if AS_TEXT in field.metadata else "")
+        sql.Identifier(field.name)
+        + sql.SQL("::pg_catalog.text" if AS_TEXT in field.metadata else "")
         for field in fields(row)
     )
 

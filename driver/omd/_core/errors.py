@@ -24,9 +24,13 @@ __all__ = [
     "CallerError",
     "ConfigurationError",
     "ConnectionFailed",
+    "ForeignSchema",
+    "InstallationHeld",
+    "InstallerLacksRight",
     "InternalError",
     "MigrationChanged",
     "MissingArgument",
+    "NewerInstalled",
     "NotInstalled",
     "OmdError",
     "StateError",
@@ -94,6 +98,22 @@ class MissingArgument(CallerError, code="OM005"):
 
 class MigrationChanged(InternalError, code="OM901"):
     """A released migration was edited."""
+
+
+class NewerInstalled(InternalError, code="OM903"):
+    """The database has a newer version of OMD than the one that would be installed."""
+
+
+class InstallationHeld(InternalError, code="OM904"):
+    """Another session holds the lock of the first installation."""
+
+
+class ForeignSchema(InternalError, code="OM905"):
+    """The schema omd belongs to somebody else."""
+
+
+class InstallerLacksRight(InternalError, code="OM906"):
+    """Whoever installs or removes OMD is no superuser, and lacks a right that it takes."""
 
 
 class ConnectionFailed(OmdError):

@@ -310,7 +310,9 @@ def _play(
         if not named:
             click.echo(f"Starting the embedded server in {embedded.default_home()}.", err=True)
             embedded.start()
-        holds = play(named or embedded.dsn(), Path(folder))
+        from omd.demo.stage import without_strangers
+
+        holds = play(without_strangers(named or embedded.dsn()), Path(folder))
     click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
     for command, about in _next(dsn, query, tutorial, embedded=_is_embedded(named)):
         click.echo(f"  {command:<66} {about}")

@@ -99,6 +99,8 @@ def _tell(findings: Sequence[Finding]) -> None:
 def _database(dsn: str) -> Iterator[Finding]:
     import psycopg
 
+    from omd.install import pinned
+
     try:
         conn = connect(dsn)
     except psycopg.OperationalError as error:
@@ -122,13 +124,19 @@ def _database(dsn: str) -> Iterator[Finding]:
             )
         installation = _installation(conn)
         yield installation
-        yield from _roles(conn)
+        with pinned(conn):
+            yield from _roles(conn)
         if installation.verdict is Verdict.OK:
-            yield from _schemas(conn)
+            with pinned(conn):
+                yield from _schemas(conn)
+                yield _statistics(conn)
             with suppress(psycopg.errors.InsufficientPrivilege):  # of a user without our roles
-                yield _who_runs(conn)
-                yield from _readiness(conn)
-                yield from _sources(conn)
+                with pinned(conn):
+                    yield _who_runs(conn)
+                with pinned(conn):
+                    yield from _readiness(conn)
+                with pinned(conn):
+                    yield from _sources(conn)
 
 
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
@@ -138,16 +146,17 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
     from omd.errors import OmdError
 
     try:
-        if not installer.is_installed(conn):
-            return Finding("installation", Verdict.BAD, "none in this database", "omd install")
-        version = installer.installed_version(conn) or "by psql"
-        if installer.needs_install(conn):
-            return Finding(
-                "installation",
-                Verdict.BAD,
-                f"omd {version}, not up to date",
-                "omd install --plan, then: omd install",
-            )
+        with installer.pinned(conn):
+            if not installer.is_installed(conn):
+                return Finding("installation", Verdict.BAD, "none in this database", "omd install")
+            version = installer.installed_version(conn) or "by psql"
+            if installer.needs_install(conn):
+                return Finding(
+                    "installation",
+                    Verdict.BAD,
+                    f"omd {version}, not up to date",
+                    "omd install --plan, then: omd install",
+                )
     except psycopg.errors.InsufficientPrivilege:
         return Finding("installation", Verdict.OK, "there, but not for this user to look into")
     except OmdError as error:
@@ -157,9 +166,10 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
 
 def _roles(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     rows = conn.execute(
-        "SELECT r.name, to_regrole(r.name) IS NOT NULL,"
-        "       coalesce(pg_has_role(to_regrole(r.name), 'USAGE'), false)"
-        "  FROM unnest(%s::text[]) WITH ORDINALITY AS r (name, position) ORDER BY r.position",
+        "SELECT r.name, pg_catalog.to_regrole(r.name) IS NOT NULL,"
+        "  coalesce(pg_catalog.pg_has_role(pg_catalog.to_regrole(r.name), 'USAGE'), false)"
+        "  FROM pg_catalog.unnest(%s::pg_catalog.text[]) WITH ORDINALITY AS r (name, position)"
+        " ORDER BY r.position",
         [list(_ROLES)],
     ).fetchall()
     missing = [name for name, exists, _ in rows if not exists]
@@ -182,8 +192,9 @@ def _roles(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
 def _schemas(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     """Whether models can be deployed; a database that was copied or restored lacks the grant."""
     row = conn.execute(
-        "SELECT coalesce(has_database_privilege(to_regrole('omd_owner'), current_database(),"
-        " 'CREATE'), true), quote_ident(current_database())"
+        "SELECT coalesce(pg_catalog.has_database_privilege(pg_catalog.to_regrole('omd_owner'),"
+        " pg_catalog.current_database(), 'CREATE'), true),"
+        " pg_catalog.quote_ident(pg_catalog.current_database())"
     ).fetchone()
     if row is not None and not row[0]:
         yield Finding(
@@ -194,6 +205,22 @@ def _schemas(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         )
 
 
+def _statistics(conn: psycopg.Connection[Any]) -> Finding:
+    """Whether lineage can tell which writers of a table are at work."""
+    row = conn.execute(
+        "SELECT pg_catalog.pg_has_role('omd_owner', 'pg_read_all_stats', 'MEMBER')"
+    ).fetchone()
+    if row is None or row[0]:
+        return Finding("statistics", Verdict.OK, "omd_owner sees since when other roles write")
+    return Finding(
+        "statistics",
+        Verdict.WARNING,
+        "omd_owner can't see since when other roles write, so a topic of lineage waits for every "
+        "writer of its base table",
+        "As a superuser:  GRANT pg_read_all_stats TO omd_owner;",
+    )
+
+
 _POWERFUL = """
 WITH started AS (
     (SELECT started_by FROM omd.module_instance ORDER BY module_instance_id DESC LIMIT 1000)
@@ -201,24 +228,25 @@ WITH started AS (
     (SELECT started_by FROM omd.batch_instance ORDER BY batch_instance_id DESC LIMIT 1000)
 )
 SELECT r.rolname, p.power
-  FROM pg_roles AS r
+  FROM pg_catalog.pg_roles AS r
  CROSS JOIN LATERAL (
     SELECT CASE
         WHEN r.rolsuper THEN 'superuser'
         WHEN r.rolcreaterole THEN 'may create roles'
-        WHEN pg_has_role(r.oid, 'omd_owner', 'MEMBER') THEN 'member of omd_owner'
-        WHEN pg_has_role(r.oid, 'pg_execute_server_program', 'MEMBER')
+        WHEN pg_catalog.pg_has_role(r.oid, 'omd_owner', 'MEMBER') THEN 'member of omd_owner'
+        WHEN pg_catalog.pg_has_role(r.oid, 'pg_execute_server_program', 'MEMBER')
             THEN 'may execute programs on the server'
-        WHEN pg_has_role(r.oid, 'pg_write_server_files', 'MEMBER')
+        WHEN pg_catalog.pg_has_role(r.oid, 'pg_write_server_files', 'MEMBER')
             THEN 'may write files on the server'
     END AS power
  ) AS p
  WHERE p.power IS NOT NULL
-   AND (r.rolname = session_user
+   AND (r.rolname OPERATOR(pg_catalog.=) session_user
         -- Who has taken on another role is "login as role", and a statement may reset that.
         OR EXISTS (SELECT FROM started AS s
-                    WHERE s.started_by = r.rolname
-                       OR starts_with(s.started_by, r.rolname || ' as ')))
+                    WHERE s.started_by OPERATOR(pg_catalog.=) r.rolname
+                       OR pg_catalog.starts_with(
+                           s.started_by, r.rolname OPERATOR(pg_catalog.||) ' as ')))
  ORDER BY r.rolname
 """
 
@@ -249,11 +277,11 @@ def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     try:
         with conn.transaction():
             conn.execute(
-                "SELECT set_config('statement_timeout', %s, true)",
+                "SELECT pg_catalog.set_config('statement_timeout', %s, true)",
                 [str(_PATIENCE // timedelta(milliseconds=1))],
             )
             rows = conn.execute(
-                "SELECT module_code, severity, problem, command, count(*) OVER ()"
+                "SELECT module_code, severity, problem, command, pg_catalog.count(*) OVER ()"
                 "  FROM omd_report.readiness ORDER BY severity, module_code LIMIT %s",
                 [_SHOWN],
             ).fetchall()
@@ -274,7 +302,7 @@ def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
 def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     """What is wrong with the tables that topics read."""
     rows = conn.execute(
-        "SELECT source, problem, count(*) OVER () FROM omd_report.sources"
+        "SELECT source, problem, pg_catalog.count(*) OVER () FROM omd_report.sources"
         " WHERE problem IS NOT NULL ORDER BY source LIMIT %s",
         [_SHOWN],
     ).fetchall()

@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 @output_option
 @click.option("--plan", "plan_only", is_flag=True, help="Show what would be done, change nothing.")
 @click.option("--all", "show_all", is_flag=True, help="With --plan: also list unchanged files.")
-def install(dsn: str, output: str, plan_only: bool, show_all: bool) -> None:
+@click.option(
+    "--allow-downgrade",
+    is_flag=True,
+    help="Go back to an older version of the same minor version.",
+)
+def install(dsn: str, output: str, plan_only: bool, show_all: bool, allow_downgrade: bool) -> None:
     """Install OMD into the database, or upgrade it.
 
     Everything happens in one transaction: OMD is installed as a whole, or nothing has changed. The
-    command may be repeated, and several may run at the same time. It needs a superuser.
+    command may be repeated, and several may run at the same time. It needs a superuser, or a role
+    with CREATEROLE that owns the database, or has CREATE on it WITH GRANT OPTION. A database with a
+    newer version is left as it is.
 
     \b
     Without Python, the same by psql:  psql -f sql/install.sql
@@ -38,13 +45,14 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool) -> None:
                     "path": step.path,
                     "reason": step.reason,
                 }
-                for step in installer.plan(conn)
+                for step in installer.plan(conn, allow_downgrade=allow_downgrade)
                 if show_all or step.action is not installer.Action.KEEP
             ]
             render(steps, ["action", "kind", "path", "reason"], output)
             return
         quiet = (installer.Action.KEEP, installer.Action.RUN)
-        done = [step for step in installer.install(conn) if step.action not in quiet]
+        applied = installer.install(conn, allow_downgrade=allow_downgrade)
+        done = [step for step in applied if step.action not in quiet]
         where = f"database {conn.info.dbname}"
         if done:
             click.echo(

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     import psycopg
     from pyspark.sql import SparkSession
 
-__all__ = ["SUBMIT_ARGS", "Screen", "Step", "as_role", "install_omd", "session"]
+__all__ = [
+    "SUBMIT_ARGS",
+    "Screen",
+    "Step",
+    "as_role",
+    "install_omd",
+    "session",
+    "without_strangers",
+]
 
 SUBMIT_ARGS = " ".join(
     [*(f'--conf "{name}={value}"' for name, value in SHORT_LIFE.items()), "pyspark-shell"]
@@ -60,8 +68,20 @@ def install_omd(connection: psycopg.Connection[Any], screen: Screen) -> None:
 
 def as_role(role: str, dsn: str) -> str:
     """Return a connection string that works as a role: no program of a demo needs a superuser."""
+    return _with_setting(dsn, f"role={role}")
+
+
+def without_strangers(dsn: str) -> str:
+    """Return a connection string whose sessions find no function that somebody put into public.
+
+    The statements of a demo are for people, so they do not name the schema of each function.
+    """
+    return _with_setting(dsn, "search_path=pg_catalog,pg_temp")
+
+
+def _with_setting(dsn: str, setting: str) -> str:
     options = conninfo_to_dict(dsn).get("options") or ""
-    return make_conninfo(dsn, options=f"{options} -c role={role}")
+    return make_conninfo(dsn, options=f"{options} -c {setting}".strip())
 
 
 def session(log: Path, master: str | None) -> SparkSession:

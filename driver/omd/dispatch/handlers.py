@@ -141,7 +141,7 @@ class _Targets(Calls):
         """
         name: str = self._value(_QUOTE_TABLE, target, "POSTGRES")
         self._link.execute(
-            sql.SQL("CALL {}($1::jsonb)").format(sql.SQL(name)).as_bytes(None),
+            sql.SQL("CALL {}($1::pg_catalog.jsonb)").format(sql.SQL(name)).as_bytes(None),
             [payload_json],
             tuple,
             repeatable=False,

@@ -38,6 +38,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from omd._core.names import operator
 from omd.errors import CallerError
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import SEVERAL_DIMENSIONS, UnsupportedType, read_array
@@ -201,15 +202,15 @@ class Reader(DataSourceReader):
         if isinstance(filter_, In):
             if not filter_.value or not all(map(_is_literal, filter_.value)):
                 return None
-            values = sql.SQL(", ").join(map(sql.Literal, filter_.value))
-            return sql.SQL("{} IN ({})").format(name, values)
-        operator = _COMPARISONS.get(type(filter_))
+            values = sql.SQL(", ").join(map(_literal, filter_.value))
+            return sql.SQL("{} OPERATOR(pg_catalog.=) ANY (ARRAY[{}])").format(name, values)
+        symbol = _COMPARISONS.get(type(filter_))
         # The database orders texts by its collation, Spark orders them by their bytes.
-        if operator is None or (operator != "=" and isinstance(column.spark, StringType)):
+        if symbol is None or (symbol != "=" and isinstance(column.spark, StringType)):
             return None
         if not _is_literal(filter_.value):
             return None
-        return _compare(name, operator, sql.Literal(filter_.value))
+        return _compare(name, symbol, _literal(filter_.value))
 
     def _by_window(self, window: Window, number: int) -> Sequence[InputPartition]:
         """Return ranges of the window's time, or of its ids when all rows are of one time.
@@ -231,9 +232,9 @@ class Reader(DataSourceReader):
                 f" {self.relation}"
             )
         key = sql.Identifier(name)
-        bounds = sql.SQL("SELECT min({0}), max({0}) FROM {1} AS q WHERE {2}").format(
-            key, self.relation.source, _all_of([_ALL, *self.where])
-        )
+        bounds = sql.SQL(
+            "SELECT pg_catalog.min({0}), pg_catalog.max({0}) FROM {1} AS q WHERE {2}"
+        ).format(key, self.relation.source, _all_of([_ALL, *self.where]))
         with catalogue(self.url, self.snapshot) as connection:
             try:
                 low, high = connection.execute(bounds).fetchone() or (None, None)
@@ -245,7 +246,7 @@ class Reader(DataSourceReader):
             return _ranges(key, low, high, number, sql.Literal)
         unit = timedelta(microseconds=1) if isinstance(low, datetime) else timedelta(days=1)
         return _ranges(
-            key, 0, (high - low) // unit, number, lambda steps: sql.Literal(low + steps * unit)
+            key, 0, (high - low) // unit, number, lambda steps: _literal(low + steps * unit)
         )
 
 
@@ -286,8 +287,8 @@ def _ranges(
     return [Part(condition) for condition in parts]
 
 
-def _compare(left: sql.Composable, operator: str, right: sql.Composable) -> sql.Composed:
-    return sql.SQL(" ").join([left, sql.SQL(operator), right])
+def _compare(left: sql.Composable, symbol: str, right: sql.Composable) -> sql.Composed:
+    return sql.SQL(" ").join([left, sql.SQL(operator(symbol)), right])
 
 
 def _all_of(conditions: Sequence[sql.Composable]) -> sql.Composed:
@@ -296,3 +297,14 @@ def _all_of(conditions: Sequence[sql.Composable]) -> sql.Composed:
 
 def _is_literal(value: Any) -> bool:
     return isinstance(value, (bool, int, str, Decimal, date))
+
+
+def _literal(value: Any) -> sql.Composable:
+    """Return a value with the schema of its type, which psycopg leaves out."""
+    if not isinstance(value, date):
+        return sql.Literal(value)
+    if not isinstance(value, datetime):
+        type_ = "date"
+    else:
+        type_ = "timestamp" if value.tzinfo is None else "timestamptz"
+    return sql.SQL(f"{{}}::pg_catalog.{type_}").format(sql.Literal(value.isoformat()))

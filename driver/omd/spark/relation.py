@@ -176,9 +176,13 @@ class Relation:
         if self.table_name is None:
             return None
         return sql.SQL(
-            "SELECT coalesce(bool_or(c.relfilenode <> pg_relation_filenode(c.oid)), false)"
-            " FROM pg_class AS c WHERE c.relkind IN ('r', 'm') AND (c.oid = {0}::regclass"
-            " OR c.oid IN (SELECT relid FROM pg_partition_tree({0}::regclass)))"
+            "SELECT coalesce(pg_catalog.bool_or(c.relfilenode"
+            "  OPERATOR(pg_catalog.<>) pg_catalog.pg_relation_filenode(c.oid)), false)"
+            " FROM pg_catalog.pg_class AS c"
+            " WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{{r,m}}')"
+            " AND (c.oid OPERATOR(pg_catalog.=) {0}::pg_catalog.regclass"
+            "  OR c.oid OPERATOR(pg_catalog.=) ANY (SELECT t.relid"
+            "   FROM pg_catalog.pg_partition_tree({0}::pg_catalog.regclass) AS t))"
         ).format(sql.Literal(self.source.as_string(None)))
 
     def rewritten_error(self) -> Rewritten:
@@ -236,7 +240,8 @@ def _type_name(connection: psycopg.Connection[Any], column: Column) -> tuple[str
     if info is not None:
         return (f"{info.name}[]" if column.type_code == info.array_oid else info.name), False
     row = connection.execute(
-        "SELECT format_type(oid, NULL), typtype = 'e' FROM pg_type WHERE oid = %s",
+        "SELECT pg_catalog.format_type(t.oid, NULL), t.typtype OPERATOR(pg_catalog.=) 'e'"
+        " FROM pg_catalog.pg_type AS t WHERE t.oid OPERATOR(pg_catalog.=) %s",
         [column.type_code],
     ).fetchone()
     return row or (column.type_display, False)
@@ -253,9 +258,15 @@ def _loosely_equal(
     found = connection.execute(
         """
         SELECT o.name
-          FROM unnest(%s::text[], %s::oid[], %s::int2[]) AS o (name, attrelid, attnum)
-          JOIN pg_attribute AS a USING (attrelid, attnum)
-          JOIN pg_collation AS c ON c.oid = a.attcollation AND NOT c.collisdeterministic
+          FROM ROWS FROM (
+                   pg_catalog.unnest(%s::pg_catalog.text[]),
+                   pg_catalog.unnest(%s::pg_catalog.oid[]),
+                   pg_catalog.unnest(%s::pg_catalog.int2[])
+               ) AS o (name, attrelid, attnum)
+          JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) o.attrelid
+           AND a.attnum OPERATOR(pg_catalog.=) o.attnum
+          JOIN pg_catalog.pg_collation AS c ON c.oid OPERATOR(pg_catalog.=) a.attcollation
+           AND NOT c.collisdeterministic
         """,
         [names, [result.ftable(i) for i in places], [result.ftablecol(i) for i in places]],
     )
@@ -266,11 +277,13 @@ def _find(connection: psycopg.Connection[Any], table: str) -> tuple[str, str, in
     row = connection.execute(
         """
         SELECT n.nspname, c.relname,
-               CASE WHEN c.relkind IN ('r', 'm')
-                    THEN pg_relation_size(c.oid) / current_setting('block_size')::bigint
+               CASE WHEN c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}')
+                    THEN pg_catalog.pg_relation_size(c.oid)
+                         OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size')::bigint
                     ELSE 0 END
-          FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-         WHERE c.oid = to_regclass(%s)
+          FROM pg_catalog.pg_class AS c
+          JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+         WHERE c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%s)
         """,
         [table],
     ).fetchone()

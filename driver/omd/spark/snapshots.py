@@ -38,11 +38,12 @@ class HeldSnapshot:
         try:
             # This transaction is idle on purpose, so the timeouts of the server must not end it.
             self._connection.execute(
-                "SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN"
-                " ('idle_in_transaction_session_timeout', 'transaction_timeout')"
+                "SELECT pg_catalog.set_config(s.name, '0', false) FROM pg_catalog.pg_settings AS s"
+                " WHERE s.name OPERATOR(pg_catalog.=)"
+                " ANY ('{idle_in_transaction_session_timeout, transaction_timeout}')"
             )
             self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            row = self._connection.execute("SELECT pg_export_snapshot()").fetchone()
+            row = self._connection.execute("SELECT pg_catalog.pg_export_snapshot()").fetchone()
         except BaseException:
             self._connection.close()
             raise

@@ -107,17 +107,19 @@ class ColumnType:
         """Return the expression that a read selects for a column of this name."""
         column = sql.Identifier(name)
         if self.element is None:
-            return sql.SQL("{0}::text AS {0}" if self.as_text else "{0}").format(column)
+            return sql.SQL("{0}::pg_catalog.text AS {0}" if self.as_text else "{0}").format(column)
         # The transfer loses dimensions, and its lower bound is always 1, as that of a slice is.
         complaint = sql.Literal(f'{SEVERAL_DIMENSIONS}, column "{name}", ')
         return sql.SQL(
-            "CASE WHEN array_ndims({0}) > 1 THEN ({1} || array_dims({0}))::int::text::{2}"
+            "CASE WHEN pg_catalog.array_ndims({0}) OPERATOR(pg_catalog.>) 1"
+            " THEN ({1} OPERATOR(pg_catalog.||) pg_catalog.array_dims({0}))::int"
+            "::pg_catalog.text::pg_catalog.{2}"
             " ELSE {3} END AS {0}"
         ).format(
             column,
             complaint,
             sql.SQL("text[]" if self.as_text else f"{self.element.name}[]"),
-            sql.SQL("{0}[:]::text[]" if self.as_text else "{0}[:]").format(column),
+            sql.SQL("{0}[:]::pg_catalog.text[]" if self.as_text else "{0}[:]").format(column),
         )
 
 

@@ -16,6 +16,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from omd._core.names import operator
 from omd.errors import CallerError
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Window:
         return sql.SQL(" AND ").join(conditions)
 
     def _compare(
-        self, relation: Relation, operator: str, time: str | None, id_: int | None
+        self, relation: Relation, symbol: str, time: str | None, id_: int | None
     ) -> sql.Composed:
         columns: list[sql.Composable] = []
         values: list[sql.Composable] = []
@@ -90,7 +91,7 @@ class Window:
             values.append(sql.SQL("{}::bigint").format(sql.Literal(str(id_))))
         comma = sql.SQL(", ")
         return sql.SQL("({}) {} ({})").format(
-            comma.join(columns), sql.SQL(operator), comma.join(values)
+            comma.join(columns), sql.SQL(operator(symbol)), comma.join(values)
         )
 
 
@@ -120,7 +121,7 @@ def _check_instant(bound: str | None) -> None:
 def _instant(relation: Relation, column: str, bound: str) -> sql.Composed:
     """Return a bound in the type of the column; a column without a zone is taken to be in UTC."""
     _require(relation, column, _TIMES, "a time column")
-    instant = sql.SQL("{}::timestamptz").format(sql.Literal(bound))
+    instant = sql.SQL("{}::pg_catalog.timestamptz").format(sql.Literal(bound))
     if isinstance(relation.columns[column].spark, TimestampType):
         return instant
     return sql.SQL("({} AT TIME ZONE 'UTC')").format(instant)

@@ -15,6 +15,7 @@ from psycopg import sql
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
+from omd._core.names import qualified
 from omd.errors import CallerError, OmdError
 from omd.spark.failure import TaskFailed, server_failure
 from omd.spark.relation import Relation, catalogue, mover
@@ -212,7 +213,7 @@ class Writer(DataSourceArrowWriter):
 
     def _create(self, connection: Any) -> None:
         columns = sql.SQL(", ").join(
-            sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(column.name))
+            sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(qualified(column.name)))
             for name, (_, column) in self.columns.items()
         )
         create = sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(
@@ -234,7 +235,8 @@ class Writer(DataSourceArrowWriter):
             connection,
             sql.SQL(
                 "SELECT pg_catalog.set_config('lock_timeout', '5min', true)"
-                " WHERE pg_catalog.current_setting('lock_timeout') = '0'"
+                " WHERE pg_catalog.current_setting('lock_timeout')"
+                " OPERATOR(pg_catalog.=) '0'"
             ),
         )
         truncate = sql.SQL("TRUNCATE TABLE {}").format(self.target.source)

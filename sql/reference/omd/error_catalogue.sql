@@ -192,6 +192,23 @@ VALUES
 (
     'OM902', 'InternalError', '{problem}',
     'Run omd doctor, and report what it says.'
+),
+(
+    'OM903', 'NewerInstalled', 'this database has omd {installed}, and this is omd {version}',
+    'Install the newer version.'
+),
+(
+    'OM904', 'InstallationHeld',
+    'the process {pid} of {user} ({application}) holds the lock of the first installation',
+    'Install again when it has ended, or end it: SELECT pg_terminate_backend({pid});'
+),
+(
+    'OM905', 'ForeignSchema', 'the schema omd belongs to {owner}, not to omd_owner',
+    'See what is in it. If it is not OMD: ALTER SCHEMA omd RENAME TO …; then install again.'
+),
+(
+    'OM906', 'InstallerLacksRight', 'the installer {installer} lacks {lacks}',
+    'Ask for it, then install again.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,

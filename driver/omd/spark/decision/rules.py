@@ -78,8 +78,9 @@ def _function(connection: psycopg.Connection[Any], name: str) -> Answers:
     assert row is not None  # noqa: S101 - a function returns a row
     connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
     query = sql.SQL(
-        "SELECT coalesce({}(c.call)::text, 'null') FROM unnest(%s::jsonb[]) WITH ORDINALITY"
-        " AS c (call, number) ORDER BY c.number"
+        "SELECT coalesce({}(c.call)::pg_catalog.text, 'null')"
+        " FROM pg_catalog.unnest(%s::pg_catalog.jsonb[]) WITH ORDINALITY AS c (call, number)"
+        " ORDER BY c.number"
     ).format(sql.SQL(row[0]))
 
     def answers(texts: Sequence[str]) -> list[tuple[str, str | None]]:

@@ -36,7 +36,7 @@ _SHARE = 20
 _FEW = 50_000  # so many rows are read faster than somebody could count which of them are wanted
 _ROW_BYTES = 100  # of a table that was never analyzed
 _WANTED = "omd_wanted"
-_IS_CURRENT = sql.SQL("acm_record_ind <> 'R'")
+_IS_CURRENT = sql.SQL("acm_record_ind OPERATOR(pg_catalog.<>) 'R'")
 
 
 class Current:
@@ -66,8 +66,10 @@ class Current:
         """About how many rows there are, reckoned as the server's planner does."""
         with catalogue(self._run.dsn) as connection:
             row = connection.execute(
-                "SELECT reltuples, relpages, pg_relation_size(oid)"
-                " / current_setting('block_size')::bigint FROM pg_class WHERE oid = %s::regclass",
+                "SELECT c.reltuples, c.relpages, pg_catalog.pg_relation_size(c.oid)"
+                " OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size')::bigint"
+                " FROM pg_catalog.pg_class AS c"
+                " WHERE c.oid OPERATOR(pg_catalog.=) %s::pg_catalog.regclass",
                 [self.table],
             ).fetchone()
         assert row is not None  # noqa: S101 - a cast to regclass found it
@@ -199,13 +201,13 @@ def _look_up(
             # Texts of the layer are compared by their bytes, those of a new table are not.
             sql.SQL(" AND ").join(
                 sql.SQL(
-                    't.{0} = w.{0} COLLATE "C"'
+                    't.{0} OPERATOR(pg_catalog.=) w.{0} COLLATE pg_catalog."C"'
                     if pa.types.is_string(types[n].arrow)
-                    else "t.{0} = w.{0}"
+                    else "t.{0} OPERATOR(pg_catalog.=) w.{0}"
                 ).format(sql.Identifier(n))
                 for n in names
             ),
-            sql.SQL("" if deleted else " WHERE t.acm_record_ind <> 'R'"),
+            sql.SQL("" if deleted else " WHERE t.acm_record_ind OPERATOR(pg_catalog.<>) 'R'"),
         )
         schema = to_arrow_schema(relation.schema(), timezone="UTC")
         connection: Any = mover(url)

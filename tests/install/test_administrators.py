@@ -1,0 +1,200 @@
+"""Who is no superuser installs, upgrades and removes OMD: administrators as managed servers have.
+
+Each is built from the documents of a service: what its first login may do, and of which groups it
+is a member.
+"""
+
+from __future__ import annotations
+
+import subprocess
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from omd import embedded, install
+from support.programs import BIN
+from support.server import VERSION
+
+pytestmark = pytest.mark.server  # what a role may do differs between versions of PostgreSQL
+
+ADMINISTRATORS = {
+    "rds": """
+        CREATE ROLE service NOLOGIN;
+        GRANT pg_monitor, pg_signal_backend, pg_read_all_data, pg_write_all_data, {checkpoint}
+        TO service {admin};
+        CREATE ROLE administrator LOGIN CREATEDB CREATEROLE IN ROLE service;
+        ALTER DATABASE place OWNER TO administrator""",
+    "cloudsql": """
+        CREATE ROLE service NOLOGIN CREATEDB CREATEROLE;
+        CREATE ROLE administrator LOGIN CREATEDB CREATEROLE IN ROLE service;
+        ALTER DATABASE place OWNER TO service""",
+    "azure": """
+        CREATE ROLE service NOLOGIN;
+        GRANT pg_monitor, pg_read_all_stats, pg_read_all_settings, pg_stat_scan_tables
+        TO service {admin};
+        CREATE ROLE administrator LOGIN CREATEDB CREATEROLE REPLICATION IN ROLE service;
+        GRANT CREATE ON DATABASE place TO administrator WITH GRANT OPTION""",
+}
+AFTERWARDS = """
+    DROP OWNED BY administrator;
+    DROP ROLE administrator;
+    DROP OWNED BY service;
+    DROP ROLE service
+"""
+# Something of each room.
+ALL_ROOMS = """
+    GRANT omd_admin, omd_runner, omd_data_writer TO CURRENT_USER;
+    CREATE SCHEMA dwh;
+    CREATE TABLE dwh.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id));
+    CREATE TABLE dwh.t (id bigint, omd_insert_module_instance_id bigint);
+    CREATE VIEW dwh.v AS SELECT b.id FROM dwh.base AS b WHERE omd_lineage.in_block(b.pos, b.id);
+    CALL omd.register_module('m', 'INT', 'dwh.t', 'HUB', p_executable =>
+        'INSERT INTO dwh.t SELECT 1, current_setting(''omd.module_instance_id'')::bigint');
+    CALL omd.run_module('m');
+    CALL omd_lineage.register_topic('dwh.base');
+    CALL omd_dispatch.register_family('PARCEL', '{"DEPOT": "text"}');
+    CALL omd_dispatch.register_task_type('PARCEL', 'LABEL', 'PYTHON', 'depot:label');
+    CALL omd_dispatch.create_task('PARCEL', 'LABEL', '{"DEPOT": "Lyon"}');
+    CALL omd_delivery.deploy_model('{"interface": "shop", "entities": [{"name": "orders",
+        "key": ["nbr"], "attributes": [{"name": "nbr", "type": "integer"}]}]}');
+    CALL omd_delivery.register_tenant('t');
+    CALL omd_delivery.register_agreement('a', 't', 'shop');
+    CALL omd_facts.deploy('shop');
+    CALL omd_lake.register_namespace('lake', 'file:///tmp/nowhere')
+"""
+
+
+@pytest.fixture(scope="module")
+def server(new_home) -> str:
+    """A new server without OMD, since roles belong to the whole server."""
+    home = new_home()
+    embedded.start(home, version=VERSION, settings={"fsync": "off"})
+    return embedded.dsn(home, "postgres")
+
+
+@pytest.fixture
+def place(server):
+    """A database of the server, as a superuser."""
+    with psycopg.connect(server, autocommit=True) as conn:
+        conn.execute("CREATE DATABASE place")
+        yield make_conninfo(server, dbname="place")
+        conn.execute("DROP DATABASE place WITH (FORCE)")
+        conn.execute(AFTERWARDS)
+
+
+def make(place: str, kind: str, *, with_admin: bool) -> str:
+    """Create an administrator; return the connection string."""
+    text = ADMINISTRATORS[kind].format(
+        admin="WITH ADMIN OPTION" if with_admin else "",
+        checkpoint="pg_checkpoint",
+    )
+    with psycopg.connect(place, autocommit=True) as conn:
+        conn.execute(text)
+    return make_conninfo(place, user="administrator")
+
+
+def dumped(dsn: str) -> tuple[str, str]:
+    """Return the schema of a database, and the roles of its server."""
+
+    def run(program: str, *arguments: str) -> str:
+        done = subprocess.run(
+            [BIN / program, *arguments], check=True, capture_output=True, text=True
+        )
+        noise = ("\\restrict", "\\unrestrict")
+        return "\n".join(x for x in done.stdout.splitlines() if not x.startswith(noise))
+
+    return run("pg_dump", "-s", dsn), run("pg_dumpall", "--roles-only", "-d", dsn)
+
+
+@pytest.mark.parametrize("with_admin", [True, False], ids=["grants", "has"])
+@pytest.mark.parametrize("kind", ADMINISTRATORS)
+def test_an_administrator_installs_upgrades_and_removes(place, tree, psql, kind, with_admin):
+    dsn = make(place, kind, with_admin=with_admin)
+    before = dumped(place)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        told = []
+        conn.add_notice_handler(
+            lambda notice: told.append((notice.severity_nonlocalized, notice.message_hint))
+        )
+        install.install(conn)
+        # On 15 who may create roles may also grant those of PostgreSQL.
+        knows = VERSION < 16 or (with_admin and kind != "cloudsql")
+        grant = "As a superuser: GRANT pg_read_all_stats TO omd_owner;"
+        assert told == ([] if knows else [("WARNING", grant)])
+        for statement in ALL_ROOMS.split(";\n"):
+            conn.execute(statement)
+        tree.add_migration("V999__more", "CREATE TABLE omd.more (i integer);")
+        install.install(conn, tree.root)
+        assert conn.execute("SELECT count(*) FROM dwh.t").fetchone() == (1,)
+    if with_admin:
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            install.uninstall(conn)
+    else:
+        done = psql(dsn, install.sql_root() / install.UNINSTALL)
+        assert "ERROR" not in done.stderr
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        kept = conn.execute(
+            "SELECT string_agg(quote_ident(nspname), ', ') FROM pg_namespace"
+            " WHERE nspname ~ '^(lvl|wrk|stg|cfl|gdal|asof|history|dwh)'"
+        ).fetchone()
+        conn.execute(f"DROP SCHEMA {kept[0]} CASCADE")
+    assert dumped(place) == before
+
+
+def test_psql_installs_as_an_administrator_too(place, psql):
+    dsn = make(place, "azure", with_admin=True)
+    before = dumped(place)
+    for _ in range(2):
+        done = psql(dsn, install.sql_root() / install.MANIFEST)
+        assert (done.returncode, done.stderr) == (0, "")
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        install.uninstall(conn)
+    assert dumped(place) == before
+
+
+@pytest.mark.parametrize(
+    ("takes", "lacks"),
+    [
+        ("ALTER ROLE administrator NOCREATEROLE", "CREATEROLE"),
+        (
+            "ALTER DATABASE place OWNER TO postgres",
+            "CREATE on the database place WITH GRANT OPTION",
+        ),
+    ],
+)
+def test_what_the_installer_lacks_is_named(place, takes, lacks):
+    dsn = make(place, "rds", with_admin=True)
+    with psycopg.connect(place, autocommit=True) as conn:
+        conn.execute(takes)
+    before = dumped(place)
+    with (
+        psycopg.connect(dsn, autocommit=True) as conn,
+        pytest.raises(install.InstallError, match=lacks) as caught,
+    ):
+        install.install(conn)
+    assert caught.value.sqlstate == "OM906"
+    assert caught.value.hint
+    assert dumped(place) == before
+
+
+def test_another_administrator_gets_to_know_what_he_lacks(place):
+    dsn = make(place, "cloudsql", with_admin=False)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        install.install(conn)
+    with psycopg.connect(place, autocommit=True) as conn:
+        conn.execute("CREATE ROLE second LOGIN CREATEROLE IN ROLE service")
+    second = make_conninfo(place, user="second")
+    try:
+        with psycopg.connect(second, autocommit=True) as conn:
+            if VERSION < 16:  # there CREATEROLE is enough
+                install.install(conn)
+            else:
+                for refused in (install.install, install.uninstall):
+                    with pytest.raises(install.InstallError, match="omd_owner") as caught:
+                        refused(conn)
+                    assert caught.value.sqlstate == "OM906"
+    finally:
+        with psycopg.connect(place, autocommit=True) as conn:
+            install.uninstall(conn)
+            conn.execute("DROP OWNED BY second; DROP ROLE second")
