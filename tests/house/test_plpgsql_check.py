@@ -62,6 +62,11 @@ BASE_TABLE = """
     CREATE TABLE public.base (pos timestamptz, id bigint);
     CREATE TRIGGER noted AFTER INSERT ON public.base REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows('public.base');
+    -- So do work tables and staging tables.
+    CALL omd_delivery.deploy_model('{"interface": "i", "entities": [{"name": "e", "key": ["k"],
+        "attributes": [{"name": "k", "type": "integer"}]}]}');
+    CALL omd_delivery.register_tenant('t');
+    CALL omd_delivery.register_agreement('a', 't', 'i');
     -- So does a family that is migrated.
     CALL omd_dispatch.register_family('MIRRORED', p_migration_status => 3);
 """

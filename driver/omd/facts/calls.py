@@ -369,6 +369,7 @@ class FactsCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
+            QueueItemNotReady: OM135.
             DeliveryArgumentInvalid: OM036.
             ResyncBlocked: OM154.
             FactsNotDeployed: OM251.
