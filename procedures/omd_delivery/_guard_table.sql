@@ -25,18 +25,17 @@ BEGIN
             AFTER INSERT ON %1$s
             REFERENCING NEW TABLE AS new_rows
             FOR EACH STATEMENT WHEN (NOT pg_has_role('omd_owner', 'USAGE'))
-            EXECUTE FUNCTION omd_delivery.%3$I(%2$s);
+            EXECUTE FUNCTION omd_delivery._guard_delta(%2$s);
             COMMENT ON TRIGGER trg_rows_guard ON %1$s IS
             'Refuses rows that are not of the run at work of a delivery that is not applied.';
             CREATE TRIGGER trg_change_guard
             BEFORE UPDATE OR DELETE OR TRUNCATE ON %1$s
             FOR EACH STATEMENT WHEN (NOT pg_has_role('omd_owner', 'USAGE'))
-            EXECUTE FUNCTION omd_delivery.%3$I(%2$s);
+            EXECUTE FUNCTION omd_delivery._guard_delta(%2$s);
             COMMENT ON TRIGGER trg_change_guard ON %1$s IS 'Refuses all but inserts.'
             $sql$,
             p_table_name,
-            p_entity_id,
-            '_guard_delta'
+            p_entity_id
         );
     ELSE
         EXECUTE format(
@@ -44,13 +43,12 @@ BEGIN
             CREATE TRIGGER trg_rows_guard
             AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON %1$s
             FOR EACH STATEMENT WHEN (NOT pg_has_role('omd_owner', 'USAGE'))
-            EXECUTE FUNCTION omd_delivery.%3$I(%2$s);
+            EXECUTE FUNCTION omd_delivery._guard_staging(%2$s);
             COMMENT ON TRIGGER trg_rows_guard ON %1$s IS
             'Refuses changes where no delivery of the login is to be staged.'
             $sql$,
             p_table_name,
-            p_agreement_id,
-            '_guard_staging'
+            p_agreement_id
         );
     END IF;
 END
