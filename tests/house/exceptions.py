@@ -463,6 +463,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "the run is known",
         [
             "omd_decision._process_run > omd_decision._run_plan",
+            "omd_decision._name_unwritten > omd_decision._run_plan",
             "omd_decision.begin_stage > omd_decision._run_plan",
         ],
     ),
