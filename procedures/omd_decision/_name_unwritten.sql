@@ -18,7 +18,12 @@ SET search_path = pg_catalog, pg_temp
 AS $name_unwritten$
 DECLARE
     v_run record;
-    v_call record;
+    v_wave text;
+    v_key jsonb;
+    v_cycle_no bigint;
+    v_invocation_no bigint;
+    v_params jsonb;
+    v_result jsonb;
     v_output record;
     v_records jsonb;
     v_fits bigint;
@@ -32,7 +37,7 @@ DECLARE
     v_is_found boolean;
 BEGIN
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
-    FOR v_call IN
+    FOR v_wave, v_key, v_cycle_no, v_invocation_no, v_params, v_result IN
         EXECUTE p_calls USING v_run.definition, v_run.start_value, v_run.end_value
     LOOP
         FOR v_output IN
@@ -46,7 +51,7 @@ BEGIN
             FROM omd.json_items(v_run.definition -> 'outputs') AS o
             ORDER BY o.ordinal
         LOOP
-            v_records := v_call.result -> v_output.parameter;
+            v_records := v_result -> v_output.parameter;
             IF jsonb_typeof(v_records) = 'object' THEN
                 v_records := jsonb_build_array(v_records);
             ELSIF v_records IS NULL OR jsonb_typeof(v_records) <> 'array' THEN
@@ -63,8 +68,8 @@ BEGIN
                     EXECUTE v_output.sql
                     USING
                         p_module_instance_id, v_run.module_code, v_run.ruleset_version,
-                        v_call.wave, v_call.key, v_call.cycle_no, v_call.invocation_no,
-                        v_call.params, jsonb_build_object(
+                        v_wave, v_key, v_cycle_no, v_invocation_no,
+                        v_params, jsonb_build_object(
                             v_output.parameter,
                             jsonb_path_query_array(
                                 v_records, '$[0 to $last]',
@@ -103,10 +108,10 @@ BEGIN
                     jsonb_build_object(
                         'stage_code', v_run.definition -> 'stage',
                         'ruleset_code', v_run.ruleset_code,
-                        'wave', v_call.wave,
-                        'key', v_call.key,
-                        'cycle_no', v_call.cycle_no,
-                        'invocation_no', v_call.invocation_no,
+                        'wave', v_wave,
+                        'key', v_key,
+                        'cycle_no', v_cycle_no,
+                        'invocation_no', v_invocation_no,
                         'output', v_output.name,
                         'record', v_least,
                         'constraint', nullif(p_constraint, ''),

@@ -20,12 +20,6 @@ BEGIN
             )
         );
     END IF;
-    PERFORM omd_decision._raise_invalid(
-        'ruleset', left(p_ruleset ->> 'ruleset', 200),
-        jsonb_build_array(jsonb_build_object('path', d.path, 'text', d.problem))
-    )
-    FROM omd.document_problem(p_ruleset) AS d
-    WHERE d.problem IS NOT NULL;
     v_version := omd_decision._save_ruleset(p_ruleset);
     p_version := v_version.version;
     IF p_activate

@@ -17,11 +17,6 @@ DECLARE
     v_rows record;
     v_problem text;
 BEGIN
-    IF tg_op <> 'INSERT' THEN
-        PERFORM omd_delivery._raise_rows(
-            v_table_name, format('a run only inserts, and this is %s', tg_op)
-        );
-    END IF;
     FOR v_rows IN
         SELECT DISTINCT n.delivery_id, n.acm_audit_id FROM new_rows AS n
     LOOP
@@ -56,7 +51,6 @@ END
 $guard_delta$;
 
 COMMENT ON FUNCTION omd_delivery._guard_delta IS
-'Refuses rows of a delta that are not of the run at work of a delivery that is not applied, and '
-'whatever else is done to a delta. Errors: OM137. Locks: the delivery FOR SHARE, until the '
-'transaction ends.';
+'Refuses rows of a delta that are not of the run at work of a delivery that is not applied. '
+'Errors: OM137. Locks: the delivery FOR SHARE, until the transaction ends.';
 REVOKE ALL ON FUNCTION omd_delivery._guard_delta FROM PUBLIC;

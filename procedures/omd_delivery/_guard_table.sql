@@ -31,7 +31,7 @@ BEGIN
             CREATE TRIGGER trg_change_guard
             BEFORE UPDATE OR DELETE OR TRUNCATE ON %1$s
             FOR EACH STATEMENT WHEN (NOT pg_has_role('omd_owner', 'USAGE'))
-            EXECUTE FUNCTION omd_delivery._guard_delta(%2$s);
+            EXECUTE FUNCTION omd_delivery._guard_change();
             COMMENT ON TRIGGER trg_change_guard ON %1$s IS 'Refuses all but inserts.'
             $sql$,
             p_table_name,

@@ -83,6 +83,7 @@
 \ir ../../procedures/omd_delivery/_run_lives.sql
 \ir ../../procedures/omd_delivery/_raise_rows.sql
 \ir ../../procedures/omd_delivery/_guard_delta.sql
+\ir ../../procedures/omd_delivery/_guard_change.sql
 \ir ../../procedures/omd_delivery/_guard_staging.sql
 \ir ../../procedures/omd_delivery/_guard_table.sql
 \ir ../../procedures/omd_delivery/_make_tables.sql

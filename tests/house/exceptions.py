@@ -604,6 +604,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM137",
         "it only makes a trigger",
         [
+            "omd_delivery._guard_table > omd_delivery._guard_change",
             "omd_delivery._guard_table > omd_delivery._guard_delta",
             "omd_delivery._guard_table > omd_delivery._guard_staging",
         ],

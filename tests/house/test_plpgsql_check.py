@@ -21,6 +21,7 @@ EXECUTE_REGISTERED_SQL = {
 COMPOSE_SQL = {
     "omd_decision._name_failure(jsonb,text,text,timestamp with time zone,timestamp with time zone)",
     "omd_decision._name_unfit(jsonb,text)",
+    "omd_decision._name_unwritten(bigint,text,text,text)",
     "omd_decision._process_run(bigint)",
     "omd_decision._require_fit(jsonb,jsonb,jsonb)",
     "omd_decision.test_ruleset(text,integer)",
