@@ -45,8 +45,8 @@ BEGIN
                         SELECT
                             string_agg(
                                 format(
-                                    'coalesce(p.item -> %1$L, ''null'')'
-                                    ' = coalesce(o.record -> %1$L, ''null'')',
+                                    -- What an answer leaves out is equal to nothing.
+                                    'coalesce(p.item -> %1$L, ''null'') = o.record -> %1$L',
                                     k.item ->> 'column'
                                 ),
                                 ' AND '

@@ -15,6 +15,8 @@ DECLARE
     v_run record;
     v_call text;
     v_counts jsonb;
+    v_state text;
+    v_constraint text;
 BEGIN
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
     v_call := omd.quote_table(v_run.content #>> '{}', 'POSTGRES');
@@ -41,10 +43,29 @@ BEGIN
             v_run.start_value, v_run.end_value;
     EXCEPTION
         WHEN assert_failure OR OTHERS THEN
-            IF SQLSTATE !~ '^OM' THEN
-                PERFORM omd_decision._name_failure(
-                    v_run.definition, v_run.ruleset_code, v_call,
-                    v_run.start_value, v_run.end_value
+            GET STACKED DIAGNOSTICS
+                v_state = RETURNED_SQLSTATE,
+                v_constraint = CONSTRAINT_NAME;
+            -- The error may be the ruleset's, whatever code it has.
+            PERFORM omd_decision._name_failure(
+                v_run.definition, v_run.ruleset_code, v_call,
+                v_run.start_value, v_run.end_value
+            );
+            IF v_state ~ '^(22|23|44|P0)' THEN
+                PERFORM omd_decision._name_unwritten(
+                    p_module_instance_id,
+                    format(
+                        'SELECT c.wave, c.key, c.cycle_no, c.invocation_no, p.params,'
+                        ' %s(p.params) AS result'
+                        ' FROM omd_decision._cycles($1, NULL, $2, $3) WITH ORDINALITY AS c'
+                        ' LEFT JOIN omd_decision._buffers($1, NULL, $2, $3) AS b'
+                        ' ON b.wave_key = coalesce(''1'' || c.wave, ''0'')'
+                        ' CROSS JOIN LATERAL (SELECT CASE WHEN b.params IS NULL THEN c.params'
+                        ' ELSE c.params || b.params END AS params) AS p'
+                        ' WHERE c.link IS NULL AND c.cycle_no IS NOT NULL ORDER BY c.ordinality',
+                        v_call
+                    ),
+                    v_state, v_constraint
                 );
             END IF;
             RAISE;
@@ -73,8 +94,8 @@ $process_run$;
 COMMENT ON PROCEDURE omd_decision._process_run IS
 'Runs the stage of the run p_module_instance_id in the transaction of the caller: reads, calls, '
 'writes, and judges what it rejects. Errors: OM181; OM280, OM281, OM282: rejects that the stage '
-'forbids; OM283: the ruleset failed; OM284: its answer does not fit; OM285, OM289, OM290, OM291: '
-'the records; OM287: the function has changed; those of the outputs. Locks: what reading and '
-'writing takes.';
+'forbids; OM283: the ruleset failed; OM284: its answer does not fit, or an output does not take '
+'it; OM285, OM289, OM290, OM291: the records; OM287: the function has changed; those of the '
+'outputs. Locks: what reading and writing takes.';
 REVOKE ALL ON PROCEDURE omd_decision._process_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision._process_run TO omd_runner;

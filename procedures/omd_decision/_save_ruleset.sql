@@ -19,6 +19,12 @@ DECLARE
     v_version omd_decision.ruleset_version;
 BEGIN
     PERFORM omd.require_read_committed();
+    PERFORM omd_decision._raise_invalid(
+        'ruleset', left(v_code, 200),
+        jsonb_build_array(jsonb_build_object('path', d.path, 'text', d.problem))
+    )
+    FROM omd.document_problem(p_ruleset) AS d
+    WHERE d.problem IS NOT NULL;
     INSERT INTO omd_decision.ruleset (ruleset_code, kind)
     SELECT v_code, p_ruleset ->> 'kind'
     WHERE NOT EXISTS (SELECT FROM omd_decision._ruleset_problems(p_ruleset))

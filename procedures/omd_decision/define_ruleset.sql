@@ -40,8 +40,8 @@ COMMENT ON PROCEDURE omd_decision.define_ruleset IS
 'replaces the test cases, and where it is absent they stay. p_activate: TRUE activates the '
 'version from now on, unless it is active and effective (FALSE). Returns p_version, the newest '
 'version. Errors: OM005: p_ruleset or p_activate is NULL; OM014: the isolation level is not read '
-'committed; OM082: the document is wrong; its DETAIL lists all problems; OM180: it has not '
-'passed every test case, and nothing is defined; OM287: its function was replaced meanwhile. '
-'Locks: the ruleset. Call again when the answer was lost.';
+'committed; OM082: the document is wrong; its DETAIL lists all problems; OM180: it has not passed '
+'every test case, and nothing is defined; OM287: its function was replaced meanwhile. Locks: the '
+'ruleset. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_decision.define_ruleset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.define_ruleset TO omd_admin;

@@ -29,6 +29,12 @@ BEGIN
     END IF;
     PERFORM omd.require_read_committed();
     v_code := CASE WHEN jsonb_typeof(p_stage) = 'object' THEN p_stage ->> 'stage' END;
+    PERFORM omd_decision._raise_invalid(
+        'stage', v_code,
+        jsonb_build_array(jsonb_build_object('path', d.path, 'text', d.problem))
+    )
+    FROM omd.document_problem(p_stage) AS d
+    WHERE d.problem IS NOT NULL;
     SELECT
         jsonb_agg(
             jsonb_build_object('path', p.path, 'text', p.text)
@@ -92,12 +98,11 @@ COMMENT ON PROCEDURE omd_decision.define_stage IS
 'defaults filled in, is the next version. p_stage: {"stage", "mode", "batch_size", "keys", '
 '"wave", "window", "ruleset", "links", "outputs", "keep", "max_array_rows", "module"}, as '
 'docs/explanation/decision.md describes it. p_dry_run: TRUE tells the changes, or the problems, '
-'and makes none (FALSE). Returns p_version, the version that holds then, and p_changes, a list '
-'of {"path", "old", "new"}; when it is empty the document is the present one. It registers the '
+'and makes none (FALSE). Returns p_version, the version that holds then, and p_changes, a list of '
+'{"path", "old", "new"}; when it is empty the document is the present one. It registers the '
 'Module of the stage and its rollback each time. Errors: OM005: p_stage or p_dry_run is NULL; '
 'OM006: there is no such area; OM014: the isolation level is not read committed; OM082: the '
 'document is wrong; its DETAIL lists all problems; OM111: another target while a rollback is '
-'pending or a run executes. Locks: the stage, the Module row. Call again when the answer was '
-'lost.';
+'pending or a run executes. Locks: the stage, the Module row. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_decision.define_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.define_stage TO omd_admin;

@@ -15,6 +15,8 @@ AS $write_calls$
 DECLARE
     v_run record;
     v_unfit bigint;
+    v_state text;
+    v_constraint text;
 BEGIN
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
     BEGIN
@@ -31,8 +33,20 @@ BEGIN
         INTO p_rows, v_unfit
         USING p_module_instance_id, v_run.module_code, v_run.ruleset_version;
     EXCEPTION
-        WHEN data_exception OR integrity_constraint_violation THEN
+        WHEN data_exception OR integrity_constraint_violation
+            OR with_check_option_violation OR raise_exception
+        THEN
+            GET STACKED DIAGNOSTICS
+                v_state = RETURNED_SQLSTATE,
+                v_constraint = CONSTRAINT_NAME;
             PERFORM omd_decision._name_unfit(v_run.definition, v_run.ruleset_code);
+            PERFORM omd_decision._name_unwritten(
+                p_module_instance_id,
+                'SELECT c.wave, c.key, c.cycle_no, c.invocation_no, c.params, c.result'
+                ' FROM pg_temp.omd_called AS c WHERE c.link IS NULL'
+                ' ORDER BY c.wave, c.cycle_no, c.invocation_no',
+                v_state, v_constraint
+            );
             RAISE;
     END;
     IF v_unfit > 0 THEN
@@ -47,7 +61,7 @@ COMMENT ON PROCEDURE omd_decision.write_calls IS
 'invocation_no, link, arrival, code, cause_link, inputs, params as in cycles, and result and '
 'trace, what the ruleset has answered. Call it in the transaction of omd.record_write. Returns '
 'p_rows, the records of all outputs. Errors: OM005: p_module_instance_id is NULL; OM181: it is no '
-'executing run of a stage; OM284: an answer does not fit; those of the outputs. Locks: what '
-'writing takes.';
+'executing run of a stage; OM284: an answer does not fit, or an output does not take it; those of '
+'the outputs. Locks: what writing takes.';
 REVOKE ALL ON PROCEDURE omd_decision.write_calls FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.write_calls TO omd_runner;

@@ -15,6 +15,10 @@ SET search_path = pg_catalog, pg_temp
 AS $end_run$
 BEGIN
     IF p_delivery.is_running THEN
+        -- Who writes rows of the run holds the delivery, and takes the instance after it.
+        PERFORM FROM omd_delivery.delivery AS d
+        WHERE d.delivery_id = p_delivery.delivery_id
+        FOR UPDATE;
         BEGIN
             CALL omd.batch_failure(
                 p_delivery.batch_instance_id, p_event_detail, p_event_return_code_details
@@ -32,6 +36,6 @@ $end_run$;
 
 COMMENT ON FUNCTION omd_delivery._end_run IS
 'Ends the run of p_delivery, if there is one, as failed, with the event p_event_detail and the '
-'code p_event_return_code_details. Locks: what executes in the Batch Instance, the Batch '
-'Instance, the delivery.';
+'code p_event_return_code_details. Locks: the delivery, after those who write rows of it; what '
+'executes in the Batch Instance, the Batch Instance.';
 REVOKE ALL ON FUNCTION omd_delivery._end_run FROM PUBLIC;

@@ -54,6 +54,7 @@ BEGIN
             EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', v_table);
             EXECUTE format('GRANT SELECT ON %s TO omd_data_reader', v_table);
             EXECUTE format('GRANT INSERT, DELETE ON %s TO omd_runner', v_table);
+            CALL omd_delivery._guard_table(v_table, NULL, p_agreement_id);
         END IF;
         FOR v_column IN
             SELECT s.column_name
@@ -85,7 +86,7 @@ $equip_agreement$;
 
 COMMENT ON FUNCTION omd_delivery._equip_agreement IS
 'Makes what the agreement p_agreement_id lacks for the present model: its Batch with the Modules '
-'of the interface, and its staging tables. It does nothing for an agreement of another layer '
-'than LVL. Errors: OM233: the schema of its staging tables belongs to somebody else; OM234: it '
-'can''t be created. Locks: the Batch, the staging tables that change.';
+'of the interface, and its staging tables. It does nothing for an agreement of another layer than '
+'LVL. Errors: OM233: the schema of its staging tables belongs to somebody else; OM234: it can''t '
+'be created. Locks: the Batch, the staging tables that change.';
 REVOKE ALL ON FUNCTION omd_delivery._equip_agreement FROM PUBLIC;

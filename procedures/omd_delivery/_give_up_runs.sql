@@ -1,4 +1,6 @@
--- A dead run can't report its own end, so the next begin of the interface ends it.
+-- A dead run can't report its own end, so the next begin of the interface ends it. A session that
+-- has written rows of it and not ended its transaction holds the delivery: a begin never waits, so
+-- such a run counts as one that is at work.
 
 CREATE OR REPLACE FUNCTION omd_delivery._give_up_runs(
     p_interface_id integer
@@ -22,6 +24,7 @@ BEGIN
             AND d.is_running
             AND NOT omd_delivery._run_lives(d.delivery_id)
         ORDER BY d.delivery_id
+        FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         PERFORM omd_delivery._end_run(
             v_delivery, 'the run was declared dead because an instance of it is', 'GIVEN UP'
@@ -31,6 +34,7 @@ END
 $give_up_runs$;
 
 COMMENT ON FUNCTION omd_delivery._give_up_runs IS
-'Ends the dead runs of the interface p_interface_id, whose lock the caller holds. Locks: what '
-'executes in them, their Batch Instances, the deliveries.';
+'Ends the dead runs of the interface p_interface_id, whose lock the caller holds, but for those '
+'whose rows a transaction still writes. Locks: the deliveries, without a wait; what executes in '
+'the runs, their Batch Instances.';
 REVOKE ALL ON FUNCTION omd_delivery._give_up_runs FROM PUBLIC;

@@ -106,6 +106,7 @@ BEGIN
             (SELECT c.relnamespace::regnamespace::text
             FROM pg_class AS c WHERE c.oid = to_regclass(v_delta))
         );
+        CALL omd_delivery._guard_table(v_delta, p_entity_id, NULL);
     END IF;
 
     FOREACH v_table IN ARRAY ARRAY[v_lvl, v_delta] LOOP

@@ -35,13 +35,40 @@ BEGIN
     );
     EXECUTE format(
         $sql$
-        DELETE FROM %1$s AS l USING %1$s AS d
-        WHERE d.delivery_id = $1 AND d.acm_record_ind = 'R' AND l.delivery_id <> $1 AND %2$s
+        WITH removed AS (
+            DELETE FROM %1$s AS l USING %1$s AS d
+            WHERE d.delivery_id = $1 AND d.acm_record_ind = 'R' AND l.delivery_id <> $1 AND %2$s
+            RETURNING l.delivery_id, l.acm_record_ind
+        ),
+
+        -- An undone load reads such a delta again, and compares it with its item.
+        counted AS (
+            UPDATE omd_delivery.delta_queue AS q
+            SET row_counts = jsonb_set(q.row_counts, ARRAY[$2], g.counts)
+            FROM (
+                SELECT c.queue_id, jsonb_object_agg(
+                    n.indicator,
+                    n.rows::bigint - (
+                        SELECT count(*) FROM removed AS r
+                        WHERE r.delivery_id = c.delivery_id AND r.acm_record_ind = n.indicator
+                    )
+                ) AS counts
+                FROM omd_delivery.delta_queue AS c
+                CROSS JOIN LATERAL jsonb_each_text(c.row_counts -> $2) AS n (indicator, rows)
+                WHERE c.delivery_id IN (SELECT r.delivery_id FROM removed AS r)
+                GROUP BY c.queue_id
+            ) AS g
+            WHERE q.queue_id = g.queue_id
+        )
+
+        SELECT count(*) FROM removed
         $sql$,
         v_sql.delta_table, v_sql.key_match
     )
-    USING p_delivery.delivery_id;
-    GET DIAGNOSTICS v_rows = ROW_COUNT;
+    INTO v_rows
+    USING
+        p_delivery.delivery_id,
+        (SELECT e.entity_code FROM omd_delivery.entity AS e WHERE e.entity_id = p_entity_id);
     PERFORM omd_delivery.log_removal(
         p_delivery.delivery_id, p_entity_id, p_module_instance_id, 'DELTA', v_sql.delta_table,
         p_keys, v_rows
@@ -89,5 +116,6 @@ $remove_keys$;
 COMMENT ON FUNCTION omd_delivery._remove_keys IS
 'Removes all rows of the p_keys keys that the delta of p_delivery for the entity p_entity_id '
 'deletes: from LVL, other deltas, samples and the staging table of the agreement, with proof in '
-'removal under p_module_instance_id. Locks: those rows.';
+'removal under p_module_instance_id. The items of other deltas count these rows no longer. Locks: '
+'those rows, these items.';
 REVOKE ALL ON FUNCTION omd_delivery._remove_keys FROM PUBLIC;

@@ -47,6 +47,9 @@ BEGIN
         );
     END IF;
 
+    -- Whoever writes rows of the delta holds the delivery: they are committed when it is had, and
+    -- nobody adds any behind the count.
+    PERFORM FROM omd_delivery.delivery AS d WHERE d.delivery_id = p_delivery_id FOR UPDATE;
     PERFORM omd_delivery._delete_strays(p_delivery_id);
     p_row_counts := '{}';
     FOR v_entity IN
@@ -134,12 +137,12 @@ COMMENT ON PROCEDURE omd_delivery.apply_delta IS
 'that are equal leave the delta, rows that end are closed at T, new versions are inserted, the '
 'marks are raised and the instances succeed. p_written: {entity: rows}, what was written; NULL: '
 'it is not checked. Returns p_delivery_status (ACCEPTED), p_queue_id and p_row_counts, {entity: '
-'{"N", "A", "R"}}. A second call answers the same. Errors: OM005: an argument is NULL; OM014: '
-'the isolation level is not read committed; OM034: there is no such delivery; OM037: an entity '
-'was delivered at the same time or later; OM101: an instance was ended meanwhile; OM130: the '
-'delivery is in another status than VALIDATED; OM132: p_attempt is not its newest run, or has '
-'ended; OM134: the delta is not what was written, or does not fit the current rows. Locks: the '
-'interface, the current rows of the keys, the delivery; the instances last. Call again when the '
-'answer was lost.';
+'{"N", "A", "R"}}. A second call answers the same. Errors: OM005: an argument is NULL; OM014: the '
+'isolation level is not read committed; OM034: there is no such delivery; OM037: an entity was '
+'delivered at the same time or later; OM101: an instance was ended meanwhile; OM130: the delivery '
+'is in another status than VALIDATED; OM132: p_attempt is not its newest run, or has ended; '
+'OM134: the delta is not what was written, or does not fit the current rows. Locks: the '
+'interface, the delivery after those who write rows of it, the current rows of the keys; the '
+'instances last. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.apply_delta FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.apply_delta TO omd_runner;

@@ -61,6 +61,14 @@ BEGIN
         p_detail := format('delivery %s of the interface runs', v_running_id);
         RETURN;
     END IF;
+    PERFORM FROM omd_delivery.delivery AS d
+    WHERE d.delivery_id = p_delivery_id
+    FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        p_outcome := 'WAIT';
+        p_detail := 'a transaction that writes rows of it has not ended';
+        RETURN;
+    END IF;
     -- What a PHYSICAL delivery removes, nobody must bring back, and it must not be missed below.
     SELECT q.delivery_id, q.delete_type INTO v_queued
     FROM omd_delivery.delta_queue AS q
@@ -181,15 +189,16 @@ COMMENT ON PROCEDURE omd_delivery.begin_delivery IS
 'heartbeat_delivery; NULL: for ever. p_execution_context: JSON about where it runs. Returns '
 'p_outcome: RUN, go on with p_batch_instance_id, p_attempt and p_instances, {entity: Module '
 'Instance}; RUNNING, a run of it executes; WAIT, another delivery of the interface runs or holds '
-'its lock, or a PHYSICAL one must wait or be waited for; REFUSED, an entity was delivered at the '
-'same time or later; SKIPPED or ABORTED, the answer of process control. p_detail says why. Dead '
-'runs are ended first. What a former run wrote is rolled back. Errors: OM005: p_delivery_id is '
-'NULL; OM011: p_lease is not allowed; OM013: p_execution_context is no JSON object, or too large; '
-'OM014: the isolation level is not read committed; OM034: there is no such delivery; OM036: an '
-'entity of it was retired; OM039: a Full entity has no context by the present model; OM112, OM201,'
-' OM202, OM205: what a former run wrote can''t be undone; OM130: it is in another status than '
-'LOADED and VALIDATED; OM133: a run that was accepted is to be undone. Locks: the interface, '
-'without a wait; the Batch and the Modules; the rows that are rolled back. May be NULL: '
-'p_batch_instance_id, p_attempt, p_instances, p_detail.';
+'its lock, a session still writes rows of it, or a PHYSICAL one must wait or be waited for; '
+'REFUSED, an entity was delivered at the same time or later; SKIPPED or ABORTED, the answer of '
+'process control. p_detail says why. Dead runs are ended first. What a former run wrote is rolled '
+'back. Errors: OM005: p_delivery_id is NULL; OM011: p_lease is not allowed; OM013: '
+'p_execution_context is no JSON object, or too large; OM014: the isolation level is not read '
+'committed; OM034: there is no such delivery; OM036: an entity of it was retired; OM039: a Full '
+'entity has no context by the present model; OM112, OM201, OM202, OM205: what a former run wrote '
+'can''t be undone; OM130: it is in another status than LOADED and VALIDATED; OM133: a run that '
+'was accepted is to be undone. Locks: the interface and the delivery, without a wait; the Batch '
+'and the Modules; the rows that are rolled back. May be NULL: p_batch_instance_id, p_attempt, '
+'p_instances, p_detail.';
 REVOKE ALL ON PROCEDURE omd_delivery.begin_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.begin_delivery TO omd_runner;

@@ -26,6 +26,19 @@ BEGIN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_dry_run'));
     END IF;
     PERFORM omd.require_read_committed();
+    PERFORM omd.raise_error(
+        'OM030',
+        jsonb_build_object(
+            'interface_code', left(v_code, 200),
+            'path', d.path,
+            'first', coalesce(nullif(d.path, ''), 'the document'),
+            'problem', d.problem,
+            'problem_count', 1,
+            'problems', jsonb_build_array(to_jsonb(d))
+        )
+    )
+    FROM omd.document_problem(p_model) AS d
+    WHERE d.problem IS NOT NULL;
     SELECT
         jsonb_agg(
             jsonb_build_object('path', p.path, 'object', o.object, 'problem', p.problem)
@@ -125,12 +138,13 @@ COMMENT ON PROCEDURE omd_delivery.deploy_model IS
 'model document. p_dry_run: TRUE tells the changes, or the refusal, and makes none (FALSE). '
 'Returns p_model_version, the version that holds then, and p_changes, a list of {"object", '
 '"change"}; when it is empty nothing is done. Errors: OM005: p_model or p_dry_run is NULL; OM014: '
-'the isolation level is not read committed; OM030: the document is wrong; its DETAIL lists every '
-'problem with its path; OM035: a setting names no constraint; OM042: a setting is impossible, also'
-' one of an agreement; OM111: a Module lvl.<interface>.<entity> exists already and has another '
-'target in use; OM136: a run of the interface executes; OM230: rows would be lost or '
-'reinterpreted; OM231: current rows break an alternate key; OM233: a schema of the interface '
-'belongs to somebody else; OM234: omd_owner may not create one. Locks: the interface; its tables '
-'while they are changed. Call again when the answer was lost.';
+'the isolation level is not read committed; OM030: the document is wrong, larger than 10 MB or '
+'nested more than 64 deep; its DETAIL lists every problem with its path; OM035: a setting names '
+'no constraint; OM042: a setting is impossible, also one of an agreement; OM111: a Module '
+'lvl.<interface>.<entity> exists already and has another target in use; OM136: a run of the '
+'interface executes; OM230: rows would be lost or reinterpreted; OM231: current rows break an '
+'alternate key; OM233: a schema of the interface belongs to somebody else; OM234: omd_owner may '
+'not create one. Locks: the interface; its tables while they are changed. Call again when the '
+'answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.deploy_model FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.deploy_model TO omd_admin;

@@ -139,6 +139,8 @@ BEGIN
     IF p_verdict IS NULL THEN
         RETURN;
     END IF;
+    -- What a session writes at this moment is committed then, and deleted below.
+    PERFORM FROM omd_delivery.delivery AS d WHERE d.delivery_id = p_delivery_id FOR UPDATE;
     UPDATE omd_delivery.delivery AS d SET
         verdict = p_verdict,
         reasons = p_reasons,
@@ -160,16 +162,16 @@ END
 $stage_verdict$;
 
 COMMENT ON PROCEDURE omd_delivery.stage_verdict IS
-'Compares the counts of the stage p_stage of the run p_attempt of the delivery p_delivery_id '
-'with their thresholds. Returns p_verdict: NULL, stage 1 was passed; ACCEPTED or ACCEPTED WITH '
+'Compares the counts of the stage p_stage of the run p_attempt of the delivery p_delivery_id with '
+'their thresholds. Returns p_verdict: NULL, stage 1 was passed; ACCEPTED or ACCEPTED WITH '
 'FINDINGS after stage 2; REJECTED, a threshold is exceeded, and p_reasons lists {entity, '
 'constraint, violations, …}. p_delivery_status: LOADED, VALIDATED, REFUSED, or CHECKED for a dry '
 'run. What is refused or checked has ended; its instances that were rejected end with A and the '
 'reason REJECTED. A second call answers the same. Errors: OM005: an argument is NULL; OM014: the '
-'isolation level is not read committed; OM034: there is no such delivery; OM036: p_stage is not '
-'1 or 2; OM040: measures are missing; OM101: an instance was ended meanwhile; OM130: the '
-'delivery is in another status than LOADED, or stage 1 was not passed; OM132: p_attempt is not '
-'its newest run, or has ended. Locks: the interface, the delivery, the instances of a run that '
-'ends. Call again when the answer was lost. May be NULL: p_verdict.';
+'isolation level is not read committed; OM034: there is no such delivery; OM036: p_stage is not 1 '
+'or 2; OM040: measures are missing; OM101: an instance was ended meanwhile; OM130: the delivery '
+'is in another status than LOADED, or stage 1 was not passed; OM132: p_attempt is not its newest '
+'run, or has ended. Locks: the interface, the delivery, the instances of a run that ends. Call '
+'again when the answer was lost. May be NULL: p_verdict.';
 REVOKE ALL ON PROCEDURE omd_delivery.stage_verdict FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.stage_verdict TO omd_runner;

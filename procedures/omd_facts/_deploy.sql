@@ -24,11 +24,15 @@ BEGIN
     v_old := omd_facts._stored_mapping(v_interface_id);
     SET CONSTRAINTS ALL DEFERRED;
     PERFORM omd_facts._write_mapping(v_registry);
-    PERFORM pg_advisory_xact_lock(hashtext('omd_facts'), 0)
-    FROM omd_facts.entity AS e
-    WHERE e.interface_id = v_interface_id
-        AND num_nonnulls(e.generalization_code, e.key_root_code) > 0
-    LIMIT 1;
+    IF EXISTS (
+        SELECT FROM omd_facts.entity AS e
+        WHERE e.interface_id = v_interface_id
+            AND num_nonnulls(e.generalization_code, e.key_root_code) > 0
+    ) THEN
+        -- What interfaces share is changed by one of them at a time. The mode keeps out itself and
+        -- no writer, and a role that may only read can't take it.
+        LOCK TABLE omd_facts.link IN SHARE UPDATE EXCLUSIVE MODE;
+    END IF;
     v_statements := omd_facts._execute_all(
         p_interface_code, ARRAY(SELECT s FROM omd_facts._schema_statements(v_interface_id) AS s)
     );
@@ -72,5 +76,6 @@ $deploy$;
 
 COMMENT ON FUNCTION omd_facts._deploy IS
 'Deploys the interface p_interface_code and returns what it executed. Errors: OM005, OM013, '
-'OM031, OM233, OM250, OM252. Locks: the interface, in both rooms; the tables that change.';
+'OM031, OM233, OM250, OM252. Locks: the interface, in both rooms; the other deployments of what '
+'interfaces share; the tables that change.';
 REVOKE ALL ON FUNCTION omd_facts._deploy FROM PUBLIC;

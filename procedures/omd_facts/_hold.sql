@@ -36,6 +36,14 @@ BEGIN
             )
         );
     END IF;
+    IF v_delivery.opened_by <> session_user THEN
+        PERFORM omd.raise_error(
+            'OM069',
+            jsonb_build_object(
+                'delivery_id', v_delivery.delivery_id, 'opened_by', v_delivery.opened_by
+            )
+        );
+    END IF;
     v_unfinished_id := omd_delivery.unfinished_delivery(p_interface_id);
     IF v_unfinished_id IS NOT NULL THEN
         PERFORM omd.raise_error(
@@ -63,7 +71,8 @@ END
 $hold$;
 
 COMMENT ON FUNCTION omd_facts._hold IS
-'Lets this transaction write facts of the interface p_interface_id. Errors: OM014, OM150: the '
-'session names no open delivery of it, OM151: an LVL delivery is not at an end. Locks: the '
-'interface in both rooms, until the transaction ends.';
+'Lets this transaction write facts of the interface p_interface_id. Errors: OM014, OM069: another '
+'login has opened the delivery that the session names, OM150: the session names no open delivery '
+'of it, OM151: an LVL delivery is not at an end. Locks: the interface in both rooms, until the '
+'transaction ends.';
 REVOKE ALL ON FUNCTION omd_facts._hold FROM PUBLIC;

@@ -48,10 +48,7 @@ BEGIN
     FROM omd_facts.entity AS e
     INNER JOIN omd_facts.interface AS i USING (interface_id)
     WHERE e.entity_id = p_entity_id;
-    EXECUTE format(
-        'SELECT count(*) FROM %I.%I AS d WHERE d.delivery_id = $1',
-        v_entity.work_schema, 'delta_' || v_entity.entity_code
-    ) INTO v_rows USING p_delivery_id;
+    v_rows := omd_delivery.require_delta(p_delivery_id, p_entity_id);
     PERFORM omd_facts._analyze_grown(
         v_entity.work_schema, 'delta_' || v_entity.entity_code, v_rows
     );

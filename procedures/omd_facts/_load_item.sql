@@ -63,6 +63,9 @@ BEGIN
             current_setting('random_page_cost')::float8 AS random,
             current_setting('seq_page_cost')::float8 AS sequential
     ) AS c;
+    PERFORM omd_delivery.require_delta(v_item.delivery_id, e.entity_id)
+    FROM unnest(v_item.delivered_entity_ids) AS e (entity_id)
+    WHERE NOT e.entity_id = ANY(v_item.entity_ids);
     PERFORM omd_facts._load_roots(v_item.interface_id, v_item.delivery_id);
     FOR v_entity IN
         SELECT e.entity_id, e.entity_code
@@ -85,9 +88,9 @@ END
 $load_item$;
 
 COMMENT ON FUNCTION omd_facts._load_item IS
-'Loads the item p_queue_id of the queue for p_module_instance_id; the caller ends the instance '
-'in the same transaction. Errors: OM004, OM101, OM102, OM107, OM130, OM135, OM251: the item is '
-'of a newer model than is deployed. Locks: the interface in this room, the rows, the item, the '
-'delivery.';
+'Loads the item p_queue_id of the queue for p_module_instance_id; the caller ends the instance in '
+'the same transaction. Errors: OM004, OM101, OM102, OM107, OM130, OM135: the rows of a delta are '
+'not those that were accepted, OM251: the item is of a newer model than is deployed. Locks: the '
+'interface in this room, the rows, the item, the delivery.';
 REVOKE ALL ON FUNCTION omd_facts._load_item FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._load_item TO omd_runner;

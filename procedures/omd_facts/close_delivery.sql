@@ -20,6 +20,14 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM034', jsonb_build_object('delivery_id', p_delivery_id));
     END IF;
+    IF v_delivery.opened_by <> session_user AND NOT pg_has_role(
+        session_user, 'omd_admin', 'USAGE'
+    ) THEN
+        PERFORM omd.raise_error(
+            'OM069',
+            jsonb_build_object('delivery_id', p_delivery_id, 'opened_by', v_delivery.opened_by)
+        );
+    END IF;
     PERFORM omd_delivery.hold_interface(v_delivery.interface_code);
     UPDATE omd_facts.gdal_delivery AS g SET closed_datetime = clock_timestamp()
     WHERE g.delivery_id = p_delivery_id AND g.closed_datetime IS NULL;
@@ -38,7 +46,8 @@ $close_delivery$;
 
 COMMENT ON PROCEDURE omd_facts.close_delivery IS
 'Closes the delivery p_delivery_id after the writers at work, and ends its Module Instance; '
-'again, it changes nothing. Errors: OM101, OM130, OM005, OM034: there is no such delivery. '
-'Locks: the interface, the delivery. Call again when the answer was lost.';
+'again, it changes nothing. Errors: OM101, OM130, OM005, OM034: there is no such delivery, OM069: '
+'another login has opened it, and this one is no omd_admin. Locks: the interface, the delivery. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.close_delivery FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE omd_facts.close_delivery TO omd_runner, omd_data_writer;
+GRANT EXECUTE ON PROCEDURE omd_facts.close_delivery TO omd_runner, omd_data_writer, omd_admin;

@@ -25,16 +25,6 @@ BEGIN
     END IF;
     PERFORM omd.require_read_committed();
     PERFORM omd.require_name('p_agreement_code', p_agreement_code);
-    PERFORM pg_advisory_xact_lock(hashtext('omd_facts.gdal'), hashtext(p_agreement_code));
-    SELECT g.delivery_id INTO v_open_id
-    FROM omd_facts.gdal_delivery AS g
-    WHERE g.agreement_code = p_agreement_code AND g.closed_datetime IS NULL;
-    IF FOUND THEN
-        PERFORM omd.raise_error(
-            'OM152',
-            jsonb_build_object('delivery_id', v_open_id, 'agreement_code', p_agreement_code)
-        );
-    END IF;
     p_delivery_id := omd_delivery.insert_delivery(p_agreement_code, 'GDAL');
     SELECT i.* INTO v_interface
     FROM omd_delivery.delivery_head(p_delivery_id) AS d
@@ -42,6 +32,23 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM omd_facts._raise_not_deployed(d.interface_code)
         FROM omd_delivery.delivery_head(p_delivery_id) AS d;
+    END IF;
+    -- The row is the lock of the agreement: who comes second waits for it.
+    INSERT INTO omd_facts.gdal_delivery (
+        delivery_id, interface_id, agreement_code, module_instance_id, is_physical_delete_allowed
+    )
+    VALUES (
+        p_delivery_id, v_interface.interface_id, p_agreement_code, 0, p_physical_delete_allowed
+    )
+    ON CONFLICT (agreement_code) WHERE closed_datetime IS NULL DO NOTHING;
+    IF NOT FOUND THEN
+        SELECT g.delivery_id INTO v_open_id
+        FROM omd_facts.gdal_delivery AS g
+        WHERE g.agreement_code = p_agreement_code AND g.closed_datetime IS NULL;
+        PERFORM omd.raise_error(
+            'OM152',
+            jsonb_build_object('delivery_id', v_open_id, 'agreement_code', p_agreement_code)
+        );
     END IF;
     IF NOT v_interface.is_indexed THEN
         PERFORM omd_delivery.hold_interface(v_interface.interface_code);
@@ -68,23 +75,18 @@ BEGIN
         );
     END IF;
     PERFORM omd_delivery.move_delivery(p_delivery_id, 'PERSISTING');
-    INSERT INTO omd_facts.gdal_delivery (
-        delivery_id, interface_id, agreement_code, module_instance_id, is_physical_delete_allowed
-    )
-    VALUES (
-        p_delivery_id, v_interface.interface_id, p_agreement_code, v_instance_id,
-        p_physical_delete_allowed
-    );
+    UPDATE omd_facts.gdal_delivery AS g SET module_instance_id = v_instance_id
+    WHERE g.delivery_id = p_delivery_id;
     PERFORM set_config('omd_facts.delivery_id', p_delivery_id::text, FALSE);
 END
 $open_delivery$;
 
 COMMENT ON PROCEDURE omd_facts.open_delivery IS
-'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under it;'
-' other sessions SET omd_facts.delivery_id. p_physical_delete_allowed: a session may delete '
-'physically. Returns p_delivery_id. Errors: OM112, OM201, OM202, OM205, OM005, OM013, OM014, '
-'OM031, OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, '
-'OM251: the interface is not deployed. Locks: the agreement, the Module; the first time for an '
-'interface, that in both rooms and its tables, against writers.';
+'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under '
+'it; other sessions of the same login SET omd_facts.delivery_id. p_physical_delete_allowed: a '
+'session may delete physically. Returns p_delivery_id. Errors: OM112, OM201, OM202, OM205, OM005, '
+'OM013, OM014, OM031, OM033, OM036: the agreement is of another layer, OM152: it has an open '
+'delivery, OM232, OM251: the interface is not deployed. Locks: the agreement, the Module; the '
+'first time for an interface, that in both rooms and its tables, against writers.';
 REVOKE ALL ON PROCEDURE omd_facts.open_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.open_delivery TO omd_runner, omd_data_writer;

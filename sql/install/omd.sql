@@ -102,6 +102,7 @@
 \ir ../../procedures/omd/_quote_value.sql
 \ir ../../procedures/omd/target_relation.sql
 \ir ../../procedures/omd/json_items.sql
+\ir ../../procedures/omd/document_problem.sql
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/_column_is_indexed.sql

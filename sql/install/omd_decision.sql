@@ -82,6 +82,7 @@
 \ir ../../procedures/omd_decision/_run_sql.sql
 \ir ../../procedures/omd_decision/_require_fit.sql
 \ir ../../procedures/omd_decision/_name_failure.sql
+\ir ../../procedures/omd_decision/_name_unwritten.sql
 \ir ../../procedures/omd_decision/_process_run.sql
 \ir ../../procedures/omd_decision/process_stage.sql
 \ir ../../procedures/omd_decision/_stage_plan.sql

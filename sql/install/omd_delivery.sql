@@ -80,6 +80,12 @@
 \ir ../../procedures/omd_delivery/_write_keys.sql
 \ir ../../procedures/omd_delivery/_write_constraints.sql
 \ir ../../procedures/omd_delivery/_write_registry.sql
+\ir ../../procedures/omd_delivery/_run_lives.sql
+\ir ../../procedures/omd_delivery/_raise_rows.sql
+\ir ../../procedures/omd_delivery/_guard_delta.sql
+\ir ../../procedures/omd_delivery/_guard_change.sql
+\ir ../../procedures/omd_delivery/_guard_staging.sql
+\ir ../../procedures/omd_delivery/_guard_table.sql
 \ir ../../procedures/omd_delivery/_make_tables.sql
 \ir ../../procedures/omd_delivery/_make_indexes.sql
 \ir ../../procedures/omd_delivery/_raise_not_reverted.sql
@@ -126,7 +132,6 @@
 \ir ../../procedures/omd_delivery/report_loaded.sql
 
 -- Runs
-\ir ../../procedures/omd_delivery/_run_lives.sql
 \ir ../../procedures/omd_delivery/_end_run.sql
 \ir ../../procedures/omd_delivery/_give_up_runs.sql
 \ir ../../procedures/omd_delivery/_running_delivery.sql
@@ -171,6 +176,7 @@
 \ir ../../procedures/omd_delivery/_raise_item.sql
 \ir ../../procedures/omd_delivery/_hold_item.sql
 \ir ../../procedures/omd_delivery/start_queue_item.sql
+\ir ../../procedures/omd_delivery/require_delta.sql
 \ir ../../procedures/omd_delivery/_forget_keys.sql
 \ir ../../procedures/omd_delivery/finish_queue_item.sql
 \ir ../../procedures/omd_delivery/requeue_item.sql
@@ -186,6 +192,9 @@
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql
+
+-- Triggers
+\ir ../triggers/omd_delivery/deployed_tables.sql
 
 -- Views
 \ir ../views/omd_delivery/quarantine.sql

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from psycopg.types.json import Jsonb
+
 from decision.conftest import together
 
 if TYPE_CHECKING:
@@ -202,3 +204,17 @@ def test_names_may_be_hostile(room: Room) -> None:
     done = room.run(odd)
     assert (done["execution_status_code"], done["cycles"]) == ("S", 1), done
     assert room.one("SELECT count(*) FROM app.out") == 1
+
+
+def test_documents_are_bounded(room: Room) -> None:
+    stage = room.scene()
+    deep: Any = 1
+    for _ in range(100):
+        deep = [{"a": deep}]
+    detail = room.refused("OM082", "define_stage", stage=Jsonb({**stage, "wave": {"x y": deep}}))
+    assert detail["path"].startswith("wave.x y[0].a[0].a")
+    assert detail["problem"] == "it is nested more than 64 deep"
+    for content in (deep, "x" * 10_000_001):
+        ruleset = {"ruleset": "m", "kind": "JDM", "content": content}
+        detail = room.refused("OM082", "define_ruleset", ruleset=Jsonb(ruleset))
+        assert "more than" in detail["problem"]

@@ -14,6 +14,7 @@ from omd.decision import room as decision
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
+    from pathlib import Path
 
     from decision.conftest import Room
 
@@ -100,3 +101,39 @@ def test_the_results_of_any_kind_are_recorded(room: Room, door: omd.Decision) ->
     door.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "json:dumps"})
     [result] = door.test_ruleset("p")
     assert "a list of 1 items" in (result.error or "")
+
+
+def test_a_function_of_python_is_of_an_allowed_module(
+    room: Room, door: omd.Decision, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is not allowed is not even imported."""
+    (tmp_path / "rules_elsewhere.py").write_text(
+        f"open({str(tmp_path / 'imported')!r}, 'w')\ndef f(calls): return calls\n"
+    )
+    (tmp_path / "omd_rules.py").write_text("def f(calls): return calls\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def answers(content: str) -> bool:
+        case = {"name": "c", "input": {"a": 1}, "expected": {"a": 1}}
+        document = {"ruleset": "p", "kind": "PYTHON", "content": content, "tests": [case]}
+        door.define_ruleset(document)
+        try:
+            [result] = door.test_ruleset("p")
+        except errors.CallerError as error:
+            return "OMD_RULESET_MODULES" not in str(error)
+        return result.passed is True
+
+    monkeypatch.delenv("OMD_RULESET_MODULES", raising=False)
+    for content in ("os:system", "subprocess:run", "builtins:eval", "os.path:join", "omd.cli:main"):
+        assert not answers(content)
+    assert answers("copy:deepcopy")
+    assert answers("omd_rules:f")
+    for told in ("", "rules", "rules_elsewhere.more,omd_rules", "rules_elsewhere:g"):
+        monkeypatch.setenv("OMD_RULESET_MODULES", told)
+        assert not answers("rules_elsewhere:f")
+        assert not answers("copy:deepcopy")
+    assert not (tmp_path / "imported").exists()
+    monkeypatch.setenv("OMD_RULESET_MODULES", "x, rules_elsewhere:f ,omd_rules")
+    assert answers("rules_elsewhere:f")
+    assert answers("omd_rules:f")
+    assert (tmp_path / "imported").exists()

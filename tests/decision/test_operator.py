@@ -20,6 +20,7 @@ from decision.cases import random_case
 from decision.model import Call, EmptyBufferLink, Link, Reject, Stage
 from decision.sort_keys import sort_key
 from omd.decision.rules import NoJson, answers_of
+from omd.delivery.errors import AttemptFenced
 from omd.spark.decision import operator, waiting
 from omd.spark.decision.operator import CLUSTERED, RECORDS, Buffers, LinkShape, Shape, decided
 
@@ -384,18 +385,31 @@ def test_a_ruleset_that_fails_is_told_with_its_first_call() -> None:
     case.stage, case.key_types, case.wave_type, case.waves = stage, [], None, {}
     rows = [("", f"{n:016x}", 1, n, json.dumps({"id": n})) for n in range(9)]
 
-    def fails(texts: Sequence[str]) -> list[tuple[str, None]]:
-        for text in texts:
-            if json.loads(text)["p l1"][0]["id"] >= 5:
-                raise LookupError("no such rule")
-        return echo(texts)
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise ValueError
 
-    found = [
-        row
-        for batch in decided(shape_of(case), fails, batches(rows, rng, shape_of(case)))
-        for row in batch.to_pylist()
+    raised: list[tuple[BaseException, str]] = [
+        (LookupError("no such rule"), "LookupError: no such rule"),
+        (SystemExit(3), "SystemExit: 3"),
+        (AttemptFenced("ended"), "ended (OM132)"),
+        (MuteError(), "MuteError: it has no text"),
+        (ValueError("\0\ud800"), "ValueError: \\0\\ud800"),
     ]
-    (row,) = [row for row in found if row["kind"] == operator.ERROR]
-    assert row["code"] == "OM283"
-    detail = json.loads(row["params"])
-    assert (detail["cycle_no"], detail["error"]) == (6, "LookupError: no such rule")
+    for error, told in raised:
+
+        def fails(texts: Sequence[str], error: BaseException = error) -> list[tuple[str, None]]:
+            for text in texts:
+                if json.loads(text)["p l1"][0]["id"] >= 5:
+                    raise error
+            return echo(texts)
+
+        found = [
+            row
+            for batch in decided(shape_of(case), fails, batches(rows, rng, shape_of(case)))
+            for row in batch.to_pylist()
+        ]
+        (row,) = [row for row in found if row["kind"] == operator.ERROR]
+        assert row["code"] == "OM283"
+        detail = json.loads(row["params"])
+        assert (detail["cycle_no"], detail["error"]) == (6, told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -210,11 +211,110 @@ def test_a_failing_run_leaves_no_row_and_says_why(room: Room) -> None:
     ):
         assert fails(f"{answer}::jsonb") == "OM284"
     # What else fails is told as it is.
-    room.conn.execute("ALTER TABLE app.out ADD CONSTRAINT small CHECK (k < 3)")
-    assert fails("jsonb_build_object('out', p -> 'a')") == "23514"
-    room.conn.execute("ALTER TABLE app.out DROP CONSTRAINT small")
+    room.conn.execute(
+        "CREATE FUNCTION app.no() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN"
+        " RAISE EXCEPTION USING ERRCODE = 'OM101', MESSAGE = 'no'; END $f$;"
+        " CREATE TRIGGER no BEFORE INSERT ON app.out FOR EACH ROW EXECUTE FUNCTION app.no()"
+    )
+    assert fails("jsonb_build_object('out', p -> 'a')") == "OM101"
+    room.conn.execute("DROP TRIGGER no ON app.out")
     done = room.run()
     assert (done["execution_status_code"], done["rows_rejected"]) == ("S", 2)
+
+
+def detail_of(room: Room, done: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON that the failure event of a run has, and its code."""
+    assert done["execution_status_code"] == "F", done
+    text = str(
+        room.one(
+            "SELECT event_detail FROM omd.event_log"
+            " WHERE module_instance_id = %s AND event_type_code = 2",
+            done["module_instance_id"],
+        )
+    )
+    (line,) = [part for part in text.splitlines() if part.partition("{")[1]][-1:]
+    told: dict[str, Any] = json.loads(line[line.index("{") :])
+    return {"code": room.event(done["module_instance_id"]), "text": text, **told}
+
+
+@pytest.mark.parametrize("code", ["OM101", "OM283", "OM284", "OM181", "OM999", "P0004", "23514"])
+def test_a_code_that_a_ruleset_raises_is_told_as_its_failure(room: Room, code: str) -> None:
+    room.scene()
+    room.conn.execute(
+        "CREATE FUNCTION app.raised(p jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $f$ BEGIN"
+        " IF p #>> '{a,0,k}' = '3' THEN RAISE EXCEPTION USING ERRCODE = '" + code + "',"
+        " MESSAGE = 'oh no', DETAIL = '{}'; END IF; RETURN '{}'; END $f$"
+    )
+    room.function("app.raised(p)")
+    room.ruleset(FUNCTION)
+    room.fill("a", (1, 1), (2, 3), (3, 4))
+    told = detail_of(room, room.run())
+    assert told["code"] == "OM283"
+    assert (told["ruleset_code"], told["wave"], told["key"]) == ("f", None, {"k": 3})
+    assert (told["cycle_no"], told["invocation_no"]) == (1, 1)
+    assert told["error"] == f"oh no ({code})"
+
+
+CONSTRAINTS = [
+    ("ADD CONSTRAINT small CHECK (k < 3)", "small", "23514"),
+    ("ALTER k SET NOT NULL", None, "23502"),
+    ("ADD CONSTRAINT one UNIQUE (n)", "one", "23505"),
+    ("ADD CONSTRAINT fk FOREIGN KEY (k) REFERENCES app.known", "fk", "23503"),
+    ("ADD g integer GENERATED ALWAYS AS (1 / (n - 7)) STORED", None, "22012"),
+]
+
+
+@pytest.mark.parametrize(("change", "constraint", "code"), CONSTRAINTS)
+def test_a_record_that_an_output_does_not_take_is_named(
+    room: Room, change: str, constraint: str | None, code: str
+) -> None:
+    document = room.scene("jsonb_build_object('out', p -> 'b')")
+    document["outputs"] = [
+        {"name": "none", "parameter": "x", "table": "app.more"},
+        {"name": "o", "parameter": "out", "table": "app.out"}
+        | {"propagate": {"link": "b", "by": "ORDER"}},
+    ]
+    room.conn.execute("CREATE TABLE app.more (LIKE app.out)")
+    room.define(document)
+    room.conn.execute("CREATE TABLE app.known (k integer PRIMARY KEY)")
+    room.conn.execute("INSERT INTO app.known VALUES (1), (2)")
+    # The seventh record of the second cycle is the bad one.
+    bad = {
+        "23514": (3, 70),
+        "23502": (None, 70),
+        "23505": (2, 5),
+        "23503": (9, 70),
+        "22012": (2, 7),
+    }
+    room.function(
+        "CASE WHEN p #>> '{a,0,k}' = '2' THEN jsonb_build_object('out', (SELECT jsonb_agg("
+        "CASE WHEN i = 7 THEN jsonb_build_object('k', "
+        + str(bad[code][0] if bad[code][0] is not None else "NULL::integer")
+        + f", 'n', {bad[code][1]}) ELSE jsonb_build_object('k', 2, 'n', 100 + i) END ORDER BY i)"
+        " FROM generate_series(1, 11) AS i))"
+        " ELSE jsonb_build_object('out', '[{\"k\": 1, \"n\": 5}]'::jsonb) END"
+    )
+    room.ruleset(FUNCTION)
+    room.conn.execute(f"ALTER TABLE app.out {change}".encode())
+    room.fill("a", (1, 1), (2, 2))
+    told = detail_of(room, room.run())
+    assert told["code"] == "OM284"
+    assert (told["key"], told["cycle_no"], told["output"]) == ({"k": 2}, 1, "o")
+    assert (told["record"], told["constraint"]) == (7, constraint)
+    assert f"({code})" in told["problem"]
+    assert room.one("SELECT count(*) FROM app.out") == 0
+
+
+def test_a_key_that_an_answer_leaves_out_is_not_a_null_key(room: Room) -> None:
+    document = room.scene(
+        'jsonb_build_object(\'out\', \'[{"n": 1}, {"k": null, "n": 2}]\'::jsonb)', keep="NONE"
+    )
+    document["outputs"][0]["propagate"] = {"link": "a", "by": "KEY"}
+    room.define(document)
+    room.fill("a", (1, None, "null"))
+    assert room.run()["cycles"] == 1
+    rows = room.rows("SELECT n, v, k FROM app.out ORDER BY n")
+    assert [tuple(r.values()) for r in rows] == [(1, None, None), (2, "null", None)]
 
 
 def test_batches_and_modules_run_stages_too(room: Room) -> None:

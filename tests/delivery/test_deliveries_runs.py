@@ -700,8 +700,10 @@ def test_the_runner_runs_and_the_administrator_decides(
 ) -> None:
     shop.deploy()
     runner, admin, reader = (shops(role=f"omd_{r}") for r in ("runner", "admin", "reader"))
+    delivery_id = runner.create(1, entities={"customer": "DELTA"})
     runner.conn.execute("INSERT INTO stg_a.customer VALUES (NULL, NULL, NULL)")
-    run = runner.run(1, entities={"customer": "DELTA"})
+    runner.call("report_loaded", delivery_id=delivery_id)
+    run = runner.begin(delivery_id)
     run.validate()
     run.write("customer", ("N", 1, "a"))
     run.apply(written={"customer": 1})

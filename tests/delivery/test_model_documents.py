@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import omd
+import omd.errors
 
 if TYPE_CHECKING:
     from conftest import Room
@@ -382,3 +388,33 @@ def test_every_constraint_of_a_model_is_registered(room: Room) -> None:
         "c > '2026-01-01'",
         "SELECT x, y, z FROM q",
     ]
+
+
+def test_a_model_is_bounded(room: Room, model: dict[str, Any], dsn: str) -> None:
+    deep: Any = 1
+    for _ in range(3000):
+        deep = {"a": deep}
+    as_text = '{"a": ' * 3000 + "1" + "}" * 3000
+    model["facts"] = {"b": [0, "here"]}
+    text = json.dumps(model).replace('"here"', as_text)
+    detail = room.refused("OM030", "deploy_model", model=text)
+    assert detail["problems"][0]["path"].startswith("facts.b[1].a.a.a")
+    large = json.dumps(model).replace("here", "x" * 10_000_001)
+    assert "bytes" in room.refused("OM030", "deploy_model", model=large)["problem"]
+    # The driver finds out what no text of the database can be.
+    control = omd.connect(dsn)
+    for value, path, problem in (
+        (deep, "facts.b[1].a.a", "64 deep"),
+        ({"c\0": 1}, "facts.b[1].c\\x00", "U+0000"),
+        (["\ud800"], "facts.b[1][0]", "half a surrogate pair"),
+    ):
+        model["facts"]["b"][1] = value
+        with pytest.raises(omd.errors.InvalidModel) as caught:
+            control.delivery.deploy_model(model)
+        assert caught.value.sqlstate == "OM030"
+        assert caught.value.detail["path"].startswith(path)
+        assert problem in caught.value.detail["problem"]
+    model["facts"]["b"][1] = "😀"
+    control.delivery.deploy_model(model)
+    control.close()
+    assert room.one("SELECT count(*) FROM omd_delivery.model_version") == 1

@@ -113,6 +113,48 @@ def test_items_are_loaded_in_order_and_a_failure_stops_only_its_interface(store:
     assert [v for (*_, v) in store.history("thing", "amount")] == [1, 2, 3]
 
 
+def test_a_load_takes_the_rows_that_were_accepted_and_no_others(store: Store) -> None:
+    store.set_up(THING, entity("other", ["nbr"], ["nbr"]))
+    delivery = store.queue(1, thing=[("N", 1, 1), ("N", 2, 2)], other=[])
+    rows = store.rows("SELECT * FROM wrk_shop.delta_thing WHERE nbr = 1")
+    more = "INSERT INTO {} VALUES (%s, %s, 1, 3)"
+    for table, indicator in (("thing", "N"), ("thing", "R"), ("other", "N")):
+        table = f"wrk_shop.delta_{table}"
+        store.conn.execute(more.format(table).encode(), [delivery, indicator])
+        answer = store.take()
+        assert answer["outcome"] == "FAILED"
+        assert "has not the rows that were accepted" in answer["detail"]
+        store.conn.execute(f"DELETE FROM {table} WHERE nbr = 3".encode())
+    # One that is lost, and one that is another.
+    store.conn.execute("DELETE FROM wrk_shop.delta_thing WHERE nbr = 1")
+    assert store.take()["outcome"] == "FAILED"
+    store.conn.execute(more.format("wrk_shop.delta_thing").encode(), [delivery, "R"])
+    assert store.take()["outcome"] == "FAILED"
+    code = "SELECT count(*) FROM omd.event_log WHERE event_return_code_details = 'OM135'"
+    assert store.one(code) == 5
+    store.conn.execute("DELETE FROM wrk_shop.delta_thing WHERE nbr = 3")
+    store.conn.execute(
+        b"INSERT INTO wrk_shop.delta_thing VALUES (%s, %s, %s, %s, %s)", list(rows[0].values())[:5]
+    )
+    assert store.take()["outcome"] == "PERSISTED"
+    assert store.now("thing") == [(1, 1), (2, 2)]
+
+
+def test_an_undone_load_counts_no_keys_that_were_removed_since(store: Store) -> None:
+    store.set_up(THING)
+    first = store.put(1, thing=[("N", 1, 1), ("N", 2, 2)])
+    store.queue(2, delete_type="PHYSICAL", thing=[("R", 1, None)])
+    assert store.undo(first) == [first]
+    assert store.take()["outcome"] == "PERSISTED"
+    assert store.now("thing") == [(2, 2)]
+    assert store.take()["outcome"] == "PERSISTED"
+    counts = store.rows("SELECT row_counts FROM omd_delivery.delta_queue ORDER BY queue_id")
+    assert [r["row_counts"]["thing"] for r in counts] == [
+        {"N": 1, "A": 0, "R": 0},
+        {"N": 0, "A": 0, "R": 1},
+    ]
+
+
 def test_a_delivery_is_reverted_after_its_load_is_undone(store: Store) -> None:
     store.set_up(THING)
     store.put(1, thing=[("N", 1, 1)])

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from facts.store import PERSON, PHONE, attribute, entity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from facts.store import Store
@@ -220,6 +221,100 @@ def test_an_unfinished_delivery_blocks_writers_and_what_they_wrote_can_t_be_undo
     store.create(entities={"person": "DELTA"})
     refused(store, "OM151", "UPDATE gdal_shop.person SET name = 'z'")
     assert store.rows("SELECT is_blocked FROM omd_report.facts_state") == [{"is_blocked": True}]
+
+
+@pytest.fixture
+def logins(store: Store, stores: Callable[..., Store]) -> Iterator[Callable[..., Store]]:
+    """A function that returns the calls over a connection of a login, which has a role."""
+    made: dict[str, Store] = {}
+
+    def login(name: str, role: str = "omd_data_writer") -> Store:
+        store.conn.execute(
+            sql.SQL("CREATE ROLE {0} LOGIN PASSWORD {1} IN ROLE {2}").format(
+                sql.Identifier(name), name, sql.Identifier(role)
+            )
+        )
+        made[name] = stores(user=name, password=name)
+        return made[name]
+
+    yield login
+    for name, each in made.items():
+        each.conn.close()
+        store.conn.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
+
+
+def test_a_delivery_belongs_to_the_login_that_opened_it(
+    store: Store, stores: Callable[..., Store], logins: Callable[..., Store]
+) -> None:
+    store.set_up(PERSON)
+    store.agree("desk", layer_code="GDAL")
+    desk, stranger = logins("it's a desk"), logins("stranger")
+    admin, runner = logins("boss", "omd_admin"), logins("runner", "omd_runner")
+    delivery = desk.call("omd_facts.open_delivery", agreement_code="desk")["delivery_id"]
+    insert = "INSERT INTO gdal_shop.person (nbr) VALUES (1)"
+    mine = stores(user="it's a desk", password="it's a desk")
+    # A superuser is another login too.
+    for other in (stranger, store):
+        other.conn.execute(f"SET omd_facts.delivery_id = '{delivery}'".encode())
+        refused(other, "OM069", insert)
+        other.refused("OM069", "omd_facts.hold", interface_code="shop")
+        store.conn.execute("RESET omd_facts.delivery_id")
+    for other in (stranger, runner):
+        detail = other.refused("OM069", "omd_facts.close_delivery", delivery_id=delivery)
+        assert detail == {"delivery_id": delivery, "opened_by": "it's a desk"}
+    mine.conn.execute(f"SET omd_facts.delivery_id = '{delivery}'".encode())
+    write(mine, insert)
+    admin.call("omd_facts.close_delivery", delivery_id=delivery)
+    mine.conn.execute(f"SET omd_facts.delivery_id = '{delivery}'".encode())
+    refused(mine, "OM150", "DELETE FROM gdal_shop.person")
+    again = desk.call("omd_facts.open_delivery", agreement_code="desk")["delivery_id"]
+    for _ in range(2):
+        desk.call("omd_facts.close_delivery", delivery_id=again)
+    assert store.now("person", "nbr, name") == [(1, None)]
+
+
+def test_of_two_who_open_at_once_one_waits_and_is_told(
+    store: Store,
+    stores: Callable[..., Store],
+    background: Callable[..., Future[Any]],
+    until_settled: Callable[[Any, Future[Any]], None],
+) -> None:
+    store.set_up(PERSON)
+    store.agree("desk", layer_code="GDAL")
+    other = stores()
+    for ending, code in (("rollback", None), ("commit", "OM152")):
+        store.conn.execute("BEGIN")
+        store.call("omd_facts.open_delivery", agreement_code="desk")
+        late = background(other.call, "omd_facts.open_delivery", agreement_code="desk")
+        until_settled(other, late)
+        assert not late.done()
+        store.conn.execute(ending.encode())
+        if code is None:
+            other.call("omd_facts.close_delivery", delivery_id=late.result()["delivery_id"])
+        else:
+            with pytest.raises(psycopg.Error) as caught:
+                late.result()
+            assert caught.value.sqlstate == code
+
+
+def test_a_stranger_with_the_key_of_a_lock_stops_no_delivery_and_no_deployment(
+    store: Store, logins: Callable[..., Store]
+) -> None:
+    """Keys of advisory locks can be computed; what matters is a row that only OMD can write."""
+    thing = entity("thing", ["nbr"], ["nbr"], facts={"key_root": "k"})
+    stranger = logins("stranger", "omd_reader")
+    for first, second in (("omd_facts.gdal", "desk"), ("omd_facts", None)):
+        key = "hashtext(%s)" if second else "0 * length(%s)"
+        stranger.rows(f"SELECT pg_advisory_lock(hashtext(%s), {key})", first, second or "")
+    stranger.conn.execute("BEGIN")
+    tables = "omd_facts.link, omd_facts.gdal_delivery"
+    stranger.conn.execute(f"LOCK TABLE {tables} IN ACCESS SHARE MODE".encode())
+    store.set_up(thing)
+    opened(store)
+    store.call("omd_facts.close_delivery", delivery_id=store.one(
+        "SELECT max(delivery_id) FROM omd_facts.gdal_delivery"))  # fmt: skip
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        stranger.conn.execute("LOCK TABLE omd_facts.link IN SHARE UPDATE EXCLUSIVE MODE")
 
 
 def test_a_row_is_deleted_physically_with_a_proof(store: Store) -> None:

@@ -21,6 +21,7 @@ EXECUTE_REGISTERED_SQL = {
 COMPOSE_SQL = {
     "omd_decision._name_failure(jsonb,text,text,timestamp with time zone,timestamp with time zone)",
     "omd_decision._name_unfit(jsonb,text)",
+    "omd_decision._name_unwritten(bigint,text,text,text)",
     "omd_decision._process_run(bigint)",
     "omd_decision._require_fit(jsonb,jsonb,jsonb)",
     "omd_decision.test_ruleset(text,integer)",
@@ -62,6 +63,11 @@ BASE_TABLE = """
     CREATE TABLE public.base (pos timestamptz, id bigint);
     CREATE TRIGGER noted AFTER INSERT ON public.base REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows('public.base');
+    -- So do work tables and staging tables.
+    CALL omd_delivery.deploy_model('{"interface": "i", "entities": [{"name": "e", "key": ["k"],
+        "attributes": [{"name": "k", "type": "integer"}]}]}');
+    CALL omd_delivery.register_tenant('t');
+    CALL omd_delivery.register_agreement('a', 't', 'i');
     -- So does a family that is migrated.
     CALL omd_dispatch.register_family('MIRRORED', p_migration_status => 3);
 """

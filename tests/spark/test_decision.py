@@ -249,13 +249,25 @@ def test_a_run_on_spark_that_fails_says_why_and_its_rows_are_rolled_back(
         " RETURN jsonb_build_object('a', jsonb_build_object('n', 'x'))"
     )
     room.ruleset({"ruleset": "wrong", "kind": "FUNCTION", "content": "app.wrong"})
+    room.conn.execute(
+        "CREATE FUNCTION app.coded(p jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$ BEGIN"
+        " RAISE EXCEPTION USING ERRCODE = 'OM101', MESSAGE = 'no code'; END $$"
+    )
+    room.ruleset({"ruleset": "coded", "kind": "FUNCTION", "content": "app.coded"})
+    room.conn.execute(
+        "CREATE FUNCTION app.large(p jsonb) RETURNS jsonb STABLE"
+        """ RETURN '{"a": [{"k": 1}, {"k": 2000}]}'::jsonb"""
+    )
+    room.ruleset({"ruleset": "large", "kind": "FUNCTION", "content": "app.large"})
     omd.spark.register(spark, dsn)
     with_null_character = frame(spark, dsn, "a").withColumn("odd", F.lit("\0"))
     fails: list[tuple[dict[str, Any], dict[str, DataFrame], type[Exception], str]] = [
         (document(b={"reject": None}), {}, KeyMismatchNotAllowed, "b"),
         (document(ruleset="p"), {}, RulesetFailed, "TypeError"),
         (document(ruleset="bad"), {}, RulesetFailed, "no rule (P0001)"),
+        (document(ruleset="coded"), {}, RulesetFailed, "no code (OM101)"),
         (document(ruleset="wrong"), {}, OutputUnfit, "numeric"),
+        (document(ruleset="large"), {}, OutputUnfit, 'output "out", record 2: '),
         (document(max_array_rows=1), {}, ArrayTooLarge, "a"),
         (document(), {"a": frame(spark, dsn, "a").drop("k")}, LinkUnfit, 'no column "k"'),
         (document(), {"z": with_null_character}, LinkUnfit, "no such link"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from decimal import Decimal
@@ -275,7 +276,7 @@ def _adapted(name: str, type_: str, value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, Mapping) or (type_ == "jsonb" and not isinstance(value, str)):
-        return _dumps(value)
+        return _json_of(name, value)
     if isinstance(value, datetime) and value.tzinfo is None:
         from omd._core.errors import CallerError
 
@@ -284,10 +285,45 @@ def _adapted(name: str, type_: str, value: Any) -> Any:
             hint="Say which instant is meant: datetime(…, tzinfo=timezone.utc).",
         )
     if isinstance(value, str):
+        if type_ == "jsonb" and ("\\u0000" in value or "\\ud" in value.lower()):
+            with suppress(ValueError):  # what is no JSON the database tells
+                _json_of(name, json.loads(value))
         return storable(str(value)) if name.endswith(("detail", "details")) else str(value)
     if type_.endswith("[]") and isinstance(value, Sequence):
         return list(value)
     return value
+
+
+def _json_of(name: str, value: Any) -> str:
+    """A value as JSON, if PostgreSQL takes it: a document, whose error is that of documents."""
+    from psycopg.errors import lookup
+
+    from omd._core.documents import TOO_DEEP, problem_of
+
+    try:
+        text = _dumps(value)
+        # Two such escapes may be one character.
+        problem = problem_of(value) if "\\u0000" in text or "\\ud" in text else None
+    except RecursionError:
+        problem = problem_of(value) or ("", TOO_DEEP)
+    except ValueError:
+        problem = problem_of(value)
+        if problem is None:  # a number of thousands of digits
+            raise
+    if problem is None:
+        return text
+    path, told = problem
+    error: Any = lookup("OM030")
+    raise error(
+        ": ".join(part for part in (name.removeprefix("p_"), storable(path), told) if part),
+        hint="Mend the document.",
+        detail={
+            "path": storable(path),
+            "problem": told,
+            "problem_count": 1,
+            "problems": [{"path": storable(path), "problem": told}],
+        },
+    )
 
 
 def storable(text: str) -> str:

@@ -49,9 +49,16 @@ class OmdError(psycopg.DatabaseError):
         if cls.__module__.startswith("omd.") and cls.__module__.endswith(".errors"):
             cls.__module__ = "omd.errors"  # the name that users import, and the event log shows
 
-    def __init__(self, *args: Any, hint: str | None = None, **psycopg_arguments: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        hint: str | None = None,
+        detail: dict[str, Any] | None = None,
+        **psycopg_arguments: Any,
+    ) -> None:
         super().__init__(*args, **psycopg_arguments)
         self._hint = hint
+        self._detail = detail
 
     def __str__(self) -> str:
         return f"{self.message}\nHint: {self.hint}" if self.hint else self.message
@@ -64,6 +71,8 @@ class OmdError(psycopg.DatabaseError):
     @property
     def detail(self) -> dict[str, Any]:
         """The values involved, by name; empty when there are none."""
+        if self._detail is not None:
+            return self._detail
         try:
             detail = json.loads(self.diag.message_detail or "{}")
         except ValueError:

@@ -6,23 +6,163 @@ with a document only the database knows; it names the paths, and `read_document`
 
 from __future__ import annotations
 
+import functools
+import json
 import re
+from contextlib import contextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 import yaml
 
-from omd._core.calls import exact
+from omd._core.calls import exact, storable
+from omd._core.documents import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_VALUES,
+    TOO_DEEP,
+    TOO_LARGE,
+    TOO_MANY,
+    child,
+    odd_character,
+    problem_of,
+)
+from omd.errors import InvalidModel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["as_yaml", "in_order", "read_document"]
+__all__ = [
+    "AnyLoader",
+    "as_yaml",
+    "bounded_text",
+    "in_order",
+    "read_document",
+    "read_json",
+    "within_bounds",
+]
+
+_LONGEST_PATH = 200
 
 
-class _Loader(yaml.SafeLoader):
+class _OutOfBounds(Exception):  # noqa: N818 - it says what the document is
+    """A document breaks a bound: the line, the path and the problem."""
+
+
+class AnyLoader(yaml.SafeLoader):
+    """A loader of the values of YAML 1.1 that composes no document out of bounds.
+
+    A node is measured when it is complete, and an alias as what it stands for. So neither a file of
+    a few lines that means a billion values nor a deep one takes long.
+    """
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._steps: list[str | int] = []
+        # Depth and number of values of each node; the node is held, so that its id stays its own.
+        self._measured: dict[int, tuple[int, int, yaml.Node]] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Compose a node: the hook of the base class."""
+        step = index.value if isinstance(index, yaml.ScalarNode) else index
+        is_step = isinstance(step, (str, int))
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        is_alias = self.check_event(yaml.AliasEvent)
+        if is_step:
+            self._steps.append(step)
+        if len(self._steps) >= MAX_DEPTH:
+            self._refuse(mark, TOO_DEEP)
+        node = super().compose_node(parent, index)
+        if node is not None and id(node) not in self._measured:
+            if is_alias:
+                self._refuse(mark, "an anchor holds itself")
+            self._measure(node)
+        if is_step:
+            self._steps.pop()
+        return node
+
+    def _measure(self, node: yaml.Node) -> None:
+        below: list[yaml.Node] = []
+        if isinstance(node, yaml.ScalarNode):
+            if problem := odd_character(node.value):
+                self._refuse(node.start_mark, problem)
+        elif isinstance(node, yaml.MappingNode):
+            below = [part for pair in node.value for part in pair]
+        else:
+            below = node.value
+        measures = [self._measured[id(part)] for part in below]
+        depth = 1 + max((m[0] for m in measures), default=0)
+        values = 1 + sum(m[1] for m in measures)
+        self._measured[id(node)] = depth, values, node
+        if depth > MAX_DEPTH:
+            self._refuse(node.start_mark, TOO_DEEP)
+        if values > MAX_VALUES:
+            self._refuse(node.start_mark, TOO_MANY)
+
+    def _refuse(self, mark: Any, problem: str) -> NoReturn:
+        raise _OutOfBounds(mark.line + 1, functools.reduce(child, self._steps, ""), problem)
+
+
+def bounded_text(path: Path) -> str:
+    """Return the text of a document.
+
+    Raises:
+        InvalidModel: it is too large.
+        OSError: it can't be read.
+        UnicodeDecodeError: it is no UTF-8.
+    """
+    if path.is_file() and path.stat().st_size > MAX_BYTES:
+        raise _out_of_bounds(str(path), "", TOO_LARGE)
+    return path.read_text(encoding="utf-8-sig")
+
+
+@contextmanager
+def within_bounds(path: Path) -> Iterator[None]:
+    """Make what a bounded loader raises the error of a document.
+
+    Raises:
+        InvalidModel: the document is nested too deeply, has too many values, or has a text that
+            PostgreSQL can't have.
+    """
+    try:
+        yield
+    except _OutOfBounds as error:
+        line, at, problem = error.args
+        raise _out_of_bounds(f"{path}:{line}", at, problem) from None
+
+
+def read_json(path: Path) -> Any:
+    """Return what a file of JSON holds.
+
+    Raises:
+        click.UsageError: it is no JSON.
+        InvalidModel: it breaks a bound of documents.
+    """
+    try:
+        document = json.loads(bounded_text(path))
+    except RecursionError:
+        raise _out_of_bounds(str(path), "", TOO_DEEP) from None
+    except (ValueError, OSError) as error:
+        raise click.UsageError(f"{path}: {error}") from None
+    if problem := problem_of(document):
+        raise _out_of_bounds(str(path), *problem)
+    return document
+
+
+def _out_of_bounds(place: str, path: str, problem: str) -> InvalidModel:
+    path = storable(path)
+    path = path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
+    told = {"path": path, "problem": problem}
+    return InvalidModel(
+        ": ".join(part for part in (place, path, problem) if part),
+        hint="Mend the file.",
+        detail={**told, "problem_count": 1, "problems": [told]},
+    )
+
+
+class _Loader(AnyLoader):
     """A loader without the surprises of YAML 1.1: NO is no truth value, 012 is no number."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
@@ -50,29 +190,27 @@ def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
 
     Raises:
         click.UsageError: it is no YAML, or no mapping.
+        InvalidModel: it breaks a bound of documents.
     """
     try:
-        loader = _Loader(path.read_text(encoding="utf-8-sig"))
+        loader = _Loader(bounded_text(path))
         try:
-            node = loader.get_single_node()
+            with within_bounds(path):
+                node = loader.get_single_node()
             lines = {} if node is None else dict(_lines(node, path))
             document = None if node is None else loader.construct_document(node)
         finally:
             loader.dispose()
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+    # A number of thousands of digits is a ValueError, and so is a text that is no UTF-8.
+    except (yaml.YAMLError, ValueError, OSError) as error:
         raise click.UsageError(f"{path}: {error}") from None
     if not isinstance(document, dict):
         raise click.UsageError(f"{path}: a mapping is expected")
     return _plain(document), lines
 
 
-def _lines(
-    node: yaml.Node, path: Path, at: str = "", within: tuple[int, ...] = ()
-) -> Iterator[tuple[str, int]]:
+def _lines(node: yaml.Node, path: Path, at: str = "") -> Iterator[tuple[str, int]]:
     """Yield each path of a document, as the database writes it, with its line."""
-    if id(node) in within:
-        raise click.UsageError(f"{path}:{node.start_mark.line + 1}: an anchor holds itself")
-    within = (*within, id(node))
     if isinstance(node, yaml.MappingNode):
         seen = set()
         for key, value in node.value:
@@ -83,13 +221,13 @@ def _lines(
                 raise click.UsageError(f"{path}:{line}: {key.value} stands here twice")
             seen.add(key.value)
             quoted = key.value.replace("\\", "\\\\").replace('"', '\\"')
-            child = f'{at}["{quoted}"]' if at == "settings" else f"{at}.{key.value}".lstrip(".")
-            yield child, line
-            yield from _lines(value, path, child, within)
+            below = f'{at}["{quoted}"]' if at == "settings" else child(at, key.value)
+            yield below, line
+            yield from _lines(value, path, below)
     elif isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
             yield f"{at}[{number}]", item.start_mark.line + 1
-            yield from _lines(item, path, f"{at}[{number}]", within)
+            yield from _lines(item, path, f"{at}[{number}]")
 
 
 def _plain(value: Any) -> Any:

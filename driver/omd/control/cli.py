@@ -222,11 +222,13 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
         elif path.suffix in (".yaml", ".yml"):
             import yaml
 
+            from omd.cli.yaml_file import AnyLoader, bounded_text, within_bounds
             from omd.control.document import register_document
 
             try:
-                document = yaml.safe_load(path.read_text(encoding="utf-8"))
-            except yaml.YAMLError as error:
+                with within_bounds(path):
+                    document = yaml.load(bounded_text(path), AnyLoader)  # noqa: S506 - it is safe
+            except (yaml.YAMLError, ValueError) as error:
                 raise click.UsageError(f"{path}: {error}") from None
             with control.transaction():
                 counts = register_document(control, document)

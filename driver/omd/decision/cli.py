@@ -232,7 +232,8 @@ def test_ruleset(ruleset: str, dsn: str, output: str, version: int | None) -> in
     """Call a ruleset with every test case, and record the results.
 
     The exit code is 1 when a case fails. A function of the database is called there; a decision
-    model needs zen-engine, and a function of Python is imported from where Python finds modules.
+    model needs zen-engine, and a function of Python is imported from where Python finds modules, if
+    the environment variable OMD_RULESET_MODULES names its module.
     """
     with _open(dsn) as room:
         found = room.test_ruleset(ruleset, version)

@@ -6,14 +6,13 @@ are. To compare only, the definition is rolled back.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 import psycopg
 
-from omd.cli.yaml_file import as_yaml, in_order, read_document
+from omd.cli.yaml_file import as_yaml, in_order, read_document, read_json
 from omd.decision.rows import (
     DecisionRulesetListRow,
     DecisionStageListRow,
@@ -90,7 +89,7 @@ def read_files(paths: Iterable[Path]) -> list[File]:
 
 def _read(path: Path) -> File:
     if path.suffix == ".json":
-        document: Any = _json(path)
+        document: Any = read_json(path)
         lines: dict[str, int] = {}
     else:
         document, lines = read_document(path)
@@ -100,15 +99,8 @@ def _read(path: Path) -> File:
         raise click.UsageError(f"{path}: a document of a stage or a ruleset is expected")
     content = document.get("content")
     if kind == "ruleset" and isinstance(content, str) and content.startswith("@"):
-        document["content"] = _json(path.parent / content[1:])
+        document["content"] = read_json(path.parent / content[1:])
     return File(path, kind, document, {**lines, **dict(_by_name(document, lines))})
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, OSError) as error:
-        raise click.UsageError(f"{path}: {error}") from None
 
 
 def _by_name(document: Mapping[str, Any], lines: Mapping[str, int]) -> Iterator[tuple[str, int]]:

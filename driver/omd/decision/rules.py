@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,14 +16,50 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 __all__ = [
+    "ALLOWED",
     "NoJson",
     "answers_of",
     "odd_character",
     "read_json",
+    "require_allowed",
     "rules_of",
     "try_out",
     "write_json",
 ]
+
+
+ALLOWED = "OMD_RULESET_MODULES"
+"""The environment variable with the modules of which a PYTHON ruleset may name a function."""
+
+# Of the standard library only what has no effect, where the variable says nothing.
+_HARMLESS = frozenset({"builtins:sorted", "copy", "json", "math", "operator", "statistics"})
+
+
+def require_allowed(kind: str, content: Any) -> None:
+    """Refuse a PYTHON ruleset whose module is not in the list of `ALLOWED`, before its import.
+
+    An entry is a module, which stands for what is below it too, or ``module:function``; entries are
+    separated by commas. Without the variable any module is allowed that belongs neither to Python
+    nor to OMD.
+
+    Raises:
+        CallerError: the module is not in the list.
+    """
+    if kind != "PYTHON":
+        return
+    module = str(content).partition(":")[0]
+    parts = module.split(".")
+    above = {".".join(parts[:number]) for number in range(1, len(parts) + 1)} | {content}
+    told = os.environ.get(ALLOWED)
+    if told is not None:
+        is_allowed = bool(above & {entry.strip() for entry in told.split(",")})
+    else:
+        is_allowed = bool(above & _HARMLESS) or parts[0] not in {*sys.stdlib_module_names, "omd"}
+    if not is_allowed:
+        raise CallerError(
+            f"the ruleset {content} is not allowed: {module} is not in the list of modules",
+            hint=f"Name the module in the environment variable {ALLOWED}, where omd runs.",
+        )
 
 
 class NoJson(ValueError):  # noqa: N818 - it says what the answer is
@@ -36,8 +74,10 @@ def rules_of(kind: str, content: Any) -> Callable[[list[dict[str, Any]]], list[A
         content: ``module:function``, or the decision model.
 
     Raises:
-        CallerError: the module or the function is not there, or zen-engine is not installed.
+        CallerError: the module is not allowed, it or the function is not there, or zen-engine is
+            not installed.
     """
+    require_allowed(kind, content)
     if kind == "PYTHON":
         return _function(content)
     evaluate = _model(content)

@@ -65,10 +65,10 @@ class DeliveryCalls(Calls):
 
         Returns ``outcome``: RUN, go on with ``batch_instance_id``, ``attempt`` and ``instances``,
         {entity: Module Instance}; RUNNING, a run of it executes; WAIT, another delivery of the
-        interface runs or holds its lock, or a PHYSICAL one must wait or be waited for; REFUSED, an
-        entity was delivered at the same time or later; SKIPPED or ABORTED, the answer of process
-        control. ``detail`` says why. Dead runs are ended first. What a former run wrote is rolled
-        back.
+        interface runs or holds its lock, a session still writes rows of it, or a PHYSICAL one must
+        wait or be waited for; REFUSED, an entity was delivered at the same time or later; SKIPPED
+        or ABORTED, the answer of process control. ``detail`` says why. Dead runs are ended first.
+        What a former run wrote is rolled back.
 
         Args:
             lease: how long it lives without heartbeat_delivery; NULL: for ever.

@@ -118,6 +118,10 @@ class InUse(StateError, code="OM136"):
     """What is to be changed or removed is in use."""
 
 
+class RowsRefused(StateError, code="OM137"):
+    """A work table or a staging table does not take rows of this session now."""
+
+
 class ModelLosesRows(ConfigurationError, code="OM230"):
     """Rows would be lost or reinterpreted by the model."""
 

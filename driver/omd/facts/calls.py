@@ -123,6 +123,7 @@ class FactsCalls(Calls):
             WrongDeliveryState: OM130.
             MissingArgument: OM005.
             UnknownDelivery: OM034.
+            DeliveryOfAnother: OM069.
         """
         self._do(_CLOSE_DELIVERY, delivery_id)
 
@@ -219,6 +220,7 @@ class FactsCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
+            DeliveryOfAnother: OM069.
             NoOpenDelivery: OM150.
             WritesBlocked: OM151.
             FactsNotDeployed: OM251.
@@ -279,7 +281,7 @@ class FactsCalls(Calls):
         self, agreement_code: str, *, physical_delete_allowed: bool | None = None
     ) -> int:
         """Opens a delivery under the GDAL agreement ``agreement_code``, and makes the session write
-        under it; other sessions SET omd_facts.delivery_id.
+        under it; other sessions of the same login SET omd_facts.delivery_id.
 
         Returns ``delivery_id``.
 
@@ -369,6 +371,7 @@ class FactsCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
+            QueueItemNotReady: OM135.
             DeliveryArgumentInvalid: OM036.
             ResyncBlocked: OM154.
             FactsNotDeployed: OM251.

@@ -87,6 +87,10 @@ class WritesBlocked(StateError, code="OM151"):
     """An LVL delivery of the interface is not at an end."""
 
 
+class DeliveryOfAnother(CallerError, code="OM069"):
+    """The delivery was opened by another login."""
+
+
 class DeliveryOpen(StateError, code="OM152"):
     """The agreement has an open delivery."""
 

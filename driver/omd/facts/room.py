@@ -57,7 +57,8 @@ class Facts(Exports):
         """Return a delivery under which rows are written through current views, as a block.
 
         Its ``connection`` writes under it, each statement as a transaction of its own; for several
-        in one, ``with block.connection.transaction():``. Other sessions SET omd_facts.delivery_id.
+        in one, ``with block.connection.transaction():``. Other sessions of the
+        login SET omd_facts.delivery_id.
 
         Args:
             agreement_code: an agreement of the layer GDAL.

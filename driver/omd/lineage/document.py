@@ -17,6 +17,7 @@ import click
 import psycopg
 import yaml
 
+from omd.cli.yaml_file import AnyLoader, bounded_text, within_bounds
 from omd.lineage.calls import LineageCalls
 from omd.lineage.rows import LineageTopicsRow
 
@@ -64,7 +65,8 @@ def read_topics(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
     places: dict[str, str] = {}
     for path in paths:
         try:
-            documents = list(yaml.compose_all(path.read_text(encoding="utf-8"), yaml.SafeLoader))
+            with within_bounds(path):
+                documents = list(yaml.compose_all(bounded_text(path), AnyLoader))
         except (yaml.YAMLError, UnicodeDecodeError) as error:
             raise click.UsageError(f"{path}: {error}") from None
         for document in documents:

@@ -92,6 +92,10 @@ VALUES
     'Wait for it, or end it: SELECT * FROM omd_report.current_processing;'
 ),
 (
+    'OM137', 'RowsRefused', 'rows of {table_name} are refused: {problem}',
+    'Create or begin a delivery first: SELECT * FROM omd_report.delivery_state;'
+),
+(
     'OM230', 'ModelLosesRows',
     'interface "{interface_code}" has rows that the model would lose or reinterpret: {object}: '
     '{change}',

@@ -48,6 +48,11 @@ VALUES
     'See docs/explanation/facts.md.'
 ),
 (
+    'OM069', 'DeliveryOfAnother',
+    'delivery {delivery_id} belongs to the login {opened_by}',
+    'CALL omd_facts.open_delivery(…) under an agreement of your own; omd_admin may close it.'
+),
+(
     'OM150', 'NoOpenDelivery',
     'delivery {delivery_id} is no open one of interface "{interface_code}"',
     'CALL omd_facts.open_delivery(…);'

@@ -862,16 +862,16 @@ class _Operator:
         """Make the calls together; if that fails, one by one, to name the first that fails."""
         try:
             return self._answers(self._texts)
-        except Exception as error:  # noqa: BLE001 - the rules may raise anything
+        except _RAISED as error:
             together = error
         for call, text in zip(self._calls, self._texts, strict=True):
             try:
                 self._answers([text])
-            except Exception as error:  # noqa: BLE001
+            except _RAISED as error:
                 raise self._call_failed(call, error) from None
         raise self._call_failed(self._calls[0], together)
 
-    def _call_failed(self, call: tuple[Any, ...], error: Exception) -> _Failed:
+    def _call_failed(self, call: tuple[Any, ...], error: BaseException) -> _Failed:
         wave, key, cycle_no, number, _, _ = call
         detail = {
             "ruleset_code": self._shape.ruleset,
@@ -885,12 +885,23 @@ class _Operator:
         return _Failed("OM283", **detail, error=_told(error))
 
 
-def _told(error: Exception) -> str:
+# What rules may raise; one that leaves the process must not take its name with it.
+_RAISED = (Exception, SystemExit)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - the rules may raise anything
+        text = "it has no text"
     sqlstate = getattr(error, "sqlstate", None)
     if sqlstate is not None:
-        message = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
-        return f"{message} ({sqlstate})"
-    return f"{type(error).__name__}: {error}"
+        message = getattr(getattr(error, "diag", None), "message_primary", None) or text
+        told = f"{message} ({sqlstate})"
+    else:
+        told = f"{type(error).__name__}: {text}"
+    # The database takes neither a null character nor half a surrogate pair.
+    return told.replace("\0", "\\0").encode(errors="backslashreplace").decode()
 
 
 def _lists(cuts: list[int], values: pa.Array) -> list[str]:

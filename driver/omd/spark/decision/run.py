@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from omd.decision.rows import DecisionRunLogRow
+from omd.decision.rules import require_allowed
 from omd.spark.decision import operator as op
 from omd.spark.decision.links import Links
 from omd.spark.decision.operator import CLUSTERED, RESULTS, Shape
@@ -152,6 +153,8 @@ class _Job:
     def work(self) -> None:
         run = self.run
         kind = run.ruleset["kind"]
+        # Executors have another environment, so it is decided here.
+        require_allowed(kind, run.ruleset["content"])
         rules = Rules(
             kind,
             json.dumps(run.ruleset["content"]),

@@ -1,0 +1,77 @@
+"""The bounds of documents that people write: models, stages, rulesets, topics, registrations.
+
+A document is read whole, its paths are told, and a database keeps it; so it is bounded before. The
+database has the same bounds of depth and size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "child", "odd_character", "problem_of"]
+
+MAX_BYTES = 10_000_000
+"""The size of a document as a text."""
+
+MAX_DEPTH = 64
+"""How deep a document may be nested; its top is 1."""
+
+MAX_VALUES = 500_000
+"""How many values a document may have; what an alias stands for counts each time."""
+
+TOO_DEEP = f"it is nested more than {MAX_DEPTH} deep"
+TOO_MANY = f"the document has more than {MAX_VALUES:,} values, aliases written out"
+TOO_LARGE = f"the document has more than {MAX_BYTES:,} bytes"
+
+
+def child(path: str, step: str | int) -> str:
+    """Return the path of what is below a path, by its key or its number."""
+    return f"{path}[{step}]" if isinstance(step, int) else f"{path}.{step}".lstrip(".")
+
+
+def odd_character(text: str) -> str | None:
+    """Return what a text has that no text of PostgreSQL can have; None: nothing."""
+    if "\0" in text:
+        return "a text has the character U+0000"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "a text has half a surrogate pair"
+    return None
+
+
+def problem_of(document: object) -> tuple[str, str] | None:
+    """Return the path and the text of the first bound that a document breaks; None: none."""
+    left: list[tuple[str, object, int]] = [("", document, 1)]
+    values = 0
+    while left:
+        path, value, depth = left.pop()
+        values += 1
+        if values > MAX_VALUES:
+            return path, TOO_MANY
+        if isinstance(value, str):
+            if problem := odd_character(value):
+                return path, problem
+            continue
+        items: list[tuple[Any, Any]] = []
+        if isinstance(value, Mapping):
+            items = list(value.items())
+        elif isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+            items = list(enumerate(value))
+        if items and depth >= MAX_DEPTH:
+            return _printable(path), TOO_DEEP
+        below = []
+        for step, item in items:
+            if isinstance(step, str) and (problem := odd_character(step)):
+                return _printable(child(path, step)), problem
+            below.append(
+                (child(path, step if isinstance(step, int) else str(step)), item, depth + 1)
+            )
+        left += reversed(below)
+    return None
+
+
+def _printable(path: str) -> str:
+    text = path.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+    return text if len(text) <= 200 else f"{text[:200]}…"
