@@ -77,6 +77,13 @@
 \ir ../../migrations/V034__lake_formats.sql
 \endif
 
+\set checksum '8c127a34592f6d0b806a91d7f0248c3d648dfa6c6f191fbeab394af7cb914603'
+\set migration 'V045__between_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V045__between_rooms.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -272,6 +279,12 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
+\ir ../../procedures/omd/_read_bound.sql
+\ir ../../procedures/omd/relations_under.sql
+\ir ../../procedures/omd/table_family.sql
+\ir ../../procedures/omd/oldest_writer.sql
+\ir ../../procedures/omd/visible_until.sql
+\ir ../../procedures/omd/stamp_datetime.sql
 \ir ../views/omd/failure_event.sql
 
 -- Triggers

@@ -63,6 +63,10 @@
 \ir ../../procedures/omd_decision/_buffers_sql.sql
 \ir ../../procedures/omd_decision/_buffers.sql
 \ir ../../procedures/omd_decision/_cycles.sql
+\ir ../../procedures/omd_decision/_executing_output.sql
+\ir ../../procedures/omd_decision/_window_end.sql
+\ir ../../procedures/omd_decision/_is_time_of_writing.sql
+\ir ../../procedures/omd_decision/_note_positions.sql
 \ir ../../procedures/omd_decision/_preview.sql
 \ir ../../procedures/omd_decision/cycles.sql
 

@@ -91,6 +91,13 @@
 \ir ../../migrations/V035__lake_sources.sql
 \endif
 
+\set checksum 'aca7931a808f11fab1e23f587ff837d5592d52b8938f38b08ca7eca813caaa02'
+\set migration 'V055__between_rooms_lineage'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V055__between_rooms_lineage.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 
@@ -114,7 +121,7 @@
 \ir ../views/omd_lineage/restatement_list.sql
 
 -- Topics
-\ir ../../procedures/omd_lineage/_oldest_writer.sql
+\ir ../../procedures/omd_lineage/_writer.sql
 \ir ../../procedures/omd_lineage/_uncounted_instances.sql
 \ir ../../procedures/omd_lineage/_former_name.sql
 \ir ../../procedures/omd_lineage/_why_unreadable.sql
