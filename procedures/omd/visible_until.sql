@@ -2,8 +2,7 @@
 -- such row can come any more: before the start of every run that still writes, and of every
 -- transaction that has a lock to write. It looks first and reads later. A run whose begin commits
 -- after this look takes its times after that commit (omd.stamp_datetime), hence after the now() of
--- this transaction. Rows of a schema in omd.read_bound are complete up to where its room says,
--- whoever writes there.
+-- this transaction. Who writes where a room tells how far one may read does not matter.
 
 CREATE OR REPLACE FUNCTION omd.visible_until(
     p_table_code text,
@@ -19,56 +18,32 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $visible_until$
 DECLARE
-    v_relation record;
-    v_bound timestamptz;
+    v_bound record;
+    v_table record;
     v_writer record;
     v_run record;
     v_tables oid[] := '{}';
-    v_plain oid[] := '{}';
 BEGIN
     p_until := now();
-    FOR v_relation IN
-        SELECT
-            r.relation_id,
-            r.routine,
-            format('%I.%I', n.nspname, c.relname) AS relation_code,
-            c.relkind,
-            EXISTS (
-                SELECT FROM pg_attribute AS a
-                WHERE a.attrelid = r.relation_id
-                    AND a.attname = p_column_name
-                    AND a.attnum > 0
-                    AND NOT a.attisdropped
-            ) AS has_column
+    v_bound := omd.readable_until(p_table_code, p_column_name);
+    IF v_bound.p_until < p_until THEN
+        p_until := v_bound.p_until;
+        p_who := v_bound.p_who;
+    END IF;
+    FOR v_table IN
+        SELECT r.relation_id, c.relkind
         FROM omd.relations_under(omd.target_relation(p_table_code)) AS r
         INNER JOIN pg_class AS c ON r.relation_id = c.oid
-        INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
-        -- The tables come first: one of them may have the column that a bound is asked for.
-        ORDER BY r.routine NULLS FIRST, r.relation_id
+        WHERE r.routine IS NULL
     LOOP
-        IF v_relation.routine IS NULL THEN
-            v_tables := v_tables || omd.table_family(v_relation.relation_id);
-            IF v_relation.has_column THEN
-                v_plain := v_plain || v_relation.relation_id;
-            END IF;
-            IF v_relation.relkind IN ('r', 'p') THEN
-                v_writer := omd.oldest_writer(v_relation.relation_id);
-                IF v_writer.p_since <= p_until THEN
-                    p_until := v_writer.p_since - interval '1 microsecond';
-                    p_who := format('%s writes to %s', v_writer.p_who, v_relation.relation_code);
-                END IF;
-            END IF;
-        ELSIF v_relation.has_column OR v_plain = '{}' THEN
-            -- A view over it may give the column another name.
-            EXECUTE format('SELECT %s($1, $2)', v_relation.routine)
-            INTO v_bound
-            USING
-                v_relation.relation_code,
-                CASE WHEN v_relation.has_column THEN p_column_name END;
-            IF v_bound < p_until THEN
-                p_until := v_bound;
-                p_who := format('%s has all rows up to here', v_relation.relation_code);
-            END IF;
+        v_tables := v_tables || omd.table_family(v_table.relation_id);
+        CONTINUE WHEN v_table.relkind NOT IN ('r', 'p');
+        v_writer := omd.oldest_writer(v_table.relation_id);
+        IF v_writer.p_since <= p_until THEN
+            p_until := v_writer.p_since - interval '1 microsecond';
+            p_who := format(
+                '%s writes to %s', v_writer.p_who, v_table.relation_id::regclass
+            );
         END IF;
     END LOOP;
     SELECT
@@ -101,6 +76,6 @@ COMMENT ON FUNCTION omd.visible_until IS
 'p_who, what it waits for; NULL when it is now(). Every table under a view counts. p_until lies '
 'before the start of each Module Instance that loads such a table and executes or waits for its '
 'rollback, and of each open transaction that has a lock to write to it; -infinity: nothing is '
-'sure. Locks: none.';
+'sure. Where a room says how far one may read (omd.readable_until), that counts. Locks: none.';
 REVOKE ALL ON FUNCTION omd.visible_until FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.visible_until TO omd_runner, omd_admin;

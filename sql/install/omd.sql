@@ -283,7 +283,13 @@
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
+\ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
+\ir ../../procedures/omd/relations_over.sql
+\ir ../../procedures/omd/written_tables.sql
+\ir ../../procedures/omd/first_read.sql
+\ir ../views/omd/standing_read.sql
+\ir ../../procedures/omd/tell_undo.sql
 \ir ../../procedures/omd/stamp_datetime.sql
 \ir ../views/omd/failure_event.sql
 

@@ -9,6 +9,7 @@
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
+\ir ../reference/omd_decision/listeners.sql
 
 -- Helpers
 \ir ../../procedures/omd_decision/_type_family.sql
@@ -59,6 +60,7 @@
 \ir ../../procedures/omd_decision/_raise_arrival.sql
 \ir ../../procedures/omd_decision/_raise_too_large.sql
 \ir ../../procedures/omd_decision/_require_links.sql
+\ir ../../procedures/omd_decision/hear_undo.sql
 \ir ../../procedures/omd_decision/_cycles_across_keys.sql
 \ir ../../procedures/omd_decision/_buffers_sql.sql
 \ir ../../procedures/omd_decision/_buffers.sql

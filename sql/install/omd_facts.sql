@@ -112,6 +112,7 @@
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
+\ir ../../procedures/omd_facts/_revert_undone.sql
 \ir ../../procedures/omd_facts/undo.sql
 \ir ../../procedures/omd_facts/_difference_sql.sql
 \ir ../../procedures/omd_facts/resync.sql

@@ -100,6 +100,7 @@
 
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
+\ir ../reference/omd_lineage/listeners.sql
 
 -- Helpers
 \ir ../../procedures/omd_lineage/_topic_parts.sql
@@ -164,6 +165,7 @@
 -- Ranges to be taken again
 \ir ../../procedures/omd_lineage/_downstream.sql
 \ir ../../procedures/omd_lineage/_readers.sql
+\ir ../../procedures/omd_lineage/hear_undo.sql
 \ir ../../procedures/omd_lineage/readers_of.sql
 \ir ../../procedures/omd_lineage/_undo_preview.sql
 \ir ../../procedures/omd_lineage/_queue_restatement.sql

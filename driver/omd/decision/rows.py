@@ -253,6 +253,7 @@ class DecisionStageListRow:
         definition: The document, with the defaults filled in.
         defined_at: When this version was defined.
         defined_by: By whom.
+        problem: What is wrong with what it has decided, and the way out; NULL when nothing is.
     """
 
     view: ClassVar[str] = "omd_report.decision_stage_list"
@@ -266,6 +267,7 @@ class DecisionStageListRow:
     definition: dict[str, Any]
     defined_at: datetime
     defined_by: str
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
