@@ -107,6 +107,21 @@ def test_an_end_by_the_clock_behind_the_facts_is_cut_and_said(shop: Store) -> No
     assert "nothing is read" in events(shop, "WINDOW")[0]
 
 
+def test_a_source_of_facts_says_that_its_newest_delivery_is_left_out(shop: Store) -> None:
+    topics(shop)
+    shop.put(1, orders=[("N", 1, 10)])
+    shop.call("omd_lineage.probe_sources")
+    assert "with PROBE the newest delivery is left out" in problem(shop)
+    for offset, text in (("CLOCK", "a later delivery is passed over"), ("HAND", "")):
+        shop.conn.execute(
+            "CALL omd_lineage.register_topic('cfl_shop.s_orders_properties',"
+            f" p_source_offset => '{offset}')".encode()
+        )
+        shop.call("omd_lineage.probe_sources")
+        assert ("times of deliveries" in problem(shop)) == (text != "")
+        assert text in problem(shop)
+
+
 # Who hears of an undo
 
 
