@@ -283,6 +283,7 @@
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
+\ir ../../procedures/omd/failures_in_a_row.sql
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql
