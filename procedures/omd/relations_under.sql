@@ -21,12 +21,12 @@ BEGIN
             'pg_class'::regclass::oid AS class_id,
             p_relation AS object_id,
             b.routine
-        FROM (SELECT omd._read_bound(p_relation) AS routine) AS b
+        FROM (SELECT omd._bound_routine(p_relation) AS routine) AS b
         UNION
         SELECT
             d.refclassid,
             d.refobjid,
-            CASE WHEN d.refclassid = 'pg_class'::regclass THEN omd._read_bound(d.refobjid) END
+            CASE WHEN d.refclassid = 'pg_class'::regclass THEN omd._bound_routine(d.refobjid) END
         FROM object AS o
         CROSS JOIN LATERAL (
             SELECT k.refclassid, k.refobjid
