@@ -68,7 +68,7 @@ BEGIN
     LEFT JOIN (
         VALUES
         (p_insert_column, '$1'),
-        ('omd_insert_datetime', 'statement_timestamp()'),
+        ('omd_insert_datetime', '(SELECT omd.stamp_datetime($1))'),
         ('omd_record_source', '$2'),
         ('omd_wave', 'c.wave'),
         ('omd_key', 'c.key'),

@@ -24,6 +24,7 @@ DECLARE
     v_batch_size bigint;
     v_start timestamptz;
     v_start_id bigint;
+    v_end record;
 BEGIN
     SELECT i.module_id, i.execution_status_code INTO v_state
     FROM omd.instance_state(p_module_instance_id) AS i;
@@ -66,25 +67,28 @@ BEGIN
     IF v_definition ? 'window' THEN
         SELECT w.p_start_value INTO v_start
         FROM omd.load_window_start(v_stage.module_id) AS w;
+        v_end := omd_decision._window_end(v_definition, v_start, p_end_value);
         CALL omd.create_load_window(
-            p_module_instance_id,
-            coalesce(
-                p_end_value,
-                greatest(now() - (v_definition #>> '{window,delay}')::interval, v_start)
-            ),
-            NULL,
-            v_start,
-            v_start_id
+            p_module_instance_id, v_end.p_end_value, NULL, v_start, v_start_id
         );
+        IF v_end.p_detail IS NOT NULL THEN
+            CALL omd.log_event(
+                v_end.p_detail,
+                p_module_instance_id => p_module_instance_id,
+                p_event_type_code => 6,
+                p_event_return_code_details => 'WINDOW'
+            );
+        END IF;
     END IF;
 END
 $pin_run$;
 
 COMMENT ON FUNCTION omd_decision._pin_run IS
-'Records what the run p_module_instance_id of a stage works with in p_engine: the present '
-'version of the stage, the version of the ruleset that is effective at p_effective_at (NULL: '
-'now), and the window up to p_end_value (NULL: now less the delay). A run that has been pinned '
-'stays so. Errors: OM010, OM019: the end of the window does not fit the windows before; OM181: '
-'it is no executing run of a stage; OM286, OM287, OM288: the ruleset. Locks: the instance row.';
+'Records what the run p_module_instance_id of a stage works with in p_engine: the present version '
+'of the stage, the version of the ruleset that is effective at p_effective_at (NULL: now), and '
+'the window up to p_end_value (NULL: now less the delay), or up to where all rows are visible. A '
+'run that has been pinned stays so. Errors: OM010, OM019: the end of the window does not fit the '
+'windows before; OM181: it is no executing run of a stage; OM286, OM287, OM288: the ruleset. '
+'Locks: the instance row.';
 REVOKE ALL ON FUNCTION omd_decision._pin_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._pin_run TO omd_runner;

@@ -11,7 +11,7 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql
 STABLE
-PARALLEL SAFE
+PARALLEL UNSAFE
 ROWS 1
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -24,9 +24,9 @@ BEGIN
     WHERE v.stage_id = v_stage.stage_id AND v.version = v_stage.version;
     IF definition ? 'window' THEN
         SELECT w.p_start_value INTO start_value FROM omd.load_window_start(v_stage.module_id) AS w;
-        end_value := coalesce(
-            p_end_value, now() - (definition #>> '{window,delay}')::interval
-        );
+        end_value := (
+            omd_decision._window_end(definition, start_value, p_end_value)
+        ).p_end_value;
     END IF;
     RETURN NEXT;
 END

@@ -33,6 +33,9 @@ BEGIN
         );
     END IF;
     PERFORM omd_decision._require_links(v_run.definition);
+    PERFORM omd_decision._note_positions(
+        p_module_instance_id, v_run.definition, v_run.end_value
+    );
     BEGIN
         EXECUTE omd_decision._run_sql(
             v_run.definition, v_call, v_run.insert_column, v_run.batch_size

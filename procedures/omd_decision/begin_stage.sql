@@ -34,6 +34,16 @@ BEGIN
     END IF;
     PERFORM omd_decision._pin_run(p_module_instance_id, 'SPARK', p_end_value, p_effective_at);
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
+    BEGIN
+        PERFORM omd_decision._note_positions(
+            p_module_instance_id, v_run.definition, v_run.end_value
+        );
+    EXCEPTION
+        -- The job may hand over DataFrames, and then nobody needs to read the source; else it
+        -- tells the error itself.
+        WHEN OTHERS THEN
+            NULL;
+    END;
     p_definition := v_run.definition;
     p_ruleset := jsonb_build_object(
         'ruleset', v_run.ruleset_code,
@@ -50,13 +60,13 @@ COMMENT ON PROCEDURE omd_decision.begin_stage IS
 'p_batch_instance_id, p_execution_context, p_lease: as there. p_end_value: up to where a stage '
 'with a window reads; NULL: now less its delay. p_effective_at: the moment for which the version '
 'of the ruleset is chosen; NULL: now. Returns p_module_instance_id, p_processing_indicator, '
-'p_instance_array and p_reason as omd.begin_module does, and where the run proceeds '
-'p_definition, the stage document with its defaults, and p_ruleset: {"ruleset", "version", '
-'"kind", "content", "content_hash"}. Errors: OM002, OM003, OM005: p_stage_code is NULL; OM009, '
-'OM010: the window would end before its start; OM011, OM013: the lease or the context; OM014, '
-'OM019, OM080: there is no such stage; OM101, OM112: the rollback of a former run does not undo '
-'everything; OM201, OM202, OM205: it can not be built; OM286: no version of the ruleset is '
-'effective; OM287: its function has changed. Locks: the Module row. May be NULL: '
-'p_instance_array, p_reason, p_definition, p_ruleset.';
+'p_instance_array and p_reason as omd.begin_module does, and where the run proceeds p_definition, '
+'the stage document with its defaults, and p_ruleset: {"ruleset", "version", "kind", "content", '
+'"content_hash"}. Errors: OM002, OM003, OM005: p_stage_code is NULL; OM009, OM010: the window '
+'would end before its start; OM011, OM013: the lease or the context; OM014, OM019, OM080: there '
+'is no such stage; OM101, OM112: the rollback of a former run does not undo everything; OM201, '
+'OM202, OM205: it can not be built; OM286: no version of the ruleset is effective; OM287: its '
+'function has changed. Locks: the Module row. May be NULL: p_instance_array, p_reason, '
+'p_definition, p_ruleset.';
 REVOKE ALL ON PROCEDURE omd_decision.begin_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.begin_stage TO omd_runner;

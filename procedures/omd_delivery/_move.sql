@@ -34,7 +34,11 @@ BEGIN
             jsonb_build_object(
                 'delivery_id', p_delivery_id,
                 'delivery_status', v_delivery.delivery_status,
-                'action', 'become ' || coalesce(left(p_to_status, 200), 'NULL')
+                'action', 'become ' || coalesce(left(p_to_status, 200), 'NULL'),
+                'next_command', format(
+                    'SELECT * FROM omd_delivery.delivery_event WHERE delivery_id = %s;',
+                    p_delivery_id
+                )
             )
         );
     END IF;

@@ -13,7 +13,15 @@ SET search_path = pg_catalog, pg_temp
 AS $raise_not_reverted$
 BEGIN
     PERFORM omd.raise_error(
-        'OM133', jsonb_build_object('delivery_id', p_delivery_id, 'problem', p_problem)
+        'OM133',
+        jsonb_build_object(
+            'delivery_id', p_delivery_id,
+            'problem', p_problem,
+            'next_command', coalesce(
+                omd_delivery._way_back(p_delivery_id),
+                'Deliver the former state again as a new delivery.'
+            )
+        )
     );
 END
 $raise_not_reverted$;

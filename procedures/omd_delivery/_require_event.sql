@@ -24,7 +24,17 @@ BEGIN
             jsonb_build_object(
                 'delivery_id', p_delivery.delivery_id,
                 'delivery_status', p_delivery.delivery_status,
-                'action', p_action
+                'action', p_action,
+                'next_command', coalesce(
+                    CASE
+                        WHEN p_event = 'revert_delivery'
+                            THEN omd_delivery._way_back(p_delivery.delivery_id)
+                    END,
+                    format(
+                        'SELECT * FROM omd_delivery.delivery_event WHERE delivery_id = %s;',
+                        p_delivery.delivery_id
+                    )
+                )
             )
         );
     END IF;

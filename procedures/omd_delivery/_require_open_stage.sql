@@ -28,6 +28,10 @@ BEGIN
             jsonb_build_object(
                 'delivery_id', p_delivery.delivery_id,
                 'delivery_status', p_delivery.delivery_status,
+                'next_command', format(
+                    'SELECT * FROM omd_delivery.delivery_event WHERE delivery_id = %s;',
+                    p_delivery.delivery_id
+                ),
                 'action', format(
                     '%s in stage %s after the verdict on %s stages', p_action, p_stage, v_decided
                 )

@@ -14,6 +14,9 @@ DECLARE
     v_later text;
     v_problem text;
     v_entity record;
+    v_instance_id bigint;
+    v_tables text[];
+    v_first_id bigint;
 BEGIN
     IF p_reason IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_reason'));
@@ -61,20 +64,35 @@ BEGIN
     END LOOP;
     DELETE FROM omd_delivery.delta_queue AS q WHERE q.delivery_id = p_delivery_id;
     PERFORM omd_delivery._move(p_delivery_id, 'REVERTED', 'revert_delivery', p_reason);
-    PERFORM omd.write_event(
-        0, v_delivery.batch_instance_id, 4, 'REVERTED',
-        format('delivery %s was reverted by %s: %s', p_delivery_id, omd.editor(), p_reason)
-    );
+    -- A trace is one of a Module Instance, and each entity has its own.
+    FOR v_instance_id IN
+        SELECT de.module_instance_id FROM omd_delivery.delivery_entity AS de
+        WHERE de.delivery_id = p_delivery_id AND de.module_instance_id IS NOT NULL
+        UNION
+        SELECT 0::bigint
+        ORDER BY 1
+    LOOP
+        PERFORM omd.write_event(
+            v_instance_id, v_delivery.batch_instance_id, 4, 'REVERTED',
+            format('delivery %s was reverted by %s: %s', p_delivery_id, omd.editor(), p_reason)
+        );
+    END LOOP;
+    SELECT array_agg((omd_delivery._entity_sql(de.entity_id)).lvl_table), min(de.module_instance_id)
+    INTO v_tables, v_first_id
+    FROM omd_delivery.delivery_entity AS de
+    WHERE de.delivery_id = p_delivery_id;
+    PERFORM omd.tell_undo(v_tables, v_delivery.snapshot_datetime, coalesce(v_first_id, 0));
 END
 $revert_delivery$;
 
 COMMENT ON PROCEDURE omd_delivery.revert_delivery IS
 'Takes the accepted delivery p_delivery_id back, as long as the facts have not: its rows leave '
 'LVL, what they closed is open again, the marks go back to what they were, and its item leaves '
-'the queue. p_reason: why. Errors: OM005: an argument is NULL; OM014: the isolation level is not '
-'read committed; OM034: there is no such delivery; OM130: it is in another status than ACCEPTED; '
-'OM133: the facts have taken it, it deleted physically, or it is not the newest of each of its '
-'entities. Locks: the interface, the queue item, the rows, the delivery. Call again when the '
-'answer was lost; OM130 with delivery_status REVERTED says that it is done.';
+'the queue. Those who have read its rows are told. p_reason: why. Errors: OM005: an argument is '
+'NULL; OM014: the isolation level is not read committed; OM034: there is no such delivery; OM130: '
+'it is in another status than ACCEPTED; OM133: the facts have taken it, it deleted physically, or '
+'it is not the newest of each of its entities. Locks: the interface, the queue item, the rows, '
+'the delivery. Call again when the answer was lost; OM130 with delivery_status REVERTED says that '
+'it is done.';
 REVOKE ALL ON PROCEDURE omd_delivery.revert_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.revert_delivery TO omd_admin;

@@ -26,7 +26,11 @@ BEGIN
             jsonb_build_object(
                 'delivery_id', p_delivery_id,
                 'delivery_status', v_delivery.delivery_status,
-                'action', 'be validated before it has begun'
+                'action', 'be validated before it has begun',
+                'next_command', format(
+                    'SELECT * FROM omd_delivery.delivery_event WHERE delivery_id = %s;',
+                    p_delivery_id
+                )
             )
         );
     END IF;

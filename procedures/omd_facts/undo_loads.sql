@@ -17,6 +17,9 @@ DECLARE
     v_load omd_facts.load_log;
     v_undone_by bigint;
     v_count bigint := 0::bigint;
+    v_first_id bigint;
+    v_from timestamptz;
+    v_entity_ids integer[] := '{}';
 BEGIN
     IF p_interface_id IS NULL OR p_instance_array IS NULL THEN
         PERFORM omd.raise_error(
@@ -81,16 +84,33 @@ BEGIN
         UPDATE omd_facts.load_log AS l SET undone_by = coalesce(v_undone_by, 0::bigint)
         WHERE l.module_instance_id = v_load.module_instance_id;
         v_count := v_count + 1;
+        v_first_id := v_load.module_instance_id;
+        v_from := least(v_from, v_load.transaction_datetime);
+        v_entity_ids := v_entity_ids || v_load.entity_ids;
     END LOOP;
+    -- Views over these tables are found from them.
+    PERFORM omd.tell_undo(
+        ARRAY(
+            SELECT format('%I.%I', 'cfl_' || v_interface_code, t.table_name)
+            FROM omd_facts.context AS c
+            INNER JOIN omd_facts.entity AS e USING (entity_id)
+            CROSS JOIN LATERAL (VALUES (c.context_table), (e.anchor_table)) AS t (table_name)
+            WHERE c.entity_id = ANY(v_entity_ids)
+            GROUP BY t.table_name
+        ),
+        v_from,
+        v_first_id
+    );
     RETURN v_count;
 END
 $undo_loads$;
 
 COMMENT ON FUNCTION omd_facts.undo_loads IS
 'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are '
-'all that stand since the oldest of them, and returns how many there were; their items are '
-'queued again. It is the rollback of the Module facts.<interface>. Errors: OM034, OM005: an '
-'argument is NULL; OM130; OM153: a load deleted physically, its delta is purged, or a '
-'later one stands. Locks: the interface in both rooms, the items, the rows.';
+'all that stand since the oldest of them, and returns how many there were; their items are queued '
+'again, and those who have read their rows are told. It is the rollback of the Module '
+'facts.<interface>. Errors: OM034, OM005: an argument is NULL; OM130; OM153: a load deleted '
+'physically, its delta is purged, or a later one stands. Locks: the interface in both rooms, the '
+'items, the rows.';
 REVOKE ALL ON FUNCTION omd_facts.undo_loads FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.undo_loads TO omd_runner;

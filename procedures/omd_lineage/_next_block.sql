@@ -200,6 +200,13 @@ BEGIN
         RETURN;
     END IF;
 
+    -- A run on Spark may have stamped rows that it has not written yet.
+    IF v_topic.pos_column = 'omd_insert_datetime' THEN
+        p_upto := least(
+            p_upto,
+            (omd.visible_until(v_topic.table_code)).p_until + interval '1 microsecond'
+        );
+    END IF;
     v_table_name := omd.quote_table(v_topic.table_code, 'POSTGRES');
     v_pos := omd_lineage._pos_expression(v_topic.pos_column);
     IF v_topic.pos_column = '' THEN
@@ -247,12 +254,12 @@ $next_block$;
 COMMENT ON FUNCTION omd_lineage._next_block IS
 'Returns the block (p_start_pos and p_start_id, p_end_pos and p_end_id] that the topic p_topic_id '
 'takes next. It has at most maxstep rows, ends before p_upto and before the rows of any '
-'transaction that is still writing, and holds no rows of runs that have not succeeded. p_row_count'
-' is the number of its rows, p_is_full tells whether it holds maxstep of them, p_min_ts is its '
-'first time and p_max_id its greatest id. When there is no block, p_end_pos is NULL, p_detail says'
-' why, and p_is_quiet tells whether nothing is on its way. p_blocker is the dependency that limits'
-' p_upto, and p_waited_for the one that is not waited for after max_wait. With p_is_preview '
-'nothing is remembered. Errors: OM206: the base table, or a source of the topic, can''t be read by'
-' blocks; OM212: it is locked. Locks: the offsets of its sources.';
+'transaction that is still writing, and holds no rows of runs that have not succeeded. '
+'p_row_count is the number of its rows, p_is_full tells whether it holds maxstep of them, '
+'p_min_ts is its first time and p_max_id its greatest id. When there is no block, p_end_pos is '
+'NULL, p_detail says why, and p_is_quiet tells whether nothing is on its way. p_blocker is the '
+'dependency that limits p_upto, and p_waited_for the one that is not waited for after max_wait. '
+'With p_is_preview nothing is remembered. Errors: OM206: the base table, or a source of the '
+'topic, can''t be read by blocks; OM212: it is locked. Locks: the offsets of its sources.';
 REVOKE ALL ON FUNCTION omd_lineage._next_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_block TO omd_runner, omd_admin;

@@ -23,7 +23,6 @@ AS $probe_source$
 DECLARE
     v_source record;
     v_now timestamptz := clock_timestamp();
-    v_writer record;
     v_safe record;
     v_position omd_lineage.row_position;
     v_table_name text;
@@ -69,9 +68,11 @@ BEGIN
         END IF;
     ELSIF v_source.source_offset = 'CLOCK' THEN
         -- A row carries the time at which it was written, so every row from before the oldest
-        -- writer began is visible.
-        v_writer := omd_lineage._oldest_writer(v_table_name::regclass);
-        v_position := ROW(least(v_now, v_writer.p_since), 0::bigint);
+        -- writer, or run, began is visible. A reader takes what lies before the position.
+        PERFORM v_table_name::regclass;
+        v_position := ROW(
+            (omd.visible_until(v_table_name)).p_until + interval '1 microsecond', 0::bigint
+        );
     ELSIF v_source.source_offset = 'LAKE' THEN
         SELECT n.p_pos, n.p_id, n.p_pos, n.p_id INTO p_pos, p_id, p_newest_pos, p_newest_id
         FROM omd_lake.newest_position(v_source.table_code) AS n;
@@ -85,12 +86,12 @@ $probe_source$;
 
 COMMENT ON FUNCTION omd_lineage._probe_source IS
 'Probes how far the source p_topic_id has come, if its source_offset is PROBE (up to where all '
-'rows are visible), TRIGGER with a note (likewise), CLOCK (now, or the start of its oldest writer)'
-' or LAKE (its newest commit), and moves its offset; p_is_moved says whether it has moved. After a'
-' look at the table it returns (p_pos, p_id), the position up to which all rows are visible, '
-'p_who, the transaction that still writes behind it, and (p_newest_pos, p_newest_id), the newest '
-'row. p_is_step: a step asks, so that what is wrong with the source is looked for only once a '
-'minute. Errors: OM206: the source can''t be read by blocks; OM212: it is locked. Locks: the '
-'table, ACCESS SHARE, and the offset.';
+'rows are visible), TRIGGER with a note (likewise), CLOCK (now, or the start of its oldest writer '
+'or run) or LAKE (its newest commit), and moves its offset; p_is_moved says whether it has moved. '
+'After a look at the table it returns (p_pos, p_id), the position up to which all rows are '
+'visible, p_who, the transaction that still writes behind it, and (p_newest_pos, p_newest_id), '
+'the newest row. p_is_step: a step asks, so that what is wrong with the source is looked for only '
+'once a minute. Errors: OM206: the source can''t be read by blocks; OM212: it is locked. Locks: '
+'the table, ACCESS SHARE, and the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

@@ -5,7 +5,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._queue_restatement(
     p_topic text,
     p_from timestamptz,
     p_to timestamptz,
-    p_cascade boolean
+    p_cascade boolean,
+    p_including_from boolean
 )
 RETURNS bigint
 LANGUAGE plpgsql
@@ -20,6 +21,7 @@ DECLARE
         WHEN p_from IS NULL THEN 'p_from'
         WHEN p_to IS NULL THEN 'p_to'
         WHEN p_cascade IS NULL THEN 'p_cascade'
+        WHEN p_including_from IS NULL THEN 'p_including_from'
     END;
     v_start omd_lineage.row_position;
     v_end omd_lineage.row_position := ROW(p_to, 9223372036854775807);
@@ -28,11 +30,16 @@ BEGIN
     PERFORM omd.require_read_committed();
     IF v_missing IS NOT NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
-    ELSIF p_from >= p_to THEN
+    ELSIF p_from > p_to OR (p_from = p_to AND NOT p_including_from) THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
-                'argument', 'p_to', 'value', p_to::text, 'expected', 'later than p_from'
+                'argument', 'p_to',
+                'value', p_to::text,
+                'expected', CASE
+                    WHEN p_including_from THEN 'not before p_from'
+                    ELSE 'later than p_from; or p_including_from, since p_from is not in the range'
+                END
             )
         );
     ELSIF EXISTS (
@@ -47,7 +54,7 @@ BEGIN
     END IF;
     -- Rows at p_from itself are outside, but a first block starts at -infinity.
     v_start := ROW(
-        p_from,
+        CASE WHEN p_including_from THEN p_from - interval '1 microsecond' ELSE p_from END,
         CASE
             WHEN p_from = '-infinity' THEN -9223372036854775808 ELSE 9223372036854775807
         END
@@ -77,8 +84,8 @@ BEGIN
     PERFORM omd.write_event(
         0, 0, 4, 'RESTATE',
         format(
-            '%s from %s to %s%s was asked to be taken again by %s',
-            p_topic, p_from, p_to,
+            '%s from %s%s to %s%s was asked to be taken again by %s',
+            p_topic, CASE WHEN p_including_from THEN 'and including ' ELSE '' END, p_from, p_to,
             CASE WHEN p_cascade THEN ', and what is downstream,' ELSE '' END,
             omd.editor()
         )
@@ -90,8 +97,9 @@ $queue_restatement$;
 
 COMMENT ON FUNCTION omd_lineage._queue_restatement IS
 'Writes down that the topic p_topic, and with p_cascade all topics downstream, take the blocks of '
-'(p_from, p_to] again. Returns the id of this call. Errors: OM005: an argument is NULL; OM013: '
-'p_to is not later than p_from; OM014: the isolation level is not read committed; OM015: p_topic '
-'is not registered; OM208: it is a source, without p_cascade. Locks: none.';
+'(p_from, p_to], with p_including_from of [p_from, p_to], again. Returns the id of this call. '
+'Errors: OM005: an argument is NULL; OM013: p_to is not later than p_from, or before it; OM014: '
+'the isolation level is not read committed; OM015: p_topic is not registered; OM208: it is a '
+'source, without p_cascade. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._queue_restatement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._queue_restatement TO omd_runner;

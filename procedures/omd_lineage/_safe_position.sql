@@ -38,7 +38,7 @@ BEGIN
     IF p_is_remembered THEN
         PERFORM omd_lineage._see_position(v_key, v_newest);
     END IF;
-    v_writer := omd_lineage._oldest_writer(v_table);
+    v_writer := omd_lineage._writer(v_table);
     IF v_writer.p_since IS NULL THEN
         p_pos := v_newest.pos;
         p_id := v_newest.id;
@@ -59,8 +59,8 @@ $safe_position$;
 COMMENT ON FUNCTION omd_lineage._safe_position IS
 'Returns the position (p_pos, p_id) up to which all rows of p_table_code are visible, by its '
 'columns p_pos_column (empty: none) and p_id_column: that of its newest row, or, while a '
-'transaction (p_who) writes to it, just before the instant of the newest row seen before it began;'
-' NULL when that is not known. A row ahead of the clock is not counted. (p_newest_pos, '
+'transaction (p_who) writes to it, just before the instant of the newest row seen before it '
+'began; NULL when that is not known. A row ahead of the clock is not counted. (p_newest_pos, '
 'p_newest_id) is the newest row. With p_is_remembered, what is seen is remembered. Errors: OM206: '
 'the table can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE.';
 REVOKE ALL ON FUNCTION omd_lineage._safe_position FROM PUBLIC;

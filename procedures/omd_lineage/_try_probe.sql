@@ -131,6 +131,26 @@ BEGIN
     IF v_former IS NULL THEN
         v_new.table_oid := coalesce(v_table, v_old.table_oid);
     END IF;
+    -- The newest rows of such a table all have one position, and a reader stops before it.
+    IF NOT v_is_lake
+        AND v_table IS NOT NULL
+        AND p_topic_id IS NOT NULL
+        AND (omd.readable_until(p_table_code, p_pos_column)).p_until IS NOT NULL
+    THEN
+        v_problems := v_problems || ARRAY(
+            SELECT CASE t.source_offset
+                WHEN 'CLOCK'
+                    THEN 'its positions are times of deliveries and not of the clock, so with CLOCK'
+                    ' a later delivery is passed over'
+                ELSE format(
+                    'its positions are times of deliveries, so with %s the newest delivery is left'
+                    ' out until a later one comes', t.source_offset
+                )
+            END
+            FROM omd_lineage.topic AS t
+            WHERE t.topic_id = p_topic_id AND t.source_offset IN ('PROBE', 'TRIGGER', 'CLOCK')
+        );
+    END IF;
     IF v_new.is_read AND v_new.null_rows > 0 THEN
         v_problems := array_append(
             v_problems,

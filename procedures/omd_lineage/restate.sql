@@ -10,7 +10,8 @@ CREATE OR REPLACE PROCEDURE omd_lineage.restate(
     INOUT p_outcome text DEFAULT NULL,
     INOUT p_blocks bigint DEFAULT NULL,
     INOUT p_rows bigint DEFAULT NULL,
-    INOUT p_detail text DEFAULT NULL
+    INOUT p_detail text DEFAULT NULL,
+    p_including_from boolean DEFAULT FALSE
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -24,7 +25,9 @@ DECLARE
     v_left pg_catalog.record;
 BEGIN
     CALL omd.require_no_transaction_block('omd_lineage.restate');
-    v_call_id := omd_lineage._queue_restatement(p_topic, p_from, p_to, p_cascade);
+    v_call_id := omd_lineage._queue_restatement(
+        p_topic, p_from, p_to, p_cascade, p_including_from
+    );
     COMMIT;
     p_blocks := 0;
     p_rows := 0;
@@ -82,19 +85,20 @@ $restate$;
 COMMENT ON PROCEDURE omd_lineage.restate IS
 'Takes the blocks of a range of the topic p_topic again, in order. Each is a step of its own that '
 'first undoes the former one; in PostgreSQL both are one commit. The offset stays. p_from: start '
-'of the range, exclusive. p_to: end of the range, inclusive; a block that holds one position of '
-'the range is taken as a whole. p_cascade: all topics downstream take the same range again, each '
-'after those that it depends on; the topic may be a source then. A RELOAD reloads. A topic with '
-'p_merge_key or p_recompute_key goes back to the start of the range and takes all blocks from '
-'there on. The call writes down what is to be taken again and runs the steps in the database '
-'itself; steps on Spark, and what is left after an error or a crash, are taken by the next steps '
-'of the topics. Returns p_outcome: DONE, p_blocks blocks with p_rows rows were taken again; '
-'NOJOBS, there is no block in the range; QUEUED, the rest waits for steps; ERROR, a step failed '
-'and its block waits for the retry. p_detail says why. It commits, so call it outside a '
-'transaction block. Errors: OM005: an argument is NULL; OM013: p_to is not later than p_from; '
+'of the range, exclusive: rows at p_from itself are not in it, unless p_including_from says so. '
+'p_to: end of the range, inclusive; a block that holds one position of the range is taken as a '
+'whole. p_cascade: all topics downstream take the same range again, each after those that it '
+'depends on; the topic may be a source then. A RELOAD reloads. A topic with p_merge_key or '
+'p_recompute_key goes back to the start of the range and takes all blocks from there on. The call '
+'writes down what is to be taken again and runs the steps in the database itself; steps on Spark, '
+'and what is left after an error or a crash, are taken by the next steps of the topics. Returns '
+'p_outcome: DONE, p_blocks blocks with p_rows rows were taken again; NOJOBS, there is no block in '
+'the range; QUEUED, the rest waits for steps; ERROR, a step failed and its block waits for the '
+'retry. p_detail says why. It commits, so call it outside a transaction block. Errors: OM005: an '
+'argument is NULL; OM013: p_to is not later than p_from, or with p_including_from before it; '
 'OM014: the isolation level is not read committed; OM015: p_topic is not registered; OM018: it is '
-'called in a transaction block; OM208: it is a source, without p_cascade; 57014: it was cancelled,'
-' and the rest waits for steps. Locks: those of step. See docs/explanation/lineage.md. May be '
-'NULL: p_detail.';
+'called in a transaction block; OM208: it is a source, without p_cascade; 57014: it was '
+'cancelled, and the rest waits for steps. Locks: those of step. See docs/explanation/lineage.md. '
+'May be NULL: p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.restate FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.restate TO omd_runner;

@@ -84,6 +84,13 @@
 \ir ../../migrations/V042__execution_contexts.sql
 \endif
 
+\set checksum '8c127a34592f6d0b806a91d7f0248c3d648dfa6c6f191fbeab394af7cb914603'
+\set migration 'V045__between_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V045__between_rooms.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -284,6 +291,19 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
+\ir ../../procedures/omd/_bound_routine.sql
+\ir ../../procedures/omd/relations_under.sql
+\ir ../../procedures/omd/table_family.sql
+\ir ../../procedures/omd/oldest_writer.sql
+\ir ../../procedures/omd/failures_in_a_row.sql
+\ir ../../procedures/omd/readable_until.sql
+\ir ../../procedures/omd/visible_until.sql
+\ir ../../procedures/omd/relations_over.sql
+\ir ../../procedures/omd/written_tables.sql
+\ir ../../procedures/omd/first_read.sql
+\ir ../views/omd/standing_read.sql
+\ir ../../procedures/omd/tell_undo.sql
+\ir ../../procedures/omd/stamp_datetime.sql
 \ir ../views/omd/failure_event.sql
 
 -- Triggers

@@ -9,6 +9,7 @@
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
+\ir ../reference/omd_decision/listeners.sql
 
 -- Helpers
 \ir ../../procedures/omd_decision/_type_family.sql
@@ -59,10 +60,15 @@
 \ir ../../procedures/omd_decision/_raise_arrival.sql
 \ir ../../procedures/omd_decision/_raise_too_large.sql
 \ir ../../procedures/omd_decision/_require_links.sql
+\ir ../../procedures/omd_decision/hear_undo.sql
 \ir ../../procedures/omd_decision/_cycles_across_keys.sql
 \ir ../../procedures/omd_decision/_buffers_sql.sql
 \ir ../../procedures/omd_decision/_buffers.sql
 \ir ../../procedures/omd_decision/_cycles.sql
+\ir ../../procedures/omd_decision/_executing_output.sql
+\ir ../../procedures/omd_decision/_window_end.sql
+\ir ../../procedures/omd_decision/_is_time_of_writing.sql
+\ir ../../procedures/omd_decision/_note_positions.sql
 \ir ../../procedures/omd_decision/_preview.sql
 \ir ../../procedures/omd_decision/cycles.sql
 
@@ -107,6 +113,8 @@
 \ir ../views/omd_decision/decision_ruleset_list.sql
 \ir ../views/omd_decision/decision_run_log.sql
 \ir ../views/omd_decision/decision_stage_list.sql
+\ir ../views/omd_decision/decision_readiness.sql
+\ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
 
 -- Grants

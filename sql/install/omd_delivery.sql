@@ -101,6 +101,7 @@
 \ir ../../procedures/omd_delivery/_raise_argument.sql
 \ir ../../procedures/omd_delivery/_require_delivery.sql
 \ir ../../procedures/omd_delivery/_hold_delivery.sql
+\ir ../../procedures/omd_delivery/_way_back.sql
 \ir ../../procedures/omd_delivery/_require_event.sql
 \ir ../../procedures/omd_delivery/_write_event.sql
 \ir ../../procedures/omd_delivery/_move.sql

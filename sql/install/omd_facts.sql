@@ -16,6 +16,7 @@
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
 \ir ../reference/omd_facts/delivery_statuses.sql
+\ir ../reference/omd_facts/read_bounds.sql
 
 -- Mapping
 \ir ../../procedures/omd_facts/_open_end.sql
@@ -111,6 +112,7 @@
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
+\ir ../../procedures/omd_facts/_revert_undone.sql
 \ir ../../procedures/omd_facts/undo.sql
 \ir ../../procedures/omd_facts/_difference_sql.sql
 \ir ../../procedures/omd_facts/resync.sql
@@ -119,6 +121,7 @@
 -- Time
 \ir ../../procedures/omd_facts/as_of.sql
 \ir ../../procedures/omd_facts/traveling_now.sql
+\ir ../../procedures/omd_facts/read_bound.sql
 
 -- Export
 \ir ../../procedures/omd_facts/_raise_export.sql

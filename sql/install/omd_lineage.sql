@@ -91,8 +91,16 @@
 \ir ../../migrations/V035__lake_sources.sql
 \endif
 
+\set checksum 'aca7931a808f11fab1e23f587ff837d5592d52b8938f38b08ca7eca813caaa02'
+\set migration 'V055__between_rooms_lineage'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V055__between_rooms_lineage.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
+\ir ../reference/omd_lineage/listeners.sql
 
 -- Helpers
 \ir ../../procedures/omd_lineage/_topic_parts.sql
@@ -114,7 +122,7 @@
 \ir ../views/omd_lineage/restatement_list.sql
 
 -- Topics
-\ir ../../procedures/omd_lineage/_oldest_writer.sql
+\ir ../../procedures/omd_lineage/_writer.sql
 \ir ../../procedures/omd_lineage/_uncounted_instances.sql
 \ir ../../procedures/omd_lineage/_former_name.sql
 \ir ../../procedures/omd_lineage/_why_unreadable.sql
@@ -157,6 +165,7 @@
 -- Ranges to be taken again
 \ir ../../procedures/omd_lineage/_downstream.sql
 \ir ../../procedures/omd_lineage/_readers.sql
+\ir ../../procedures/omd_lineage/hear_undo.sql
 \ir ../../procedures/omd_lineage/readers_of.sql
 \ir ../../procedures/omd_lineage/_undo_preview.sql
 \ir ../../procedures/omd_lineage/_queue_restatement.sql

@@ -580,3 +580,39 @@ def test_a_job_elsewhere_ends_by_the_same_rules(room: Room) -> None:
     room.call("begin_stage", stage_code="s")
     assert room.one("SELECT array_agg(module_instance_id) FROM omd_decision.cycle") == [instance]
     room.refused("OM181", "commit_stage", module_instance_id=failed, counts=Jsonb({}))
+
+
+def test_a_stage_that_fails_for_ever_pauses_as_a_topic_does(room: Room) -> None:
+    document = room.scene()
+    document["links"] = document["links"][:1]
+    room.define(document)
+    room.fill("a", (1, 1), (1, 1))
+
+    def state() -> tuple[str, int, float | None]:
+        (row,) = room.rows(
+            "SELECT r.reason, r.failures, extract(epoch FROM r.not_before"
+            " - (SELECT max(end_datetime) FROM omd.module_instance)) AS pause"
+            " FROM omd_report.decision_readiness AS r"
+        )
+        return row["reason"], row["failures"], row["pause"] and float(row["pause"])
+
+    def due() -> list[str]:
+        return [r["code"] for r in room.rows("SELECT code FROM omd_report.ready_stage_tasks")]
+
+    assert (state(), due()) == (("DUE", 0, None), ["s"])
+    for n in range(1, 11):
+        assert room.run()["execution_status_code"] == "F"
+        room.owner("UPDATE omd.module_instance SET end_datetime = now() + interval '1 minute'")
+        assert state() == ("FAILED" if n == 10 else "BACK_OFF", n, min(2 ** (n - 1), 3600))
+        assert due() == []
+    assert room.event(10) == "OM290"
+    # A run by hand is not stopped.
+    room.conn.execute("UPDATE app.a SET id = 2 WHERE ctid = '(0,1)'")
+    assert room.run()["execution_status_code"] == "S"
+    assert (state()[:2], due()) == (("DUE", 0), ["s"])
+    room.conn.execute("UPDATE app.a SET id = 1")
+    assert room.run()["execution_status_code"] == "F"
+    assert state()[1] == 1
+    # Another version is tried at once.
+    room.define({**document, "max_array_rows": 7})
+    assert (state()[:2], due()) == (("DUE", 0), ["s"])

@@ -262,7 +262,7 @@ def wrong(scene: Scene) -> Iterator[str]:
 
 def take_out(replaced: Callable[[str, str, str], None]) -> None:
     if WITHOUT == "guard":
-        replaced("omd_lineage._oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
+        replaced("omd.oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
     elif WITHOUT == "fence":
         # Both fences: the number of the plan, and that a run that was ended can't succeed.
         replaced(

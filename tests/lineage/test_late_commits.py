@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Another = Callable[..., Scene]
     Replaced = Callable[[str, str, str], None]
 
-WITHOUT_WRITERS = ("omd_lineage._oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
+WITHOUT_WRITERS = ("omd.oldest_writer", "ORDER BY", "AND FALSE ORDER BY")
 WITHOUT_RUNS = ("omd_lineage._uncounted_instances", "v_modules IS NULL", "TRUE")
 guard = pytest.mark.parametrize("guarded", [True, False], ids=["guard", "no guard"])
 
@@ -279,7 +279,7 @@ def test_a_writer_who_waits_for_the_lock_of_another_is_not_passed_over(
     holder.conn.execute("LOCK TABLE dwh.src IN SHARE MODE")
     call = background(writer.conn.execute, f"INSERT INTO dwh.src VALUES ('{at(2)}', 2)".encode())
     until_settled(writer, call)
-    assert scene.one("SELECT p_who FROM omd_lineage._oldest_writer('dwh.src')") is not None
+    assert scene.one("SELECT p_who FROM omd.oldest_writer('dwh.src')") is not None
     holder.conn.execute("COMMIT")
     call.result(timeout=20)
     scene.insert(1, 3, 4)
@@ -314,9 +314,9 @@ def test_a_prepared_transaction_is_not_passed_over(two_phase_dsn: str, guarded: 
         conn.execute("CREATE SCHEMA dwh")
         scene = Scene(conn, changes_role=False)
         if not guarded:
-            text = scene.one(
-                "SELECT pg_get_functiondef('omd_lineage._oldest_writer'::regproc)"
-            ).replace(*WITHOUT_WRITERS[1:])
+            text = scene.one("SELECT pg_get_functiondef('omd.oldest_writer'::regproc)").replace(
+                *WITHOUT_WRITERS[1:]
+            )
             conn.execute(text.encode())
         scene.source()
         scene.topic()

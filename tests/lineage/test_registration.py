@@ -578,3 +578,17 @@ def test_nobody_else_may_anything(scene: Scene, connect: Any) -> None:
         assert granted == []
     finally:
         scene.conn.execute(b"DROP ROLE omd_test_stranger")
+
+
+def test_a_topic_that_depends_on_something_and_makes_nothing_is_refused(scene: Scene) -> None:
+    """It would be a source without a word, and never run."""
+    scene.source()
+    detail = scene.refused(
+        "OM013", "omd_lineage.register_topic", topic="dwh.f", depends_on=["dwh.src"]
+    )
+    assert detail["argument"] == "p_transforms"
+    assert "p_processor" in detail["expected"]
+    assert scene.one("SELECT count(*) FROM omd_lineage.topic WHERE topic = 'dwh.f'") == 0
+    scene.refused("OM013", "omd_lineage.register_topic", topic="dwh.src", depends_on=["dwh.other"])
+    scene.topic()
+    scene.register("dwh.f", depends_on=["dwh.src"])  # the transforms stay

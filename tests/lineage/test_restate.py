@@ -164,7 +164,7 @@ def test_a_range_without_blocks_that_becomes_ready_while_a_step_is_claimed_costs
     scene.topic("dwh.a", maxstep=2)
     scene.topic("dwh.b", "dwh.a", maxstep=2)
     scene.steps("dwh.a")
-    queue = "SELECT omd_lineage._queue_restatement(%s, %s, %s, %s)"
+    queue = "SELECT omd_lineage._queue_restatement(%s, %s, %s, %s, FALSE)"
     first = scene.one(queue, "dwh.b", at(90), at(95), False)
     scene.one(queue, "dwh.a", at(90), at(95), True)
     session = another()
@@ -466,3 +466,19 @@ def test_ranges_are_taken_again_while_steps_run_and_sessions_are_killed(
     for topic in topics:
         assert values(scene, topic) == {i: i for i in range(1, 60)}, topic
     assert (queued(scene), gaps(scene)) == (0, [])
+
+
+def test_a_range_may_include_its_start(scene: Scene) -> None:
+    loaded(scene)
+    start = {"from": at(4), "to": at(4)}
+    detail = scene.refused("OM013", "omd_lineage.restate", topic="dwh.f", **start)
+    assert "p_including_from" in detail["expected"]
+    restate(scene, "dwh.f", 4, 5)
+    assert {id for id, v in values(scene).items() if v == 7} == {5, 6}
+    answer = restate(scene, "dwh.f", 4, 4, including_from=True)
+    assert answer["outcome"] == "DONE"
+    assert {id for id, v in values(scene).items() if v == 7} == {3, 4, 5, 6}
+    with pytest.raises(psycopg.Error) as caught:
+        restate(scene, "dwh.f", 1, 2, including_from=None)
+    assert caught.value.sqlstate == "OM005"
+    scene.refused("OM013", "omd_lineage.restate", topic="dwh.f", **{"from": at(5), "to": at(4)})

@@ -130,6 +130,64 @@ def test_rows_stamped_by_the_server_all_come_with_a_clock(scene: Scene, another:
     assert scene.ids() == [0, 1, 2]
 
 
+def test_a_clock_stands_still_at_a_run_that_is_still_at_work(scene: Scene) -> None:
+    """A run on Spark stamps rows long before it commits them, and holds no lock meanwhile."""
+    scene.base()
+    scene.register("dwh.src", source_offset="CLOCK")
+    scene.topic()
+    run = begun(scene, "dwh.src")
+    stamp = scene.one("SELECT omd.stamp_datetime(%s)", run)
+    scene.conn.execute("INSERT INTO dwh.src (pos, id) VALUES (clock_timestamp(), 1)")
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == []
+    scene.conn.execute("INSERT INTO dwh.src VALUES (%s, 2, 0, %s)", [stamp, run])
+    scene.call("omd.module_success", module_instance_id=run)
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == [1, 2]
+
+
+def test_a_block_by_the_stamp_ends_before_a_run_that_is_still_at_work(scene: Scene) -> None:
+    scene.conn.execute(
+        "CREATE TABLE dwh.src (omd_insert_datetime timestamptz, id bigint, v bigint,"
+        " omd_insert_module_instance_id bigint, PRIMARY KEY (omd_insert_datetime, id))"
+    )
+    scene.register("dwh.src", pos_column="omd_insert_datetime")
+    scene.base("dwh.f")
+    scene.conn.execute(
+        "CREATE VIEW dwh.f_view AS SELECT id FROM dwh.src"
+        " WHERE omd_lineage.in_block(omd_insert_datetime, id)"
+    )
+    scene.register("dwh.f", depends_on=["dwh.src"], transforms=["dwh.f_view"])
+    run = begun(scene, "dwh.src")
+    stamp = scene.one("SELECT omd.stamp_datetime(%s)", run)
+    put = "INSERT INTO dwh.src VALUES (%s, %s, 0, %s)"
+    for id in (1, 3):
+        scene.conn.execute(put, [scene.one("SELECT clock_timestamp()"), id, None])
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == []
+    scene.conn.execute(put, [stamp, 2, run])
+    scene.call("omd.module_success", module_instance_id=run)
+    scene.probe()
+    scene.steps()
+    assert scene.ids() == [1, 2]
+
+
+def begun(scene: Scene, table: str) -> int:
+    """Begin a run of a Module that loads a table."""
+    scene.call(
+        "omd.register_module",
+        module_code="w",
+        area_code="INT",
+        table_code=table,
+        table_type_code="HUB",
+        platform_code="POSTGRES",
+    )
+    return int(scene.call("omd.begin_module", module_code="w")["module_instance_id"])
+
+
 # TRIGGER
 
 

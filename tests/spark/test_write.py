@@ -54,6 +54,29 @@ def test_a_partition_that_is_written_again_counts_as_the_first_attempt_wrote_it(
         assert counted(conn) == [(1, 4)]
 
 
+def test_a_stamp_is_never_before_the_start_of_the_run_whatever_clock_spark_has(
+    spark: SparkSession, conn: Any, control: omd.Control, module: str
+) -> None:
+    """The clock of the server is a century ahead of that of Spark."""
+    with control.module(module) as run:
+        conn.execute(
+            "SET ROLE omd_owner; UPDATE omd.module_instance"
+            " SET start_datetime = '2126-01-01 00:00:00.000001+00'"
+            f" WHERE module_instance_id = {run.module_instance_id}; RESET ROLE"
+        )
+        run.write(spark.range(0, 3, 1, 3))
+        [row] = conn.execute(
+            "SELECT DISTINCT r.omd_insert_datetime = i.start_datetime AS same FROM t.target AS r"
+            " INNER JOIN omd.module_instance AS i"
+            " ON r.omd_insert_module_instance_id = i.module_instance_id"
+        ).fetchall()
+        assert row["same"]
+        conn.execute(
+            "SET ROLE omd_owner; UPDATE omd.module_instance SET start_datetime = now()"
+            f" WHERE module_instance_id = {run.module_instance_id}; RESET ROLE"
+        )
+
+
 @pytest.mark.parametrize("mode", ["append", "overwrite"])
 def test_a_partition_that_was_finished_without_rows_stays_without(
     spark: SparkSession, conn: Any, control: omd.Control, module: str, mode: str

@@ -47,6 +47,7 @@ EMPTY = """
         DELETE FROM omd.event_log;
         DELETE FROM omd.source_control;
         DELETE FROM omd.write_ledger;
+        DELETE FROM omd.undone_read;
         FOR v_name IN
             SELECT oid::regclass FROM pg_class
             WHERE relnamespace IN (

@@ -1362,6 +1362,19 @@ class ControlCalls(Calls):
         """
         self._do(_SET_PARAMETER, parameter_code, parameter_value, batch_code, module_code)
 
+    def stamp_datetime(self, module_instance_id: int) -> datetime:
+        """Returns the time that rows which the Module Instance ``module_instance_id`` writes from
+        now on bear in omd_insert_datetime: now, and never before its start.
+
+        Ask after the begin is committed.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        answer: datetime = self._value(_STAMP_DATETIME, module_instance_id)
+        return answer
+
     def tell_discarded_rows(self, rows_discarded: int) -> None:
         """Tells run_module how many rows the SQL that it executes has left out on purpose
         (``rows_discarded``; NULL counts as 0).
@@ -1806,6 +1819,13 @@ _SET_PARAMETER = Routine(
     },
     required=2,
     repeat=Repeat(),
+)
+_STAMP_DATETIME = Routine(
+    "omd.stamp_datetime",
+    {"p_module_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )
 _TELL_DISCARDED_ROWS = Routine(
     "omd.tell_discarded_rows", {"p_rows_discarded": "bigint"}, required=1, is_function=True

@@ -49,6 +49,7 @@ __all__ = [
     "RecordWriteAnswer",
     "RunBatchAnswer",
     "RunModuleAnswer",
+    "StandingReadRow",
     "ThroughputPerDayRow",
     "TraceRow",
     "WriteLogRow",
@@ -856,6 +857,35 @@ class ReadinessRow:
     problem_code: str
     problem: str
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class StandingReadRow:
+    """For rooms: who has read rows that were undone later, and has not made his own again.
+
+    Attributes:
+        undone_read_id: Surrogate key.
+        undone_instance_id: The oldest Module Instance that was undone.
+        noted_at: When it was undone.
+        from_datetime: From which position on rows were undone; NULL: all may have been.
+        module_id: The Module of the reader.
+        table_code: The table whose rows were undone.
+        source_code: The table or view by which the reader reads it.
+        reader: The reader, by its name.
+        way_out: The call that makes the rows of the reader again.
+    """
+
+    view: ClassVar[str] = "omd.standing_read"
+
+    undone_read_id: int
+    undone_instance_id: int
+    noted_at: datetime
+    from_datetime: datetime | None
+    module_id: int
+    table_code: str
+    source_code: str
+    reader: str
+    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from omd.control.codes import ExecutionStatus, ProcessingIndicator
 __all__ = [
     "BeginStageAnswer",
     "CyclesRow",
+    "DecisionReadinessRow",
     "DecisionRejectLogRow",
     "DecisionRulesetListRow",
     "DecisionRunLogRow",
@@ -21,6 +22,7 @@ __all__ = [
     "DefineStageAnswer",
     "ExplainRow",
     "LinkQueryRow",
+    "ReadyStageTasksRow",
     "RunStageAnswer",
     "TestRulesetRow",
 ]
@@ -113,6 +115,31 @@ class TestRulesetRow:
     expected: dict[str, Any]
     actual: dict[str, Any] | None
     error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionReadinessRow:
+    """Every stage: whether a poll should run it now, and after how many failures it pauses. See
+    docs/explanation/decision.md.
+
+    Attributes:
+        stage_code: The stage.
+        module_code: Its Module.
+        reason: DUE: it may run. BACK_OFF: it has failed, and pauses up to not_before. FAILED:
+            it has failed ten times in a row, and waits until a run by hand succeeds or it is
+            defined anew. INACTIVE: its Module is.
+        failures: How many runs have failed since the last that succeeded, or since it was
+            defined.
+        not_before: When its pause ends; NULL: it has not failed.
+    """
+
+    view: ClassVar[str] = "omd_report.decision_readiness"
+
+    stage_code: str
+    module_code: str
+    reason: str
+    failures: int
+    not_before: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +280,7 @@ class DecisionStageListRow:
         definition: The document, with the defaults filled in.
         defined_at: When this version was defined.
         defined_by: By whom.
+        problem: What is wrong with what it has decided, and the way out; NULL when nothing is.
     """
 
     view: ClassVar[str] = "omd_report.decision_stage_list"
@@ -266,6 +294,7 @@ class DecisionStageListRow:
     definition: dict[str, Any]
     defined_at: datetime
     defined_by: str
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,3 +325,17 @@ class DecisionTestListRow:
     actual: dict[str, Any] | None
     error: str | None
     tested_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyStageTasksRow:
+    """A row for each stage that does not pause after a failure: a source for a schedule of tasks of
+    the family RUN and the type MODULE.
+
+    Attributes:
+        code: The Module of the stage: the criterion CODE of its task.
+    """
+
+    view: ClassVar[str] = "omd_report.ready_stage_tasks"
+
+    code: str

@@ -393,12 +393,20 @@ class FactsCalls(Calls):
         answer: datetime | None = self._value(_TRAVELING_NOW, interface_code)
         return answer
 
-    def undo(self, interface_code: str, module_instance_id: int) -> list[int]:
+    def undo(
+        self, interface_code: str, module_instance_id: int, *, revert_reason: str | None = None
+    ) -> list[int]:
         """Undoes the load of the interface ``interface_code`` by ``module_instance_id`` and all
         later ones, without loading anything: their items are queued again, so that revert_delivery
         may take their deliveries back.
 
-        Returns ``undone``, the Module Instances that were undone; none when it was undone before.
+        Those who have read the rows are told. Returns ``undone``, the Module Instances that were
+        undone; none when it was undone before.
+
+        Args:
+            revert_reason: revert the delivery of ``module_instance_id`` in the same
+                transaction, for this reason, before a loader takes it again; NULL: it stays in
+                the queue.
 
         Raises:
             DirectEditRefused: OM106.
@@ -411,16 +419,19 @@ class FactsCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
+            UnknownDelivery: OM034.
+            WrongDeliveryState: OM130.
+            NotReverted: OM133.
             LoadNotUndone: OM153.
             FactsNotDeployed: OM251.
         """
-        answer: list[int] = self._value(_UNDO, interface_code, module_instance_id)
+        answer: list[int] = self._value(_UNDO, interface_code, module_instance_id, revert_reason)
         return answer
 
     def undo_loads(self, interface_id: int, instance_array: Sequence[int]) -> int:
         """Undoes the loads of the interface ``interface_id`` by the instances ``instance_array``,
         which are all that stand since the oldest of them, and returns how many there were; their
-        items are queued again.
+        items are queued again, and those who have read their rows are told.
 
         It is the rollback of the Module facts.<interface>.
 
@@ -531,7 +542,7 @@ _TRAVELING_NOW = Routine(
 )
 _UNDO = Routine(
     "omd_facts.undo",
-    {"p_interface_code": "text", "p_module_instance_id": "bigint"},
+    {"p_interface_code": "text", "p_module_instance_id": "bigint", "p_revert_reason": "text"},
     required=2,
     repeat=Repeat(),
 )

@@ -332,14 +332,21 @@ _add_view(
 @facts.command()
 @_interface
 @click.argument("module_instance_id", metavar="RUN", type=int)
+@click.option(
+    "--revert",
+    "reason",
+    metavar="REASON",
+    help="Revert the delivery of RUN too, before a loader takes it again.",
+)
 @dsn_option
-def undo(interface: str, module_instance_id: int, dsn: str) -> None:
+def undo(interface: str, module_instance_id: int, reason: str | None, dsn: str) -> None:
     """Undo the load by RUN and all later loads of INTERFACE, and print the runs that were undone.
 
-    Their items are queued again: load loads them, omd delivery revert takes a delivery back.
+    Their items are queued again, and a loader that runs takes them at once. So when the delivery
+    was wrong, say --revert, or stop the loader before omd delivery revert.
     """
     with _open(dsn) as room:
-        undone = room.undo(interface, module_instance_id)
+        undone = room.undo(interface, module_instance_id, revert_reason=reason)
     for instance in undone:
         click.echo(instance)
     click.echo(f"Loads undone: {len(undone):,}.", err=True)

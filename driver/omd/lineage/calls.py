@@ -231,8 +231,9 @@ class LineageCalls(Calls):
         ``module_instance_id`` would undo, the steps after it included: the distance of each (1:
         directly), the number of its steps that have read it, and the first and the last of these.
 
-        They keep what they have made of it until omd_lineage.restate takes it again. See
-        docs/explanation/lineage.md.
+        They keep what they have made of it until omd_lineage.restate takes it again. Of a run that
+        is no step, such as a load of facts, it returns the topics that have read its table since.
+        See docs/explanation/lineage.md.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -399,7 +400,13 @@ class LineageCalls(Calls):
         self._do(_REMOVE_TOPIC, topic, leave_rows)
 
     def restate(
-        self, topic: str, from_: datetime, to: datetime, *, cascade: bool | None = None
+        self,
+        topic: str,
+        from_: datetime,
+        to: datetime,
+        *,
+        cascade: bool | None = None,
+        including_from: bool | None = None,
     ) -> RestateAnswer:
         """Takes the blocks of a range of the topic ``topic`` again, in order.
 
@@ -414,7 +421,8 @@ class LineageCalls(Calls):
         block. See docs/explanation/lineage.md.
 
         Args:
-            from_: start of the range, exclusive.
+            from_: start of the range, exclusive: rows at ``from`` itself are not in it, unless
+                ``including_from`` says so.
             to: end of the range, inclusive; a block that holds one position of the range is
                 taken as a whole.
             cascade: all topics downstream take the same range again, each after those that it
@@ -430,7 +438,7 @@ class LineageCalls(Calls):
         """
         from omd.lineage.rows import RestateAnswer
 
-        return self._answer(_RESTATE, RestateAnswer, topic, from_, to, cascade)
+        return self._answer(_RESTATE, RestateAnswer, topic, from_, to, cascade, including_from)
 
     def retry(self, topic: str) -> None:
         """Sets the attempts of the topic ``topic`` to 0, or to 1 while a step of it executes, and
@@ -650,6 +658,7 @@ _RESTATE = Routine(
         "p_from": "timestamp with time zone",
         "p_to": "timestamp with time zone",
         "p_cascade": "boolean",
+        "p_including_from": "boolean",
     },
     required=3,
 )

@@ -434,7 +434,7 @@ def offset(topic: str, pos: datetime, id: int | None, dsn: str) -> None:  # noqa
     metavar="INSTANT",
     callback=instant,
     required=True,
-    help="Start of the range, exclusive.",
+    help="Start of the range, exclusive unless --including-from is given.",
 )
 @click.option(
     "--to",
@@ -444,8 +444,15 @@ def offset(topic: str, pos: datetime, id: int | None, dsn: str) -> None:  # noqa
     help="End of the range, inclusive; a block is taken as a whole.",
 )
 @click.option("--cascade", is_flag=True, help="Let all topics downstream follow, in their order.")
+@click.option(
+    "--including-from",
+    is_flag=True,
+    help="Rows at the start of the range belong to it: from and including.",
+)
 @dsn_option
-def restate(topic: str, from_: datetime, to: datetime, cascade: bool, dsn: str) -> int:
+def restate(
+    topic: str, from_: datetime, to: datetime, cascade: bool, including_from: bool, dsn: str
+) -> int:
     """Take the blocks of TOPIC between two instants again, each instead of its former step.
 
     What is on Spark, or could not be done, is left to the next steps. The exit code is 0 when all
@@ -456,7 +463,7 @@ def restate(topic: str, from_: datetime, to: datetime, cascade: bool, dsn: str) 
       omd lineage restate fact.ticket --from 2013-07-01 --to 2013-07-02 --cascade
     """
     with _open(dsn) as room:
-        answer = room.restate(topic, from_, to, cascade=cascade)
+        answer = room.restate(topic, from_, to, cascade=cascade, including_from=including_from)
     blocks = "1 block" if answer.blocks == 1 else f"{answer.blocks} blocks"
     told = f"{answer.outcome}: {blocks} with {answer.rows} rows were taken again"
     click.echo(short(f"{told}; {answer.detail}" if answer.detail else f"{told}."), err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.errors import PySparkException
@@ -189,7 +189,8 @@ def stamp(
     module = run.module
     columns = {
         module.insert_instance_column: F.lit(run.module_instance_id).cast("bigint"),
-        INSERT_DATETIME: F.current_timestamp(),
+        # Spark's clock is that of another host, and may be behind the start of the run.
+        INSERT_DATETIME: _literal(run.control.stamp_datetime(run.module_instance_id)),
     }
     if record_source is not None or RECORD_SOURCE not in df.columns:
         columns[RECORD_SOURCE] = F.lit(record_source or run.module_code)
@@ -206,6 +207,12 @@ def stamp(
                 raise CallerError(f"module {run.module_code} names no columns for its history")
             columns[name] = F.lit(value)
     return df.withColumns(columns)
+
+
+def _literal(instant: datetime) -> Column:
+    """Return a column with an instant, whatever the time zone of the session."""
+    since = instant - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return F.timestamp_micros(F.lit(since // timedelta(microseconds=1)))
 
 
 def write(

@@ -62,7 +62,7 @@ VALUES
 (
     'OM130', 'WrongDeliveryState',
     'delivery {delivery_id} is {delivery_status} and can''t {action}',
-    'SELECT * FROM omd_delivery.delivery_event WHERE delivery_id = {delivery_id};'
+    '{next_command}'
 ),
 (
     'OM131', 'DeliveryPending',
@@ -77,7 +77,7 @@ VALUES
 ),
 (
     'OM133', 'NotReverted', 'delivery {delivery_id} can''t be taken back: {problem}',
-    'Deliver the former state again as a new delivery.'
+    '{next_command}'
 ),
 (
     'OM134', 'DeltaMisfit', 'the delta of {entity} in delivery {delivery_id}: {problem}',

@@ -10,7 +10,18 @@ SELECT
     v.definition ->> 'ruleset' AS ruleset_code,
     v.definition,
     v.defined_at,
-    v.defined_by
+    v.defined_by,
+    (
+        SELECT
+            string_agg(
+                DISTINCT format(
+                    'It has read rows of %s that were undone later. %s', r.source_code, r.way_out
+                ),
+                ' '
+            )
+        FROM omd.standing_read AS r
+        WHERE r.module_id = s.module_id
+    ) AS problem
 FROM omd_decision.stage AS s
 INNER JOIN omd_decision.stage_version AS v
     ON s.stage_id = v.stage_id AND s.version = v.version
@@ -36,3 +47,5 @@ COMMENT ON COLUMN omd_report.decision_stage_list.defined_at IS
 'When this version was defined.';
 COMMENT ON COLUMN omd_report.decision_stage_list.defined_by IS
 'By whom.';
+COMMENT ON COLUMN omd_report.decision_stage_list.problem IS
+'What is wrong with what it has decided, and the way out; NULL when nothing is.';

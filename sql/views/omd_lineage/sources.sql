@@ -13,10 +13,24 @@ readers AS (
     GROUP BY coalesce(d.source_topic_id::text, d.depends_on)
 ),
 
+undone AS (
+    SELECT
+        r.source_code,
+        format(
+            'Rows from %s on were undone that %s have read. %s',
+            min(coalesce(r.from_datetime, '-infinity')),
+            string_agg(DISTINCT r.reader, ', ' ORDER BY r.reader),
+            string_agg(DISTINCT r.way_out, ' ' ORDER BY r.way_out)
+        ) AS problem
+    FROM omd.standing_read AS r
+    GROUP BY r.source_code
+),
+
 newest AS (
     SELECT
         s.source,
         s.topic_id,
+        s.table_code,
         s.max_age,
         s.inactive_indicator = 'N' AS is_active,
         p.probed_at,
@@ -86,7 +100,8 @@ SELECT
                         'It is too old: its newest row %s, and may be %s old.',
                         coalesce('is of ' || j.newest_pos, 'does not exist'), j.max_age
                     )
-            END
+            END,
+            u.problem
         ),
         ''
     ) AS problem,
@@ -96,6 +111,7 @@ SELECT
     coalesce(r.topics, '{}') AS topics
 FROM judged AS j
 LEFT JOIN readers AS r ON coalesce(j.topic_id::text, j.source) = r.source_key
+LEFT JOIN undone AS u ON j.table_code = u.source_code
 ORDER BY j.source;
 
 COMMENT ON VIEW omd_report.sources IS

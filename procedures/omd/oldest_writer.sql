@@ -2,7 +2,7 @@
 -- may still bring rows that lie before visible ones. Its lock on the table shows it. The function
 -- is SECURITY DEFINER, since a role sees the start of its own transactions only.
 
-CREATE OR REPLACE FUNCTION omd_lineage._oldest_writer(
+CREATE OR REPLACE FUNCTION omd.oldest_writer(
     p_table regclass,
     OUT p_since timestamptz,
     OUT p_who text
@@ -15,32 +15,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $oldest_writer$
 DECLARE
-    v_kind "char";
-    v_has_children boolean;
-    v_tables oid[] := ARRAY[p_table::oid];
+    v_tables CONSTANT oid[] := omd.table_family(p_table);
 BEGIN
-    SELECT c.relkind, c.relhassubclass INTO v_kind, v_has_children FROM pg_class AS c
-    WHERE c.oid = p_table;
-    IF v_kind NOT IN ('r', 'p') THEN
-        PERFORM omd.raise_error(
-            'OM206',
-            jsonb_build_object(
-                'table_code', p_table::text,
-                'problem', 'it is not a table of this database, so its writers can''t be seen'
-            )
-        );
-    END IF;
-    IF v_has_children THEN
-        WITH RECURSIVE tree AS (
-            SELECT p_table::oid AS relid
-            UNION
-            SELECT h.inhrelid
-            FROM tree AS t
-            INNER JOIN pg_inherits AS h ON t.relid = h.inhparent
-        )
-        SELECT array_agg(t.relid) INTO v_tables FROM tree AS t;
-    END IF;
-
     -- A session whose start is not known, and a prepared transaction, count as begun at -infinity.
     -- A session that waits for the lock may already have its time.
     SELECT
@@ -65,9 +41,9 @@ BEGIN
 END
 $oldest_writer$;
 
-COMMENT ON FUNCTION omd_lineage._oldest_writer IS
-'Returns the oldest open transaction that has written, or waits to write, to the table p_table or '
-'a partition of it: p_since, its start, and p_who, its name; NULL when there is none. Errors: '
-'OM206: p_table is not a table of this database. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._oldest_writer FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._oldest_writer TO omd_runner, omd_admin;
+COMMENT ON FUNCTION omd.oldest_writer IS
+'For rooms: Returns the oldest open transaction that has written, or waits to write, to the table '
+'p_table, a partition or a parent of it: p_since, its start, and p_who, its name; NULL when there '
+'is none. Locks: none.';
+REVOKE ALL ON FUNCTION omd.oldest_writer FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.oldest_writer TO omd_runner, omd_admin;

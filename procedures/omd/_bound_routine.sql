@@ -1,0 +1,29 @@
+-- The longest pattern is the most special one.
+
+CREATE OR REPLACE FUNCTION omd._bound_routine(
+    p_relation oid
+)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $bound_routine$
+BEGIN
+    RETURN (
+        SELECT b.routine
+        FROM pg_class AS c
+        INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+        INNER JOIN omd.read_bound AS b ON n.nspname::text LIKE b.schema_pattern
+        WHERE c.oid = p_relation
+        ORDER BY length(b.schema_pattern) DESC
+        LIMIT 1
+    );
+END
+$bound_routine$;
+
+COMMENT ON FUNCTION omd._bound_routine IS
+'Returns the routine that tells how far the relation p_relation may be read; NULL when there is '
+'none. Locks: none.';
+REVOKE ALL ON FUNCTION omd._bound_routine FROM PUBLIC;

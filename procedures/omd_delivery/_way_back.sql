@@ -1,0 +1,23 @@
+-- What another room has taken goes back there first. People type it on a shell or in psql.
+
+CREATE OR REPLACE FUNCTION omd_delivery._way_back(
+    p_delivery_id bigint
+)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT
+        format(
+            'omd facts undo %s %s --revert %s', i.interface_code, q.module_instance_id, '''why'''
+        )
+    FROM omd_delivery.delta_queue AS q
+    INNER JOIN omd_delivery.interface AS i ON q.interface_id = i.interface_id
+    WHERE q.delivery_id = p_delivery_id AND q.queue_status = 'PERSISTED';
+END;
+
+COMMENT ON FUNCTION omd_delivery._way_back IS
+'Returns the command that takes the delivery p_delivery_id back from where it was loaded; NULL '
+'when it was not. Locks: none.';
+REVOKE ALL ON FUNCTION omd_delivery._way_back FROM PUBLIC;
