@@ -6,6 +6,12 @@
 \if :pending
 \ir ../../migrations/V032__lake.sql
 \endif
+\set checksum 'a04e9a97c4db58e6037dbb939a2eb455a520a4d7f719a9bf96dd49d5959f3b0f'
+\set migration 'V049__others_in_the_lake'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V049__others_in_the_lake.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_lake/error_catalogue.sql
@@ -40,6 +46,9 @@
 \ir ../../procedures/omd_lake/_commit_time.sql
 \ir ../../procedures/omd_lake/commit_tables.sql
 \ir ../../procedures/omd_lake/commit_as_of.sql
+\ir ../../procedures/omd_lake/_withheld_text.sql
+\ir ../../procedures/omd_lake/note_withheld.sql
+\ir ../../procedures/omd_lake/settle_withheld.sql
 
 -- Windows
 \ir ../../procedures/omd_lake/newest_position.sql

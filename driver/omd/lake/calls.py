@@ -195,6 +195,50 @@ class LakeCalls(Calls):
         """
         self._do(_LOCK_TABLES, tables)
 
+    def note_withheld(
+        self,
+        module_instance_id: int,
+        table_code: str,
+        undone_instance_id: int,
+        snapshot_id: int,
+        row_count: int,
+        *,
+        other_snapshot_id: int | None = None,
+    ) -> None:
+        """Records that a rollback has not brought rows back, as a problem in omd_report.lake_tables
+        and as an event.
+
+        What is recorded already stays as it is.
+
+        Args:
+            module_instance_id: the run that rolls back; call confirm_rollback before, in the
+                same transaction.
+            table_code: the table.
+            undone_instance_id: the run that had overwritten it.
+            snapshot_id: the snapshot (for Delta, the version) in which it did.
+            row_count: how many rows stay away.
+            other_snapshot_id: the later snapshot, of no run, that left nothing of what was
+                live; NULL: the files of the rows are gone.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+            LeaseExpired: OM107.
+        """
+        self._do(
+            _NOTE_WITHHELD,
+            module_instance_id,
+            table_code,
+            undone_instance_id,
+            snapshot_id,
+            row_count,
+            other_snapshot_id,
+        )
+
     def open_commit(self, module_instance_id: int | None, tables: Sequence[str]) -> list[str]:
         """Opens the commit of the Iceberg tables ``tables`` of this catalogue: until the
         transaction ends, nobody else commits to them.
@@ -279,6 +323,21 @@ class LakeCalls(Calls):
         answer: bool = self._value(_REGISTER_TABLE, table_code, metadata_location)
         return answer
 
+    def settle_withheld(self, table_code: str) -> int:
+        """Settles the problems of the table ``table_code`` that omd_report.lake_tables shows:
+        somebody has seen which rows stay away, and has written them again where they are needed.
+
+        Returns ``settled``, how many problems there were.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            UnknownLakeTable: OM020.
+        """
+        answer: int = self._value(_SETTLE_WITHHELD, table_code)
+        return answer
+
 
 _ANNOUNCE_WRITE = Routine(
     "omd_lake.announce_write",
@@ -328,6 +387,19 @@ _INSTANCES_IN_WINDOW = Routine(
     is_function=True,
 )
 _LOCK_TABLES = Routine("omd_lake.lock_tables", {"p_tables": "text[]"}, required=1)
+_NOTE_WITHHELD = Routine(
+    "omd_lake.note_withheld",
+    {
+        "p_module_instance_id": "bigint",
+        "p_table_code": "text",
+        "p_undone_instance_id": "bigint",
+        "p_snapshot_id": "bigint",
+        "p_row_count": "bigint",
+        "p_other_snapshot_id": "bigint",
+    },
+    required=5,
+    repeat=Repeat(),
+)
 _OPEN_COMMIT = Routine(
     "omd_lake.open_commit", {"p_module_instance_id": "bigint", "p_tables": "text[]"}, required=2
 )
@@ -346,4 +418,7 @@ _REGISTER_NAMESPACE = Routine(
 )
 _REGISTER_TABLE = Routine(
     "omd_lake.register_table", {"p_table_code": "text", "p_metadata_location": "text"}, required=2
+)
+_SETTLE_WITHHELD = Routine(
+    "omd_lake.settle_withheld", {"p_table_code": "text"}, required=1, repeat=Repeat()
 )

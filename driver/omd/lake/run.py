@@ -135,6 +135,8 @@ class LakeRun:
         self.delta: dict[str, DeltaPending] = {}
         self._seen: dict[str, tuple[str, LakeTable]] = {}
         self._versions: dict[tuple[str, str], int | None] = {}
+        # Of a rollback: what its plan, as it is committed, does not bring back, by table.
+        self._withheld: dict[str, Undo | DeltaUndo] = {}
 
     @property
     def _calls(self) -> LakeCalls:
@@ -578,6 +580,8 @@ class LakeRun:
         delta: list[DeltaPending] = []
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
+                landed = {table.code for table in delta if table.landed is not None}
+                self._withheld = {c: undo for c, undo in self._withheld.items() if c in landed}
                 rewritten = self._rewritten(by_table, instances, rewrite)
                 delta = self._undo_delta(announced, instances, rewrite_delta, delta)
                 others = self._prepared_elsewhere(elsewhere, instances, rewrite)
@@ -595,6 +599,7 @@ class LakeRun:
                             commits += self._take_back_elsewhere(others, elsewhere, instances)
                         if commits:
                             LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
+                        self._tell_withheld(link)
                     break
                 except AnswerLost:
                     if attempt == _ATTEMPTS - 1:
@@ -622,8 +627,6 @@ class LakeRun:
         for code, commits in by_table.items():
             table = self.table(code)
             undo = self._plan(table, commits, instances)
-            if undo.expired:
-                self._tell_expired(code, undo.expired)
             if undo.mixed or undo.touched:
                 found[code] = _prepare(table, undo, instances, rewrite)
         return found
@@ -667,6 +670,7 @@ class LakeRun:
             sources = frozenset() if prepared is None else prepared.sources
             if undo.touched or undo.rewritten != sources:
                 raise _Moved(table.code)
+        self._withheld[table.code] = undo
         if undo.is_empty:
             return None
         return Change(
@@ -692,9 +696,8 @@ class LakeRun:
                 _log.info("%s was dropped: nothing to take back", code)
                 continue
             undo = self._plan(table, done, instances)
-            if undo.expired:
-                self._tell_expired(code, undo.expired)
             if undo.is_empty:
+                self._withheld[code] = undo
                 continue
             prepared, write = None, (0, 0)
             if undo.mixed or undo.touched:
@@ -779,8 +782,7 @@ class LakeRun:
             commits,
             module.update_instance_column,
         )
-        if undo.expired:
-            self._tell_expired(code, undo.expired)
+        self._withheld[code] = undo
         pending = DeltaPending(code, location, "UNDO", undone=sorted(instances), base=table.version)
         if undo.is_empty:
             # A rollback may have died after it had extended the log.
@@ -834,12 +836,25 @@ class LakeRun:
             update_column=module.update_instance_column,
         )
 
-    def _tell_expired(self, code: str, number: int) -> None:
-        self.run.control.log_event(
-            f"{code}: what {number} overwrite(s) removed has expired, and does not come back",
-            module_instance_id=self.run.module_instance_id,
-            event_type_code=6,
-        )
+    def _tell_withheld(self, link: Link) -> None:
+        """Tell, in the transaction of the rollback, what overwrites do not give back."""
+        for code, undo in self._withheld.items():
+            if undo.expired:
+                ControlCalls(link).log_event(
+                    f"{code}: what {undo.expired} overwrite(s) removed has expired, and does not"
+                    " come back",
+                    module_instance_id=self.run.module_instance_id,
+                    event_type_code=6,
+                )
+            for away in undo.away:
+                LakeCalls(link).note_withheld(
+                    self.run.module_instance_id,
+                    code,
+                    away.instance,
+                    away.snapshot_id,
+                    away.rows,
+                    other_snapshot_id=away.because,
+                )
 
     def _remove_folders(self, instances: Sequence[int]) -> None:
         """Remove the files that these runs wrote and never committed."""
@@ -930,8 +945,8 @@ def _require_unmoved(pending: Pending, metadata: Metadata) -> None:
         told
         for told in metadata.document["snapshots"]
         if told["sequence-number"] > (pending.base or 0)
-        and told["summary"].get(OPERATION) != "COMPACT"
-        and told["summary"].get("operation") != "replace"
+        and told.get("summary", {}).get(OPERATION) != "COMPACT"
+        and told.get("summary", {}).get("operation") != "replace"
     ]
     paths = {path for gone in pending.removed.values() for path in gone}
     live = {manifest.manifest_path for manifest in metadata.manifests(pending.io)}
