@@ -19,7 +19,14 @@
 -- Helpers
 \ir ../../procedures/omd_lake/_spell_table.sql
 \ir ../../procedures/omd_lake/_catalogue_name.sql
+\ir ../../procedures/omd_lake/_plain_location.sql
+\ir ../../procedures/omd_lake/_lies_within.sql
+\ir ../../procedures/omd_lake/_overlap.sql
+\ir ../../procedures/omd_lake/_namespace_location.sql
+\ir ../../procedures/omd_lake/_default_location.sql
 \ir ../../procedures/omd_lake/_location.sql
+\ir ../../procedures/omd_lake/_location_of.sql
+\ir ../../procedures/omd_lake/table_location.sql
 \ir ../../procedures/omd_lake/_has_tables.sql
 \ir ../../procedures/omd_lake/is_known.sql
 \ir ../../procedures/omd_lake/_require_known.sql
@@ -31,8 +38,11 @@
 \ir ../../procedures/omd_lake/register_namespace.sql
 \ir ../../procedures/omd_lake/register_table.sql
 \ir ../../procedures/omd_lake/find_table.sql
+\ir ../../procedures/omd_lake/find_renamed.sql
+\ir ../../procedures/omd_lake/create_table.sql
 
 -- Commits
+\ir ../../procedures/omd_lake/folder_problem.sql
 \ir ../../procedures/omd_lake/announce_write.sql
 \ir ../../procedures/omd_lake/record_folder_removal.sql
 \ir ../../procedures/omd_lake/open_commit.sql

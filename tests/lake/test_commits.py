@@ -471,8 +471,9 @@ def test_a_commit_without_a_run_is_the_administrator_s(
     assert caught.value.sqlstate == "OM022"
     admin.append(None, "lake.a", write=None, operation="SCHEMA")
     runner.append(instance, "lake.a")
-    runner.call("register_table", table_code="lake.r", metadata_location="r.0")
     for session in (runner, reader):
+        with pytest.raises(InsufficientPrivilege):
+            session.call("register_table", table_code="lake.r", metadata_location="r.0")
         with pytest.raises(InsufficientPrivilege):
             session.call("register_namespace", namespace="x", location="/x")
         assert session.location("lake.a") == "a.2"

@@ -24,12 +24,11 @@ from omd.lake.elsewhere import (
     Mark,
     catalog_name,
     commit_elsewhere,
-    folders_elsewhere,
     left_by,
-    settings_of,
 )
-from omd.lake.errors import LakeConflict, NothingKept, UnknownLakeTable
-from omd.lake.files import file_io, remove_folder
+from omd.lake.errors import LakeConflict, LakeTableGone, NothingKept, UnknownLakeTable
+from omd.lake.files import file_io
+from omd.lake.folders import removals, remove
 from omd.lake.metadata import Metadata
 from omd.lake.names import folder_of, location_of
 from omd.lake.plan import plan_read
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
 
 RewrittenDelta = tuple[int, int, "list[DeltaFile]"]
 
-__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of", "removable"]
+__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
 
 _log = logging.getLogger("omd.lake")
 
@@ -141,6 +140,11 @@ class LakeRun:
     @property
     def _calls(self) -> LakeCalls:
         return LakeCalls(self.run.control._link)
+
+    def forget(self) -> None:
+        """Forget what was written and is not committed."""
+        self._pending.clear()
+        self.delta.clear()
 
     # Tables -------------------------------------------------------------------------------------
 
@@ -310,13 +314,28 @@ class LakeRun:
         schema = iceberg_schema(spark_schema)
         spec = partition_spec(schema, partition_by or ())
         if found.location is None:
+            self.require_absent(found.table_code)
             return _table_of(Elsewhere.create(found.table_code, schema, spec))
         io = file_io(found.location)
         metadata = Metadata.new(found.location, schema, spec).write(io)
-        if self._calls.register_table(found.table_code, metadata.file):
-            return LakeTable(found.table_code, io, metadata)
-        io.delete(metadata.file)
-        return self.table(code)
+        is_new = None
+        try:
+            is_new = self._create(found.table_code, metadata.file)
+        finally:
+            if not is_new:
+                io.delete(metadata.file)
+        return LakeTable(found.table_code, io, metadata) if is_new else self.table(code)
+
+    def require_absent(self, code: str) -> None:
+        """Refuse to make a table outside of the catalogue that runs have written to.
+
+        Raises:
+            LakeTableGone: it is gone, and rows of runs that stand with it.
+        """
+        self._create(code, None)
+
+    def _create(self, code: str, file: str | None) -> bool | None:
+        return self._calls.create_table(self.run.module_instance_id, code, metadata_location=file)
 
     def _require_partition(self, table: LakeTable, partition_by: Sequence[str]) -> None:
         wanted = partition_spec(table.metadata.schema, partition_by)
@@ -418,8 +437,7 @@ class LakeRun:
         else:
             with self._connection() as link:
                 self._commit(link, pending, delta, finish, before)
-        self._pending.clear()
-        self.delta.clear()
+        self.forget()
 
     def _commit(
         self,
@@ -576,7 +594,9 @@ class LakeRun:
         for code in list(by_table):
             found = self._calls.find_table(code, table_format_code="ICEBERG")
             if found.metadata_location is None:
-                _log.info("%s was dropped: nothing to take back", by_table.pop(code)[0].table_code)
+                by_table.pop(code)
+                self._require_dropped(code)
+                _log.info("%s was dropped: nothing to take back", code)
         delta: list[DeltaPending] = []
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
@@ -615,6 +635,15 @@ class LakeRun:
                             hint="Start the Module again.",
                         ) from None
         self._remove_folders(instances)
+
+    def _require_dropped(self, code: str) -> None:
+        """Refuse to take runs back from a table that has another name now: its rows would stay."""
+        name = self._calls.find_renamed(code)
+        if name is not None:
+            raise LakeTableGone(
+                f"{code} has rows to take back, and it is gone: what it was is now {name}",
+                hint=f"Give {name} its name back, and start the Module again.",
+            )
 
     def _rewritten(
         self,
@@ -861,31 +890,11 @@ class LakeRun:
         rows = self._calls.report(
             LakeFoldersRow, module_instance_id=list(instances), folder_state="ABANDONED"
         )
-        for row in removable(rows):
-            if row.folder is not None:
-                remove_folder(row.folder, settings_of(row.table_code))
-            self._calls.record_folder_removal(
-                row.module_instance_id, row.write_number, row.table_code
-            )
-
-
-def removable(rows: Sequence[LakeFoldersRow]) -> list[LakeFoldersRow]:
-    """Return those of some abandoned folders that no version of their table names.
-
-    A commit outside of the database may have landed although it was never recorded.
-    """
-    named: dict[str, set[str]] = {}
-    ours = [row for row in rows if catalog_name(row.table_code) is None]
-    for location in {location_of(row.folder) for row in ours if row.folder}:
-        if DeltaLog(location).numbers:
-            from omd.lake.delta_run import named_folders  # the extra delta is needed
-
-            named[location] = named_folders(location)
-    for code in {row.table_code for row in rows} - {row.table_code for row in ours}:
-        named[code] = folders_elsewhere(
-            code, [row.folder for row in rows if row.table_code == code and row.folder]
-        )
-    return [row for row in rows if not any(row.folder in folders for folders in named.values())]
+        for row, problem in removals(self._calls, rows):
+            if problem is None:
+                remove(self._calls, row)
+            else:
+                _log.warning("%s of %s stays: %s", row.folder, row.table_code, problem)
 
 
 def module_of(control: Control, code: str) -> ModuleDefinitionRow | None:
