@@ -21,7 +21,7 @@ from omd.lake.names import WRITE
 from omd.lake.undo import INSTANCE, Away
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from omd.control.run import ModuleRun
     from omd.lake.delta_log import Version
@@ -224,6 +224,7 @@ def plan_delta_undo(
     instances: Collection[int],
     commits: Sequence[LakeCommitsRow] = (),
     update_column: str | None = None,
+    undone_of: Callable[[Collection[int]], Collection[int]] = lambda _: (),
 ) -> DeltaUndo:
     """Return what has to happen so that the table holds no row of these runs.
 
@@ -233,6 +234,7 @@ def plan_delta_undo(
         instances: the runs.
         commits: what the database has recorded of them; the log may tell more, or have expired.
         update_column: the update instance column of a history.
+        undone_of: returns which of some runs the database knows to be taken back.
     """
     undo = DeltaUndo(table)
     array = set(instances)
@@ -255,7 +257,7 @@ def plan_delta_undo(
             undo.removed.append(file)
             if held == "SOME":
                 undo.mixed.append(file)
-    _give_back(undo, column, array, told, live)
+    _give_back(undo, column, array, told, live, undone_of)
     undo.landed = max((v.number for v in told if v.undone & array), default=None)
     known = {version.number for version in told}
     undo.expired += sum(
@@ -270,20 +272,23 @@ def _give_back(
     array: set[int],
     told: Sequence[Version],
     live: Sequence[DeltaFile],
+    undone_of: Callable[[Collection[int]], Collection[int]],
 ) -> None:
     """Find what the overwrites of these runs removed, as far as it is to come back."""
     undone = {number for version in told for number in version.undone}
-    gone = array | undone
     lineage = _lineage(told, undo.table.version)
     ancestors = {version.number for version in lineage}
     overwrites = [version for version in lineage if version.operation == "OVERWRITE"]
+    writers = {version.writer for version in overwrites if version.writer is not None}
+    undone |= set(undone_of(writers - undone - array))
+    gone = array | undone
     standing = max((v.number for v in overwrites if v.writer not in gone), default=-1)
-    writers = {v.writer for v in told if v.operation and v.number < standing}
-    undo.is_hidden = bool(writers & (array - undone))
+    hidden = {v.writer for v in told if v.operation and v.number < standing}
+    undo.is_hidden = bool(hidden & (array - undone))
     own = [version for version in overwrites if version.writer in array - undone]
     here = {file.path for file in live}
     others: list[int] | None = None
-    for version in own + _blocked(told, lineage, own):
+    for version in own + _blocked(lineage, undone, own):
         if version.number < standing:
             continue
         try:
@@ -292,9 +297,10 @@ def _give_back(
             undo.expired += 1
             continue
         kept = here | {file.path for file in after}
-        back = [
-            file for file in before if file.path not in kept and file.share(column, gone) != "ALL"
-        ]
+        back = [file for file in before if file.path not in kept]
+        ends = {bounds.get(column) for file in back for bounds in (file.low, file.high)}
+        gone |= set(undone_of({end for end in ends if end is not None} - gone))
+        back = [file for file in back if file.share(column, gone) != "ALL"]
         if not back:
             continue
         here |= {file.path for file in back}
@@ -403,7 +409,7 @@ def _leaves_nothing(table: Delta, version: Version) -> bool:
 
 
 def _blocked(
-    told: Sequence[Version], lineage: Sequence[Version], overwrites: Sequence[Version]
+    lineage: Sequence[Version], undone: Iterable[int], overwrites: Sequence[Version]
 ) -> list[Version]:
     """Return the overwrites that were taken back when one of these stood after them.
 
@@ -414,9 +420,8 @@ def _blocked(
     for version in lineage[::-1]:
         for number in version.undone:
             undone_at.setdefault(number, version.number)
-    for version in told:
-        for number in version.undone:
-            undone_at.setdefault(number, math.inf)
+    for number in undone:
+        undone_at.setdefault(number, math.inf)
     return [
         version
         for version in lineage

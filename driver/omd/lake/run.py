@@ -38,7 +38,7 @@ from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from pyiceberg.io import FileIO
@@ -810,6 +810,7 @@ class LakeRun:
             instances,
             commits,
             module.update_instance_column,
+            functools.partial(self._undone, code),
         )
         self._withheld[code] = undo
         pending = DeltaPending(code, location, "UNDO", undone=sorted(instances), base=table.version)
@@ -863,7 +864,22 @@ class LakeRun:
             ],
             is_history=any(mark.operation == "HISTORY" for mark in marks.values()),
             update_column=module.update_instance_column,
+            undone_of=functools.partial(self._undone, table.code),
         )
+
+    def _undone(self, code: str, instances: Collection[int]) -> set[int]:
+        """Return which of some runs, that have committed to a table, are taken back."""
+        if not instances:
+            return set()
+        rows = self._calls.report(
+            LakeCommitsRow, table_code=code, module_instance_id=sorted(instances)
+        )
+        return {
+            row.module_instance_id
+            for row in rows
+            if row.module_instance_id is not None
+            and row.rolled_back_by_module_instance_id is not None
+        }
 
     def _tell_withheld(self, link: Link) -> None:
         """Tell, in the transaction of the rollback, what overwrites do not give back."""

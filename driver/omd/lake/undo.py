@@ -1,7 +1,8 @@
 """Which files go, are rewritten or come back when the rows of some runs are taken back.
 
 Only metadata is read here. What an earlier rollback took back is in the summaries of its snapshots,
-so the answer does not depend on the order in which runs are taken back. Others write to the same
+or the database knows it where these have expired, so the answer does not depend on the order in
+which runs are taken back. Others write to the same
 table: only the snapshots from which the current one was made have done anything to it, and what an
 overwrite removed does not come back after somebody else has removed all that was live.
 """
@@ -14,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyiceberg.manifest import ManifestContent, ManifestEntryStatus
 
-from omd.lake.bounds import Share, share
+from omd.lake.bounds import Share, bounds_of, share
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.staging import live_entries, live_files
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import DataFile, ManifestEntry, ManifestFile
@@ -104,6 +105,7 @@ def plan_undo(
     overwrites: Iterable[int] = (),
     is_history: bool = False,
     update_column: str | None = None,
+    undone_of: Callable[[Collection[int]], Collection[int]] = lambda _: (),
 ) -> Undo:
     """Return what has to happen so that the table holds no row of these runs.
 
@@ -117,6 +119,7 @@ def plan_undo(
         overwrites: the ids of the snapshots in which they overwrote the table.
         is_history: the runs wrote a history: whatever they touched is found too.
         update_column: the update instance column of a history.
+        undone_of: returns which of some runs the database knows to be taken back.
 
     Raises:
         LakeTableUnreadable: a file would have to be rewritten from which another engine has deleted
@@ -150,13 +153,33 @@ def plan_undo(
             undo.removed.setdefault(manifest.manifest_path, set()).add(file.file_path)
             if held is Share.SOME:
                 undo.mixed.append(file)
-    found = _given_back(io, metadata, array, overwrites, committed or {}, undo)
+    undone = _undone(metadata)
+    undone |= frozenset(
+        undone_of(
+            {
+                n
+                for told in metadata.lineage()
+                if _is_overwrite(told)
+                for n in _numbers(told, INSTANCE)
+            }
+            - undone
+            - array
+        )
+    )
+    found = _given_back(io, metadata, array, undone, overwrites, committed or {}, undo)
     if found:
         # Somebody may have returned to a snapshot in which they are live.
         for manifest in older:
             if live_files(manifest):
                 live.update(e.data_file.file_path for e in live_entries(io, manifest))
-        _sort_out(found, live, field_id, array | _undone(metadata), undo)
+        writers = {
+            number
+            for removed in found
+            for entry in removed.entries
+            for number in _ends(entry.data_file, field_id)
+        }
+        gone = array | undone | frozenset(undone_of(writers - undone - array))
+        _sort_out(found, live, field_id, gone, undo)
     if (undo.mixed or undo.touched) and has_deletes:
         raise LakeTableUnreadable(
             f"{metadata.location} has delete files, so its files can't be rewritten here",
@@ -179,6 +202,7 @@ def _given_back(
     io: FileIO,
     metadata: Metadata,
     array: frozenset[int],
+    undone: frozenset[int],
     overwrites: Iterable[int],
     committed: Mapping[int, int],
     undo: Undo,
@@ -186,7 +210,6 @@ def _given_back(
     """Return what the overwrites of these runs removed, as far as no other overwrite stands."""
     lineage = metadata.lineage()
     ancestors = {told["snapshot-id"] for told in lineage}
-    undone = _undone(metadata)
     gone = array | undone
     standing = max(
         (
@@ -208,7 +231,7 @@ def _given_back(
     found: list[_Removed] = []
     others: list[dict[str, Any]] | None = None
     stood = [told for told in own if told["snapshot-id"] in ancestors]
-    for told in own + _blocked(metadata, lineage, stood):
+    for told in own + _blocked(lineage, undone, stood):
         number = told["sequence-number"]
         if told["snapshot-id"] not in ancestors:
             # Somebody has returned to a snapshot before it, or nobody can tell any more.
@@ -231,6 +254,11 @@ def _given_back(
             )
         )
     return found
+
+
+def _ends(file: DataFile, field_id: int) -> set[int]:
+    """Return the least and the greatest run whose rows a file holds, as far as it is known."""
+    return {number for number in bounds_of(file, field_id) if number is not None}
 
 
 def _sort_out(
@@ -291,7 +319,9 @@ def _is_cut(lineage: Sequence[dict[str, Any]]) -> bool:
 
 
 def _blocked(
-    metadata: Metadata, lineage: Sequence[dict[str, Any]], overwrites: Sequence[dict[str, Any]]
+    lineage: Sequence[dict[str, Any]],
+    undone: Iterable[int],
+    overwrites: Sequence[dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return the overwrites that were taken back when one of these stood after them.
 
@@ -302,7 +332,7 @@ def _blocked(
     for told in lineage[::-1]:
         for number in _numbers(told, UNDONE):
             undone_at.setdefault(number, told["sequence-number"])
-    for number in _undone(metadata):
+    for number in undone:
         undone_at.setdefault(number, math.inf)
     return [
         told
