@@ -74,6 +74,18 @@ BEGIN
         WHEN length(v_commit ->> 'to') NOT BETWEEN 1 AND 1000
             THEN 'to does not have 1 to 1000 characters'
         WHEN v_commit ->> 'to' = v_commit ->> 'from' THEN 'to is the same as from'
+        WHEN v_is_catalogued AND p_has_run
+            AND (
+                omd_lake._plain_location(omd_lake._location_of(v_commit ->> 'to'))
+                IS DISTINCT FROM
+                omd_lake._plain_location(omd_lake._location_of(v_commit ->> 'from'))
+            )
+            AND (
+                omd_lake._plain_location(omd_lake._location_of(v_commit ->> 'to'))
+                IS DISTINCT FROM
+                omd_lake._plain_location(omd_lake._default_location(v_table_code))
+            )
+            THEN 'to lies in another folder than from'
         WHEN jsonb_typeof(v_counts) <> 'object'
             OR v_counts - ARRAY[
                 'added_files', 'added_rows', 'removed_files', 'removed_rows', 'total_files',
@@ -84,6 +96,12 @@ BEGIN
                 WHERE (omd_lake._whole_number(c.value) >= 0) IS NOT TRUE
             )
             THEN 'counts is no object of added_, removed_ and total_files and _rows'
+        WHEN v_commit ->> 'operation' = 'APPEND'
+            AND greatest(
+                omd_lake._whole_number(v_counts -> 'removed_files'),
+                omd_lake._whole_number(v_counts -> 'removed_rows')
+            ) > 0
+            THEN 'an APPEND removes nothing'
         WHEN jsonb_typeof(v_writes) <> 'array'
             OR EXISTS (
                 SELECT FROM jsonb_array_elements(v_writes) AS w (item)

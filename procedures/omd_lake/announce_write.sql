@@ -1,7 +1,7 @@
 -- A run that dies before its commit leaves files that no table knows. The row is there before the
 -- first of them, so the next begin finds the folder. Maintenance deletes what stands here, so only
--- the folder of the write itself is accepted. A run that rolls back writes too, so what counts is
--- that it lives; the fence only names the error.
+-- the folder of the write itself is accepted (folder_problem). A run that rolls back writes too, so
+-- what counts is that it lives; the fence only names the error.
 
 CREATE OR REPLACE PROCEDURE omd_lake.announce_write(
     p_module_instance_id bigint,
@@ -21,6 +21,7 @@ DECLARE
         WHEN p_module_instance_id IS NULL THEN 'p_module_instance_id'
         WHEN p_write_number IS NULL THEN 'p_write_number'
     END;
+    v_problem text;
     v_expected text;
 BEGIN
     IF v_missing IS NOT NULL THEN
@@ -32,8 +33,11 @@ BEGIN
         CALL omd.fence(p_module_instance_id);
     END IF;
 
-    IF right(v_folder, length(v_end)) <> v_end THEN
-        v_expected := format('the folder …%s of the table', v_end);
+    v_problem := omd_lake.folder_problem(
+        p_module_instance_id, p_write_number, v_table_code, v_folder
+    );
+    IF v_problem IS NOT NULL THEN
+        v_expected := format('the folder …%s of the table (%s)', v_end, v_problem);
     ELSE
         INSERT INTO omd_lake.write_folder (module_instance_id, write_number, table_code, folder)
         VALUES (p_module_instance_id, p_write_number, v_table_code, v_folder)
@@ -62,8 +66,9 @@ $announce_write$;
 COMMENT ON PROCEDURE omd_lake.announce_write IS
 'Records that the Module Instance p_module_instance_id is about to write files for the table '
 'p_table_code; call it before the first of them. p_write_number: from omd.next_write_number. '
-'p_folder: where they go, <table>/data/omd/<p_module_instance_id>/<p_write_number>. If the run '
-'ends without committing them, the folder is removed. Errors: OM004, OM005, OM009, OM013, OM101, '
-'OM102, OM107, OM220. Locks: none of a run that lives. Call again when the answer was lost.';
+'p_folder: where they go, <table>/data/omd/<p_module_instance_id>/<p_write_number>, where <table> '
+'is omd_lake.table_location. If the run ends without committing them, the folder is removed. '
+'Errors: OM004, OM005, OM009, OM013, OM101, OM102, OM107, OM220. Locks: none of a run that lives. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lake.announce_write FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.announce_write TO omd_runner;

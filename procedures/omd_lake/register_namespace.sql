@@ -1,5 +1,6 @@
 -- A folder inside of another namespace could be a table there, and the maintenance of one would
--- meet the files of the other. The lock makes two registrations at once see each other.
+-- meet the files of the other, however both are spelled. The lock makes two registrations at once
+-- see each other.
 
 CREATE OR REPLACE PROCEDURE omd_lake.register_namespace(
     p_namespace text,
@@ -36,19 +37,19 @@ BEGIN
     SELECT p.property_value::text INTO v_present
     FROM omd_lake.iceberg_namespace_properties AS p
     WHERE p.catalog_name = 'omd' AND p.namespace = v_name AND p.property_key = 'location';
-    IF v_present = v_location THEN
+    IF omd_lake._lies_within(v_present, v_location)
+        AND omd_lake._lies_within(v_location, v_present)
+    THEN
         RETURN;
     END IF;
     SELECT p.namespace::text INTO v_other
     FROM omd_lake.iceberg_namespace_properties AS p
     WHERE p.catalog_name = 'omd' AND p.namespace <> v_name AND p.property_key = 'location'
-        AND (
-            starts_with(rtrim(p.property_value, '/') || '/', v_location || '/')
-            OR starts_with(v_location || '/', rtrim(p.property_value, '/') || '/')
-        )
+        AND omd_lake._overlap(p.property_value, v_location)
     LIMIT 1;
     v_expected := CASE
-        WHEN v_location !~ '^(/|[A-Za-z][A-Za-z0-9+.-]*:/)' THEN 'an absolute path or a URI'
+        WHEN coalesce(omd_lake._plain_location(v_location), '') = ''
+            THEN 'an absolute path, or a URI without a query and a fragment'
         WHEN length(v_location) > 1000 THEN 'a location of at most 1000 characters'
         WHEN v_other IS NOT NULL
             THEN format('a folder that shares nothing with that of the namespace %I', v_other)
@@ -76,8 +77,9 @@ $register_namespace$;
 COMMENT ON PROCEDURE omd_lake.register_namespace IS
 'Registers the namespace p_namespace of lake tables, which lie in p_location/<table>. p_namespace:'
 ' one name. p_location: an absolute path, or a URI such as s3a://bucket/lake; while the namespace '
-'has no table, another call moves it. Errors: OM005, OM013: it is no such name or location, lies '
-'in that of another namespace or around it, or the namespace has tables elsewhere. Locks: the '
-'namespaces, until the transaction ends. Call again when the answer was lost.';
+'has no table, another call moves it; another spelling of the same folder changes nothing. Errors: '
+'OM005, OM013: it is no such name or location, lies in that of another namespace or around it, or '
+'the namespace has tables elsewhere. Locks: the namespaces, until the transaction ends. Call again '
+'when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lake.register_namespace FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.register_namespace TO omd_admin;

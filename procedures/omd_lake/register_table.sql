@@ -1,5 +1,7 @@
 -- Two runs may create a table at the same moment: the first one's row stays, and the other one
--- takes the table as it finds it.
+-- takes the table as it finds it. Runs make their tables by create_table; this one takes any
+-- metadata file, and from then on maintenance deletes in the folder where it lies. Whether the file
+-- exists is not seen from the database; the driver looks.
 
 CREATE OR REPLACE PROCEDURE omd_lake.register_table(
     p_table_code text,
@@ -52,7 +54,8 @@ $register_table$;
 
 COMMENT ON PROCEDURE omd_lake.register_table IS
 'Enters the Iceberg table p_table_code, which may exist elsewhere already, into the catalogue. '
-'p_metadata_location: its metadata file. Returns p_is_new: FALSE, a table of this name is there '
-'and stays as it is. Errors: OM005, OM009, OM013, OM220. Locks: the row of the table.';
+'p_metadata_location: its metadata file, which exists. Returns p_is_new: FALSE, a table of this '
+'name is there and stays as it is. Errors: OM005, OM009, OM013, OM220. Locks: the row of the '
+'table.';
 REVOKE ALL ON PROCEDURE omd_lake.register_table FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE omd_lake.register_table TO omd_runner, omd_admin;
+GRANT EXECUTE ON PROCEDURE omd_lake.register_table TO omd_admin;

@@ -6,6 +6,12 @@
 \if :pending
 \ir ../../migrations/V032__lake.sql
 \endif
+\set checksum 'a04e9a97c4db58e6037dbb939a2eb455a520a4d7f719a9bf96dd49d5959f3b0f'
+\set migration 'V049__others_in_the_lake'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V049__others_in_the_lake.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_lake/error_catalogue.sql
@@ -13,7 +19,14 @@
 -- Helpers
 \ir ../../procedures/omd_lake/_spell_table.sql
 \ir ../../procedures/omd_lake/_catalogue_name.sql
+\ir ../../procedures/omd_lake/_plain_location.sql
+\ir ../../procedures/omd_lake/_lies_within.sql
+\ir ../../procedures/omd_lake/_overlap.sql
+\ir ../../procedures/omd_lake/_namespace_location.sql
+\ir ../../procedures/omd_lake/_default_location.sql
 \ir ../../procedures/omd_lake/_location.sql
+\ir ../../procedures/omd_lake/_location_of.sql
+\ir ../../procedures/omd_lake/table_location.sql
 \ir ../../procedures/omd_lake/_has_tables.sql
 \ir ../../procedures/omd_lake/is_known.sql
 \ir ../../procedures/omd_lake/_require_known.sql
@@ -25,8 +38,11 @@
 \ir ../../procedures/omd_lake/register_namespace.sql
 \ir ../../procedures/omd_lake/register_table.sql
 \ir ../../procedures/omd_lake/find_table.sql
+\ir ../../procedures/omd_lake/find_renamed.sql
+\ir ../../procedures/omd_lake/create_table.sql
 
 -- Commits
+\ir ../../procedures/omd_lake/folder_problem.sql
 \ir ../../procedures/omd_lake/announce_write.sql
 \ir ../../procedures/omd_lake/record_folder_removal.sql
 \ir ../../procedures/omd_lake/open_commit.sql
@@ -40,6 +56,9 @@
 \ir ../../procedures/omd_lake/_commit_time.sql
 \ir ../../procedures/omd_lake/commit_tables.sql
 \ir ../../procedures/omd_lake/commit_as_of.sql
+\ir ../../procedures/omd_lake/_withheld_text.sql
+\ir ../../procedures/omd_lake/note_withheld.sql
+\ir ../../procedures/omd_lake/settle_withheld.sql
 
 -- Windows
 \ir ../../procedures/omd_lake/newest_position.sql

@@ -272,6 +272,27 @@ def test_two_commits_of_the_same_tables_are_made_one_after_the_other(
     assert [r["n"] for r in room.rows(f"{versions} ORDER BY commit_datetime")] == [1, 2]
 
 
+def test_a_stranger_can_not_stop_the_commits_of_a_table_by_a_lock_that_anybody_can_compute(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    room.scene("a")
+    reader = another(role="omd_reader")
+    reader.conn.execute(
+        "SELECT pg_advisory_lock(hashtextextended('omd_lake.table_commit lake.d', 0))"
+    )
+    with pytest.raises(InsufficientPrivilege):
+        reader.conn.execute("SELECT FROM omd_lake.table_name FOR KEY SHARE")
+    with pytest.raises(InsufficientPrivilege), reader.conn.transaction():
+        reader.conn.execute("LOCK TABLE omd_lake.table_name IN EXCLUSIVE MODE")
+    instance = room.begin("a")
+    for version in (1, 2):
+        with room.conn.transaction():
+            room.conn.execute("SET LOCAL lock_timeout = '2s'")
+            room.call("lock_tables", tables=["lake.d"])
+            room.commit(instance, delta("lake.d", version, version))
+    assert room.one("SELECT table_code FROM omd_lake.table_name") == "lake.d"
+
+
 def test_commits_of_eight_sessions_are_all_made_and_none_is_staged_twice(
     room: Room, another: Callable[..., Room], background: Callable[..., Future[Any]]
 ) -> None:
@@ -450,8 +471,9 @@ def test_a_commit_without_a_run_is_the_administrator_s(
     assert caught.value.sqlstate == "OM022"
     admin.append(None, "lake.a", write=None, operation="SCHEMA")
     runner.append(instance, "lake.a")
-    runner.call("register_table", table_code="lake.r", metadata_location="r.0")
     for session in (runner, reader):
+        with pytest.raises(InsufficientPrivilege):
+            session.call("register_table", table_code="lake.r", metadata_location="r.0")
         with pytest.raises(InsufficientPrivilege):
             session.call("register_namespace", namespace="x", location="/x")
         assert session.location("lake.a") == "a.2"

@@ -155,12 +155,14 @@ def test_an_expiry_leaves_a_table_alone_that_had_its_name_and_folder_before(
     fill(control, *["overwrite"] * 3)
     # Another engine renames the table, which stays in its folder, and a new one gets its name.
     conn.execute("UPDATE omd_lake.iceberg_tables SET table_name = 'old'")
+    former = omd.lake.catalog(control).load_table("lake.old")
+    omd.lake.catalog(control).create_table("lake.one", former.schema())
     fill(control, *["append"] * 4)
     maintain(control, ["lake.one"], keep=timedelta(0))
     assert seen(control, "lake.one") == [0, 1, 2, 3]
     assert seen(control, "lake.old") == [2]
     location = control.lake.find_table("lake.old", table_format_code="ICEBERG").metadata_location
     assert location is not None
-    former = StaticTable.from_metadata(location)
-    for snapshot in former.snapshots():
-        assert former.scan(snapshot_id=snapshot.snapshot_id).to_arrow().num_rows == 1
+    static = StaticTable.from_metadata(location)
+    for snapshot in static.snapshots():
+        assert static.scan(snapshot_id=snapshot.snapshot_id).to_arrow().num_rows == 1

@@ -35,7 +35,8 @@ class LakeCalls(Calls):
 
         Args:
             write_number: from omd.next_write_number.
-            folder: where they go, <table>/data/omd/<``module_instance_id``>/<``write_number``>.
+            folder: where they go, <table>/data/omd/<``module_instance_id``>/<``write_number``>,
+                where <table> is omd_lake.table_location.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -126,6 +127,50 @@ class LakeCalls(Calls):
             _CREATE_LOAD_WINDOW, CreateLoadWindowAnswer, module_instance_id, table_code
         )
 
+    def create_table(
+        self, module_instance_id: int, table_code: str, *, metadata_location: str | None = None
+    ) -> bool | None:
+        """Enters a new, empty Iceberg table into the catalogue for a run.
+
+        Returns ``is_new``: FALSE, a table of this name is there and stays as it is; NULL, nothing
+        was entered.
+
+        Args:
+            module_instance_id: the run.
+            table_code: the table.
+            metadata_location: its metadata file, in the folder that its namespace has for the
+                table; NULL: the table is of Delta or of another catalogue, and this only tells
+                whether it may be made.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+            LeaseExpired: OM107.
+            LakeTableGone: OM122.
+            UnknownNamespace: OM220.
+        """
+        answer: bool | None = self._value(
+            _CREATE_TABLE, module_instance_id, table_code, metadata_location
+        )
+        return answer
+
+    def find_renamed(self, table_code: str) -> str | None:
+        """Returns ``renamed_to``: the table of the catalogue that lies where the newest commit of
+        the table ``table_code`` put it, if that one is not in the catalogue any more; NULL: there
+        is none, or it is.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+        """
+        answer: str | None = self._value(_FIND_RENAMED, table_code)
+        return answer
+
     def find_table(self, table_code: str, *, table_format_code: str | None = None) -> FindTableRow:
         """One row: the table ``table_code`` in its one spelling, its format (``table_format_code``,
         or that of the Modules that load it; NULL: neither tells one), its folder and, for ICEBERG,
@@ -142,6 +187,27 @@ class LakeCalls(Calls):
         from omd.lake.rows import FindTableRow
 
         return self._answer(_FIND_TABLE, FindTableRow, table_code, table_format_code)
+
+    def folder_problem(
+        self, module_instance_id: int, write_number: int, table_code: str, folder: str
+    ) -> str | None:
+        """Returns ``problem``: why the folder ``folder`` can't be that of the write
+        ``write_number`` of the Module Instance ``module_instance_id`` into the table
+        ``table_code``, and is not deleted; NULL: it can.
+
+        Such a folder lies in the table, or in its namespace and in no other table, and no other
+        write has it.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            UnknownNamespace: OM220.
+        """
+        answer: str | None = self._value(
+            _FOLDER_PROBLEM, module_instance_id, write_number, table_code, folder
+        )
+        return answer
 
     def instances_in_window(
         self,
@@ -194,6 +260,50 @@ class LakeCalls(Calls):
             WrongIsolationLevel: OM014.
         """
         self._do(_LOCK_TABLES, tables)
+
+    def note_withheld(
+        self,
+        module_instance_id: int,
+        table_code: str,
+        undone_instance_id: int,
+        snapshot_id: int,
+        row_count: int,
+        *,
+        other_snapshot_id: int | None = None,
+    ) -> None:
+        """Records that a rollback has not brought rows back, as a problem in omd_report.lake_tables
+        and as an event.
+
+        What is recorded already stays as it is.
+
+        Args:
+            module_instance_id: the run that rolls back; call confirm_rollback before, in the
+                same transaction.
+            table_code: the table.
+            undone_instance_id: the run that had overwritten it.
+            snapshot_id: the snapshot (for Delta, the version) in which it did.
+            row_count: how many rows stay away.
+            other_snapshot_id: the later snapshot, of no run, that left nothing of what was
+                live; NULL: the files of the rows are gone.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+            LeaseExpired: OM107.
+        """
+        self._do(
+            _NOTE_WITHHELD,
+            module_instance_id,
+            table_code,
+            undone_instance_id,
+            snapshot_id,
+            row_count,
+            other_snapshot_id,
+        )
 
     def open_commit(self, module_instance_id: int | None, tables: Sequence[str]) -> list[str]:
         """Opens the commit of the Iceberg tables ``tables`` of this catalogue: until the
@@ -253,7 +363,8 @@ class LakeCalls(Calls):
         Args:
             namespace: one name.
             location: an absolute path, or a URI such as s3a://bucket/lake; while the namespace
-                has no table, another call moves it.
+                has no table, another call moves it; another spelling of the same folder changes
+                nothing.
 
         Raises:
             MissingArgument: OM005.
@@ -268,7 +379,7 @@ class LakeCalls(Calls):
         Returns ``is_new``: FALSE, a table of this name is there and stays as it is.
 
         Args:
-            metadata_location: its metadata file.
+            metadata_location: its metadata file, which exists.
 
         Raises:
             MissingArgument: OM005.
@@ -277,6 +388,37 @@ class LakeCalls(Calls):
             UnknownNamespace: OM220.
         """
         answer: bool = self._value(_REGISTER_TABLE, table_code, metadata_location)
+        return answer
+
+    def settle_withheld(self, table_code: str) -> int:
+        """Settles the problems of the table ``table_code`` that omd_report.lake_tables shows:
+        somebody has seen which rows stay away, and has written them again where they are needed.
+
+        Returns ``settled``, how many problems there were.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            UnknownLakeTable: OM020.
+        """
+        answer: int = self._value(_SETTLE_WITHHELD, table_code)
+        return answer
+
+    def table_location(self, table_code: str) -> str | None:
+        """Returns where the table ``table_code`` lies: the folder above that of its metadata file
+        in the catalogue, or the one that its namespace has for it.
+
+        Maintenance deletes nothing outside of it. ``location`` is NULL for a table of another
+        catalogue.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            UnknownNamespace: OM220.
+        """
+        answer: str | None = self._value(_TABLE_LOCATION, table_code)
         return answer
 
 
@@ -307,10 +449,30 @@ _CREATE_LOAD_WINDOW = Routine(
     required=2,
     repeat=Repeat(),
 )
+_CREATE_TABLE = Routine(
+    "omd_lake.create_table",
+    {"p_module_instance_id": "bigint", "p_table_code": "text", "p_metadata_location": "text"},
+    required=2,
+)
+_FIND_RENAMED = Routine(
+    "omd_lake.find_renamed", {"p_table_code": "text"}, required=1, repeat=Repeat(), is_function=True
+)
 _FIND_TABLE = Routine(
     "omd_lake.find_table",
     {"p_table_code": "text", "p_table_format_code": "text"},
     required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+_FOLDER_PROBLEM = Routine(
+    "omd_lake.folder_problem",
+    {
+        "p_module_instance_id": "bigint",
+        "p_write_number": "bigint",
+        "p_table_code": "text",
+        "p_folder": "text",
+    },
+    required=4,
     repeat=Repeat(),
     is_function=True,
 )
@@ -328,6 +490,19 @@ _INSTANCES_IN_WINDOW = Routine(
     is_function=True,
 )
 _LOCK_TABLES = Routine("omd_lake.lock_tables", {"p_tables": "text[]"}, required=1)
+_NOTE_WITHHELD = Routine(
+    "omd_lake.note_withheld",
+    {
+        "p_module_instance_id": "bigint",
+        "p_table_code": "text",
+        "p_undone_instance_id": "bigint",
+        "p_snapshot_id": "bigint",
+        "p_row_count": "bigint",
+        "p_other_snapshot_id": "bigint",
+    },
+    required=5,
+    repeat=Repeat(),
+)
 _OPEN_COMMIT = Routine(
     "omd_lake.open_commit", {"p_module_instance_id": "bigint", "p_tables": "text[]"}, required=2
 )
@@ -346,4 +521,14 @@ _REGISTER_NAMESPACE = Routine(
 )
 _REGISTER_TABLE = Routine(
     "omd_lake.register_table", {"p_table_code": "text", "p_metadata_location": "text"}, required=2
+)
+_SETTLE_WITHHELD = Routine(
+    "omd_lake.settle_withheld", {"p_table_code": "text"}, required=1, repeat=Repeat()
+)
+_TABLE_LOCATION = Routine(
+    "omd_lake.table_location",
+    {"p_table_code": "text"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )

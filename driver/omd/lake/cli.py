@@ -188,7 +188,8 @@ def maintain_tables(
 ) -> None:
     """Remove folders that were never committed, and what only old snapshots or versions need.
 
-    Small files are joined. Without a TABLE it does so for all lake tables.
+    Small files are joined. Without a TABLE it does so for all lake tables. A table or a folder that
+    can't be read is passed over: the others are maintained, and the exit code is 1 at the end.
     """
     from omd.lake.maintenance import maintain
 
@@ -196,6 +197,12 @@ def maintain_tables(
         done = maintain(control, tables, keep=keep, dry_run=dry_run)
     columns = {"table": "table_code", "action": "action", "files": "files", "bytes": "bytes"}
     show(done, columns, output)
+    passed = [row for row in done if row.problem is not None]
+    for row in passed:
+        click.echo(f"{row.table_code} is passed over: {row.problem}", err=True)
+    if passed:
+        click.echo(f"{len(passed)} passed over.", err=True)
+        click.get_current_context().exit(1)
 
 
 commands: list[click.Command] = [lake]

@@ -53,6 +53,12 @@ class Version:
         return int(self.told[INSTANCE]) if self.operation in _WRITES else None
 
     @property
+    def deletes_files(self) -> bool:
+        """Whether files that only older versions need are deleted with it, or may be."""
+        told = str(self.told.get("operation") or "")
+        return self.operation == "EXPIRE" or told.startswith("VACUUM")
+
+    @property
     def changes(self) -> bool:
         """Whether the table is another one since; what OMD only marks leaves it as it is."""
         return self.operation is None or bool(self.added or self.removed)

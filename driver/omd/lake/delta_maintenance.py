@@ -18,7 +18,8 @@ from omd.lake.delta import Delta, DeltaFile
 from omd.lake.delta_log import DeltaLog
 from omd.lake.delta_run import DeltaPending, oldest
 from omd.lake.errors import LakeConflict
-from omd.lake.files import delete_files, sizes_of
+from omd.lake.expiry import within
+from omd.lake.files import delete_files, lies_within, sizes_of
 from omd.lake.run import LakeRun, lake_run
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def expire(
         for version in (kept, Delta(location)):
             version.checkpoint()
         delete_files(needed)
-        log.remove_before(kept.version)
+        if all(lies_within(location, [f"{location}/_delta_log/x"])):
+            log.remove_before(kept.version)
     return needed
 
 
@@ -111,9 +113,11 @@ def _needed_only_before(kept: Delta, versions: Sequence[Version]) -> dict[str, i
         if path not in needed
         and not path.startswith("/")
         and "://" not in path
-        and ".." not in path.split("/")
+        and not unquote(path).startswith(("/", "_delta_log/"))
+        and ".." not in unquote(path).split("/")
     }
-    return sizes_of([f"{kept.location}/{unquote(path)}" for path in sorted(gone)])
+    sizes = sizes_of([f"{kept.location}/{unquote(path)}" for path in sorted(gone)])
+    return within(kept.location, kept.location, sizes)
 
 
 def compact(

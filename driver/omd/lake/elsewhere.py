@@ -58,6 +58,7 @@ __all__ = [
     "commit_elsewhere",
     "folders_elsewhere",
     "left_by",
+    "locations_elsewhere",
     "settings_of",
 ]
 
@@ -219,6 +220,17 @@ def folders_elsewhere(code: str, folders: Collection[str]) -> set[str]:
             if within is not None:
                 named.add(f"/{within[0]}")
     return {folder for folder in folders if folder[len(location_of(folder)) :] in named}
+
+
+def locations_elsewhere(code: str) -> list[str]:
+    """Return where a table of another catalogue lies; if it is gone, where its namespace does."""
+    try:
+        return [Elsewhere.load(code).metadata.location]
+    except UnknownLakeTable:
+        catalog, name = _catalog_of(code)
+        with _translated(code):
+            found = catalog.load_namespace_properties(name[:-1]).get("location")
+        return [] if found is None else [found]
 
 
 def settings_of(code: str) -> Mapping[str, str] | None:

@@ -11,6 +11,7 @@ __all__ = [
     "InvalidCommit",
     "LakeConflict",
     "LakeFilesUnfit",
+    "LakeTableGone",
     "LakeTableUnreadable",
     "NothingKept",
     "UnknownCatalog",
@@ -37,6 +38,10 @@ class LakeConflict(StateError, code="OM120"):
 
 class FolderInUse(StateError, code="OM121"):
     """The files in a folder were committed, or their run still executes."""
+
+
+class LakeTableGone(StateError, code="OM122"):
+    """Runs that stand have written to the table, and it is gone or renamed in the catalogue."""
 
 
 class UnknownNamespace(ConfigurationError, code="OM220"):

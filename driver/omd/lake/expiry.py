@@ -6,6 +6,7 @@ file of a former commit is deleted after all that it names, so it still tells wh
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from pyiceberg.manifest import read_manifest_list
 
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeTableUnreadable
-from omd.lake.files import delete_files, file_io, sizes_in
+from omd.lake.files import delete_files, file_io, lies_within, sizes_in
 from omd.lake.metadata import Metadata
 from omd.lake.names import version_of
 from omd.lake.rows import LakeCommitsRow
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from omd.control.room import Control
     from omd.lake.run import LakeTable
 
-__all__ = ["expire"]
+__all__ = ["expire", "within"]
+
+_log = logging.getLogger("omd.lake")
 
 
 def expire(
@@ -55,7 +58,9 @@ def expire(
         old = set()
     # A commit that is made after this is in the table that is read now, and not in these.
     commits = control.lake.report(LakeCommitsRow, table_code=code, order_by=("commit_id",))
-    needed = _left_over(_open(control, code), commits, old, until)
+    needed = _left_over(
+        _open(control, code), commits, old, until, control.lake.table_location(code)
+    )
     if instance is not None:
         delete_files(needed)
     return needed if needed or old else None
@@ -101,7 +106,11 @@ def _commit(control: Control, instance: int, code: str, until: float) -> None:
 
 
 def _left_over(
-    table: LakeTable, commits: Sequence[LakeCommitsRow], old: Collection[int], until: float
+    table: LakeTable,
+    commits: Sequence[LakeCommitsRow],
+    old: Collection[int],
+    until: float,
+    location: str | None,
 ) -> dict[str, int]:
     """Return what only expired snapshots need, with sizes, in the order in which it may go.
 
@@ -110,6 +119,7 @@ def _left_over(
         commits: those of this table that are recorded, the oldest first; none is younger than it.
         old: snapshots to be counted as expired already.
         until: what is older than this may go, in milliseconds since 1970.
+        location: where the table lies, as the database knows it: nothing outside of it goes.
     """
     metadata, io = table.metadata, table.io
     folder = f"{metadata.location}/metadata/"
@@ -119,7 +129,32 @@ def _left_over(
     needed = _needed_only_by(io, metadata, lists, former.kept) if lists else {}
     # The newest tells of all that the older ones tell, so it goes last.
     needed.update((file, 0) for file in sorted(former.doomed(until), key=version_of))
-    return {path: here.get(path, size) for path, size in needed.items()}
+    return within(
+        str(location), table.code, {path: here.get(path, size) for path, size in needed.items()}
+    )
+
+
+def within(location: str, code: str, files: Mapping[str, int]) -> dict[str, int]:
+    """Return those of some files that lie in a table, whatever its metadata says.
+
+    Args:
+        location: where the table lies, as the database knows it.
+        code: the table.
+        files: the files, with their sizes.
+    """
+    inside = {
+        path: files[path]
+        for path, is_inside in zip(files, lies_within(location, files), strict=True)
+        if is_inside
+    }
+    if len(inside) < len(files):
+        _log.warning(
+            "%d file(s) that %s names lie outside of %s and stay",
+            len(files) - len(inside),
+            code,
+            location,
+        )
+    return inside
 
 
 class _Former:

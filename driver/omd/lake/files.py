@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyarrow.fs import FileSystem
     from pyiceberg.io import FileIO
@@ -21,6 +23,7 @@ __all__ = [
     "delete_files",
     "file_io",
     "filesystem",
+    "lies_within",
     "properties",
     "remove_folder",
     "sizes_in",
@@ -30,6 +33,7 @@ __all__ = [
 
 CATALOG = "omd"
 
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "abfss", "wasbs": "abfss"}
 _DELTA = {
     "s3.endpoint": "aws_endpoint_url",
     "s3.region": "aws_region",
@@ -67,6 +71,39 @@ def remove_folder(folder: str, settings: Mapping[str, str] | None = None) -> Non
     system, path = filesystem(folder, settings)
     with suppress(FileNotFoundError):
         system.delete_dir(path)
+
+
+def lies_within(location: str, paths: Iterable[str]) -> Iterator[bool]:
+    """Return of each path whether it lies in a location, as it would be reached.
+
+    Links of a local file system are followed, but for the last part of a path: what is deleted is
+    the link. In an object store .. is a name like any other, which nobody means, so it is refused.
+    """
+    around = _place(location)
+    folders: dict[str, bool] = {}
+    for path in paths:
+        folder, _, name = path.rstrip("/").rpartition("/")
+        if folder not in folders:
+            found = None if around is None else _place(folder)
+            folders[folder] = (
+                found is not None
+                and around is not None
+                and found[0] == around[0]
+                and f"{found[1]}/".startswith(f"{around[1]}/")
+            )
+        yield folders[folder] and name.partition("?")[0].strip(".") != ""
+
+
+def _place(location: str) -> tuple[str, str] | None:
+    """Return the store of a folder and its path in there; None where that is not certain."""
+    scheme, _, path = PyArrowFileIO.parse_location(location, properties())
+    if not location.startswith("/") and set("?#") & set(location):
+        return None  # a query, which would be cut off
+    if scheme == "file":
+        return ("file", os.path.realpath(path)) if path.startswith("/") else None
+    if ".." in path.split("/"):
+        return None
+    return _SCHEMES.get(scheme, scheme), posixpath.normpath(path)
 
 
 def delete_files(paths: Iterable[str]) -> None:

@@ -31,6 +31,7 @@ from omd.lake.staging import counts_of
 if TYPE_CHECKING:
     from pyiceberg.partitioning import PartitionSpec
     from pyiceberg.table.metadata import TableMetadata
+    from pyiceberg.table.snapshots import Snapshot
     from pyiceberg.table.sorting import SortOrder
 
     from omd.control.room import Control
@@ -177,21 +178,56 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
 
 
 def _told(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
-    """Return what a commit says about itself."""
-    snapshot = after.current_snapshot()
+    """Return what a commit says about itself.
+
+    It may have several snapshots, or go on from another one than the current one of before. Only
+    snapshots that all append are an append.
+    """
     told: dict[str, Any] = {
         "sequence_number": getattr(after, "last_sequence_number", 0),
         "snapshot_id": after.current_snapshot_id,
     }
-    if snapshot is None or after.current_snapshot_id == before.current_snapshot_id:
+    if after.current_snapshot_id == before.current_snapshot_id:
         kept = {s.snapshot_id for s in after.snapshots}
         is_less = any(s.snapshot_id not in kept for s in before.snapshots)
         return {**told, "operation": "EXPIRE" if is_less else "SCHEMA"}
-    summary = snapshot.summary
-    counts = {} if summary is None else summary.additional_properties
-    operation = "append" if summary is None else summary.operation.value
-    return {
-        **told,
-        "operation": {"append": "APPEND", "replace": "COMPACT"}.get(operation, "OVERWRITE"),
-        "counts": counts_of(counts),
-    }
+    since, is_next = _since(before, after)
+    if not is_next:
+        # Somebody has returned to a former snapshot, or has taken another branch over.
+        former = {s.snapshot_id for s in before.snapshots}
+        operation = "UNDO" if after.current_snapshot_id in {None, *former} else "OVERWRITE"
+        total = _counts(after.current_snapshot())
+        kept_counts = {name: n for name, n in total.items() if name.startswith("total_")}
+        return {**told, "operation": operation, "counts": kept_counts}
+    kinds = {"append" if s.summary is None else s.summary.operation.value for s in since}
+    counts = _counts(since[0])
+    for name in ("added_files", "added_rows", "removed_files", "removed_rows"):
+        counts[name] = sum(_counts(snapshot).get(name, 0) for snapshot in since)
+    has_removed = counts["removed_files"] or counts["removed_rows"]
+    operation = "OVERWRITE"
+    if kinds == {"replace"}:
+        operation = "COMPACT"
+    elif kinds == {"append"} and not has_removed:
+        operation = "APPEND"
+    return {**told, "operation": operation, "counts": counts}
+
+
+def _since(before: TableMetadata, after: TableMetadata) -> tuple[list[Snapshot], bool]:
+    """Return the snapshots of a commit, the newest first, and whether they follow the last one."""
+    found: list[Snapshot] = []
+    snapshot = after.current_snapshot()
+    while snapshot is not None and snapshot.snapshot_id != before.current_snapshot_id:
+        found.append(snapshot)
+        parent = snapshot.parent_snapshot_id
+        if parent is None:
+            return found, before.current_snapshot_id is None
+        if parent == before.current_snapshot_id:
+            return found, True
+        snapshot = after.snapshot_by_id(parent)
+    return found, False
+
+
+def _counts(snapshot: Snapshot | None) -> dict[str, int]:
+    if snapshot is None or snapshot.summary is None:
+        return {}
+    return counts_of(snapshot.summary.additional_properties)

@@ -14,11 +14,11 @@ from omd._core import engines
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.compaction import groups, small_files
 from omd.lake.elsewhere import catalog_name, settings_of
-from omd.lake.errors import LakeTableUnreadable
 from omd.lake.expiry import expire
-from omd.lake.files import remove_folder, sizes_in
+from omd.lake.files import sizes_in
+from omd.lake.folders import removals, remove, reraise_of_run, told
 from omd.lake.rows import LakeFoldersRow, LakeTablesRow
-from omd.lake.run import LakeRun, module_of, removable
+from omd.lake.run import LakeRun, lake_run, module_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -43,12 +43,22 @@ _SETTLED = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What maintenance did, or would do."""
+    """What maintenance did, or would do.
+
+    Attributes:
+        table_code: the table.
+        action: REMOVE_FOLDER, EXPIRE or COMPACT; PASSED_OVER: the table, or a folder of it, could
+            not be read or may not be deleted.
+        files: how many files went, or were joined.
+        bytes: their size.
+        problem: why it was passed over.
+    """
 
     table_code: str
     action: str
     files: int
     bytes: int
+    problem: str | None = None
 
 
 def maintain(
@@ -67,6 +77,9 @@ def maintain(
         keep: for how long snapshots are kept; the current one is kept for ever.
         dry_run: only return what would be done.
         spark: the session that joins files; by default one is started when there are any.
+
+    Returns:
+        What was done. What could not be read is passed over, and is in it with its problem.
     """
     lake = control.lake
     codes = [lake.find_table(code, table_format_code="ICEBERG").table_code for code in tables]
@@ -80,43 +93,68 @@ def maintain(
 def _maintained(
     control: Control, run: ModuleRun | None, codes: Sequence[str], keep: timedelta
 ) -> Iterator[Done]:
-    yield from _remove_folders(control, codes, dry_run=run is None)
+    passed = set()
+    for done in _removed_folders(control, codes, dry_run=run is None):
+        _tell(control, run, done)
+        yield done
     rows = control.lake.report(
         LakeTablesRow, order_by=("table_code",), table_code=list(codes) or None
     )
     for step in (_expire, _compact):
         for row in rows:
             is_ours = catalog_name(row.table_code) is None
-            if row.metadata_location is not None or (is_ours and row.table_format_code == "DELTA"):
-                try:
-                    done = step(control, run, row, keep)
-                except LakeTableUnreadable as error:
-                    _log.warning("%s is left as it is: %s", row.table_code, error)
-                    continue
-                if done is not None:
-                    yield done
+            is_delta = is_ours and row.table_format_code == "DELTA"
+            if row.table_code in passed or not (row.metadata_location is not None or is_delta):
+                continue
+            try:
+                result = step(control, run, row, keep)
+            except Exception as error:  # noqa: BLE001 - one table stops no other
+                reraise_of_run(error)
+                passed.add(row.table_code)
+                if run is not None:
+                    lake_run(run).forget()
+                result = Done(row.table_code, "PASSED_OVER", 0, 0, told(error))
+            if result is not None:
+                _tell(control, run, result)
+                yield result
 
 
-def _remove_folders(control: Control, codes: Sequence[str], *, dry_run: bool) -> list[Done]:
-    done = []
+def _tell(control: Control, run: ModuleRun | None, done: Done) -> None:
+    """Log what is passed over."""
+    if done.problem is None:
+        return
+    _log.warning("%s is passed over: %s", done.table_code, done.problem)
+    if run is not None:
+        control.log_event(
+            f"{done.table_code} is passed over: {done.problem}",
+            module_instance_id=run.module_instance_id,
+            event_type_code=6,
+        )
+
+
+def _removed_folders(control: Control, codes: Sequence[str], *, dry_run: bool) -> Iterator[Done]:
     rows = control.lake.report(
         LakeFoldersRow,
         order_by=("table_code", "module_instance_id"),
         folder_state="ABANDONED",
         table_code=list(codes) or None,
     )
-    for row in removable(rows):
-        if row.folder is not None:
-            settings = settings_of(row.table_code)
-            files = sizes_in(row.folder, settings, recursive=True)
-            done.append(Done(row.table_code, "REMOVE_FOLDER", len(files), sum(files.values())))
-            if not dry_run:
-                remove_folder(row.folder, settings)
-        if not dry_run:
-            control.lake.record_folder_removal(
-                row.module_instance_id, row.write_number, row.table_code
-            )
-    return done
+    for row, problem in removals(control.lake, rows):
+        done = None
+        try:
+            if problem is None and row.folder is not None:
+                settings = settings_of(row.table_code)
+                files = sizes_in(row.folder, settings, recursive=True)
+                done = Done(row.table_code, "REMOVE_FOLDER", len(files), sum(files.values()))
+            if problem is None and not dry_run:
+                remove(control.lake, row)
+        except Exception as error:  # noqa: BLE001 - one table stops no other
+            reraise_of_run(error)
+            problem = told(error)
+        if problem is not None:
+            done = Done(row.table_code, "PASSED_OVER", 0, 0, f"{row.folder}: {problem}")
+        if done is not None:
+            yield done
 
 
 def _expire(

@@ -152,6 +152,19 @@ class Metadata:
             None,
         )
 
+    def lineage(self) -> list[dict[str, Any]]:
+        """Return the current snapshot and those that it was made from, as far as they are kept.
+
+        The newest is the first. A snapshot before which somebody has returned is none of them.
+        """
+        kept = {told["snapshot-id"]: told for told in self.document["snapshots"]}
+        found = []
+        told = kept.pop(self.document.get("current-snapshot-id"), None)
+        while told is not None:
+            found.append(told)
+            told = kept.pop(told.get("parent-snapshot-id"), None)
+        return found
+
     def manifests(self, io: FileIO, snapshot: dict[str, Any] | None = None) -> list[ManifestFile]:
         """Return the manifests of a snapshot, by default of the current one."""
         self.require_version()

@@ -169,6 +169,8 @@ class LakeTablesRow:
         total_rows: How many rows were live after it; NULL: not told.
         metadata_location: The metadata file in the catalogue, which another engine may have
             committed since; NULL: it is not in this catalogue.
+        problem: Which rows a rollback did not bring back, until omd_lake.settle_withheld
+            settles it; NULL: there is none.
     """
 
     view: ClassVar[str] = "omd_report.lake_tables"
@@ -184,3 +186,4 @@ class LakeTablesRow:
     total_files: int | None
     total_rows: int | None
     metadata_location: str | None
+    problem: str | None

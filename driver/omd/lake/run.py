@@ -24,12 +24,11 @@ from omd.lake.elsewhere import (
     Mark,
     catalog_name,
     commit_elsewhere,
-    folders_elsewhere,
     left_by,
-    settings_of,
 )
-from omd.lake.errors import LakeConflict, NothingKept, UnknownLakeTable
-from omd.lake.files import file_io, remove_folder
+from omd.lake.errors import LakeConflict, LakeTableGone, NothingKept, UnknownLakeTable
+from omd.lake.files import file_io
+from omd.lake.folders import removals, remove
 from omd.lake.metadata import Metadata
 from omd.lake.names import folder_of, location_of
 from omd.lake.plan import plan_read
@@ -39,7 +38,7 @@ from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from pyiceberg.io import FileIO
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
 
 RewrittenDelta = tuple[int, int, "list[DeltaFile]"]
 
-__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of", "removable"]
+__all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
 
 _log = logging.getLogger("omd.lake")
 
@@ -135,10 +134,17 @@ class LakeRun:
         self.delta: dict[str, DeltaPending] = {}
         self._seen: dict[str, tuple[str, LakeTable]] = {}
         self._versions: dict[tuple[str, str], int | None] = {}
+        # Of a rollback: what its plan, as it is committed, does not bring back, by table.
+        self._withheld: dict[str, Undo | DeltaUndo] = {}
 
     @property
     def _calls(self) -> LakeCalls:
         return LakeCalls(self.run.control._link)
+
+    def forget(self) -> None:
+        """Forget what was written and is not committed."""
+        self._pending.clear()
+        self.delta.clear()
 
     # Tables -------------------------------------------------------------------------------------
 
@@ -308,13 +314,28 @@ class LakeRun:
         schema = iceberg_schema(spark_schema)
         spec = partition_spec(schema, partition_by or ())
         if found.location is None:
+            self.require_absent(found.table_code)
             return _table_of(Elsewhere.create(found.table_code, schema, spec))
         io = file_io(found.location)
         metadata = Metadata.new(found.location, schema, spec).write(io)
-        if self._calls.register_table(found.table_code, metadata.file):
-            return LakeTable(found.table_code, io, metadata)
-        io.delete(metadata.file)
-        return self.table(code)
+        is_new = None
+        try:
+            is_new = self._create(found.table_code, metadata.file)
+        finally:
+            if not is_new:
+                io.delete(metadata.file)
+        return LakeTable(found.table_code, io, metadata) if is_new else self.table(code)
+
+    def require_absent(self, code: str) -> None:
+        """Refuse to make a table outside of the catalogue that runs have written to.
+
+        Raises:
+            LakeTableGone: it is gone, and rows of runs that stand with it.
+        """
+        self._create(code, None)
+
+    def _create(self, code: str, file: str | None) -> bool | None:
+        return self._calls.create_table(self.run.module_instance_id, code, metadata_location=file)
 
     def _require_partition(self, table: LakeTable, partition_by: Sequence[str]) -> None:
         wanted = partition_spec(table.metadata.schema, partition_by)
@@ -416,8 +437,7 @@ class LakeRun:
         else:
             with self._connection() as link:
                 self._commit(link, pending, delta, finish, before)
-        self._pending.clear()
-        self.delta.clear()
+        self.forget()
 
     def _commit(
         self,
@@ -574,10 +594,14 @@ class LakeRun:
         for code in list(by_table):
             found = self._calls.find_table(code, table_format_code="ICEBERG")
             if found.metadata_location is None:
-                _log.info("%s was dropped: nothing to take back", by_table.pop(code)[0].table_code)
+                by_table.pop(code)
+                self._require_dropped(code)
+                _log.info("%s was dropped: nothing to take back", code)
         delta: list[DeltaPending] = []
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
+                landed = {table.code for table in delta if table.landed is not None}
+                self._withheld = {c: undo for c, undo in self._withheld.items() if c in landed}
                 rewritten = self._rewritten(by_table, instances, rewrite)
                 delta = self._undo_delta(announced, instances, rewrite_delta, delta)
                 others = self._prepared_elsewhere(elsewhere, instances, rewrite)
@@ -595,6 +619,7 @@ class LakeRun:
                             commits += self._take_back_elsewhere(others, elsewhere, instances)
                         if commits:
                             LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
+                        self._tell_withheld(link)
                     break
                 except AnswerLost:
                     if attempt == _ATTEMPTS - 1:
@@ -611,6 +636,15 @@ class LakeRun:
                         ) from None
         self._remove_folders(instances)
 
+    def _require_dropped(self, code: str) -> None:
+        """Refuse to take runs back from a table that has another name now: its rows would stay."""
+        name = self._calls.find_renamed(code)
+        if name is not None:
+            raise LakeTableGone(
+                f"{code} has rows to take back, and it is gone: what it was is now {name}",
+                hint=f"Give {name} its name back, and start the Module again.",
+            )
+
     def _rewritten(
         self,
         by_table: Mapping[str, Sequence[LakeCommitsRow]],
@@ -622,8 +656,6 @@ class LakeRun:
         for code, commits in by_table.items():
             table = self.table(code)
             undo = self._plan(table, commits, instances)
-            if undo.expired:
-                self._tell_expired(code, undo.expired)
             if undo.mixed or undo.touched:
                 found[code] = _prepare(table, undo, instances, rewrite)
         return found
@@ -667,6 +699,7 @@ class LakeRun:
             sources = frozenset() if prepared is None else prepared.sources
             if undo.touched or undo.rewritten != sources:
                 raise _Moved(table.code)
+        self._withheld[table.code] = undo
         if undo.is_empty:
             return None
         return Change(
@@ -692,9 +725,8 @@ class LakeRun:
                 _log.info("%s was dropped: nothing to take back", code)
                 continue
             undo = self._plan(table, done, instances)
-            if undo.expired:
-                self._tell_expired(code, undo.expired)
             if undo.is_empty:
+                self._withheld[code] = undo
                 continue
             prepared, write = None, (0, 0)
             if undo.mixed or undo.touched:
@@ -778,9 +810,9 @@ class LakeRun:
             instances,
             commits,
             module.update_instance_column,
+            functools.partial(self._undone, code),
         )
-        if undo.expired:
-            self._tell_expired(code, undo.expired)
+        self._withheld[code] = undo
         pending = DeltaPending(code, location, "UNDO", undone=sorted(instances), base=table.version)
         if undo.is_empty:
             # A rollback may have died after it had extended the log.
@@ -832,45 +864,53 @@ class LakeRun:
             ],
             is_history=any(mark.operation == "HISTORY" for mark in marks.values()),
             update_column=module.update_instance_column,
+            undone_of=functools.partial(self._undone, table.code),
         )
 
-    def _tell_expired(self, code: str, number: int) -> None:
-        self.run.control.log_event(
-            f"{code}: what {number} overwrite(s) removed has expired, and does not come back",
-            module_instance_id=self.run.module_instance_id,
-            event_type_code=6,
+    def _undone(self, code: str, instances: Collection[int]) -> set[int]:
+        """Return which of some runs, that have committed to a table, are taken back."""
+        if not instances:
+            return set()
+        rows = self._calls.report(
+            LakeCommitsRow, table_code=code, module_instance_id=sorted(instances)
         )
+        return {
+            row.module_instance_id
+            for row in rows
+            if row.module_instance_id is not None
+            and row.rolled_back_by_module_instance_id is not None
+        }
+
+    def _tell_withheld(self, link: Link) -> None:
+        """Tell, in the transaction of the rollback, what overwrites do not give back."""
+        for code, undo in self._withheld.items():
+            if undo.expired:
+                ControlCalls(link).log_event(
+                    f"{code}: what {undo.expired} overwrite(s) removed has expired, and does not"
+                    " come back",
+                    module_instance_id=self.run.module_instance_id,
+                    event_type_code=6,
+                )
+            for away in undo.away:
+                LakeCalls(link).note_withheld(
+                    self.run.module_instance_id,
+                    code,
+                    away.instance,
+                    away.snapshot_id,
+                    away.rows,
+                    other_snapshot_id=away.because,
+                )
 
     def _remove_folders(self, instances: Sequence[int]) -> None:
         """Remove the files that these runs wrote and never committed."""
         rows = self._calls.report(
             LakeFoldersRow, module_instance_id=list(instances), folder_state="ABANDONED"
         )
-        for row in removable(rows):
-            if row.folder is not None:
-                remove_folder(row.folder, settings_of(row.table_code))
-            self._calls.record_folder_removal(
-                row.module_instance_id, row.write_number, row.table_code
-            )
-
-
-def removable(rows: Sequence[LakeFoldersRow]) -> list[LakeFoldersRow]:
-    """Return those of some abandoned folders that no version of their table names.
-
-    A commit outside of the database may have landed although it was never recorded.
-    """
-    named: dict[str, set[str]] = {}
-    ours = [row for row in rows if catalog_name(row.table_code) is None]
-    for location in {location_of(row.folder) for row in ours if row.folder}:
-        if DeltaLog(location).numbers:
-            from omd.lake.delta_run import named_folders  # the extra delta is needed
-
-            named[location] = named_folders(location)
-    for code in {row.table_code for row in rows} - {row.table_code for row in ours}:
-        named[code] = folders_elsewhere(
-            code, [row.folder for row in rows if row.table_code == code and row.folder]
-        )
-    return [row for row in rows if not any(row.folder in folders for folders in named.values())]
+        for row, problem in removals(self._calls, rows):
+            if problem is None:
+                remove(self._calls, row)
+            else:
+                _log.warning("%s of %s stays: %s", row.folder, row.table_code, problem)
 
 
 def module_of(control: Control, code: str) -> ModuleDefinitionRow | None:
@@ -930,8 +970,8 @@ def _require_unmoved(pending: Pending, metadata: Metadata) -> None:
         told
         for told in metadata.document["snapshots"]
         if told["sequence-number"] > (pending.base or 0)
-        and told["summary"].get(OPERATION) != "COMPACT"
-        and told["summary"].get("operation") != "replace"
+        and told.get("summary", {}).get(OPERATION) != "COMPACT"
+        and told.get("summary", {}).get("operation") != "replace"
     ]
     paths = {path for gone in pending.removed.values() for path in gone}
     live = {manifest.manifest_path for manifest in metadata.manifests(pending.io)}

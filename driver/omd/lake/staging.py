@@ -34,6 +34,7 @@ __all__ = [
     "Staged",
     "counts_of",
     "live_entries",
+    "live_files",
     "stage",
     "stage_snapshot",
 ]
@@ -142,16 +143,16 @@ class _Staging:
     def carry_over(self, change: Change) -> None:
         """Take the manifests of the current snapshot over; mark the removed files in theirs."""
         for manifest in self.metadata.manifests(self.io):
-            self.counts.total_files += _live_files(manifest)
+            self.counts.total_files += live_files(manifest)
             self.counts.total_rows += _live_rows(manifest)
             if manifest.content == ManifestContent.DELETES:
-                self.counts.total_files -= _live_files(manifest)
+                self.counts.total_files -= live_files(manifest)
                 self.counts.total_rows -= _live_rows(manifest)
                 if change.removed != EVERYTHING:
-                    self._deletes += _live_files(manifest)
+                    self._deletes += live_files(manifest)
                     self.manifests.append(manifest)
                 continue
-            if not _live_files(manifest):
+            if not live_files(manifest):
                 continue  # its deleted files were told by the snapshot before
             if change.removed == EVERYTHING:
                 self._rewrite(manifest, None)
@@ -211,7 +212,7 @@ class _Staging:
         """
         small: dict[int, list[ManifestFile]] = {}
         for manifest in self.metadata_manifests():
-            if _live_files(manifest) < SMALL:
+            if live_files(manifest) < SMALL:
                 small.setdefault(manifest.partition_spec_id, []).append(manifest)
         for spec_id, manifests in small.items():
             if len(manifests) < MERGED_FROM:
@@ -308,7 +309,8 @@ def _operation(change: Change, counts: Counts) -> str:
     return "overwrite" if counts.added_files else "delete"
 
 
-def _live_files(manifest: ManifestFile) -> int:
+def live_files(manifest: ManifestFile) -> int:
+    """Return how many live files a manifest names."""
     return (manifest.added_files_count or 0) + (manifest.existing_files_count or 0)
 
 

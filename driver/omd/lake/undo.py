@@ -1,33 +1,55 @@
 """Which files go, are rewritten or come back when the rows of some runs are taken back.
 
 Only metadata is read here. What an earlier rollback took back is in the summaries of its snapshots,
-so the answer does not depend on the order in which runs are taken back.
+or the database knows it where these have expired, so the answer does not depend on the order in
+which runs are taken back. Others write to the same
+table: only the snapshots from which the current one was made have done anything to it, and what an
+overwrite removed does not come back after somebody else has removed all that was live.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyiceberg.manifest import ManifestContent, ManifestEntryStatus
 
-from omd.lake.bounds import Share, share
+from omd.lake.bounds import Share, bounds_of, share
 from omd.lake.errors import LakeTableUnreadable
-from omd.lake.staging import live_entries
+from omd.lake.staging import live_entries, live_files
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile, ManifestEntry
+    from pyiceberg.manifest import DataFile, ManifestEntry, ManifestFile
 
     from omd.lake.metadata import Metadata
 
-__all__ = ["INSTANCE", "OPERATION", "UNDONE", "Undo", "plan_undo"]
+__all__ = ["INSTANCE", "OPERATION", "UNDONE", "Away", "Undo", "plan_undo"]
 
 INSTANCE = "omd.module-instance-id"
 OPERATION = "omd.operation"
 UNDONE = "omd.undone-instances"
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """Rows that an overwrite removed and that do not come back when it is taken back.
+
+    Attributes:
+        instance: the run that overwrote the table.
+        snapshot_id: its snapshot, or its version of Delta.
+        rows: how many rows stay away; of a file that has other rows too, all are counted.
+        because: the later snapshot or version, of no run of OMD, that has left nothing of what was
+            live; None: their files are gone.
+    """
+
+    instance: int
+    snapshot_id: int
+    rows: int
+    because: int | None = None
 
 
 @dataclass(slots=True)
@@ -41,6 +63,7 @@ class Undo:
         restored: files that come back as they were.
         touched: for a history, the live files with rows that these runs have inserted or ended.
         expired: how many overwrites can't give back what they removed.
+        away: what overwrites don't give back, since another engine has removed everything later.
         is_hidden: what these runs wrote has gone with an overwrite of another run. If that one is
             taken back later, its rollback has to know that these rows don't come back.
     """
@@ -50,6 +73,7 @@ class Undo:
     restored: list[ManifestEntry] = field(default_factory=list)
     touched: list[DataFile] = field(default_factory=list)
     expired: int = 0
+    away: list[Away] = field(default_factory=list)
     is_hidden: bool = False
 
     @property
@@ -81,6 +105,7 @@ def plan_undo(
     overwrites: Iterable[int] = (),
     is_history: bool = False,
     update_column: str | None = None,
+    undone_of: Callable[[Collection[int]], Collection[int]] = lambda _: (),
 ) -> Undo:
     """Return what has to happen so that the table holds no row of these runs.
 
@@ -94,6 +119,7 @@ def plan_undo(
         overwrites: the ids of the snapshots in which they overwrote the table.
         is_history: the runs wrote a history: whatever they touched is found too.
         update_column: the update instance column of a history.
+        undone_of: returns which of some runs the database knows to be taken back.
 
     Raises:
         LakeTableUnreadable: a file would have to be rewritten from which another engine has deleted
@@ -106,12 +132,14 @@ def plan_undo(
     array = frozenset(instances)
     undo = Undo()
     live: set[str] = set()
+    older: list[ManifestFile] = []
     has_deletes = False
     for manifest in metadata.manifests(io):
         if manifest.content == ManifestContent.DELETES:
             has_deletes = True
             continue
         if manifest.sequence_number < since:
+            older.append(manifest)
             continue
         for entry in live_entries(io, manifest):
             file = entry.data_file
@@ -125,7 +153,33 @@ def plan_undo(
             undo.removed.setdefault(manifest.manifest_path, set()).add(file.file_path)
             if held is Share.SOME:
                 undo.mixed.append(file)
-    _give_back(io, metadata, field_id, array, overwrites, live, committed or {}, undo)
+    undone = _undone(metadata)
+    undone |= frozenset(
+        undone_of(
+            {
+                n
+                for told in metadata.lineage()
+                if _is_overwrite(told)
+                for n in _numbers(told, INSTANCE)
+            }
+            - undone
+            - array
+        )
+    )
+    found = _given_back(io, metadata, array, undone, overwrites, committed or {}, undo)
+    if found:
+        # Somebody may have returned to a snapshot in which they are live.
+        for manifest in older:
+            if live_files(manifest):
+                live.update(e.data_file.file_path for e in live_entries(io, manifest))
+        writers = {
+            number
+            for removed in found
+            for entry in removed.entries
+            for number in _ends(entry.data_file, field_id)
+        }
+        gone = array | undone | frozenset(undone_of(writers - undone - array))
+        _sort_out(found, live, field_id, gone, undo)
     if (undo.mixed or undo.touched) and has_deletes:
         raise LakeTableUnreadable(
             f"{metadata.location} has delete files, so its files can't be rewritten here",
@@ -134,78 +188,156 @@ def plan_undo(
     return undo
 
 
-def _give_back(
+@dataclass(frozen=True, slots=True)
+class _Removed:
+    """What an overwrite has removed, and the later snapshot because of which it stays away."""
+
+    instance: int
+    snapshot_id: int
+    entries: list[ManifestEntry]
+    because: int | None
+
+
+def _given_back(
     io: FileIO,
     metadata: Metadata,
-    field_id: int,
     array: frozenset[int],
+    undone: frozenset[int],
     overwrites: Iterable[int],
-    live: set[str],
     committed: Mapping[int, int],
     undo: Undo,
-) -> None:
-    """Find what the overwrites of these runs removed, as far as it is to come back."""
-    snapshots = metadata.document["snapshots"]
-    undone = {number for told in snapshots for number in _numbers(told, UNDONE)}
+) -> list[_Removed]:
+    """Return what the overwrites of these runs removed, as far as no other overwrite stands."""
+    lineage = metadata.lineage()
+    ancestors = {told["snapshot-id"] for told in lineage}
     gone = array | undone
     standing = max(
         (
             told["sequence-number"]
-            for told in snapshots
-            if told["summary"].get(OPERATION) == "OVERWRITE" and not gone & _numbers(told, INSTANCE)
+            for told in lineage
+            if _is_overwrite(told) and not gone & _numbers(told, INSTANCE)
         ),
         default=0,
     )
     undo.is_hidden = any(
         number < standing for instance, number in committed.items() if instance not in undone
     )
-    own = [(number, metadata.snapshot_of(number)) for number in overwrites]
-    found = [
-        (number, told)
-        for number, told in own
-        if told is None or not undone & _numbers(told, INSTANCE)
+    own = []
+    for told in map(metadata.snapshot_of, overwrites):
+        if told is None:
+            undo.expired += 1
+        elif not undone & _numbers(told, INSTANCE):
+            own.append(told)
+    found: list[_Removed] = []
+    others: list[dict[str, Any]] | None = None
+    stood = [told for told in own if told["snapshot-id"] in ancestors]
+    for told in own + _blocked(lineage, undone, stood):
+        number = told["sequence-number"]
+        if told["snapshot-id"] not in ancestors:
+            # Somebody has returned to a snapshot before it, or nobody can tell any more.
+            undo.expired += _is_cut(lineage) and number < lineage[-1]["sequence-number"]
+            continue
+        if metadata.snapshot_of(told.get("parent-snapshot-id")) is None:
+            undo.expired += "parent-snapshot-id" in told
+            continue
+        if number < standing:
+            continue
+        if others is None:
+            others = [other for other in lineage if _leaves_nothing(io, metadata, other)]
+        because = [other for other in others if other["sequence-number"] > number]
+        found.append(
+            _Removed(
+                min(_numbers(told, INSTANCE)),
+                told["snapshot-id"],
+                _removed_by(io, metadata, told),
+                because[-1]["snapshot-id"] if because else None,
+            )
+        )
+    return found
+
+
+def _ends(file: DataFile, field_id: int) -> set[int]:
+    """Return the least and the greatest run whose rows a file holds, as far as it is known."""
+    return {number for number in bounds_of(file, field_id) if number is not None}
+
+
+def _sort_out(
+    found: Iterable[_Removed],
+    live: set[str],
+    field_id: int,
+    gone: frozenset[int],
+    undo: Undo,
+) -> None:
+    """Let what is not live come back, once, as far as it is of runs that stand."""
+    for removed in sorted(found, key=lambda each: each.because is not None):
+        back = []
+        for entry in removed.entries:
+            held = share(entry.data_file, field_id, gone)
+            if entry.data_file.file_path not in live and held is not Share.ALL:
+                live.add(entry.data_file.file_path)
+                back.append((entry, held))
+        if removed.because is None:
+            undo.restored += [entry for entry, held in back if held is Share.NONE]
+            undo.mixed += [entry.data_file for entry, held in back if held is Share.SOME]
+        elif back:
+            rows = sum(entry.data_file.record_count for entry, _ in back)
+            away = Away(removed.instance, removed.snapshot_id, rows, removed.because)
+            undo.away.append(away)
+
+
+def _removed_by(io: FileIO, metadata: Metadata, told: dict[str, Any]) -> list[ManifestEntry]:
+    """Return the entries of the files that a snapshot has removed."""
+    return [
+        entry
+        for manifest in metadata.manifests(io, told)
+        if manifest.added_snapshot_id == told["snapshot-id"]
+        and manifest.content == ManifestContent.DATA
+        for entry in manifest.fetch_manifest_entry(io, discard_deleted=False)
+        if entry.status == ManifestEntryStatus.DELETED and entry.snapshot_id == told["snapshot-id"]
     ]
-    found += _blocked(metadata, [told for _, told in found if told is not None])
-    for snapshot_id, told in found:
-        if told is None or metadata.snapshot_of(told.get("parent-snapshot-id")) is None:
-            undo.expired += told is None or "parent-snapshot-id" in told
-            continue
-        if told["sequence-number"] < standing:
-            continue
-        for manifest in metadata.manifests(io, told):
-            if manifest.added_snapshot_id != snapshot_id:
-                continue
-            for entry in manifest.fetch_manifest_entry(io, discard_deleted=False):
-                file = entry.data_file
-                if (
-                    entry.status != ManifestEntryStatus.DELETED
-                    or entry.snapshot_id != snapshot_id
-                    or file.file_path in live
-                ):
-                    continue
-                held = share(file, field_id, gone)
-                if held is Share.NONE:
-                    undo.restored.append(entry)
-                elif held is Share.SOME:
-                    undo.mixed.append(file)
+
+
+def _leaves_nothing(io: FileIO, metadata: Metadata, told: dict[str, Any]) -> bool:
+    """Return whether a snapshot of no run has left none of the files that were live before it.
+
+    An overwrite and a delete of all look alike. A rewrite of all files leaves their rows.
+    """
+    summary = told.get("summary", {})
+    if INSTANCE in summary or summary.get("operation") in ("append", "replace"):
+        return False
+    return not any(
+        manifest.existing_files_count
+        or (live_files(manifest) and manifest.added_snapshot_id != told["snapshot-id"])
+        for manifest in metadata.manifests(io, told)
+        if manifest.content == ManifestContent.DATA
+    )
+
+
+def _is_cut(lineage: Sequence[dict[str, Any]]) -> bool:
+    """Return whether a snapshot has expired from which the kept ones were made."""
+    return bool(lineage) and "parent-snapshot-id" in lineage[-1]
 
 
 def _blocked(
-    metadata: Metadata, overwrites: Sequence[dict[str, Any]]
-) -> list[tuple[int, dict[str, Any]]]:
+    lineage: Sequence[dict[str, Any]],
+    undone: Iterable[int],
+    overwrites: Sequence[dict[str, Any]],
+) -> list[dict[str, Any]]:
     """Return the overwrites that were taken back when one of these stood after them.
 
-    They gave nothing back then. What they removed has not been live since.
+    They gave nothing back then. What they removed has not been live since. A rollback that somebody
+    has returned from has given nothing back either.
     """
-    snapshots = metadata.document["snapshots"]
-    undone_at: dict[int, int] = {}
-    for told in snapshots:
+    undone_at: dict[int, float] = {}
+    for told in lineage[::-1]:
         for number in _numbers(told, UNDONE):
             undone_at.setdefault(number, told["sequence-number"])
+    for number in undone:
+        undone_at.setdefault(number, math.inf)
     return [
-        (told["snapshot-id"], told)
-        for told in snapshots
-        if told["summary"].get(OPERATION) == "OVERWRITE"
+        told
+        for told in lineage
+        if _is_overwrite(told)
         and any(
             told["sequence-number"] < later["sequence-number"] < undone_at.get(number, 0)
             for number in _numbers(told, INSTANCE)
@@ -214,5 +346,19 @@ def _blocked(
     ]
 
 
+def _is_overwrite(snapshot: dict[str, Any]) -> bool:
+    told: dict[str, str] = snapshot.get("summary", {})
+    return told.get(OPERATION) == "OVERWRITE"
+
+
+def _undone(metadata: Metadata) -> frozenset[int]:
+    """Return the runs that kept snapshots tell to be taken back."""
+    return frozenset(
+        number for told in metadata.document["snapshots"] for number in _numbers(told, UNDONE)
+    )
+
+
 def _numbers(snapshot: dict[str, Any], name: str) -> set[int]:
-    return {int(number) for number in snapshot["summary"].get(name, "").split(",") if number}
+    return {
+        int(number) for number in snapshot.get("summary", {}).get(name, "").split(",") if number
+    }

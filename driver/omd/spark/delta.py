@@ -54,6 +54,7 @@ def write(
         )
     table = Delta.find(found.location)
     if table is None:
+        lake.require_absent(found.table_code)
         table = Delta.create(found.location, stamped.schema.jsonValue(), partition_by or ())
     elif partition_by is not None and list(partition_by) != table.partition_by:
         raise CallerError(

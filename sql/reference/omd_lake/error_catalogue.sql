@@ -27,6 +27,11 @@ VALUES
     'SELECT * FROM omd_report.lake_folders WHERE module_instance_id = {module_instance_id};'
 ),
 (
+    'OM122', 'LakeTableGone',
+    'the run {module_instance_id} has written to {table_code}, and it is gone{now_named}',
+    '{way_out}'
+),
+(
     'OM220', 'UnknownNamespace', 'the namespace {namespace} of {table_code} has no location',
     'CALL omd_lake.register_namespace({namespace_literal}, ''/path/or/uri'');'
 ),

@@ -15,7 +15,19 @@ SELECT
     c.snapshot_id,
     c.total_files,
     c.total_rows,
-    t.metadata_location
+    t.metadata_location,
+    (
+        SELECT
+            string_agg(
+                omd_lake._withheld_text(
+                    w.table_code, w.module_instance_id, w.snapshot_id, w.row_count,
+                    w.other_snapshot_id
+                ),
+                ' ' ORDER BY w.noted_datetime, w.module_instance_id, w.snapshot_id
+            )
+        FROM omd_lake.withheld_rows AS w
+        WHERE w.table_code = t.table_code AND w.settled_datetime IS NULL
+    ) AS problem
 FROM (
     SELECT
         a.table_code,
@@ -85,3 +97,6 @@ COMMENT ON COLUMN omd_report.lake_tables.total_rows IS
 COMMENT ON COLUMN omd_report.lake_tables.metadata_location IS
 'The metadata file in the catalogue, which another engine may have committed since; NULL: it is '
 'not in this catalogue.';
+COMMENT ON COLUMN omd_report.lake_tables.problem IS
+'Which rows a rollback did not bring back, until omd_lake.settle_withheld settles it; NULL: there '
+'is none.';
