@@ -25,6 +25,11 @@ COMMENT ON TABLE omd_dispatch.limited_lane IS
 COMMENT ON COLUMN omd_dispatch.limited_lane.lane_key IS 'A hash of the family and the lane.';
 COMMENT ON COLUMN omd_dispatch.limited_lane.made_at IS 'When a claim has made it.';
 
+COMMENT ON TABLE omd_dispatch.trigger_id_task_type IS
+'Which group of workers starts the tasks of a type in the old model: here a worker is the trigger '
+'too.';
+COMMENT ON COLUMN omd_dispatch.trigger_id_task_type.trigger_id IS 'The group.';
+
 ALTER TABLE omd_dispatch.backend_registration
 ADD COLUMN first_token bigint NOT NULL DEFAULT 0;
 COMMENT ON COLUMN omd_dispatch.backend_registration.first_token IS

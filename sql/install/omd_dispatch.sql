@@ -35,7 +35,7 @@
 \ir ../../migrations/V040__room_for_claims.sql
 \endif
 
-\set checksum '47ec103f3a9a98689d8d23f1dbd5768958af2790821e162a8c82e3e0c3e2db58'
+\set checksum '5e06426c07eb29806d6842af49bcec4c65a1034f8461a8ea7f0ebf9f6e0789c8'
 \set migration 'V046__turns'
 \ir ../setup/claim.psql
 \if :pending

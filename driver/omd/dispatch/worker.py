@@ -537,7 +537,7 @@ class Worker:
             if told is not None:
                 _tell(f"{claimed.task}: {told}")
         for task_id in cancelled & self._held.keys():
-            self._held[task_id].task.ended_because = "it was cancelled"
+            self._held[task_id].task.end("it was cancelled")
 
     def _connect_to_control(self, name: str, patience: timedelta = _PATIENCE) -> Control:
         return omd.connect(self.dsn or None, application_name=name, patience=patience)
