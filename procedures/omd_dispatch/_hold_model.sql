@@ -14,11 +14,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $hold_model$
 DECLARE
-    v_lock regclass := to_regclass(
-        'omd_dispatch.' || quote_ident('task_model_' || lower(p_family_code))
-    );
+    v_lock text := 'omd_dispatch.' || quote_ident('task_model_' || lower(p_family_code));
 BEGIN
-    IF v_lock IS NOT NULL THEN
+    IF to_regclass(v_lock) IS NOT NULL THEN
         EXECUTE format('LOCK TABLE %s IN ROW SHARE MODE', v_lock);
     END IF;
 END

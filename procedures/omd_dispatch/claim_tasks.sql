@@ -72,14 +72,7 @@ BEGIN
     END LOOP;
     -- Its own share first, then, if that is too little, as if it were alone.
     v_shares := CASE WHEN v_member.members > 1 THEN ARRAY[v_member.members, 1] ELSE ARRAY[1] END;
-    v_passed_over := ARRAY(
-        SELECT f.family_code
-        FROM (
-            SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
-            WHERE t.deliver_id = v_member.backend_type
-        ) AS f
-        WHERE NOT omd_dispatch._try_hold_model(f.family_code)
-    );
+    v_passed_over := omd_dispatch._try_hold_models(v_member.backend_type);
 
     v_memory := nullif(current_setting('omd_dispatch.claims', TRUE), '')::jsonb;
     IF v_memory ->> 'group' = v_member.backend_type

@@ -55,6 +55,7 @@
 \ir ../../procedures/omd_dispatch/_slot_sql.sql
 \ir ../../procedures/omd_dispatch/_hold_model.sql
 \ir ../../procedures/omd_dispatch/_try_hold_model.sql
+\ir ../../procedures/omd_dispatch/_try_hold_models.sql
 \ir ../../procedures/omd_dispatch/_change_model.sql
 \ir ../../procedures/omd_dispatch/_make_model_lock.sql
 \ir ../../procedures/omd_dispatch/_job_table.sql

@@ -107,6 +107,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._slots_past_retention",
     "omd_dispatch._tasks_of_status",
     "omd_dispatch._try_hold_model",
+    "omd_dispatch._try_hold_models",
     "omd_dispatch.allow_search",
     "omd_dispatch.cancel_task",
     "omd_dispatch.compare_models",
@@ -348,7 +349,10 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM005",
         "a schedule has a time zone, and cron or a time between occurrences",
-        ["omd_dispatch._fire_schedule > omd_dispatch._next_occurrence"],
+        [
+            "omd_dispatch._fire_schedule > omd_dispatch._due_occurrences",
+            "omd_dispatch._fire_schedule > omd_dispatch._next_occurrence",
+        ],
     ),
     (
         "OM070 OM071",
