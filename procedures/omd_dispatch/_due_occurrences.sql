@@ -16,6 +16,8 @@ DECLARE
     v_at timestamptz := p_schedule.next_time;
     v_span interval := interval '1 minute';
     v_count integer := 0;
+    -- What has failed is not missed.
+    v_failed timestamptz := CASE WHEN p_schedule.attempt > 0 THEN p_schedule.next_time END;
 BEGIN
     IF p_schedule.missed = 'ALL' THEN
         WHILE v_at <= p_now AND v_count < 1000 LOOP
@@ -38,15 +40,18 @@ BEGIN
         v_at := omd_dispatch._next_occurrence(p_schedule, v_at);
         EXIT WHEN v_at > p_now;
     END LOOP;
-    IF p_schedule.missed = 'ONCE' OR p_schedule.next_time >= p_now - interval '1 minute' THEN
+    IF p_schedule.missed = 'ONCE'
+        OR p_schedule.next_time >= p_now - interval '1 minute'
+        OR p_schedule.next_time = v_failed
+    THEN
         RETURN NEXT p_schedule.next_time;
     END IF;
 END
 $due_occurrences$;
 
 COMMENT ON FUNCTION omd_dispatch._due_occurrences IS
-'Returns the occurrences of p_schedule, from its next_time to p_now, that give a task: all of '
-'them, the first 1,000 (ALL), the newest (ONCE), or the newest if it is not older than a minute '
-'(SKIP). Errors: OM013: cron does not occur within 10 years. Locks: none.';
+'Returns the occurrences of p_schedule, from its next_time to p_now, that give a task: all of them,'
+' the first 1,000 (ALL), the newest (ONCE), or the newest if it is not older than a minute, or is '
+'tried again (SKIP). Errors: OM013: cron does not occur within 10 years. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._due_occurrences FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._due_occurrences TO omd_runner, omd_admin;

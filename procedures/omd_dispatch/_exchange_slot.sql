@@ -17,6 +17,7 @@ SET jit = off
 SET lock_timeout = '50ms'
 AS $exchange_slot$
 DECLARE
+    v_family omd_dispatch.task_conf_family_desc := omd_dispatch._require_family(p_family_code);
     v_table text := omd_dispatch._data_table(p_family_code);
     v_slot text := omd_dispatch._data_table(p_family_code, '_p' || p_partition_code);
     v_twin text := omd_dispatch._data_table(p_family_code, '_swap');
@@ -29,9 +30,12 @@ BEGIN
     EXECUTE format(
         'SELECT EXISTS (SELECT FROM %1$s WHERE status = ''PENDING'' AND suspension_id IS NULL)'
         ' OR EXISTS (SELECT FROM %1$s WHERE suspension_id IS NOT NULL)'
-        ' OR EXISTS (SELECT FROM %1$s WHERE status = ''CLAIMED'')',
+        ' OR EXISTS (SELECT FROM %1$s WHERE status = ''CLAIMED'')'
+        ' OR EXISTS (SELECT FROM %1$s WHERE status = ''DEAD'' AND finished_at > $1)',
         v_slot
-    ) INTO v_is_live;
+    )
+    INTO v_is_live
+    USING clock_timestamp() - v_family.retention;
     IF v_is_live THEN
         RETURN FALSE;
     END IF;
@@ -67,7 +71,8 @@ $exchange_slot$;
 
 COMMENT ON FUNCTION omd_dispatch._exchange_slot IS
 'Exchanges the slot p_partition_code of p_family_code for its empty twin, which holds its rows '
-'then; returns FALSE, and changes nothing, when a live task is in it. Locks: the table of the '
-'family, the slot and the twin, ACCESS EXCLUSIVE, for which it waits 50 ms.';
+'then; returns FALSE, and changes nothing, when a live task is in it, or one that died within the '
+'retention. Locks: the table of the family, the slot and the twin, ACCESS EXCLUSIVE, for which it '
+'waits 50 ms.';
 REVOKE ALL ON FUNCTION omd_dispatch._exchange_slot FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._exchange_slot TO omd_admin;

@@ -1,5 +1,6 @@
 -- A task is found by its id alone: a family has an index on it in each slot of its ring. Finished
--- tasks of a slot that is exchanged meanwhile are gone.
+-- tasks of a slot that is exchanged meanwhile are gone. A family whose table somebody has locked is
+-- looked at last, and is waited for only when the task is in no other one.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._family_of_task(
     p_task_id bigint
@@ -7,12 +8,14 @@ CREATE OR REPLACE FUNCTION omd_dispatch._family_of_task(
 RETURNS text
 LANGUAGE plpgsql
 STABLE
-PARALLEL SAFE
+PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $family_of_task$
 DECLARE
     v_family_code text;
+    v_lock_timeout text := current_setting('lock_timeout');
+    v_locked text[] := '{}'::text[];
     v_is_found boolean;
 BEGIN
     IF p_task_id IS NULL THEN
@@ -21,13 +24,21 @@ BEGIN
     FOR v_family_code IN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
     LOOP
-        EXECUTE format(
-            'SELECT EXISTS (SELECT FROM %s WHERE task_id = $1)',
-            omd_dispatch._model_table(v_family_code)
-        )
-        INTO v_is_found
-        USING p_task_id;
+        BEGIN
+            PERFORM set_config('lock_timeout', '20ms', TRUE);
+            v_is_found := omd_dispatch._has_task(v_family_code, p_task_id);
+        EXCEPTION
+            WHEN lock_not_available THEN
+                v_is_found := FALSE;
+                v_locked := v_locked || v_family_code;
+        END;
+        PERFORM set_config('lock_timeout', v_lock_timeout, TRUE);
         IF v_is_found THEN
+            RETURN v_family_code;
+        END IF;
+    END LOOP;
+    FOREACH v_family_code IN ARRAY v_locked LOOP
+        IF omd_dispatch._has_task(v_family_code, p_task_id) THEN
             RETURN v_family_code;
         END IF;
     END LOOP;

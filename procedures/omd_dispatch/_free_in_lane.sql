@@ -1,5 +1,7 @@
 -- One claim at a time takes from a limited lane: it counts what others have committed, since its
--- statement after the lock has a new snapshot.
+-- statement after the lock has a new snapshot. The row is only a lock, so whoever misses it may
+-- make it. Two who made the same one would wait for each other; therefore one at a time makes rows
+-- for a type, and the others pass over its new lanes.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._free_in_lane(
     p_family_code text,
@@ -17,12 +19,28 @@ SET enable_bitmapscan = off
 SET jit = off
 AS $free_in_lane$
 DECLARE
+    v_lane_key bigint := hashtextextended(p_family_code || ' ' || p_lane, 0);
     v_running integer;
 BEGIN
-    IF NOT pg_try_advisory_xact_lock(
-        hashtextextended('omd_dispatch ' || p_family_code || ' ' || p_lane, 7302500)
-    ) THEN
-        RETURN 0;
+    PERFORM FROM omd_dispatch.limited_lane AS l
+    WHERE l.lane_key = v_lane_key
+    FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        PERFORM FROM omd_dispatch.task_conf_type_desc AS t
+        WHERE t.family_code = p_family_code AND t.task_type = split_part(p_lane, '/', 2)
+            AND NOT EXISTS (
+                SELECT FROM omd_dispatch.limited_lane AS l WHERE l.lane_key = v_lane_key
+            )
+        FOR NO KEY UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            RETURN 0;
+        END IF;
+        INSERT INTO omd_dispatch.limited_lane (lane_key, made_at)
+        VALUES (v_lane_key, clock_timestamp())
+        ON CONFLICT (lane_key) DO NOTHING;
+        IF NOT FOUND THEN
+            RETURN 0;
+        END IF;
     END IF;
     EXECUTE format(
         'SELECT count(*) FROM (SELECT FROM %s WHERE status = ''CLAIMED'' AND lane = $1 LIMIT $2)'

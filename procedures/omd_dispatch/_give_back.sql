@@ -14,30 +14,24 @@ SET search_path = pg_catalog, pg_temp
 AS $give_back$
 DECLARE
     v_family_code text;
-    v_rows bigint;
+    v_held text[] := '{}'::text[];
     v_all bigint := 0::bigint;
 BEGIN
     FOR v_family_code IN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
     LOOP
+        IF omd_dispatch._try_hold_model(v_family_code) THEN
+            v_all := v_all + omd_dispatch._give_back_of(v_family_code, p_backend_id, p_task_ids);
+        ELSE
+            v_held := v_held || v_family_code;
+        END IF;
+    END LOOP;
+    -- A family that is being changed is waited for when something is left that may be its. What a
+    -- worker that leaves has there is settled by maintenance.
+    FOREACH v_family_code IN ARRAY v_held LOOP
+        EXIT WHEN coalesce(v_all >= cardinality(p_task_ids), TRUE);
         PERFORM omd_dispatch._hold_model(v_family_code);
-        EXECUTE format(
-            'WITH given AS (UPDATE %s SET'
-            ' status = CASE WHEN cancel_requested THEN ''CANCELLED'' ELSE ''PENDING'' END,'
-            ' finished_at = CASE WHEN cancel_requested THEN clock_timestamp() END,'
-            ' attempt = attempt - 1, claimed_by = NULL, claimed_at = NULL, claim_token = NULL,'
-            ' cancel_requested = FALSE'
-            ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL'
-            ' AND NOT EXISTS (SELECT FROM omd.instance_of_task(task_id, claim_token)))'
-            ' RETURNING task_id, status),'
-            ' let_go AS (DELETE FROM omd_dispatch.mutex AS m USING given AS g'
-            ' WHERE m.task_id = g.task_id AND g.status = ''CANCELLED'')'
-            ' SELECT count(*) FROM given',
-            omd_dispatch._model_table(v_family_code)
-        )
-        INTO v_rows
-        USING p_backend_id, p_task_ids;
-        v_all := v_all + v_rows;
+        v_all := v_all + omd_dispatch._give_back_of(v_family_code, p_backend_id, p_task_ids);
     END LOOP;
     IF v_all > 0 THEN
         PERFORM omd_dispatch._tell_due(b.backend_type)

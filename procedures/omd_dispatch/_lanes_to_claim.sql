@@ -4,7 +4,8 @@
 CREATE OR REPLACE FUNCTION omd_dispatch._lanes_to_claim(
     p_group text,
     p_now timestamptz,
-    p_known jsonb
+    p_known jsonb,
+    p_passed_over text[]
 )
 RETURNS TABLE (
     family_code text,
@@ -42,6 +43,7 @@ BEGIN
                 p_known IS NULL
                 OR p_known @> jsonb_build_array(jsonb_build_object('family_code', t.family_code))
             )
+            AND t.family_code <> ALL(p_passed_over)
         GROUP BY t.family_code
     ) AS f
     CROSS JOIN LATERAL omd_dispatch._due_lanes(f.family_code, p_group, p_now, p_known) AS d
@@ -56,7 +58,8 @@ END
 $lanes_to_claim$;
 
 COMMENT ON FUNCTION omd_dispatch._lanes_to_claim IS
-'Returns the lanes of the group p_group in which tasks are due at p_now, of all families, with '
-'their priorities, in the order in which they are claimed; max_running is the limit of the lane, '
-'is_guarded says that suspensions of the family hold. p_known: as in _due_lanes. Locks: none.';
+'Returns the lanes of the group p_group in which tasks are due at p_now, of all families but '
+'p_passed_over, with their priorities, in the order in which they are claimed; max_running is the '
+'limit of the lane, is_guarded says that suspensions of the family hold. p_known: as in _due_lanes.'
+' Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._lanes_to_claim FROM PUBLIC;

@@ -12,6 +12,10 @@ SET search_path = pg_catalog, pg_temp
 AS $maintain_members$
 BEGIN
     PERFORM omd.require_read_committed();
+    PERFORM FROM omd_dispatch.turn AS t WHERE t.part = 'SETTLEMENT' FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN 0::bigint;
+    END IF;
     DELETE FROM omd_dispatch.backend_registration AS b
     WHERE b.backend_id IN (
         SELECT d.backend_id FROM omd_dispatch.backend_registration AS d
@@ -23,7 +27,8 @@ END
 $maintain_members$;
 
 COMMENT ON FUNCTION omd_dispatch._maintain_members IS
-'Removes dead members and settles up to p_limit claims of each family that have no member; returns'
-' how many. Errors: OM014. Locks: the members; the tasks and their keys.';
+'Removes dead members and settles up to p_limit claims that have no member; returns how many. It '
+'does nothing while another session is at it. Errors: OM014. Locks: its turn; the members; the '
+'tasks and their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._maintain_members FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_members TO omd_runner, omd_admin;

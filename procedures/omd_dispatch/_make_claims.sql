@@ -516,7 +516,7 @@ BEGIN
                     c_lost, '<whose>', $dead$
                     NOT EXISTS (
                         SELECT FROM omd_dispatch.backend_registration AS b
-                        WHERE b.backend_id = t.claimed_by
+                        WHERE b.backend_id = t.claimed_by AND b.first_token < t.claim_token
                     )
                     LIMIT p_limit
                     FOR UPDATE SKIP LOCKED

@@ -139,6 +139,15 @@ BEGIN
     SELECT t.deliver_id, t.task_type
     FROM omd_dispatch.task_conf_type_desc AS t
     WHERE t.family_code = p_family_code;
+    -- Here the worker is the trigger too.
+    DELETE FROM omd_dispatch.trigger_id_task_type AS g
+    WHERE g.task_type IN (
+        SELECT j.task_type FROM omd_dispatch.job_type AS j WHERE j.family_code = p_family_code
+    );
+    INSERT INTO omd_dispatch.trigger_id_task_type (trigger_id, task_type)
+    SELECT t.deliver_id, t.task_type
+    FROM omd_dispatch.task_conf_type_desc AS t
+    WHERE t.family_code = p_family_code;
 END
 $make_job_tables$;
 

@@ -56,7 +56,7 @@ BEGIN
         PERFORM omd_dispatch._remove_copy(v_family_code, NOT v_is_new_master, v_task_id);
         PERFORM omd_dispatch._copy_tasks(v_family_code, NOT v_is_new_master, v_task_id);
     EXCEPTION
-        WHEN OTHERS THEN
+        WHEN assert_failure OR OTHERS THEN
             INSERT INTO omd_dispatch.task_migration_discrepancy (
                 family_code, task_id, seen_at, kind, detail
             )

@@ -1,4 +1,5 @@
--- A part at a time, so that nobody waits long for a row.
+-- A part at a time, so that nobody waits long for a row. A dead task has the retention, from its
+-- death on, to be revived: it may have been created long before.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._move_pending(
     p_family_code text,
@@ -30,19 +31,20 @@ BEGIN
         'UPDATE %1$s AS t SET partition_code = $2 FROM ('
         'SELECT p.task_id FROM %2$s AS p WHERE p.status = ''PENDING'''
         ' AND (p.suspension_id IS NULL OR p.suspension_id IS NOT NULL)'
+        ' OR p.status = ''DEAD'' AND p.finished_at > $4'
         ' LIMIT $3 FOR UPDATE SKIP LOCKED) AS m'
         ' WHERE t.task_id = m.task_id AND t.partition_code = $1',
         omd_dispatch._data_table(p_family_code),
         omd_dispatch._data_table(p_family_code, '_p' || p_partition_code)
-    ) USING p_partition_code, v_current, p_limit;
+    ) USING p_partition_code, v_current, p_limit, clock_timestamp() - v_family.retention;
     GET DIAGNOSTICS v_rows = ROW_COUNT;
     RETURN v_rows;
 END
 $move_pending$;
 
 COMMENT ON FUNCTION omd_dispatch._move_pending IS
-'Moves up to p_limit pending tasks of the slot p_partition_code of p_family_code to the present '
-'slot, and returns their number. Errors: OM005, OM070. Locks: the tasks; locked ones are passed '
-'over.';
+'Moves up to p_limit tasks of the slot p_partition_code of p_family_code to the present slot: those'
+' that are pending, and those that died within the retention; returns their number. Errors: OM005, '
+'OM070. Locks: the tasks; locked ones are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._move_pending FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._move_pending TO omd_admin;

@@ -38,6 +38,8 @@ BEGIN
             ) IS NULL
         ORDER BY c.relname, p.relname
     LOOP
+        -- Two indexes of the same columns would get the same name.
+        CONTINUE WHEN to_regclass('omd_dispatch.' || quote_ident(v_new)) IS NOT NULL;
         EXECUTE format('ALTER INDEX omd_dispatch.%I RENAME TO %I', v_old, v_new);
     END LOOP;
 END

@@ -1,5 +1,5 @@
 -- A dead member can't tell how its tasks ended, but their instances can. Who holds one of them for
--- long does not keep the maintenance from the others.
+-- long does not keep the maintenance from the others, nor does who changes a family.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._settle_claims(
     p_backend_id text,
@@ -20,12 +20,12 @@ BEGIN
     FOR v_family_code IN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
     LOOP
-        PERFORM omd_dispatch._hold_model(v_family_code);
+        CONTINUE WHEN v_all >= p_limit OR NOT omd_dispatch._try_hold_model(v_family_code);
         EXECUTE format(
             'SELECT omd_dispatch.%I($1, $2)', omd_dispatch._claim_routine(v_family_code, 'lost')
         )
         INTO v_results
-        USING p_backend_id, p_limit;
+        USING p_backend_id, p_limit - v_all;
         IF v_results IS NOT NULL THEN
             v_all := v_all + cardinality(omd_dispatch._end_claims(v_family_code, NULL, v_results));
         END IF;
@@ -36,7 +36,8 @@ $settle_claims$;
 
 COMMENT ON FUNCTION omd_dispatch._settle_claims IS
 'Ends the claims of the member p_backend_id, or with NULL those of members that are not '
-'registered, at most p_limit of each family (NULL: all), and returns their number. A task whose '
-'instance has ended ends as that did; another one is due at once, or dead when its attempts are '
-'used up. Locks: the tasks and their keys; with NULL, locked tasks are passed over.';
+'registered, at most p_limit (NULL: all), and returns their number. A task whose instance has '
+'ended ends as that did; another one is due at once, or dead when its attempts are used up. Locks: '
+'the tasks and their keys; families that are being changed and, with NULL, locked tasks are '
+'passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._settle_claims FROM PUBLIC;

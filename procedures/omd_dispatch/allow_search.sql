@@ -42,8 +42,6 @@ BEGIN
     PERFORM FROM omd_dispatch.task_conf_family_desc AS f
     WHERE f.family_code = p_family_code
     FOR NO KEY UPDATE;
-    -- No purge exchanges the twin while it and the slots differ.
-    PERFORM omd_dispatch._empty_twin(p_family_code);
 
     IF EXISTS (
         SELECT FROM omd_dispatch.task_conf_search_allowed AS s
@@ -67,6 +65,14 @@ BEGIN
         IF v_old = ARRAY(SELECT DISTINCT c FROM unnest(p_criteria) AS c ORDER BY 1) THEN
             RETURN;
         END IF;
+    ELSIF p_criteria IS NULL THEN
+        RETURN;
+    END IF;
+    -- Who waited for the table itself would have all families wait behind him.
+    PERFORM omd_dispatch._change_model(p_family_code, current_setting('lock_timeout'));
+    -- No purge exchanges the twin while it and the slots differ.
+    PERFORM omd_dispatch._empty_twin(p_family_code);
+    IF v_old IS NOT NULL THEN
         DELETE FROM omd_dispatch.task_conf_search_allowed AS s
         WHERE s.family_code = p_family_code AND s.index_name = p_index_name;
         -- The index of the twin is the one that is defined alike: a purge gives it another name.

@@ -4,6 +4,9 @@
 -- setting, which lanes had due tasks and where this claim began in each, and begins the next one
 -- there; but from the start after a second, when omd_dispatch.due_again has grown, and when too
 -- little is found.
+--
+-- A family that somebody changes at this moment is passed over, or one change that is not committed
+-- would stop the tasks of all families.
 
 CREATE OR REPLACE FUNCTION omd_dispatch.claim_tasks(
     p_backend_id text,
@@ -37,6 +40,7 @@ DECLARE
     v_lane record;
     v_free integer;
     v_full text;
+    v_passed_over text[];
     v_shares integer[];
     v_members integer;
     v_token bigint;
@@ -68,11 +72,7 @@ BEGIN
     END LOOP;
     -- Its own share first, then, if that is too little, as if it were alone.
     v_shares := CASE WHEN v_member.members > 1 THEN ARRAY[v_member.members, 1] ELSE ARRAY[1] END;
-    PERFORM omd_dispatch._hold_model(f.family_code)
-    FROM (
-        SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
-        WHERE t.deliver_id = v_member.backend_type
-    ) AS f;
+    v_passed_over := omd_dispatch._try_hold_models(v_member.backend_type);
 
     v_memory := nullif(current_setting('omd_dispatch.claims', TRUE), '')::jsonb;
     IF v_memory ->> 'group' = v_member.backend_type
@@ -92,7 +92,7 @@ BEGIN
         v_lanes := '[]';
         FOR v_lane IN
             SELECT l.* FROM omd_dispatch._lanes_to_claim(
-                v_member.backend_type, v_now, v_known
+                v_member.backend_type, v_now, v_known, v_passed_over
             ) AS l
         LOOP
             v_lanes := v_lanes || jsonb_build_object(
@@ -166,7 +166,8 @@ COMMENT ON FUNCTION omd_dispatch.claim_tasks IS
 'Claims up to p_limit due tasks (1 to 1000) for the worker p_backend_id and returns them in the '
 'order in which to start them; claim_token is the fence that complete_tasks asks for. Errors: '
 'OM005: an argument is NULL; OM013: p_limit; OM014: the isolation level is not read committed; '
-'OM172: the worker does not live. Locks: the member FOR SHARE; the tasks, passing over locked '
-'ones; a limited lane, which is passed over while another claim holds it. May be NULL: payload.';
+'OM172: the worker does not live. Locks: the member FOR SHARE; the models of the families, passing '
+'over one that is being changed; the tasks, passing over locked ones; a limited lane, which is '
+'passed over while another claim holds it. May be NULL: payload.';
 REVOKE ALL ON FUNCTION omd_dispatch.claim_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.claim_tasks TO omd_runner;

@@ -12,6 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $complete_tasks$
 DECLARE
     v_family_code text;
+    v_held text[] := '{}'::text[];
     v_ended bigint[] := '{}'::bigint[];
 BEGIN
     PERFORM omd.require_read_committed();
@@ -46,6 +47,15 @@ BEGIN
         SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
         ORDER BY t.family_code
     LOOP
+        EXIT WHEN cardinality(v_ended) = jsonb_array_length(p_results);
+        IF omd_dispatch._try_hold_model(v_family_code) THEN
+            v_ended := v_ended || omd_dispatch._end_claims(v_family_code, p_backend_id, p_results);
+        ELSE
+            v_held := v_held || v_family_code;
+        END IF;
+    END LOOP;
+    -- A family that is being changed is waited for when something is left that may be its.
+    FOREACH v_family_code IN ARRAY v_held LOOP
         EXIT WHEN cardinality(v_ended) = jsonb_array_length(p_results);
         v_ended := v_ended || omd_dispatch._end_claims(v_family_code, p_backend_id, p_results);
     END LOOP;

@@ -1,6 +1,8 @@
--- Every worker calls it each second, and one of them does the work. It is bounded, so that no
--- transaction of it is long. It runs with the rights of the caller, who reads the sources of
--- schedules.
+-- Every worker does these parts each second, and fires each schedule by a call of its own
+-- (fire_schedule), under a timeout. Each part is a transaction of its own, unless the caller has
+-- opened one, so that no source holds up what else is to be done, and none of them is long. It runs
+-- with the rights of the caller, who reads the sources of schedules. A procedure that commits can't
+-- set a search_path, so every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.maintain(
     INOUT p_reclaimed bigint DEFAULT NULL,
@@ -9,30 +11,51 @@ CREATE OR REPLACE PROCEDURE omd_dispatch.maintain(
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
-SET search_path = pg_catalog, pg_temp
 AS $maintain$
+DECLARE
+    c_most CONSTANT pg_catalog.int4 := 1000;
+    v_can_commit pg_catalog.bool;
+    v_schedule_code pg_catalog.text;
+    v_left pg_catalog.int4 := c_most;
+    v_created pg_catalog.int8;
+    v_skipped pg_catalog.int8;
+    v_is_cancelled pg_catalog.bool;
 BEGIN
-    p_reclaimed := 0;
+    CALL omd.ask_whether_to_commit(v_can_commit);
     p_fired := 0;
-    p_more := FALSE;
-    IF NOT pg_try_advisory_xact_lock(7302501, 0) THEN
-        RETURN;
+    p_reclaimed := omd_dispatch._maintain_members(c_most);
+    IF v_can_commit THEN
+        COMMIT;
     END IF;
-    p_reclaimed := omd_dispatch._maintain_members(1000);
-    p_fired := omd_dispatch._fire_schedules(100);
-    p_more := omd_dispatch._maintain_suspensions(10000)
-        OR p_reclaimed >= 1000
-        OR EXISTS (
-            SELECT FROM omd_dispatch.task_schedule AS s WHERE s.next_time <= clock_timestamp()
+    FOREACH v_schedule_code IN ARRAY omd_dispatch._due_schedules(100) LOOP
+        CALL omd_dispatch._fire(
+            v_schedule_code, v_left, v_created, v_skipped, v_is_cancelled
         );
+        IF v_can_commit THEN
+            COMMIT;
+        END IF;
+        p_fired := p_fired OPERATOR(pg_catalog.+) v_created;
+        v_left := v_left
+            OPERATOR(pg_catalog.-) (v_created OPERATOR(pg_catalog.+) v_skipped)::pg_catalog.int4;
+        EXIT WHEN v_is_cancelled OR v_left OPERATOR(pg_catalog.<=) 0;
+    END LOOP;
+    p_more := NOT v_is_cancelled IS TRUE AND omd_dispatch._maintain_suspensions(10000);
+    p_more := p_more
+        OR p_reclaimed OPERATOR(pg_catalog.>=) c_most::pg_catalog.int8
+        OR omd_dispatch._due_schedules(1) OPERATOR(pg_catalog.<>) '{}'::pg_catalog._text;
+    IF v_can_commit THEN
+        COMMIT;
+    END IF;
 END
 $maintain$;
 
 COMMENT ON PROCEDURE omd_dispatch.maintain IS
 'Does one bounded round of what no worker does for itself: it removes dead members and settles '
-'their claims, fires schedules, and goes on with suspensions. Returns p_reclaimed, how many claims'
-' it has settled, p_fired, how many tasks schedules have created, and p_more, whether there is '
-'more to do. While another session is at it, nothing is done. Errors: OM014: the isolation level '
-'is not read committed. Locks: what it changes.';
+'their claims (1,000), fires schedules (1,000 tasks), and goes on with suspensions. Returns '
+'p_reclaimed, how many claims it has settled, p_fired, how many tasks schedules have created, and '
+'p_more, whether there is more to do. Outside a transaction block it commits after each part and '
+'each schedule. What another session does at this moment is passed over. When a source is '
+'cancelled, the round ends. Errors: OM014: the isolation level is not read committed. Locks: what '
+'it changes.';
 REVOKE ALL ON PROCEDURE omd_dispatch.maintain FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.maintain TO omd_runner, omd_admin;

@@ -61,12 +61,13 @@ END
 $purge_partition$;
 
 COMMENT ON PROCEDURE omd_dispatch.purge_partition IS
-'Purges the slot p_partition_code of the ring of p_family_code: pending tasks of it move to the '
-'present slot, and an empty twin takes its place, so that the time does not depend on its size. '
-'Returns p_outcome: PURGED; LIVE_ROWS, a live task is in it; CONTENDED, no lock could be had '
-'within 5 seconds; MISSING, there is no such slot; and p_moved, how many tasks have moved. Dead '
-'tasks go too. It commits, so call it outside a transaction block. Errors: OM005: an argument is '
-'NULL; OM018: it is in a transaction block; OM070: the family is unknown; OM270: the twin differs.'
-' Locks: the table of the family for a moment.';
+'Purges the slot p_partition_code of the ring of p_family_code: tasks of it that are pending, or '
+'died within the retention, move to the present slot, and an empty twin takes its place, so that '
+'the time does not depend on its size. Returns p_outcome: PURGED; LIVE_ROWS, a live task is in it, '
+'or one that died within the retention; CONTENDED, no lock could be had within 5 seconds; MISSING, '
+'there is no such slot; and p_moved, how many tasks have moved. It commits, so call it outside a '
+'transaction block. Errors: OM005: an argument is NULL; OM018: it is in a transaction block; '
+'OM070: the family is unknown; OM270: the twin differs. Locks: the table of the family for a '
+'moment.';
 REVOKE ALL ON PROCEDURE omd_dispatch.purge_partition FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.purge_partition TO omd_admin;

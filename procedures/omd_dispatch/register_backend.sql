@@ -1,5 +1,6 @@
 -- A worker that comes back under its name knows nothing of what it held before: its claims are
--- settled first, as those of a dead member.
+-- settled first, as those of a dead member. In a family that is being changed, maintenance does it:
+-- nobody waits for all families to begin.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.register_backend(
     p_backend_type text,
@@ -28,13 +29,16 @@ BEGIN
     END IF;
     PERFORM omd_dispatch._settle_claims(p_backend_id, NULL);
     INSERT INTO omd_dispatch.backend_registration AS b (
-        backend_type, backend_id, registration_time, ttl
+        backend_type, backend_id, registration_time, ttl, first_token
     )
-    VALUES (p_backend_type, p_backend_id, clock_timestamp(), p_ttl)
+    VALUES (
+        p_backend_type, p_backend_id, clock_timestamp(), p_ttl, nextval('omd_dispatch.claim_token')
+    )
     ON CONFLICT (backend_id) DO UPDATE SET
         backend_type = excluded.backend_type,
         registration_time = excluded.registration_time,
-        ttl = excluded.ttl;
+        ttl = excluded.ttl,
+        first_token = excluded.first_token;
     SELECT p.position, p.members INTO p_position, p_members
     FROM omd_dispatch.backend_position(p_backend_type, p_backend_id) AS p;
 END

@@ -161,6 +161,7 @@ BEGIN
     ON CONFLICT (family_code) DO UPDATE SET retention = excluded.retention
     WHERE f.retention <> excluded.retention;
     IF v_old.family_code IS NULL THEN
+        CALL omd_dispatch._make_model_lock(p_family_code);
         CALL omd_dispatch._make_task_table(v_new);
         INSERT INTO omd_dispatch.task_migration_status (family_code, migration_status)
         VALUES (p_family_code, 4);
@@ -177,6 +178,8 @@ BEGIN
         ON CONFLICT (family_code, criterion) DO NOTHING
         RETURNING lower(criterion) AS name, data_type
     LOOP
+        -- Who waited for the table itself would have all families wait behind him.
+        PERFORM omd_dispatch._change_model(p_family_code, current_setting('lock_timeout'));
         -- No purge exchanges the twin while it and the slots differ.
         PERFORM omd_dispatch._empty_twin(p_family_code);
         EXECUTE format(

@@ -28,9 +28,11 @@ BEGIN
     PERFORM omd.require_name('p_schedule_code', p_schedule_code);
     PERFORM omd_dispatch._require_task_arguments(NULL, NULL, p_priority, NULL);
     -- Two registrations of a new schedule could both insert it.
-    PERFORM pg_advisory_xact_lock(
-        hashtextextended('omd_dispatch schedule ' || p_schedule_code, 7302500)
-    );
+    IF NOT EXISTS (
+        SELECT FROM omd_dispatch.task_schedule AS s WHERE s.schedule_code = p_schedule_code
+    ) THEN
+        PERFORM FROM omd_dispatch.turn AS t WHERE t.part = 'SCHEDULES' FOR UPDATE;
+    END IF;
     SELECT s.* INTO v_old FROM omd_dispatch.task_schedule AS s
     WHERE s.schedule_code = p_schedule_code
     FOR NO KEY UPDATE;
@@ -53,6 +55,10 @@ BEGIN
     );
     v_new.created_count := coalesce(v_old.created_count, 0);
     v_new.skipped_count := coalesce(v_old.skipped_count, 0);
+    v_new.lost_count := coalesce(v_old.lost_count, 0);
+    v_new.attempt := coalesce(v_old.attempt, 0);
+    v_new.retry_time := NULL; -- perhaps it was mended
+    v_new.is_firing := FALSE;
     PERFORM omd_dispatch._require_type(v_new.family_code, v_new.task_type);
     PERFORM omd_dispatch._require_task_arguments(v_new.criteria, NULL, NULL, NULL);
     SELECT w.argument, w.value, w.expected INTO v_wrong
@@ -99,6 +105,7 @@ BEGIN
     END IF;
     IF p_next_time IS NOT NULL THEN
         v_new.next_time := p_next_time;
+        v_new.moved_time := NULL;
     ELSIF v_old.schedule_code IS NULL
         OR (v_old.cron, v_old.every, v_old.time_zone)
         IS DISTINCT FROM (v_new.cron, v_new.every, v_new.time_zone)
@@ -107,6 +114,7 @@ BEGIN
             WHEN v_new.cron IS NULL THEN clock_timestamp() + v_new.every
             ELSE omd_dispatch.cron_next(v_new.cron, v_new.time_zone, clock_timestamp())
         END;
+        v_new.moved_time := NULL;
     END IF;
     IF v_new.source IS NULL THEN
         PERFORM omd_dispatch._raise_invalid_criterion(
@@ -132,7 +140,15 @@ BEGIN
         priority = excluded.priority,
         source = excluded.source,
         inactive_indicator = excluded.inactive_indicator,
-        next_time = excluded.next_time;
+        next_time = excluded.next_time,
+        moved_time = excluded.moved_time,
+        retry_time = excluded.retry_time,
+        is_firing = excluded.is_firing;
+    -- What is left of an occurrence is of the type and the source of before.
+    DELETE FROM omd_dispatch.task_schedule_rest AS r
+    WHERE r.schedule_code = p_schedule_code
+        AND (v_new.family_code, v_new.task_type, v_new.source)
+        IS DISTINCT FROM (v_old.family_code, v_old.task_type, v_old.source);
     p_next_time := v_new.next_time;
 END
 $register_schedule$;

@@ -28,6 +28,7 @@ DECLARE
     v_old omd_dispatch.task_conf_type_desc;
     v_new omd_dispatch.task_conf_type_desc;
     v_wrong record;
+    v_moves boolean;
 BEGIN
     PERFORM omd.require_read_committed();
     PERFORM omd_dispatch._require_family(p_family_code);
@@ -140,6 +141,12 @@ BEGIN
     ELSIF v_old IS NOT DISTINCT FROM v_new THEN
         RETURN;
     END IF;
+    v_moves := (v_new.deliver_id, v_new.max_running IS NULL, v_new.limit_criterion)
+        IS DISTINCT FROM (v_old.deliver_id, v_old.max_running IS NULL, v_old.limit_criterion);
+    -- What is written before it waits would have the changes of other families wait too.
+    IF v_moves THEN
+        PERFORM omd_dispatch._change_model(p_family_code, current_setting('lock_timeout'));
+    END IF;
     UPDATE omd_dispatch.task_conf_type_desc AS t SET
         handler = v_new.handler,
         target = v_new.target,
@@ -153,13 +160,7 @@ BEGIN
         limit_criterion = v_new.limit_criterion
     WHERE t.family_code = p_family_code AND t.task_type = p_task_type;
     CALL omd_dispatch._make_job_tables(p_family_code);
-    IF v_old.task_type IS NOT NULL
-        AND (v_new.deliver_id, v_new.max_running IS NULL, v_new.limit_criterion)
-        IS DISTINCT FROM (v_old.deliver_id, v_old.max_running IS NULL, v_old.limit_criterion)
-    THEN
-        PERFORM pg_advisory_xact_lock(
-            hashtextextended('omd_dispatch model ' || p_family_code, 7302500)
-        );
+    IF v_moves THEN
         BEGIN
             EXECUTE format(
                 'UPDATE %s AS t SET lane = omd_dispatch._lane($2, %s)'

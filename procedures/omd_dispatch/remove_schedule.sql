@@ -8,13 +8,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $remove_schedule$
 BEGIN
-    PERFORM omd.require_name('p_schedule_code', p_schedule_code);
+    PERFORM omd_dispatch._require_schedule(p_schedule_code);
     DELETE FROM omd_dispatch.task_schedule AS s WHERE s.schedule_code = p_schedule_code;
-    IF NOT FOUND THEN
-        PERFORM omd.raise_error(
-            'OM074', jsonb_build_object('schedule_code', left(p_schedule_code, 60))
-        );
-    END IF;
 END
 $remove_schedule$;
 

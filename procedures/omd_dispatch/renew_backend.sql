@@ -30,6 +30,8 @@ BEGIN
     FOR v_family_code IN
         SELECT DISTINCT t.family_code FROM omd_dispatch.task_conf_type_desc AS t
     LOOP
+        -- It would be declared dead while it waits for a change.
+        CONTINUE WHEN NOT omd_dispatch._try_hold_model(v_family_code);
         EXECUTE format(
             'SELECT coalesce(array_agg(task_id ORDER BY task_id), ''{}'') FROM %s'
             ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND cancel_requested',

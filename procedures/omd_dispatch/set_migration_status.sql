@@ -30,9 +30,7 @@ BEGIN
             )
         );
     END IF;
-    PERFORM pg_advisory_xact_lock(
-        hashtextextended('omd_dispatch model ' || p_family_code, 7302500)
-    );
+    PERFORM omd_dispatch._change_model(p_family_code, current_setting('lock_timeout'));
     v_old := omd_dispatch._migration_status(p_family_code);
     IF v_old = p_migration_status THEN
         RETURN;
@@ -106,9 +104,10 @@ COMMENT ON PROCEDURE omd_dispatch.set_migration_status IS
 'old model alone; 1: the old one is master, the new one is kept in step; 2: and differences are '
 'reported; 3: the new one is master, the old one is kept in step; 4: the new one alone. Errors: '
 'OM005: an argument is NULL; OM013: p_migration_status; OM014: the isolation level is not read '
-'committed; OM070: the family is unknown; OM173: it is no step, or another table has the name of a'
-' type; OM174: the models differ: the master can''t change. Locks: the model of the family: it '
-'waits for all who write its tasks, and they wait for it, while it copies all tasks (0 to 1, 4 to '
-'3). Call again when the answer was lost.';
+'committed; OM070: the family is unknown; OM173: it is no step, or another table has the name of a '
+'type; OM174: the models differ: the master can''t change. Locks: the model of the family: it '
+'waits, in short turns, for all who write its tasks, and then they wait for it, while it copies all'
+' tasks (0 to 1, 4 to 3); claims and maintenance pass the family over. Call again when the answer '
+'was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.set_migration_status FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.set_migration_status TO omd_admin;

@@ -80,7 +80,7 @@ BEGIN
             END IF;
             p_is_cancelled := TRUE;
             p_error := sqlerrm;
-        WHEN OTHERS THEN
+        WHEN assert_failure OR OTHERS THEN
             GET STACKED DIAGNOSTICS
                 v_sqlstate = RETURNED_SQLSTATE,
                 p_error = MESSAGE_TEXT,

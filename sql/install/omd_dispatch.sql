@@ -35,6 +35,13 @@
 \ir ../../migrations/V040__room_for_claims.sql
 \endif
 
+\set checksum '5e06426c07eb29806d6842af49bcec4c65a1034f8461a8ea7f0ebf9f6e0789c8'
+\set migration 'V046__turns'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V046__turns.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 
@@ -47,6 +54,10 @@
 \ir ../../procedures/omd_dispatch/_set_storage.sql
 \ir ../../procedures/omd_dispatch/_slot_sql.sql
 \ir ../../procedures/omd_dispatch/_hold_model.sql
+\ir ../../procedures/omd_dispatch/_try_hold_model.sql
+\ir ../../procedures/omd_dispatch/_try_hold_models.sql
+\ir ../../procedures/omd_dispatch/_change_model.sql
+\ir ../../procedures/omd_dispatch/_make_model_lock.sql
 \ir ../../procedures/omd_dispatch/_job_table.sql
 \ir ../../procedures/omd_dispatch/_require_code.sql
 \ir ../../procedures/omd_dispatch/_require_family.sql
@@ -87,6 +98,7 @@
 \ir ../../procedures/omd_dispatch/_insert_tasks.sql
 \ir ../../procedures/omd_dispatch/create_task.sql
 \ir ../../procedures/omd_dispatch/create_tasks.sql
+\ir ../../procedures/omd_dispatch/_has_task.sql
 \ir ../../procedures/omd_dispatch/_family_of_task.sql
 \ir ../../procedures/omd_dispatch/_lock_task.sql
 \ir ../../procedures/omd_dispatch/cancel_task.sql
@@ -108,6 +120,7 @@
 \ir ../../procedures/omd_dispatch/_end_done.sql
 \ir ../../procedures/omd_dispatch/complete_tasks.sql
 \ir ../../procedures/omd_dispatch/_complete_and_claim.sql
+\ir ../../procedures/omd_dispatch/_give_back_of.sql
 \ir ../../procedures/omd_dispatch/_give_back.sql
 \ir ../../procedures/omd_dispatch/release_tasks.sql
 \ir ../../procedures/omd_dispatch/leave_backend.sql
@@ -128,10 +141,19 @@
 \ir ../../procedures/omd_dispatch/_next_occurrence.sql
 \ir ../../procedures/omd_dispatch/_due_occurrences.sql
 \ir ../../procedures/omd_dispatch/register_schedule.sql
+\ir ../../procedures/omd_dispatch/_require_schedule.sql
 \ir ../../procedures/omd_dispatch/remove_schedule.sql
-\ir ../../procedures/omd_dispatch/_lock_due_schedules.sql
-\ir ../../procedures/omd_dispatch/_move_schedule.sql
-\ir ../../procedures/omd_dispatch/_fire_schedules.sql
+\ir ../../procedures/omd_dispatch/_backoff.sql
+\ir ../../procedures/omd_dispatch/_may_fire.sql
+\ir ../../procedures/omd_dispatch/_due_schedules.sql
+\ir ../../procedures/omd_dispatch/_lock_schedule.sql
+\ir ../../procedures/omd_dispatch/_lose_occurrence.sql
+\ir ../../procedures/omd_dispatch/_take_rest.sql
+\ir ../../procedures/omd_dispatch/_keep_rest.sql
+\ir ../../procedures/omd_dispatch/_end_firing.sql
+\ir ../../procedures/omd_dispatch/_fire_schedule.sql
+\ir ../../procedures/omd_dispatch/_fire.sql
+\ir ../../procedures/omd_dispatch/fire_schedule.sql
 \ir ../../procedures/omd_dispatch/_maintain_members.sql
 \ir ../../procedures/omd_dispatch/_maintain_suspensions.sql
 \ir ../../procedures/omd_dispatch/maintain.sql

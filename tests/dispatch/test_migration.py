@@ -42,6 +42,10 @@ def test_the_old_model_serves_alone(old: Room) -> None:
     assert old.rows("SELECT * FROM omd_dispatch.job_type") == [
         {"task_type": "T", "family_code": "F"}
     ]
+    for table, group in (("trigger_id_task_type", "trigger"), ("deliver_id_task_type", "deliver")):
+        assert old.rows(f"SELECT {group}_id, task_type FROM omd_dispatch.{table}") == [
+            {f"{group}_id": "WORKER", "task_type": "T"}
+        ]
     (task,) = old.claim()
     assert task["criteria"] == {"CODE": "a", "N": 1.5}
     assert [old.reason(i) for i in ids] == ["CLAIMED", "LANE_FULL", "LANE_FULL"]

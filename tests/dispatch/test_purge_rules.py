@@ -193,6 +193,43 @@ def test_what_lives_in_a_slot_is_left(room: Room) -> None:
     room.refused("OM070", "purge_family", family_code="G")
 
 
+def test_a_dead_task_is_kept_for_the_retention_from_its_death_on(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    """However long ago it was created: its slot says when, and not when it died."""
+    room.family("F", ("CODE",), retention="2 days")
+    room.type(max_attempts=1)
+    room.member()
+    old = (current(room) + 4) % 8
+    young, aged, done, cancelled = (room.create(c) for c in ("young", "aged", "done", "cancelled"))
+    tasks = {task["task_id"]: task for task in room.claim()}
+    room.complete([tasks[young], tasks[aged]], "F")
+    room.complete([tasks[done]])
+    room.call("release_tasks", backend_id="w1", task_ids=[cancelled])
+    room.call("cancel_task", task_id=cancelled)
+    room.owner("UPDATE omd_dispatch.task_data_f SET partition_code = %s", old)
+    room.owner(
+        "UPDATE omd_dispatch.task_data_f SET finished_at = now() - interval '2 days 1 minute'"
+        " WHERE task_id = %s",
+        aged,
+    )
+    # Somebody revives it at this moment: the slot is left to the next purge.
+    holder = another(autocommit=False)
+    holder.call("revive_task", task_id=young)
+    holder.conn.execute(b"ROLLBACK; BEGIN")
+    holder.rows(f"SELECT FROM omd_dispatch.task_data_f WHERE task_id = {young} FOR UPDATE")
+    assert purge(room, old)["outcome"] in {"LIVE_ROWS", "CONTENDED"}
+    holder.conn.rollback()
+    assert purge(room, old) == {"outcome": "PURGED", "moved": 1}
+    assert room.rows("SELECT task_id, status FROM omd_dispatch.task_data_f") == [
+        {"task_id": young, "status": "DEAD"}
+    ]
+    # The present slot is no place to lose it from either.
+    assert purge(room, current(room)) == {"outcome": "LIVE_ROWS", "moved": 0}
+    room.call("revive_task", task_id=young)
+    assert [task["task_id"] for task in room.claim()] == [young]
+
+
 TWIN = "omd_dispatch.task_data_f_swap"
 DIFFERENCES = [
     f"ALTER TABLE {TWIN} ADD COLUMN extra int",

@@ -152,6 +152,33 @@ def test_occurrences_are_at_their_time_and_counted_from_next_time(room: Room) ->
         assert room.maintain()["fired"] == 0
 
 
+@pytest.mark.parametrize("missed", ["ALL", "ONCE"])
+def test_months_are_counted_from_the_first_occurrence(room: Room, missed: str) -> None:
+    """The 31st comes again after a shorter month, also when each is fired in a round of its own."""
+    room.family("F")
+    register(room, missed=missed, every="1 month", next_time="2025-01-31 10:00+00")
+    seen = []
+    for _ in range(14):
+        room.call("fire_schedule", schedule_code="s", limit=1)
+        seen.append(report(room)["next_time"])
+    if missed == "ALL":
+        days = [28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 28, 31]
+        assert [at.day for at in seen] == days
+        # What an administrator writes is the first one from then on.
+        room.owner("UPDATE omd_dispatch.task_schedule SET next_time = '2025-02-28 11:00+00'")
+        room.call("fire_schedule", schedule_code="s", limit=1)
+        assert report(room)["next_time"] == datetime(2025, 3, 28, 11, tzinfo=timezone.utc)
+    else:
+        following = seen[0] + timedelta(days=1)
+        assert seen[0].day == 31 or following.day == 1
+        newest = room.one("SELECT max(execution_time) FROM omd_dispatch.task_data_f")
+        assert newest.day == 31 or (newest + timedelta(days=1)).day == 1
+    # Several parts, and a beginning long ago.
+    register(room, every="1 month 3 days", missed="ONCE", next_time="1900-01-31 10:00+00")
+    room.call("fire_schedule", schedule_code="s")
+    assert report(room)["next_time"] > room.one("SELECT now()")
+
+
 def test_a_round_fires_a_thousand_occurrences_and_says_that_there_are_more(room: Room) -> None:
     room.family("F", ("CODE",))
     register(room, missed="ALL", every="1 minute", next_time=ago(room, "1000 minutes 30 s"))

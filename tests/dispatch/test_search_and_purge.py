@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 import threading
 from typing import TYPE_CHECKING
 
@@ -62,6 +64,32 @@ def test_a_search_needs_a_declared_index(room: Room) -> None:
         search(room, {"DAY": "2026-01-01"})
     assert caught.value.sqlstate == "OM079"
     assert room.call("purge_partition", family_code="F", partition_code=slot)["outcome"] == "PURGED"
+
+
+def test_searches_with_the_same_criteria_come_and_go_among_purges(room: Room) -> None:
+    seed = random.randrange(2**32)
+    choose = random.Random(seed)
+    room.family("F", criteria={"CODE": "text", "DAY": "date"})
+    names = ("ONE", "TWO", "THREE")
+    slot = int(room.one("SELECT omd_dispatch._partition_code('DAY_RING', 8, now())"))
+    for _ in range(30 * int(os.environ.get("OMD_SOAK", "1"))):
+        try:
+            if choose.random() < 0.3:
+                other = (slot + choose.randrange(2, 6)) % 8
+                room.call("purge_partition", family_code="F", partition_code=other)
+            else:
+                room.call(
+                    "allow_search",
+                    family_code="F",
+                    index_name=choose.choice(names),
+                    criteria=choose.choice([["DAY"], ["DAY"], ["CODE", "DAY"], None]),
+                )
+        except psycopg.Error as error:
+            raise AssertionError(f"seed {seed}") from error
+    for name in names:
+        room.call("allow_search", family_code="F", index_name=name, criteria=["DAY"])
+        room.call("allow_search", family_code="F", index_name=name, criteria=None)
+    assert room.one("SELECT count(*) FROM pg_indexes WHERE indexdef LIKE '%%func_day%%'") == 0
 
 
 def test_a_purge_keeps_live_tasks_and_refuses_another_twin(

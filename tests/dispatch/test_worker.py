@@ -467,6 +467,19 @@ def test_a_handler_gets_each_digit_of_a_number() -> None:
     assert task.payload == task.criteria == {"n": Decimal(told)}
 
 
+def test_a_handler_can_not_change_its_task() -> None:
+    """The worker goes by its task when the handler has ended."""
+    task = Task(None, 1, "CALL", "T", '{"n": 1}', "{}", datetime.now(timezone.utc), 1, 7, 0)
+    for name in (*(n for n in dir(task) if not n.startswith("_") and n != "control"), "new"):
+        with pytest.raises(AttributeError):
+            setattr(task, name, 2)
+    task.criteria["n"] = 2
+    assert (task.task_id, task.claim_token, task.criteria, str(task)) == (
+        *(1, 7, {"n": 1}),
+        "task 1, CALL T 1",
+    )
+
+
 def test_short_tasks_run_once_although_the_connection_that_claims_them_is_lost(
     room: Room, start: Callable[..., Process], tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         CreateTaskAnswer,
         CreateTasksAnswer,
         ExplainTaskRow,
+        FireScheduleAnswer,
         MaintainAnswer,
         PurgeFamilyAnswer,
         PurgePartitionAnswer,
@@ -240,6 +241,27 @@ class DispatchCalls(Calls):
 
         return self._answer(_EXPLAIN_TASK, ExplainTaskRow, task_id)
 
+    def fire_schedule(self, schedule_code: str, *, limit: int | None = None) -> FireScheduleAnswer:
+        """Fires the schedule ``schedule_code`` if it is due and no other session fires it: creates
+        its tasks, ``limit`` at most (1 to 1000), and moves it on; what is left of them comes in the
+        next rounds.
+
+        An error of its source is kept in its problem, and the occurrence is tried again until the
+        next one is due. Returns ``fired`` and ``skipped``, how many tasks were created, and how
+        many not, since one with their key was live, and ``is_cancelled``, whether its source was
+        cancelled. The setting statement_timeout bounds it. Outside a transaction block it commits
+        before it reads the source.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownSchedule: OM074.
+        """
+        from omd.dispatch.rows import FireScheduleAnswer
+
+        return self._answer(_FIRE_SCHEDULE, FireScheduleAnswer, schedule_code, limit)
+
     def leave_backend(self, backend_id: str) -> None:
         """Removes the worker ``backend_id`` and gives back what it has claimed; a task that has
         begun a run ends as the run did.
@@ -254,11 +276,12 @@ class DispatchCalls(Calls):
 
     def maintain(self) -> MaintainAnswer:
         """Does one bounded round of what no worker does for itself: it removes dead members and
-        settles their claims, fires schedules, and goes on with suspensions.
+        settles their claims (1,000), fires schedules (1,000 tasks), and goes on with suspensions.
 
         Returns ``reclaimed``, how many claims it has settled, ``fired``, how many tasks schedules
-        have created, and ``more``, whether there is more to do. While another session is at it,
-        nothing is done.
+        have created, and ``more``, whether there is more to do. Outside a transaction block it
+        commits after each part and each schedule. What another session does at this moment is
+        passed over. When a source is cancelled, the round ends.
 
         Raises:
             WrongIsolationLevel: OM014.
@@ -284,13 +307,14 @@ class DispatchCalls(Calls):
         return self._answer(_PURGE_FAMILY, PurgeFamilyAnswer, family_code)
 
     def purge_partition(self, family_code: str, partition_code: int) -> PurgePartitionAnswer:
-        """Purges the slot ``partition_code`` of the ring of ``family_code``: pending tasks of it
-        move to the present slot, and an empty twin takes its place, so that the time does not
-        depend on its size.
+        """Purges the slot ``partition_code`` of the ring of ``family_code``: tasks of it that are
+        pending, or died within the retention, move to the present slot, and an empty twin takes its
+        place, so that the time does not depend on its size.
 
-        Returns ``outcome``: PURGED; LIVE_ROWS, a live task is in it; CONTENDED, no lock could be
-        had within 5 seconds; MISSING, there is no such slot; and ``moved``, how many tasks have
-        moved. Dead tasks go too. It commits, so call it outside a transaction block.
+        Returns ``outcome``: PURGED; LIVE_ROWS, a live task is in it, or one that died within the
+        retention; CONTENDED, no lock could be had within 5 seconds; MISSING, there is no such slot;
+        and ``moved``, how many tasks have moved. It commits, so call it outside a transaction
+        block.
 
         Raises:
             MissingArgument: OM005.
@@ -787,6 +811,9 @@ _EXPLAIN_TASK = Routine(
     required=1,
     repeat=Repeat(),
     is_function=True,
+)
+_FIRE_SCHEDULE = Routine(
+    "omd_dispatch.fire_schedule", {"p_schedule_code": "text", "p_limit": "integer"}, required=1
 )
 _LEAVE_BACKEND = Routine(
     "omd_dispatch.leave_backend", {"p_backend_id": "text"}, required=1, repeat=Repeat()

@@ -21,6 +21,7 @@ __all__ = [
     "DispatchSchedulesRow",
     "DispatchSuspensionsRow",
     "ExplainTaskRow",
+    "FireScheduleAnswer",
     "MaintainAnswer",
     "PurgeFamilyAnswer",
     "PurgePartitionAnswer",
@@ -90,6 +91,15 @@ class ExplainTaskRow:
     status: str
     reason: str
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class FireScheduleAnswer:
+    """Answer of omd_dispatch.fire_schedule."""
+
+    fired: int
+    skipped: int
+    is_cancelled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +333,11 @@ class DispatchSchedulesRow:
         created_count: How many tasks it has created.
         skipped_count: How many it has not created, since one with their key was live.
         problem: The error of its last firing; NULL when there was none.
+        attempt: How often the occurrence next_time has failed.
+        retry_time: When it is tried again; NULL: it has not failed, or is tried in the next
+            round.
+        lost_count: How many occurrences it has given up after failures, since the next one was
+            due.
     """
 
     view: ClassVar[str] = "omd_report.dispatch_schedules"
@@ -342,6 +357,9 @@ class DispatchSchedulesRow:
     created_count: int
     skipped_count: int
     problem: str | None
+    attempt: int
+    retry_time: datetime | None
+    lost_count: int
 
 
 @dataclass(frozen=True, slots=True)

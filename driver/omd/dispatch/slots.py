@@ -209,7 +209,7 @@ class Slot:
         claimed = self.claimed
         if claimed is None or claimed.task.ended_because is not None:
             return "it ends already"
-        claimed.task.ended_because = because
+        claimed.task.end(because)
         self.kill_at = time.monotonic() + 10
         if (process := self.process) is not None:
             return process.stop()

@@ -24,35 +24,25 @@ class Task:
     Instances that are begun over `control` carry the task, so the database knows which task began
     them.
 
-    Attributes:
-        task_id: its number.
-        family_code: its family.
-        task_type: its type.
-        attempt: which attempt this is, from 1.
-        execution_time: when it was due.
-        claim_token: the number of the claim; only results under it count.
-        partition_code: the slot in which it was claimed.
-        master: Spark's master URL, as the worker was told; None for the default.
-        criteria_json: its criteria, as text; it is read when somebody asks for them.
-        payload_json: its payload, in the same way.
+    A handler can't change it: the worker goes by what it says when the handler has ended.
     """
 
     __slots__ = (
+        "_attempt",
+        "_claim_token",
         "_control",
         "_criteria",
+        "_criteria_json",
+        "_ended_because",
+        "_execution_time",
+        "_family_code",
+        "_master",
         "_open_control",
+        "_partition_code",
         "_payload",
-        "attempt",
-        "claim_token",
-        "criteria_json",
-        "ended_because",
-        "execution_time",
-        "family_code",
-        "master",
-        "partition_code",
-        "payload_json",
-        "task_id",
-        "task_type",
+        "_payload_json",
+        "_task_id",
+        "_task_type",
     )
 
     def __init__(
@@ -68,35 +58,94 @@ class Task:
         claim_token: int,
         partition_code: int,
     ) -> None:
-        self.master = master
-        self.task_id = task_id
-        self.family_code = family_code
-        self.task_type = task_type
-        self.criteria_json = criteria_json
-        self.payload_json = payload_json
-        self.execution_time = execution_time
-        self.attempt = attempt
-        self.claim_token = claim_token
-        self.partition_code = partition_code
-        self.ended_because: str | None = None
+        self._master = master
+        self._task_id = task_id
+        self._family_code = family_code
+        self._task_type = task_type
+        self._criteria_json = criteria_json
+        self._payload_json = payload_json
+        self._execution_time = execution_time
+        self._attempt = attempt
+        self._claim_token = claim_token
+        self._partition_code = partition_code
+        self._ended_because: str | None = None
         self._criteria: Any = _UNREAD
         self._payload: Any = _UNREAD
         self._control: Control | None = None
         self._open_control: Callable[[Task], Control] | None = None
 
     @property
+    def task_id(self) -> int:
+        """Its number."""
+        return self._task_id
+
+    @property
+    def family_code(self) -> str:
+        """Its family."""
+        return self._family_code
+
+    @property
+    def task_type(self) -> str:
+        """Its type."""
+        return self._task_type
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt this is, from 1."""
+        return self._attempt
+
+    @property
+    def execution_time(self) -> datetime:
+        """When it was due."""
+        return self._execution_time
+
+    @property
+    def claim_token(self) -> int:
+        """The number of the claim; only results under it count."""
+        return self._claim_token
+
+    @property
+    def partition_code(self) -> int:
+        """The slot in which it was claimed."""
+        return self._partition_code
+
+    @property
+    def master(self) -> str | None:
+        """Spark's master URL, as the worker was told; None for the default."""
+        return self._master
+
+    @property
+    def criteria_json(self) -> str:
+        """Its criteria, as text; it is read when somebody asks for them."""
+        return self._criteria_json
+
+    @property
+    def payload_json(self) -> str | None:
+        """Its payload, in the same way."""
+        return self._payload_json
+
+    @property
     def criteria(self) -> dict[str, Any]:
         """The values of its criteria, by name; of a date or a time the text."""
         if self._criteria is _UNREAD:
-            self._criteria = loads(self.criteria_json)
-        return self._criteria  # type: ignore[no-any-return]
+            self._criteria = loads(self._criteria_json)
+        return dict(self._criteria)
 
     @property
     def payload(self) -> Any:
         """What the creator of the task gave to it; None for nothing."""
         if self._payload is _UNREAD:
-            self._payload = None if self.payload_json is None else loads(self.payload_json)
+            self._payload = None if self._payload_json is None else loads(self._payload_json)
         return self._payload
+
+    @property
+    def ended_because(self) -> str | None:
+        """Why it is to end; None: it is not."""
+        return self._ended_because
+
+    def end(self, because: str) -> None:
+        """Say that it is to end, and why; the worker does."""
+        self._ended_because = because
 
     def opens(self, open_control: Callable[[Task], Control]) -> None:
         """Say where its `control` comes from: from where it runs."""
@@ -110,7 +159,7 @@ class Task:
     @property
     def cancelled(self) -> bool:
         """Whether it is to end: somebody cancels it, its time is over, or its worker ends."""
-        return self.ended_because is not None
+        return self._ended_because is not None
 
     @property
     def control(self) -> Control:

@@ -30,6 +30,7 @@ from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
 from omd.dispatch.exchange import Exchange, Exchanger
 from omd.dispatch.handlers import TaskType, refresher, task_types
+from omd.dispatch.maintenance import Maintenance
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.task import Task
@@ -128,12 +129,13 @@ class Worker:
             )
             with loop.signals():
                 self._register()
+                maintenance = Maintenance(lambda: self._new_link("-fire"), _tell)
                 rounds = Periodic(
                     "maintain",
                     1.0,
                     0.0,
                     connect=lambda: self._new_link("-maintain"),
-                    call=self._maintain,
+                    call=lambda link: _maintain(maintenance, link),
                     refused=_tell,
                 )
                 news = Periodic(
@@ -198,13 +200,6 @@ class Worker:
     def _refuse(self, _message: str) -> None:
         self._is_gone = True
         self._loop.wake()
-
-    def _maintain(self, link: Link) -> bool:
-        """Do a round of what no worker does for itself; in a thread of its own."""
-        try:
-            return DispatchCalls(link).maintain().more
-        except ConnectionFailed:  # the main thread tells it
-            return False
 
     def _refresh(self, link: Link) -> bool:
         """Let the modules of scheduled handlers look for news; one worker of a group does it."""
@@ -352,7 +347,11 @@ class Worker:
             if row.lane == self.group or row.lane.startswith(f"{self.group}/")
         ):
             return False
-        done = self._dispatch.maintain()  # a schedule may be due
+        maintenance = Maintenance(lambda: self._new_link("-fire"), _tell)
+        try:
+            done = maintenance.round(self._control._link)  # a schedule may be due
+        finally:
+            maintenance.close()
         return not (done.fired or done.reclaimed or done.more)
 
     # Claims and results -------------------------------------------------------------------------
@@ -538,10 +537,18 @@ class Worker:
             if told is not None:
                 _tell(f"{claimed.task}: {told}")
         for task_id in cancelled & self._held.keys():
-            self._held[task_id].task.ended_because = "it was cancelled"
+            self._held[task_id].task.end("it was cancelled")
 
     def _connect_to_control(self, name: str, patience: timedelta = _PATIENCE) -> Control:
         return omd.connect(self.dsn or None, application_name=name, patience=patience)
+
+
+def _maintain(maintenance: Maintenance, link: Link) -> bool:
+    """Do a round of what no worker does for itself; in a thread of its own."""
+    try:
+        return maintenance.round(link).more
+    except ConnectionFailed:  # the main thread tells it
+        return False
 
 
 def _tell(line: str) -> None:

@@ -16,7 +16,10 @@ SELECT
     s.last_fired_at,
     s.created_count,
     s.skipped_count,
-    s.problem
+    s.problem,
+    CASE WHEN s.failed_time = s.next_time THEN s.attempt ELSE 0 END AS attempt,
+    CASE WHEN s.failed_time = s.next_time THEN s.retry_time END AS retry_time,
+    s.lost_count
 FROM omd_dispatch.task_schedule AS s;
 
 COMMENT ON VIEW omd_report.dispatch_schedules IS 'Every schedule, and what became of it.';
@@ -50,3 +53,9 @@ COMMENT ON COLUMN omd_report.dispatch_schedules.skipped_count IS
 'How many it has not created, since one with their key was live.';
 COMMENT ON COLUMN omd_report.dispatch_schedules.problem IS
 'The error of its last firing; NULL when there was none.';
+COMMENT ON COLUMN omd_report.dispatch_schedules.attempt IS
+'How often the occurrence next_time has failed.';
+COMMENT ON COLUMN omd_report.dispatch_schedules.retry_time IS
+'When it is tried again; NULL: it has not failed, or is tried in the next round.';
+COMMENT ON COLUMN omd_report.dispatch_schedules.lost_count IS
+'How many occurrences it has given up after failures, since the next one was due.';
