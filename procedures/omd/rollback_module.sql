@@ -27,6 +27,7 @@ BEGIN
         FOR v_part IN
             SELECT p.* FROM omd._rollback_parts(p_module_instance_id) AS p ORDER BY p.place
         LOOP
+            PERFORM omd._require_deletable(p_module_instance_id, v_part.module_id);
             PERFORM omd._refuse_losses(
                 p_module_instance_id, v_part.module_id, v_part.instance_array
             );

@@ -77,7 +77,7 @@
 \ir ../../migrations/V034__lake_formats.sql
 \endif
 
-\set checksum 'aed5e36b8b68341b025cc9be12c44473455af53e6012420f3c1e9d477c286c9f'
+\set checksum '7bc13f017a76ef5b49f7868d2212dbfb97b9f4c103e7b86715e0ed8a86f2fc93'
 \set migration 'V044__rollback_guards'
 \ir ../setup/claim.psql
 \if :pending
@@ -153,6 +153,7 @@
 \ir ../../procedures/omd/_frequency_holds_until.sql
 \ir ../../procedures/omd/_child_has_succeeded.sql
 \ir ../../procedures/omd/_missing_columns.sql
+\ir ../../procedures/omd/_takes_delete.sql
 \ir ../../procedures/omd/_module_problems.sql
 
 -- Registration and parameters
@@ -161,6 +162,10 @@
 \ir ../../procedures/omd/register_event_type.sql
 \ir ../../procedures/omd/register_frequency.sql
 \ir ../../procedures/omd/register_batch.sql
+\ir ../../procedures/omd/_rollback_values.sql
+\ir ../../procedures/omd/_way_of_undoing.sql
+\ir ../../procedures/omd/_require_nothing_to_undo.sql
+\ir ../../procedures/omd/_require_expiry_date.sql
 \ir ../../procedures/omd/_require_target.sql
 \ir ../../procedures/omd/register_module.sql
 \ir ../../procedures/omd/register_rollback.sql
@@ -206,7 +211,6 @@
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
 \ir ../../procedures/omd/_answer_module.sql
-\ir ../../procedures/omd/_rollback_values.sql
 \ir ../../procedures/omd/_rollback_statements.sql
 \ir ../../procedures/omd/_rollback_parts.sql
 \ir ../../procedures/omd/_instead_of_truncate.sql
@@ -232,6 +236,7 @@
 \ir ../../procedures/omd/_take_referring.sql
 \ir ../../procedures/omd/_refuse_losses.sql
 \ir ../../procedures/omd/_is_undone_in.sql
+\ir ../../procedures/omd/_require_deletable.sql
 \ir ../../procedures/omd/_keep_deferred.sql
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql

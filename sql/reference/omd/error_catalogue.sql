@@ -124,8 +124,8 @@ VALUES
 ),
 (
     'OM111', 'TargetInUse',
-    'Module "{module_code}" can''t be given another target: rows of its Module Instances '
-    '{module_instance_ids} may be in {table_code}, and a rollback would look for them elsewhere',
+    'Module "{module_code}" can''t be given another {what}: rows of its Module Instances '
+    '{module_instance_ids} may be in {table_code}, and a rollback would {because}',
     'End the runs that execute and let a begin roll back first: CALL omd.begin_module('
     '{module_code_literal}); then register the Module again.'
 ),
