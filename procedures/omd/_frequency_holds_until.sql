@@ -1,6 +1,7 @@
 -- Only a success counts: after a failure, or while a rollback is pending, the Batch runs again at
 -- once. A scheduler does not start to the millisecond, so a start may be early by the tolerance;
--- without it, a Daily Batch that starts a moment early would be skipped for a whole day.
+-- without it, a Daily Batch that starts a moment early would be skipped for a whole day. On the day
+-- when the clocks go forward, the same local time comes an hour early, so the default covers more.
 
 CREATE OR REPLACE FUNCTION omd._frequency_holds_until(
     p_batch_id integer,
@@ -19,7 +20,7 @@ BEGIN
     SELECT
         bi.start_datetime + f.frequency_interval
         - coalesce(
-            f.frequency_tolerance, least(0.05 * f.frequency_interval, interval '1 hour')
+            f.frequency_tolerance, least(0.05 * f.frequency_interval, interval '70 minutes')
         )
     INTO v_next_start
     FROM omd.batch_instance AS bi

@@ -50,7 +50,8 @@ BEGIN
     templates AS MATERIALIZED (
         SELECT
             count(*) AS template_count,
-            bool_or(strpos(f.statement_template, '{insert_instance_column}') > 0) AS uses_stamp
+            bool_or(strpos(f.statement_template, '{insert_instance_column}') > 0) AS uses_stamp,
+            bool_or(f.statement_template ~* '\mDELETE\s+FROM\s+{table}') AS deletes
         FROM omd._fitting_templates(p_module_id) AS f
     )
 
@@ -135,6 +136,17 @@ BEGIN
         )
     UNION ALL
     SELECT
+        'TARGET_TAKES_NO_DELETE' AS problem_code,
+        'ERROR' AS severity,
+        format('its rollback deletes from %s, which takes no DELETE', t.quoted) AS problem,
+        format(
+            'CREATE TRIGGER … INSTEAD OF DELETE ON %s FOR EACH ROW EXECUTE FUNCTION …();', t.quoted
+        ) AS command
+    FROM target AS t
+    CROSS JOIN templates AS f
+    WHERE t.is_here AND t.is_there AND f.deletes AND NOT omd._takes_delete(t.relation)
+    UNION ALL
+    SELECT
         'STAMP_COLUMN_NOT_INDEXED' AS problem_code,
         'WARNING' AS severity,
         format(
@@ -165,8 +177,9 @@ $module_problems$;
 COMMENT ON FUNCTION omd._module_problems IS
 'Returns what the Module p_module_id lacks and what would otherwise show only after its first '
 'failure, one row per problem. problem_code is TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, '
-'HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, or STAMP_COLUMN_NOT_INDEXED (only for a table of '
-'100,000 rows or more). severity is ERROR when it can''t be rolled back, else WARNING. problem '
-'says it in words, and command solves it. It reads the catalogue only. Locks: none.';
+'HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, TARGET_TAKES_NO_DELETE, or '
+'STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows or more). severity is ERROR when it '
+'can''t be rolled back, else WARNING. problem says it in words, and command solves it. It reads '
+'the catalogue only. Locks: none.';
 REVOKE ALL ON FUNCTION omd._module_problems FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._module_problems TO omd_reader;

@@ -32,4 +32,3 @@ COMMENT ON FUNCTION omd._plan_rollback IS
 'nothing is pending. It executes nothing. Errors: OM004, OM005, OM009, OM201, OM202, OM205. '
 'Locks: none.';
 REVOKE ALL ON FUNCTION omd._plan_rollback FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._plan_rollback TO omd_reader;

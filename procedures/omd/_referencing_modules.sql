@@ -22,9 +22,13 @@ BEGIN ATOMIC
     placed AS MATERIALIZED (
         SELECT
             m.module_id,
-            omd.target_relation(m.table_code) AS relation
+            u.relation
         FROM waiting AS w
         INNER JOIN omd.module AS m ON w.module_id = m.module_id
+        CROSS JOIN
+            LATERAL omd._undone_tables(
+                omd.target_relation(m.table_code), m.insert_instance_column
+            ) AS u
         WHERE
             m.platform_code = 'POSTGRES'
             AND m.module_id <> p_module_id
@@ -39,13 +43,16 @@ BEGIN ATOMIC
             )
     )
 
-    SELECT p.module_id
+    SELECT DISTINCT p.module_id
     FROM placed AS p
     WHERE p.relation IN (
         SELECT r.relation
         FROM omd.module AS m
         CROSS JOIN
-            LATERAL omd._referencing_tables(omd.target_relation(m.table_code)) AS r (relation)
+            LATERAL omd._undone_tables(
+                omd.target_relation(m.table_code), m.insert_instance_column
+            ) AS u
+        CROSS JOIN LATERAL omd._referencing_tables(u.relation) AS r (relation)
         WHERE m.module_id = p_module_id AND m.platform_code = 'POSTGRES'
     );
 END;

@@ -13,6 +13,14 @@ AS $require_lease$
 BEGIN
     IF p_lease <= interval '0' OR p_lease > interval '100 years' THEN
         PERFORM omd.raise_error('OM011', jsonb_build_object('lease', p_lease));
+    ELSIF p_lease < interval '10 milliseconds' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_lease', 'value', p_lease,
+                'expected', '10 milliseconds or more: a shorter lease ends before its run works'
+            )
+        );
     END IF;
     RETURN p_lease;
 END
@@ -20,5 +28,5 @@ $require_lease$;
 
 COMMENT ON FUNCTION omd._require_lease IS
 'Returns p_lease; NULL, no lease, is accepted. Errors: OM011 (not longer than zero, or longer '
-'than 100 years). Locks: none.';
+'than 100 years), OM013 (under 10 milliseconds). Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_lease FROM PUBLIC;

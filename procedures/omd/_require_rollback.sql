@@ -14,6 +14,8 @@ AS $require_rollback$
 DECLARE
     v_instance record;
 BEGIN
+    -- The looks of a rollback must see what others have committed until then.
+    PERFORM omd.require_read_committed();
     SELECT mi.execution_status_code, mi.processing_indicator, m.module_code, m.platform_code
     INTO v_instance
     FROM omd.module_instance AS mi
@@ -48,7 +50,7 @@ $require_rollback$;
 
 COMMENT ON FUNCTION omd._require_rollback IS
 'Raises an error unless the Module Instance executes with indicator R and its target lives on '
-'p_platform_code (NULL: anywhere). Errors: OM004, OM005, OM101, OM103, OM204. Locks: the '
+'p_platform_code (NULL: anywhere). Errors: OM004, OM005, OM014, OM101, OM103, OM204. Locks: the '
 'instance row.';
 REVOKE ALL ON FUNCTION omd._require_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._require_rollback TO omd_runner;

@@ -24,7 +24,6 @@ DECLARE
     v_old text := omd.quote_table(p_present.table_code, p_present.platform_code);
     v_is_here boolean := p_present.platform_code = 'POSTGRES';
     v_schema text;
-    v_waiting bigint[];
 BEGIN
     IF v_new IS NULL THEN
         PERFORM omd.raise_error(
@@ -59,28 +58,7 @@ BEGIN
     ) THEN
         RETURN;
     END IF;
-    SELECT array_agg(mi.module_instance_id ORDER BY mi.module_instance_id) INTO v_waiting
-    FROM omd.module_instance AS mi
-    WHERE mi.module_id = p_present.module_id
-        AND (
-            omd._awaits_rollback(
-                mi.execution_status_code, mi.next_run_indicator,
-                mi.rolled_back_by_module_instance_id
-            )
-            OR (mi.execution_status_code = 'E' AND mi.processing_indicator <> 'A')
-        );
-    IF v_waiting IS NOT NULL THEN
-        PERFORM omd.raise_error(
-            'OM111',
-            jsonb_build_object(
-                'module_code', p_present.module_code,
-                'module_instance_ids', v_waiting,
-                'table_code', p_present.table_code,
-                'platform_code', p_present.platform_code,
-                'insert_instance_column', p_present.insert_instance_column
-            )
-        );
-    END IF;
+    PERFORM omd._require_nothing_to_undo(p_present, 'target', 'look for them elsewhere');
 END
 $require_target$;
 

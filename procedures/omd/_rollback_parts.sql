@@ -51,9 +51,12 @@ BEGIN
     target AS MATERIALIZED (
         SELECT
             p.module_id,
-            omd.target_relation(m.table_code) AS relation
+            u.relation
         FROM part AS p
         INNER JOIN omd.module AS m USING (module_id)
+        CROSS JOIN LATERAL omd._undone_tables(
+            omd.target_relation(m.table_code), m.insert_instance_column
+        ) AS u
         WHERE m.platform_code = 'POSTGRES' AND v_companions IS NOT NULL
     )
 
@@ -82,3 +85,4 @@ COMMENT ON FUNCTION omd._rollback_parts IS
 'instances of each: for what the Module Instance has to undo, or for what a begin of its Module '
 'would undo now. There is no row when nothing is pending. Errors: OM004, OM005. Locks: none.';
 REVOKE ALL ON FUNCTION omd._rollback_parts FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._rollback_parts TO omd_reader;

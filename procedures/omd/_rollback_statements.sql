@@ -97,3 +97,4 @@ COMMENT ON FUNCTION omd._rollback_statements IS
 'NULL) that undo the instances p_instance_array of the Module p_module_id in its own target. It '
 'executes nothing. Errors: OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON FUNCTION omd._rollback_statements FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._rollback_statements TO omd_reader;

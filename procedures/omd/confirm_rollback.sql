@@ -18,14 +18,8 @@ BEGIN
     FOR v_check IN SELECT c.* FROM omd._rollback_checks(p_module_instance_id) AS c LOOP
         EXECUTE v_check.statement INTO v_left;
         IF v_left > 0 THEN
-            PERFORM omd.raise_error(
-                'OM112',
-                jsonb_build_object(
-                    'module_code', v_check.module_code,
-                    'table_code', v_check.table_code,
-                    'module_instance_ids', v_check.instance_array,
-                    'problem', format('%s rows of these runs are still there', v_left)
-                )
+            PERFORM omd._refuse_left_rows(
+                v_check.module_code, v_check.table_code, v_check.instance_array, v_left
             );
         END IF;
     END LOOP;
@@ -37,8 +31,8 @@ COMMENT ON PROCEDURE omd.confirm_rollback IS
 'Confirms that the statements of build_rollback_sql were executed: marks the instances as undone, '
 'withdraws their load windows and sets the indicator to P. It is accepted from status E with '
 'indicator R only. A target in this database must hold no row of the instances any more, unless '
-'their template keeps rows; the caller needs SELECT on it. Errors: OM004, OM005, OM101, OM103, '
-'OM112: rows are left. Locks: the instances undone. DIRECT, "Rollback Procedures". Call again '
-'when the answer was lost; OM103 with processing_indicator P says that it is done.';
+'their template keeps rows; the caller needs SELECT on it. Errors: OM004, OM005, OM014, OM101, '
+'OM103, OM112: rows are left. Locks: the instances undone. DIRECT, "Rollback Procedures". Call '
+'again when the answer was lost; OM103 with processing_indicator P says that it is done.';
 REVOKE ALL ON PROCEDURE omd.confirm_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.confirm_rollback TO omd_runner;

@@ -69,7 +69,7 @@ COMMENT ON PROCEDURE omd.register_frequency IS
 'the case of a known code does not matter. p_frequency_interval: a Batch whose last success '
 'started less than this ago is skipped; a new frequency without it never skips. '
 'p_frequency_description: what it means. p_frequency_tolerance: how much earlier a start may be; '
-'for a new frequency NULL means 5 % of the interval, at most one hour. Errors: OM005, OM013. '
+'for a new frequency NULL means 5 % of the interval, at most 70 minutes. Errors: OM005, OM013. '
 'Locks: the frequency row.';
 REVOKE ALL ON PROCEDURE omd.register_frequency FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_frequency TO omd_admin;

@@ -34,11 +34,22 @@ DECLARE
     v_old omd.module;
     v_new omd.module;
     v_is_lake boolean;
+    v_way text;
+    v_companions integer[];
+    v_argument text;
     v_stranger record;
     v_problem record;
 BEGIN
     PERFORM omd.require_name('p_module_code', p_module_code);
     SELECT * INTO v_old FROM omd.module AS m WHERE m.module_code = p_module_code FOR NO KEY UPDATE;
+
+    v_way := omd._way_of_undoing(v_old.module_id);
+    v_companions := ARRAY(
+        SELECT c.companion_module_id
+        FROM omd.module_companion AS c
+        WHERE c.module_id = v_old.module_id
+        ORDER BY c.companion_module_id
+    );
 
     v_new.area_code := coalesce(v_area_code, v_old.area_code);
     v_new.table_code := coalesce(p_table_code, v_old.table_code);
@@ -64,6 +75,7 @@ BEGIN
         END,
         v_new.table_code
     );
+    PERFORM omd._require_expiry_date(p_open_expiry_date, v_new.platform_code);
     PERFORM omd._require_target(
         v_old,
         v_new.table_code,
@@ -122,6 +134,34 @@ BEGIN
         FROM unnest(p_companion_module_codes) AS c (module_code);
     END IF;
 
+    -- What could not be undone as it was may be mended; else a run is undone as it was loaded.
+    IF v_way IS NOT NULL THEN
+        SELECT
+            CASE
+                WHEN m.area_code <> v_old.area_code THEN 'p_area_code'
+                WHEN m.table_type_code IS DISTINCT FROM v_old.table_type_code
+                    THEN 'p_table_type_code'
+                WHEN m.business_key_columns IS DISTINCT FROM v_old.business_key_columns
+                    THEN 'p_business_key_columns'
+                WHEN v_companions <> ARRAY(
+                    SELECT c.companion_module_id
+                    FROM omd.module_companion AS c
+                    WHERE c.module_id = m.module_id
+                    ORDER BY c.companion_module_id
+                ) THEN 'p_companion_module_codes'
+                WHEN omd._way_of_undoing(m.module_id) IS DISTINCT FROM v_way
+                    THEN 'way of undoing'
+            END
+        INTO v_argument
+        FROM omd.module AS m
+        WHERE m.module_id = p_module_id;
+        IF v_argument IS NOT NULL THEN
+            PERFORM omd._require_nothing_to_undo(
+                v_old, v_argument, 'undo them in another way'
+            );
+        END IF;
+    END IF;
+
     -- One rollback is executed on one platform.
     SELECT other.module_code, other.platform_code INTO v_stranger
     FROM omd.module_companion AS c
@@ -164,9 +204,9 @@ COMMENT ON PROCEDURE omd.register_module IS
 'replaces the list. p_inactive_indicator: Y skips each run. Returns p_module_id. '
 'p_table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a lake table on '
 'Spark that OMD commits. p_open_expiry_date: what the expiry date of a current record says '
-'(9999-12-31). Warns of each problem that omd_report.readiness shows. Errors: OM002, OM005, OM006,'
-' OM009, OM013, OM111: another target while a rollback is pending in the present one or a run '
-'executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. Locks: the Module row. DIRECT,'
-' "Module Processing". Call again when the answer was lost.';
+'(9999-12-31), as year-month-day. Warns of each problem that omd_report.readiness shows. Errors: '
+'OM002, OM005, OM006, OM009, OM013, OM111: another target or way to undo its runs while a '
+'rollback is pending or a run executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. '
+'Locks: the Module row. DIRECT, "Module Processing". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

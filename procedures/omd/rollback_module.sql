@@ -1,5 +1,7 @@
 -- Statements, load windows and marking are one transaction. The caller's rights apply, so a policy
--- could hide rows from the statement; with row_security off it fails instead.
+-- could hide rows from the statement; with row_security off it fails instead. Constraints that can
+-- wait are checked when all statements are executed: rows that refer to each other go together, and
+-- nothing is left to fail at the commit.
 
 CREATE OR REPLACE PROCEDURE omd.rollback_module(
     p_module_instance_id bigint
@@ -10,34 +12,67 @@ SET search_path = pg_catalog, pg_temp
 SET row_security = off
 AS $rollback_module$
 DECLARE
+    v_part record;
+    v_instead text;
     v_statement text;
     v_schema text;
     v_table text;
+    v_constraint text;
     v_message text;
     v_detail text;
 BEGIN
     PERFORM omd._require_rollback(p_module_instance_id, 'POSTGRES');
     BEGIN
-        FOR v_statement IN
-            SELECT r.statement
-            FROM omd.build_rollback_sql(p_module_instance_id) AS r
-            ORDER BY r.step
+        SET CONSTRAINTS ALL DEFERRED;
+        FOR v_part IN
+            SELECT p.* FROM omd._rollback_parts(p_module_instance_id) AS p ORDER BY p.place
         LOOP
-            EXECUTE v_statement;
+            PERFORM omd._require_deletable(p_module_instance_id, v_part.module_id);
+            PERFORM omd._refuse_losses(
+                p_module_instance_id, v_part.module_id, v_part.instance_array
+            );
+            v_instead := omd._look_before_truncate(v_part.module_id, v_part.instance_array);
+            FOR v_statement IN
+                SELECT
+                    CASE
+                        WHEN s.statement ~* '^\s*TRUNCATE\M' THEN coalesce(v_instead, s.statement)
+                        ELSE s.statement
+                    END
+                FROM omd._rollback_statements(v_part.module_id, v_part.instance_array) AS s
+                ORDER BY s.step
+            LOOP
+                EXECUTE v_statement;
+            END LOOP;
         END LOOP;
+        SET CONSTRAINTS ALL IMMEDIATE;
     EXCEPTION
-        WHEN foreign_key_violation OR restrict_violation THEN
+        WHEN integrity_constraint_violation THEN
             GET STACKED DIAGNOSTICS
                 v_schema = SCHEMA_NAME,
                 v_table = TABLE_NAME,
+                v_constraint = CONSTRAINT_NAME,
                 v_message = MESSAGE_TEXT,
                 v_detail = PG_EXCEPTION_DETAIL;
-            PERFORM omd._raise_still_referenced(
+            -- A key may also set a column of a referring row to what it can't be. What a trigger
+            -- raises names no table.
+            IF v_table = ''
+                OR (
+                    SQLSTATE NOT IN ('23503', '23001')
+                    AND omd._is_undone_in(p_module_instance_id, format('%I.%I', v_schema, v_table))
+                )
+            THEN
+                RAISE;
+            END IF;
+            PERFORM omd._refuse_rollback(
                 p_module_instance_id,
                 format('%I.%I', v_schema, v_table),
-                concat_ws(': ', v_message, nullif(v_detail, ''))
+                concat_ws(': ', v_message, nullif(v_detail, '')),
+                NULL,
+                v_constraint,
+                NULL
             );
     END;
+    PERFORM omd._keep_deferred();
     CALL omd.confirm_rollback(p_module_instance_id);
 END
 $rollback_module$;
@@ -45,9 +80,11 @@ $rollback_module$;
 COMMENT ON PROCEDURE omd.rollback_module IS
 'Executes the rollback that the evaluation of a Module Instance asked for, on a target in this '
 'database, with the rights of the caller, and sets its indicator to P. It is accepted from status '
-'E with indicator R only. Errors: OM004, OM005, OM009, OM101, OM103, OM112: rows of the undone '
-'runs are left, or rows of a run that stands refer to them, OM201, OM202, OM204, OM205. Locks: '
-'the target rows. DIRECT, "Rollback Procedures". Call again when the answer was lost; OM103 with '
-'processing_indicator P says that it is done.';
+'E with indicator R only. Errors: OM004, OM005, OM009, OM014, OM101, OM103, OM112: rows of the '
+'undone runs are left, or rows of another run refer to them, would go with them or can not be '
+'seen, OM201, OM202, OM204, OM205. Locks: the target rows; before a foreign key could delete or '
+'change rows that refer to them, FOR UPDATE, with the rows that go with them; a table that is '
+'truncated, ACCESS EXCLUSIVE. DIRECT, "Rollback Procedures". Call again when the answer was lost; '
+'OM103 with processing_indicator P says that it is done.';
 REVOKE ALL ON PROCEDURE omd.rollback_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.rollback_module TO omd_runner;

@@ -91,6 +91,13 @@
 \ir ../../migrations/V045__between_rooms.sql
 \endif
 
+\set checksum '7bc13f017a76ef5b49f7868d2212dbfb97b9f4c103e7b86715e0ed8a86f2fc93'
+\set migration 'V044__rollback_guards'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V044__rollback_guards.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -148,12 +155,16 @@
 \ir ../../procedures/omd/_failed_chains.sql
 \ir ../../procedures/omd/_last_real_batch_run.sql
 \ir ../../procedures/omd/_last_real_module_run.sql
+\ir ../../procedures/omd/_descendants.sql
+\ir ../../procedures/omd/_sharing_relations.sql
+\ir ../../procedures/omd/_sharing_modules.sql
 \ir ../../procedures/omd/_truncate_would_harm.sql
 \ir ../../procedures/omd/_fitting_templates.sql
 \ir ../../procedures/omd/has_rollback_template.sql
 \ir ../../procedures/omd/_with_later_windows.sql
 \ir ../../procedures/omd/pending_rollback.sql
 \ir ../../procedures/omd/_direct_companions.sql
+\ir ../../procedures/omd/_undone_tables.sql
 \ir ../../procedures/omd/_referencing_tables.sql
 \ir ../../procedures/omd/_referencing_modules.sql
 \ir ../../procedures/omd/_companion_instances.sql
@@ -161,6 +172,7 @@
 \ir ../../procedures/omd/_frequency_holds_until.sql
 \ir ../../procedures/omd/_child_has_succeeded.sql
 \ir ../../procedures/omd/_missing_columns.sql
+\ir ../../procedures/omd/_takes_delete.sql
 \ir ../../procedures/omd/_module_problems.sql
 
 -- Registration and parameters
@@ -169,6 +181,10 @@
 \ir ../../procedures/omd/register_event_type.sql
 \ir ../../procedures/omd/register_frequency.sql
 \ir ../../procedures/omd/register_batch.sql
+\ir ../../procedures/omd/_rollback_values.sql
+\ir ../../procedures/omd/_way_of_undoing.sql
+\ir ../../procedures/omd/_require_nothing_to_undo.sql
+\ir ../../procedures/omd/_require_expiry_date.sql
 \ir ../../procedures/omd/_require_target.sql
 \ir ../../procedures/omd/register_module.sql
 \ir ../../procedures/omd/register_rollback.sql
@@ -214,9 +230,13 @@
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
 \ir ../../procedures/omd/_answer_module.sql
-\ir ../../procedures/omd/_rollback_values.sql
 \ir ../../procedures/omd/_rollback_statements.sql
 \ir ../../procedures/omd/_rollback_parts.sql
+\ir ../../procedures/omd/_instead_of_truncate.sql
+\ir ../../procedures/omd/_is_run_of.sql
+\ir ../../procedures/omd/_stamp_column.sql
+\ir ../../procedures/omd/_has_strangers.sql
+\ir ../../procedures/omd/_look_before_truncate.sql
 \ir ../../procedures/omd/_plan_rollback.sql
 \ir ../../procedures/omd/build_rollback_sql.sql
 \ir ../../procedures/omd/preview_rollback.sql
@@ -224,8 +244,19 @@
 \ir ../../procedures/omd/_require_rollback.sql
 \ir ../../procedures/omd/_rollback_checks.sql
 \ir ../../procedures/omd/_mark_rolled_back.sql
+\ir ../../procedures/omd/_refuse_left_rows.sql
 \ir ../../procedures/omd/confirm_rollback.sql
-\ir ../../procedures/omd/_raise_still_referenced.sql
+\ir ../../procedures/omd/_refuse_rollback.sql
+\ir ../../procedures/omd/_raise_unseen_reference.sql
+\ir ../../procedures/omd/_lossy_constraints.sql
+\ir ../../procedures/omd/_referring_rows.sql
+\ir ../../procedures/omd/_lossy_keys.sql
+\ir ../../procedures/omd/_guarded_places.sql
+\ir ../../procedures/omd/_take_referring.sql
+\ir ../../procedures/omd/_refuse_losses.sql
+\ir ../../procedures/omd/_is_undone_in.sql
+\ir ../../procedures/omd/_require_deletable.sql
+\ir ../../procedures/omd/_keep_deferred.sql
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql
 \ir ../../procedures/omd/_settle_rollback.sql

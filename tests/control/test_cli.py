@@ -357,9 +357,9 @@ def test_parameters(registered: Command) -> None:
 
 def test_reaping_tells_what_was_given_up_and_why(registered: Command, dsn: str) -> None:
     with omd.connect(dsn) as control:
-        batch = control.begin_batch("b_day", lease=timedelta(microseconds=1)).batch_instance_id
+        batch = control.begin_batch("b_day", lease=timedelta(milliseconds=10)).batch_instance_id
         inside = control.begin_module("m_stg", batch_instance_id=batch).module_instance_id
-        alone = control.begin_module("m_int", lease=timedelta(microseconds=1)).module_instance_id
+        alone = control.begin_module("m_int", lease=timedelta(milliseconds=10)).module_instance_id
     done = registered("reap", "--output", "json")
     assert done.returncode == 0
     assert json.loads(done.stdout) == [

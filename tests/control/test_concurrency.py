@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.flow import PASSED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 ROUNDS = int(os.environ.get("OMD_ROUNDS", "3"))
 SESSIONS = 64
-PASSED = timedelta(microseconds=1)
 
 
 @pytest.fixture(autouse=True)

@@ -11,13 +11,13 @@ import psycopg
 import pytest
 
 from omd import errors
+from support.flow import PASSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from support.flow import Flow
 
-PASSED = timedelta(microseconds=1)
 IN_NO_BLOCK = (
     "CALL omd_lineage.register_topic('dwh.f', ARRAY['dwh.s'], p_transforms => ARRAY['dwh.w'])"
 )
@@ -40,8 +40,8 @@ def in_a_transaction_block(flow: Flow, routine: str, **arguments: str) -> None:
 
 
 def no_template(flow: Flow) -> None:
-    flow.run_module("m", "F")
     flow.call("register_module", module_code="m", area_code="PRES")
+    flow.run_module("m", "F")
     flow.begin_module()
 
 

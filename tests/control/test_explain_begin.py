@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from support.flow import checked
+from support.flow import PASSED, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,7 +171,7 @@ def test_a_rollback_that_can_not_be_built_is_told(flow: Flow) -> None:
 @pytest.mark.parametrize("code", [{"module_code": "m"}, {"batch_code": "b"}])
 def test_a_dead_run_is_told_and_lives_on(flow: Flow, code: dict[str, str]) -> None:
     kind = "module" if "module_code" in code else "batch"
-    dead = (flow.begin_module if kind == "module" else flow.begin_batch)(lease="1 microsecond").id
+    dead = (flow.begin_module if kind == "module" else flow.begin_batch)(lease=PASSED).id
     told = same(flow, **code)
     assert told["processing_indicator"] == "P"
     assert told["details"] == {"declared_dead": [dead]}

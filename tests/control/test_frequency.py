@@ -126,3 +126,16 @@ def test_force_does_not_lift_a_directive(flow: Flow) -> None:
     flow.set_next("C", batch=flow.run_batch().id)
     assert flow.begin_batch(force=True).answer == ("C", "DIRECTIVE")
     assert flow.begin_batch(force=True).answer == ("P", None)
+
+
+def test_a_job_of_the_same_local_time_runs_on_the_day_when_clocks_go_forward(flow: Flow) -> None:
+    """It starts 23 hours after the last one."""
+    flow.batch("b", "m", frequency_code="Daily")
+    flow.run_batch("b", m="S")
+    for ago, answer in (("22:49", "C"), ("22:51", "P")):
+        flow.owner(
+            "UPDATE omd.batch_instance SET start_datetime = clock_timestamp() - %s::interval"
+            " WHERE batch_instance_id = 1",
+            ago,
+        )
+        assert flow.begin_batch("b").pi == answer

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.flow import PASSED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from support.flow import Flow
 
-PASSED = timedelta(microseconds=1)  # it has expired when the next call arrives
 LONG = timedelta(hours=1)
 
 
@@ -234,3 +235,13 @@ def test_a_heartbeat_and_the_end_of_its_batch_wait_for_each_other(
     beat.result()
     assert end.result() == batch
     assert flow.codes(module=module) == "F P R"
+
+
+@pytest.mark.parametrize("routine", ["begin_module", "begin_batch"])
+def test_a_lease_that_no_run_could_keep_is_refused(flow: Flow, routine: str) -> None:
+    flow.batch("b", "m")
+    code = {"module_code": "m"} if routine == "begin_module" else {"batch_code": "b"}
+    for lease in ("1 microsecond", "9999 microseconds"):
+        detail = flow.refused("OM013", routine, lease=lease, **code)
+        assert detail["argument"] == "p_lease"
+    flow.refused("OM011", routine, lease="0", **code)

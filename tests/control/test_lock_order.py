@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.flow import PASSED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
@@ -30,7 +32,7 @@ class Rollback:
         self.flow = flow
         flow.batch("b", "m")
         self.batch = flow.begin_batch(lease=HOUR).id
-        self.dead = flow.begin_module("m", self.batch, lease=timedelta(microseconds=1)).id
+        self.dead = flow.begin_module("m", self.batch, lease=PASSED).id
         flow.write(self.dead)
         self.target, self.beginner = another(), another()
         self.target.conn.execute("BEGIN")
@@ -135,7 +137,7 @@ def test_begins_ends_and_heartbeats_of_one_batch_never_deadlock(
                 return {}
 
         for n in range(25):
-            lease = timedelta(microseconds=1) if (n + seed) % 3 == 0 else HOUR
+            lease = PASSED if (n + seed) % 3 == 0 else HOUR
             batch = attempt("begin_batch", batch_code="b", lease=lease)
             newest = session.one("SELECT max(batch_instance_id) FROM omd.batch_instance")
             id = batch.get("batch_instance_id") or newest

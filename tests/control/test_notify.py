@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.flow import PASSED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -165,8 +167,8 @@ def test_an_edit_by_an_administrator_is_told(flow: Flow, heard: Heard, kind: str
 
 def test_who_is_given_up_is_told(flow: Flow, heard: Heard) -> None:
     flow.batch("b", "m")
-    batch = flow.begin_batch("b", lease="1 microsecond")
-    flow.begin_module("m", batch.id, lease="1 microsecond")
+    batch = flow.begin_batch("b", lease=PASSED)
+    flow.begin_module("m", batch.id, lease=PASSED)
     heard()
     flow.call("reap_expired_instances")
     flow.call("reap_expired_instances")

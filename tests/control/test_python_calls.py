@@ -132,7 +132,8 @@ def test_an_in_database_run(control: omd.Control) -> None:
 
 
 def test_reaping_what_was_left(control: omd.Control, conn: Connection) -> None:
-    begun = control.begin_module("m_alone", lease=timedelta(microseconds=1))
+    begun = control.begin_module("m_alone", lease=timedelta(milliseconds=10))
+    conn.execute("SELECT pg_sleep(0.01)")
     assert control.reap_expired_instances().reaped == [begun.module_instance_id]
     with pytest.raises(errors.InstanceNotExecuting):
         control.heartbeat(begun.module_instance_id, timedelta(minutes=1))

@@ -147,9 +147,10 @@ def test_a_lost_batch_takes_its_modules_with_it(
 
 
 def test_another_begin_takes_over_from_a_driver_that_died(
-    control: omd.Control, module_row: Row
+    control: omd.Control, conn: Connection, module_row: Row
 ) -> None:
-    begun = control.begin_module("m_alone", lease=timedelta(milliseconds=1))  # nobody renews it
+    begun = control.begin_module("m_alone", lease=timedelta(milliseconds=10))  # nobody renews it
+    conn.execute("SELECT pg_sleep(0.01)")
     with control.module("m_alone") as run:
         assert run.instance_array == [begun.module_instance_id]
     assert module_row(begun.module_instance_id)["execution_status_code"] == "F"

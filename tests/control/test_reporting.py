@@ -10,6 +10,8 @@ import pytest
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
+from support.flow import PASSED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -269,8 +271,8 @@ def test_everything_that_is_disabled_is_told_once_with_where(flow: Flow) -> None
 
 def test_a_dead_run_is_an_exception_before_anybody_gives_it_up(flow: Flow) -> None:
     flow.batch("b", "m")
-    batch = flow.begin_batch("b", lease="1 microsecond").id
-    flow.begin_module("m", lease="1 microsecond")
+    batch = flow.begin_batch("b", lease=PASSED).id
+    flow.begin_module("m", lease=PASSED)
     dead = {("LEASE_EXPIRED", "BATCH", "b"), ("LEASE_EXPIRED", "MODULE", "m")}
     assert exceptions(flow) == dead
     flow.call("reap_expired_instances")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 
 if TYPE_CHECKING:
@@ -222,3 +224,67 @@ def test_a_module_and_one_that_it_takes_with_it_begin_one_after_the_other(
     else:
         assert by[ids["hub"]] == (begun.id if first == "hub" else answer.id)
         assert counts(flow) == [0, 0, 0]
+
+
+# Constraints that wait for the end of the transaction
+
+
+def test_a_deferred_key_is_checked_in_the_rollback(flow: Flow) -> None:
+    flow.conn.execute(
+        f"CREATE TABLE dwh.hub (k integer PRIMARY KEY, {STAMP});"
+        f" CREATE TABLE dwh.link (k integer REFERENCES dwh.hub DEFERRABLE INITIALLY DEFERRED,"
+        f" {STAMP})".encode()
+    )
+    for code in ("hub", "link"):
+        flow.module(code)
+    hub = load(flow, 0, 1, "hub")["hub"]
+    load(flow, 0, 1, "link")
+    flow.set_next("R", module=hub)
+    detail = flow.refused("OM112", "begin_module", module_code="hub")
+    assert (detail["referencing_table"], detail["referencing_module_codes"]) == (
+        "dwh.link",
+        ["link"],
+    )
+
+
+def test_after_a_rollback_a_deferred_key_waits_again(flow: Flow) -> None:
+    flow.conn.execute(
+        f"CREATE TABLE dwh.hub (k integer PRIMARY KEY, {STAMP});"
+        f" CREATE TABLE dwh.link (k integer REFERENCES dwh.hub DEFERRABLE INITIALLY DEFERRED,"
+        f" {STAMP})".encode()
+    )
+    flow.module("hub")
+    load(flow, 0, 1, "hub", status="F")
+    with flow.conn.transaction():
+        begun = flow.begin_module("hub")
+        assert len(begun.array or []) == 1
+        flow.conn.execute("INSERT INTO dwh.link VALUES (2, %s)", [begun.id])
+        flow.conn.execute("INSERT INTO dwh.hub VALUES (2, %s)", [begun.id])
+
+
+@pytest.mark.parametrize("action", ["", " ON DELETE RESTRICT"])
+def test_two_hubs_that_refer_to_each_other_name_the_way_out(flow: Flow, action: str) -> None:
+    flow.conn.execute(
+        f"CREATE TABLE dwh.a (k integer PRIMARY KEY, {STAMP}, other integer);"
+        f" CREATE TABLE dwh.b (k integer PRIMARY KEY, {STAMP}, other integer REFERENCES"
+        f" dwh.a{action}); ALTER TABLE dwh.a ADD CONSTRAINT other FOREIGN KEY (other)"
+        f" REFERENCES dwh.b{action}".encode()
+    )
+    ids = []
+    for code in ("a", "b"):
+        flow.module(code)
+        id = flow.begin_module(code).id
+        flow.conn.execute(f"INSERT INTO dwh.{code} VALUES (1, %s)".encode(), [id])
+        ids.append(id)
+    flow.conn.execute("UPDATE dwh.a SET other = 1")
+    flow.conn.execute("UPDATE dwh.b SET other = 1")
+    for id in ids:
+        flow.end_module(id, "F")
+    with pytest.raises(psycopg.Error) as caught:
+        flow.begin_module("a")
+    assert caught.value.sqlstate == "OM112"
+    hint = caught.value.diag.message_hint or ""
+    (command,) = re.findall(r"(ALTER TABLE dwh\.[^;]*;)", hint)
+    flow.conn.execute(command.encode())
+    assert flow.begin_module("a").array == [ids[0]]
+    assert flow.rows("SELECT k FROM dwh.a UNION ALL SELECT k FROM dwh.b") == []

@@ -127,3 +127,128 @@ def test_a_schema_of_ones_own_with_a_name_alike_is_taken(flow: Flow, schema: str
         flow.call("register_module", module_code="m", table_code=f'"{schema}".t')
     finally:
         flow.conn.execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
+
+
+# How a run is undone
+
+WAYS: list[dict[str, Any]] = [
+    {"area_code": "STG"},
+    {"area_code": "HSTG"},
+    {"table_type_code": "HUB"},
+    {"business_key_columns": ["k2"]},
+    {"effective_date_column": "k2"},
+    {"expiry_date_column": "k2"},
+    {"current_indicator_column": "k2"},
+    {"update_instance_column": "k2"},
+    {"open_expiry_date": "2999-12-31"},
+    {"companion_module_codes": ["other"]},
+]
+
+
+@pytest.fixture
+def satellite(flow: Flow) -> None:
+    flow.conn.execute(
+        "CREATE TABLE dwh.s (k integer, k2 bigint, omd_effective_date date, omd_expiry_date date,"
+        " omd_current_record_indicator text, omd_insert_module_instance_id bigint,"
+        " omd_update_module_instance_id bigint)"
+    )
+    flow.module("other")
+    flow.module("s", table_type_code="SAT", business_key_columns=["k"])
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: next(iter(way)))
+@pytest.mark.parametrize("waits", ["failed", "marked", "executing"])
+def test_what_decides_how_it_is_undone_stays_while_a_rollback_waits(
+    flow: Flow, satellite: None, way: dict[str, Any], waits: str
+) -> None:
+    id = flow.begin_module("s").id
+    if waits != "executing":
+        flow.end_module(id, "F" if waits == "failed" else "S")
+    if waits == "marked":
+        flow.set_next("R", module=id)
+    before = flow.rows("SELECT * FROM omd.module WHERE module_code = 's'")
+    with pytest.raises(psycopg.Error) as caught:
+        flow.call("register_module", module_code="s", **way)
+    assert caught.value.sqlstate == "OM111"
+    assert flow.rows("SELECT * FROM omd.module WHERE module_code = 's'") == before
+    assert flow.rows("SELECT * FROM omd.module_companion") == []
+    flow.call("register_module", module_code="s", module_description="x", executable="SELECT 1")
+
+    if waits == "executing":
+        flow.end_module(id, "S")
+    else:
+        flow.run_module("s")
+    flow.call("register_module", module_code="s", **way)
+
+
+def test_what_can_not_be_undone_as_it_is_may_be_mended(flow: Flow) -> None:
+    flow.conn.execute(
+        "CREATE TABLE dwh.s (k integer, omd_effective_date date, omd_expiry_date date,"
+        " omd_current_record_indicator text, omd_insert_module_instance_id bigint)"
+    )
+    flow.module("s", table_type_code="SAT", business_key_columns=["nope"])
+    flow.run_module("s", "F")
+    flow.refused("OM205", "begin_module", module_code="s")
+    flow.call("register_module", module_code="s", business_key_columns=["k"])
+    assert flow.begin_module("s").pi == "P"
+    flow.module("p", area_code="PRES", table_type_code="DIM")
+    flow.run_module("p", "F")
+    flow.refused("OM201", "begin_module", module_code="p")
+    flow.call("register_module", module_code="p", area_code="HSTG")
+    assert flow.begin_module("p").pi == "P"
+
+
+@pytest.mark.parametrize("date", ["9999-12-31", "99991231", "2999-12-31 23:59:59+00", "infinity"])
+def test_an_open_expiry_date_that_every_session_reads_alike(flow: Flow, date: str) -> None:
+    flow.call("register_module", module_code="m", open_expiry_date=date)
+    assert registered(flow)["open_expiry_date"] == date
+
+
+@pytest.mark.parametrize(
+    "date", ["", "never", "tomorrow", "now", "31-12-9999", "12/31/9999", "9999-13-31", "-infinity"]
+)
+def test_another_open_expiry_date_is_refused(flow: Flow, date: str) -> None:
+    detail = flow.refused("OM013", "register_module", module_code="m", open_expiry_date=date)
+    assert detail["argument"] == "p_open_expiry_date"
+
+
+def test_spark_knows_no_infinity(flow: Flow) -> None:
+    flow.call("register_module", module_code="m", platform_code="SPARK")
+    flow.refused("OM013", "register_module", module_code="m", open_expiry_date="infinity")
+
+
+# A view
+
+
+def test_a_view_is_undone_by_delete(flow: Flow) -> None:
+    flow.conn.execute("CREATE VIEW dwh.v AS SELECT * FROM dwh.m")
+    flow.module("v", area_code="STG")
+    flow.write(777)
+    id = flow.begin_module("v").id
+    flow.write(id, "dwh.v")
+    flow.end_module(id, "F")
+    (row,) = flow.rows("SELECT statement FROM omd.build_rollback_sql(%s)", id)
+    assert row["statement"].startswith("DELETE FROM dwh.v")
+    assert flow.begin_module("v").array == [id]
+    assert flow.stamps() == {777: 2}
+
+
+@pytest.mark.parametrize("area", ["STG", "HSTG"])
+def test_a_view_that_takes_no_delete_is_named(flow: Flow, area: str) -> None:
+    flow.conn.execute("CREATE VIEW dwh.v AS SELECT DISTINCT * FROM dwh.m")
+    flow.module("v", area_code=area)
+    problems = "SELECT problem_code, severity FROM omd_report.readiness WHERE module_code = 'v'"
+    assert flow.rows(problems) == [{"problem_code": "TARGET_TAKES_NO_DELETE", "severity": "ERROR"}]
+    failed = flow.run_module("v", "F")
+    detail = flow.refused("OM112", "begin_module", module_code="v")
+    assert "takes no DELETE" in detail["problem"]
+    flow.conn.execute(
+        "CREATE FUNCTION dwh.gone() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN DELETE FROM dwh.m WHERE omd_insert_module_instance_id"
+        " = OLD.omd_insert_module_instance_id; RETURN OLD; END $$;"
+        " CREATE TRIGGER gone INSTEAD OF DELETE ON dwh.v FOR EACH ROW EXECUTE FUNCTION dwh.gone()"
+    )
+    assert flow.rows(problems) == []
+    flow.write(failed)
+    assert flow.begin_module("v").array == [failed]
+    assert flow.stamps() == {}

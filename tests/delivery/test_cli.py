@@ -316,7 +316,8 @@ def test_a_receipt_says_what_became_of_a_delivery_why_and_what_to_do(
     assert "The delivery is at work" in page(died.id)
     shop.call("fail_delivery", delivery_id=died.id, attempt=died.attempt)
     assert f"omd delivery resume {died.id}" in page(died.id)
-    shop.begin(died.id, lease="1 microsecond")
+    shop.begin(died.id, lease="10 milliseconds")
+    shop.conn.execute("SELECT pg_sleep(0.01)")
     shown = page(died.id)
     assert "It waits for begin_delivery, since its run is dead." in shown
     assert f"omd delivery resume {died.id}" in shown

@@ -190,7 +190,8 @@ def test_a_commit_on_what_is_not_current_any_more_is_refused(room: Room) -> None
 
 def test_a_run_that_is_dead_or_has_ended_commits_nothing(room: Room) -> None:
     room.scene("a")
-    dead = room.begin("a", lease=timedelta(microseconds=1))
+    dead = room.begin("a", lease=timedelta(milliseconds=10))
+    room.one("SELECT pg_sleep(0.01)")
     refused = {
         "open_commit": {"module_instance_id": dead, "tables": ["lake.a"]},
         "commit_tables": {"module_instance_id": dead, "commits": Jsonb([])},

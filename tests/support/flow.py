@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[dict[str, Any]]
 
+# The shortest lease; a call of Flow returns when it has expired.
+PASSED = timedelta(milliseconds=10)
 # A database per test would take more time than the tests themselves.
 FORGET = (
     "RESET SESSION AUTHORIZATION",
@@ -173,6 +176,8 @@ class Flow:
         )
         cursor = self.conn.execute(query, values)
         row = cursor.fetchone() if cursor.description else None
+        if arguments.get("lease") == PASSED:
+            self.conn.execute("SELECT pg_sleep(0.01)")
         return {k.removeprefix("p_"): v for k, v in (row or {}).items()}
 
     def refused(self, sqlstate: str, routine: str, /, **arguments: Any) -> dict[str, Any]:

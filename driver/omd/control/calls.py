@@ -322,6 +322,7 @@ class ControlCalls(Calls):
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
             NoRollbackPending: OM103.
             RollbackIncomplete: OM112.
@@ -1221,6 +1222,7 @@ class ControlCalls(Calls):
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidTableCode: OM009.
+            WrongIsolationLevel: OM014.
             InstanceNotExecuting: OM101.
             NoRollbackPending: OM103.
             RollbackIncomplete: OM112.

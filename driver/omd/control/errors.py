@@ -141,7 +141,7 @@ class LeaseExpired(StateError, code="OM107"):
 
 
 class TargetInUse(StateError, code="OM111"):
-    """A Module was to get another target while its failed rows are still in the present one."""
+    """A Module was to get another target or way of undoing while a run waits for its rollback."""
 
 
 class RollbackIncomplete(StateError, code="OM112"):

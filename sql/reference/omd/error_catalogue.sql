@@ -124,8 +124,8 @@ VALUES
 ),
 (
     'OM111', 'TargetInUse',
-    'Module "{module_code}" can''t be given another target: rows of its Module Instances '
-    '{module_instance_ids} may be in {table_code}, and a rollback would look for them elsewhere',
+    'Module "{module_code}" can''t be given another {what}: rows of its Module Instances '
+    '{module_instance_ids} may be in {table_code}, and a rollback would {because}',
     'End the runs that execute and let a begin roll back first: CALL omd.begin_module('
     '{module_code_literal}); then register the Module again.'
 ),
@@ -133,9 +133,7 @@ VALUES
     'OM112', 'RollbackIncomplete',
     'the rollback of Module "{module_code}" does not undo Module Instances {module_instance_ids} '
     'in {table_code}: {problem}',
-    'Roll back what refers to the rows too: CALL omd.set_next_run_indicator(''R'', '
-    'p_module_instance_id => …); or find the rule or trigger of {table_code} that keeps them. If '
-    'they have to stay: CALL omd.register_rollback({module_code_literal}, p_keeps_rows => TRUE);'
+    '{way_out}'
 ),
 (
     'OM113', 'NotAtRest', '{object_type} "{code}" can''t be retired: {because}',

@@ -19,8 +19,9 @@ COMMENT ON COLUMN omd_report.readiness.severity IS
 'ERROR: a failed run can''t be rolled back, so no run would begin after it. WARNING: a rollback '
 'is slow, or rows can''t be traced.';
 COMMENT ON COLUMN omd_report.readiness.problem_code IS
-'TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, or '
-'STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows or more).';
+'TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, '
+'TARGET_TAKES_NO_DELETE (a view without a rule or trigger for it), or STAMP_COLUMN_NOT_INDEXED '
+'(only for a table of 100,000 rows or more).';
 COMMENT ON COLUMN omd_report.readiness.problem IS 'The problem in words.';
 COMMENT ON COLUMN omd_report.readiness.command IS
 'The command that solves it; … stands for what only you know.';
