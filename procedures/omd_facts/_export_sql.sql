@@ -99,7 +99,8 @@ BEGIN
                         replace(
                             E'\n    LEFT JOIN ' || x.relation || ' AS {c} ON p.acm_id = {c}.acm_id'
                             ' AND {c}.acm_start_dt <= {later} AND {c}.acm_end_dt > {later}'
-                            ' AND ({c}.acm_record_ind <> ''R'' OR p.acm_record_ind = ''R'')',
+                            ' AND ({c}.acm_record_ind <> ''R'' OR (p.acm_record_ind = ''R'''
+                            ' AND {c}.acm_start_dt >= p.acm_start_dt))',
                             '{c}', x.alias
                         ),
                         '' ORDER BY x.alias
