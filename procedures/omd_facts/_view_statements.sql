@@ -68,6 +68,11 @@ BEGIN
                 ' FOR EACH ROW EXECUTE FUNCTION %I.%I()',
                 v_name, 'cfl_' || v_view.interface_code, '_write_' || v_view.view_name
             );
+            RETURN NEXT format(
+                'CREATE OR REPLACE TRIGGER trg_delete AFTER DELETE ON %s'
+                ' FOR EACH STATEMENT EXECUTE FUNCTION omd_facts._after_delete()',
+                v_name
+            );
         END IF;
         CONTINUE WHEN split_part(v_view.schema_name, '_', 1) <> 'asof';
         RETURN NEXT format(

@@ -1,10 +1,10 @@
 -- They start at the context that says whether a row exists, and join the rest to the left, so that
 -- the planner drops the anchor and each context that a query does not name. Current views know open
--- rows only. As of a moment the context of existence has one row of each key, open or closed; of the
--- others the open rows are joined, and where the open one is too young the closed one is looked for
--- by its id. HAVING tells the planner that there is one answer, so that it drops that too. To join all
--- rows of a context would be cheaper where most of them have changed since, but none could be
--- dropped: an attribute of the first of three contexts took ten times as long as it takes now.
+-- rows only. As of a moment the context of existence has one row of each key, open or closed; of
+-- the others the open rows are joined, and where the open one is too young the closed one is looked
+-- for by its id. HAVING tells the planner that there is one answer, so that it drops that too. To
+-- join all rows of a context would be cheaper where most of them have changed since, but none could
+-- be dropped: an attribute of the first of three contexts took ten times as long as it takes now.
 -- The moment of a statement is computed once, as an InitPlan.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_views(

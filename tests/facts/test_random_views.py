@@ -1,8 +1,8 @@
 """A desk beside deliveries: after each step all views show what a model in plain Python says.
 
 The model is written from the specification: of each key it keeps the states that a reader should
-see, one after the other, and knows of no contexts. Entities have one, two and three of them, and one
-is a subtype, which brings its deleted supertype back.
+see, one after the other, and knows of no contexts. Entities have one, two and three of them, and
+one is a subtype, which brings its deleted supertype back.
 
     OMD_SOAK   how many times as many steps there are (1)
 """
