@@ -26,6 +26,7 @@ BEGIN
         p_item.delivery_id, p_entity_id, p_item.module_instance_id, 'DELTA', v_sql.delta_table,
         v_rows, v_rows
     );
+    EXECUTE format('ANALYZE %s', v_sql.delta_table);
 END
 $forget_keys$;
 

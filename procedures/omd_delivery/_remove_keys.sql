@@ -109,7 +109,12 @@ BEGIN
             p_delivery.delivery_id, p_entity_id, p_module_instance_id, 'STAGING', v_table.name,
             p_keys, v_rows
         );
+        EXECUTE format('ANALYZE %s', v_table.name);
     END LOOP;
+    -- The statistics have values of what is gone.
+    EXECUTE format('ANALYZE %s', v_sql.lvl_table);
+    EXECUTE format('ANALYZE %s', v_sql.delta_table);
+    ANALYZE omd_delivery.sample;
 END
 $remove_keys$;
 

@@ -132,6 +132,24 @@ BEGIN
     CROSS JOIN LATERAL omd_facts._context_statements(c.context_id, v_pieces) AS s
     WHERE c.entity_id = p_entity_id
     ORDER BY c.context_id, s.place;
+    -- What belongs to a key that is removed physically goes with it.
+    RETURN QUERY
+    SELECT 40, 'remove'::text, c.context_id, omd_facts._fill(
+        $sql$
+WITH gone AS (
+    DELETE FROM {context} AS o USING {delta} AS d, {anchor} AS a
+    WHERE d.delivery_id = $1 AND d.acm_record_ind = 'R' AND $4 AND {d_match}
+        AND o.acm_id = a.acm_id
+    RETURNING o.acm_id
+)
+
+SELECT count(DISTINCT g.acm_id), count(*) FROM gone AS g$sql$,
+        v_pieces || omd_facts._context_pieces(c.context_id)
+    )
+    FROM omd_facts.entity AS e
+    INNER JOIN omd_facts.context AS c USING (entity_id)
+    WHERE e.anchor_entity_id = p_entity_id AND e.entity_id <> p_entity_id
+    ORDER BY c.context_id;
     RETURN QUERY
     SELECT
         50,

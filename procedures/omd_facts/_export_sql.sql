@@ -61,7 +61,13 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT
             jsonb_build_object(
-                'codes', string_agg(format('f.%I', v.name), ', ' ORDER BY v.place),
+                'codes', string_agg(
+                    format(
+                        '%s AS %I',
+                        omd_facts._exported_sql(p_entity_id, v.name, format('f.%I', v.name)), v.name
+                    ),
+                    ', ' ORDER BY v.place
+                ),
                 'l_codes', string_agg(format('l.%I', v.name), ', ' ORDER BY v.place),
                 'e_codes', string_agg(format('e.%I', v.name), ', ' ORDER BY v.place),
                 'expressions', string_agg(
@@ -69,10 +75,17 @@ BEGIN
                 ),
                 'values', string_agg(
                     format(
-                        CASE
-                            WHEN v_is_forward THEN 'l.%1$I'
-                            ELSE 'CASE WHEN e.acm_id IS NULL THEN l.%1$I ELSE e.%1$I END AS %1$I'
-                        END,
+                        '%s AS %I',
+                        omd_facts._exported_sql(
+                            p_entity_id, v.name,
+                            format(
+                                CASE
+                                    WHEN v_is_forward THEN 'l.%1$I'
+                                    ELSE '(CASE WHEN e.acm_id IS NULL THEN l.%1$I ELSE e.%1$I END)'
+                                END,
+                                v.name
+                            )
+                        ),
                         v.name
                     ),
                     ', ' ORDER BY v.place
@@ -99,7 +112,8 @@ BEGIN
                         replace(
                             E'\n    LEFT JOIN ' || x.relation || ' AS {c} ON p.acm_id = {c}.acm_id'
                             ' AND {c}.acm_start_dt <= {later} AND {c}.acm_end_dt > {later}'
-                            ' AND ({c}.acm_record_ind <> ''R'' OR p.acm_record_ind = ''R'')',
+                            ' AND ({c}.acm_record_ind <> ''R'' OR (p.acm_record_ind = ''R'''
+                            ' AND {c}.acm_start_dt >= p.acm_start_dt))',
                             '{c}', x.alias
                         ),
                         '' ORDER BY x.alias

@@ -62,7 +62,8 @@ BEGIN
         traveling_now = greatest(clock_timestamp(), i.traveling_now + interval '1 microsecond'),
         writer_transaction = pg_current_xact_id(),
         writer_delivery_id = v_delivery.delivery_id,
-        writer_instance_id = v_delivery.module_instance_id
+        writer_instance_id = v_delivery.module_instance_id,
+        writer_terms = omd_delivery.write_terms(v_delivery.delivery_id)
     WHERE i.interface_id = p_interface_id
     RETURNING i.traveling_now INTO v_at;
     INSERT INTO omd_facts.transaction_log (interface_id, transaction_datetime, delivery_id)

@@ -138,15 +138,19 @@ BEGIN
             END IF;
         END LOOP;
     EXCEPTION
-        -- The detail of such an error has values of rows, and the event log must not.
-        WHEN integrity_constraint_violation THEN
-            RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM;
+        WHEN integrity_constraint_violation OR program_limit_exceeded THEN
+            PERFORM omd_facts._raise_refused(
+                p_entity_id, v_context_id, p_delivery_id, SQLSTATE, SQLERRM
+            );
     END;
     PERFORM omd_facts._analyze_grown(
         v_entity.cfl, c.context_table || '_now', v_new
     )
     FROM omd_facts.context AS c
     WHERE c.entity_id = p_entity_id;
+    IF v_removed > 0 THEN
+        PERFORM omd_facts._analyze_removed(p_entity_id);
+    END IF;
     RETURN jsonb_build_object(
         'rows', v_rows,
         'anchors', v_anchors,
@@ -166,5 +170,6 @@ $load_entity$;
 
 COMMENT ON FUNCTION omd_facts._load_entity IS
 'Loads the delta of p_delivery_id in the entity p_entity_id at p_snapshot_datetime for '
-'p_module_instance_id, and returns what it wrote. Locks: the rows.';
+'p_module_instance_id, and returns what it wrote. Errors: OM158: a context does not take a row. '
+'Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_facts._load_entity FROM PUBLIC;

@@ -14,9 +14,29 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $select_list$
 DECLARE
-    v_contexts integer[];
+    v_moment CONSTANT text := omd_facts._moment_sql();
+    v_ends text;
+    v_audits text;
 BEGIN
-    SELECT array_agg(c.context_id ORDER BY c.context_id) INTO v_contexts
+    -- A context without a row in an interval may get its first one before others change.
+    SELECT
+        string_agg(
+            format(
+                ', CASE WHEN c%1$s.acm_id IS NULL THEN'
+                ' (SELECT min(n.acm_start_dt) FROM %2$I.%3$I AS n'
+                ' WHERE n.acm_id = i.acm_id AND n.acm_start_dt > i.acm_start_dt)'
+                ' ELSE c%1$s.acm_end_dt END',
+                c.context_id, 'cfl_' || p_interface_code, c.context_table
+            ),
+            '' ORDER BY c.context_id
+        ),
+        string_agg(
+            format(
+                ' WHEN c%1$s.acm_start_dt = i.acm_start_dt THEN c%1$s.acm_audit_id', c.context_id
+            ),
+            '' ORDER BY c.context_id
+        )
+    INTO v_ends, v_audits
     FROM omd_facts.context AS c
     INNER JOIN omd_facts.entity AS e USING (entity_id)
     WHERE c.entity_id = p_entity_id
@@ -28,35 +48,37 @@ BEGIN
                 format(
                     '    %s AS %I',
                     CASE
-                        WHEN p_prefix <> 'history_' OR v_contexts IS NULL THEN i.expression
-                        ELSE CASE i.name
-                            WHEN 'acm_start_dt' THEN 'i.acm_start_dt'
-                            WHEN 'acm_end_dt' THEN 'i.acm_end_dt'
-                            WHEN 'acm_record_ind'
-                                THEN
-                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R''::text'
-                                    ' WHEN p.acm_record_ind = ''N'''
-                                    ' AND p.acm_start_dt = i.acm_start_dt THEN ''N'' ELSE ''A'' END'
-                            WHEN 'acm_audit_id'
-                                THEN
-                                    format(
-                                        'CASE WHEN p.acm_start_dt = i.acm_start_dt'
-                                        ' THEN p.acm_audit_id%s END',
-                                        (
-                                            SELECT
-                                                string_agg(
-                                                    format(
-                                                        ' WHEN c%s.acm_start_dt = i.acm_start_dt'
-                                                        ' THEN c%s.acm_audit_id',
-                                                        c.id, c.id
-                                                    ),
-                                                    ''
-                                                )
-                                            FROM unnest(v_contexts) AS c (id)
-                                        )
-                                    )
-                            ELSE i.expression
-                        END
+                        WHEN v_ends IS NULL OR p_prefix = 'gdal_' THEN i.expression
+                        WHEN p_prefix = 'asof_' AND x.context_id IS NOT NULL
+                            THEN
+                                format(
+                                    'CASE WHEN c%1$s.acm_start_dt > %2$s THEN (r%1$s.r).%3$I'
+                                    ' WHEN c%1$s.acm_record_ind <> ''R'' THEN c%1$s.%3$I END',
+                                    x.context_id, v_moment, i.name
+                                )
+                        WHEN p_prefix = 'asof_' THEN i.expression
+                        WHEN i.name = 'acm_start_dt' THEN 'i.acm_start_dt'
+                        WHEN i.name = 'acm_end_dt' THEN 'least(p.acm_end_dt' || v_ends || ')'
+                        WHEN i.name = 'acm_record_ind'
+                            THEN
+                                'CASE WHEN p.acm_record_ind = ''R'' THEN ''R''::text'
+                                ' WHEN p.acm_record_ind = ''N'''
+                                ' AND p.acm_start_dt = i.acm_start_dt THEN ''N'' ELSE ''A'' END'
+                        WHEN i.name = 'acm_audit_id'
+                            THEN
+                                'CASE WHEN p.acm_start_dt = i.acm_start_dt THEN p.acm_audit_id'
+                                || v_audits || ' END'
+                        -- A key that comes back as a subtype has none of its former values. What
+                        -- was deleted with it is seen as long as it is deleted.
+                        WHEN x.context_id IS NOT NULL
+                            THEN
+                                format(
+                                    'CASE WHEN c%1$s.acm_record_ind <> ''R'''
+                                    ' OR (p.acm_record_ind = ''R'''
+                                    ' AND c%1$s.acm_start_dt >= p.acm_start_dt) THEN %2$s END',
+                                    x.context_id, i.expression
+                                )
+                        ELSE i.expression
                     END,
                     i.name
                 ),
@@ -64,6 +86,8 @@ BEGIN
             )
         FROM omd_facts._view_items(p_entity_id) AS i
         INNER JOIN omd_facts.entity AS e ON e.entity_id = p_entity_id
+        LEFT JOIN omd_facts.context AS x
+            ON x.entity_id = p_entity_id AND split_part(i.expression, '.', 1) = 'c' || x.context_id
         LEFT JOIN pg_attribute AS c
             ON c.attrelid = to_regclass(
                 format('%I.%I', p_prefix || p_interface_code, e.entity_code)

@@ -68,14 +68,22 @@ BEGIN
                 ' FOR EACH ROW EXECUTE FUNCTION %I.%I()',
                 v_name, 'cfl_' || v_view.interface_code, '_write_' || v_view.view_name
             );
+            RETURN NEXT format(
+                'CREATE OR REPLACE TRIGGER trg_delete AFTER DELETE ON %s'
+                ' FOR EACH STATEMENT EXECUTE FUNCTION omd_facts._after_delete()',
+                v_name
+            );
         END IF;
         CONTINUE WHEN split_part(v_view.schema_name, '_', 1) <> 'asof';
         RETURN NEXT format(
             E'CREATE OR REPLACE FUNCTION %1$s(p_at timestamptz)\nRETURNS SETOF %1$s\n'
-            'LANGUAGE sql STABLE PARALLEL SAFE\nAS $at$\nSELECT\n%2$s\n%3$s\n$at$',
-            v_name, v_view.select_list,
+            'LANGUAGE sql STABLE PARALLEL SAFE\nAS $at$\nSELECT\n%2$s\n$at$',
+            v_name,
             replace(
-                replace(v_view.from_clause, '<= ' || v_moment, '<= $1'),
+                replace(
+                    v_view.select_list || E'\n' || v_view.from_clause,
+                    '<= ' || v_moment, '<= $1'
+                ),
                 v_moment, omd_facts._bounded_sql('$1')
             )
         );

@@ -70,18 +70,21 @@ BEGIN
         UNION ALL
         SELECT
             c.context_table || '_now',
-            'i' || left(c.context_table, 49) || '_' || left(md5(c.context_table || i.item::text), 8),
+            'i' || left(c.context_table, 49) || '_' || left(
+                md5(
+                    c.context_table || i.item::text
+                    || CASE WHEN d.definition LIKE ANY('{USING%,%left(%}') THEN d.definition ELSE '' END
+                ),
+                8
+            ),
             FALSE,
-            format(
-                '(%s)',
-                (
-                    SELECT string_agg(quote_ident(a.code), ', ' ORDER BY a.n)
-                    FROM jsonb_array_elements_text(i.item) WITH ORDINALITY AS a (code, n)
-                )
-            )
+            d.definition
         FROM omd_facts.entity AS e
         INNER JOIN omd_facts.context AS c USING (entity_id)
         CROSS JOIN jsonb_array_elements(c.indexes) AS i (item)
+        CROSS JOIN LATERAL (
+            SELECT omd_facts._index_definition(c.context_id, i.item) AS definition
+        ) AS d
         WHERE e.interface_id = p_interface_id
         UNION ALL
         SELECT

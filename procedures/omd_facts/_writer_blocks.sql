@@ -74,6 +74,12 @@ DECLARE
         WHERE o.acm_id = v_id{n_own_match};
         v_wrote := TRUE;
     END IF;$sql$;
+    v_remove CONSTANT text := $sql$
+        DELETE FROM {context} AS o WHERE o.acm_id = v_id{match};
+        GET DIAGNOSTICS v_count = ROW_COUNT;
+        PERFORM omd_facts._log_removal(
+            {interface_id}, {context_entity_id}, 'CONTEXT', {context_name}, v_count
+        ){where};$sql$;
     v_close CONSTANT text := $sql$INSERT INTO {past} (acm_id{own}, acm_start_dt, acm_end_dt,
                 acm_record_ind, acm_audit_id, acm_entity_id{attributes}{links})
             VALUES (v_id{n_own}, o{c}.acm_start_dt, v_at, o{c}.acm_record_ind,
@@ -179,6 +185,10 @@ BEGIN
     v_pieces := v_pieces || v_new || jsonb_build_object(
         'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
         'context_code', quote_literal(v_code),
+        'context_name', quote_literal(replace(v_pieces ->> 'context', '"', '')),
+        'context_entity_id', (
+            SELECT c.entity_id FROM omd_facts.context AS c WHERE c.context_id = p_context_id
+        ),
         'stamp', CASE
             WHEN v_is_existence
                 THEN
@@ -210,13 +220,11 @@ BEGIN
             )
         END,
         'remove', omd_facts._fill(
-            $sql$
-        DELETE FROM {context} AS o WHERE o.acm_id = v_id{n_own_match};
-        GET DIAGNOSTICS v_count = ROW_COUNT;
-        PERFORM omd_facts._log_removal({interface_id}, {entity_id}, 'CONTEXT', {table}, v_count);$sql$,
-            v_pieces || jsonb_build_object(
-                'table', quote_literal(replace(v_pieces ->> 'context', '"', ''))
-            )
+            replace(replace(v_remove, '{match}', '{n_own_match}'), '{where}', ''), v_pieces
+        ),
+        -- With the parent of a context_of go all of its rows.
+        'remove_all', omd_facts._fill(
+            replace(replace(v_remove, '{match}', ''), '{where}', ' WHERE v_count > 0'), v_pieces
         )
     );
 END

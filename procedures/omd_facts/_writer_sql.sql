@@ -34,6 +34,7 @@ DECLARE
     v_audit_id bigint;
     v_id bigint;
     v_key jsonb;
+    v_terms jsonb;
     v_former text;
     v_indicator text;
     v_null text;
@@ -50,15 +51,18 @@ BEGIN
         v_row := NEW;
     END IF;
     v_key := jsonb_build_object({key_pairs});
-    SELECT i.traveling_now, i.writer_instance_id, i.made_entity_id IS NOT DISTINCT FROM {entity_id}
-    INTO v_at, v_audit_id, v_is_made
+    SELECT
+        i.traveling_now, i.writer_instance_id, i.writer_terms,
+        i.made_entity_id IS NOT DISTINCT FROM {entity_id}
+    INTO v_at, v_audit_id, v_terms, v_is_made
     FROM omd_facts.interface AS i
     WHERE i.interface_id = {interface_id}
         AND i.writer_transaction = pg_current_xact_id_if_assigned();
     IF NOT FOUND THEN
         v_is_made := FALSE;
         PERFORM omd_facts._hold({interface_id});
-        SELECT i.traveling_now, i.writer_instance_id INTO v_at, v_audit_id
+        SELECT i.traveling_now, i.writer_instance_id, i.writer_terms
+        INTO v_at, v_audit_id, v_terms
         FROM omd_facts.interface AS i
         WHERE i.interface_id = {interface_id};
     END IF;
@@ -81,6 +85,13 @@ BEGIN
         );
         NEW := v_row;
         v_key := jsonb_build_object({key_pairs});
+    END IF;
+    IF v_terms IS NOT NULL AND NOT v_is_made THEN
+        PERFORM omd_facts._require_agreed(
+            v_terms, {entity_id}, v_key,
+            CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END,
+            CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(v_row) END
+        );
     END IF;
     IF TG_OP = 'INSERT' THEN
         IF num_nonnulls({n_system}) > 0 THEN
@@ -106,6 +117,7 @@ BEGIN
                 'OM053', jsonb_build_object('entity_code', {entity}, 'key', v_key, 'attribute', v_null)
             );
         END IF;
+        {odd}
     END IF;
     SELECT a.* INTO v_anchor FROM {anchor} AS a WHERE {a_match};
     v_id := v_anchor.acm_id;
@@ -113,8 +125,7 @@ BEGIN
     {parents}
     IF TG_OP = 'DELETE' THEN
         {children}
-        IF current_setting('omd_facts.delete_type', TRUE) = 'PHYSICAL' THEN
-            PERFORM omd_facts._require_physical({interface_id});
+        IF omd_facts._deletes_physically({interface_id}) THEN
             {remove}
             {remove_anchor}
             IF v_is_controlled THEN
@@ -169,7 +180,18 @@ BEGIN
         ) AS check_sql,
         string_agg(b.block ->> 'write', E'\n' ORDER BY c.context_id) AS write_sql,
         string_agg(b.block ->> 'delete', E'\n' ORDER BY c.context_id) AS delete_sql,
-        string_agg(b.block ->> 'remove', E'\n' ORDER BY c.context_id) AS remove_sql
+        string_agg(b.block ->> 'remove', E'\n' ORDER BY c.context_id) || coalesce(
+            (
+                SELECT string_agg(
+                    omd_facts._writer_blocks(o.context_id) ->> 'remove_all', E'\n'
+                    ORDER BY o.context_id
+                )
+                FROM omd_facts.entity AS k
+                INNER JOIN omd_facts.context AS o USING (entity_id)
+                WHERE k.anchor_entity_id = p_entity_id AND k.entity_id <> p_entity_id
+            ),
+            ''
+        ) AS remove_sql
     INTO v_blocks
     FROM omd_facts.context AS c
     CROSS JOIN LATERAL (SELECT omd_facts._writer_blocks(c.context_id) AS block) AS b
@@ -314,6 +336,69 @@ BEGIN
                 ),
                 ' ' ORDER BY a.key_position, a.ordinal
             ) FILTER (WHERE a.key_position IS NOT NULL OR a.is_mandatory),
+            'odd', (
+                SELECT
+                    coalesce(
+                        string_agg(
+                            format(
+                                $sql$
+        IF %1$s AND v_row.%2$I IS DISTINCT FROM OLD.%2$I THEN
+            PERFORM omd.raise_error(
+                'OM061', jsonb_build_object(
+                    'entity_code', {entity}, 'key', v_key, 'attribute', %2$L,
+                    'value', left(v_row.%2$I::text, 100), 'problem', %3$L
+                )
+            );
+        END IF;$sql$,
+                                o.condition, o.attribute_code, o.problem
+                            ),
+                            '' ORDER BY o.ordinal
+                        ),
+                        ''
+                    )
+                FROM (
+                    SELECT
+                        k.ordinal,
+                        k.attribute_code,
+                        omd_facts._odd_value_sql(k.data_type, format('v_row.%I', k.attribute_code))
+                        AS condition,
+                        CASE
+                            WHEN k.data_type LIKE 'numeric%' OR k.data_type = 'double precision'
+                                THEN 'it is no number'
+                            ELSE 'it is outside of the years 0001 to 9999'
+                        END AS problem
+                    FROM omd_facts.attribute AS k
+                    WHERE k.entity_id = p_entity_id
+                    UNION ALL
+                    -- What a unique index is over must fit into it, whole.
+                    SELECT
+                        k.ordinal,
+                        k.attribute_code,
+                        CASE
+                            WHEN k.total > 2600
+                                THEN format(
+                                    'octet_length(v_row.%I) > %s', k.attribute_code,
+                                    2600 / k.number
+                                )
+                        END,
+                        format('it has more than %s bytes', 2600 / k.number)
+                    FROM (
+                        SELECT
+                            k.ordinal,
+                            k.attribute_code,
+                            sum(omd_facts._text_bytes(k.data_type)) OVER w AS total,
+                            count(*) OVER w AS number,
+                            omd_facts._text_bytes(k.data_type) > 24 AS is_text
+                        FROM omd_facts.attribute AS k
+                        LEFT JOIN omd_facts.context AS c USING (context_id)
+                        WHERE k.entity_id = p_entity_id
+                            AND (k.key_position IS NOT NULL OR c.context_kind = 'alternate_key')
+                        WINDOW w AS (PARTITION BY k.context_id)
+                    ) AS k
+                    WHERE k.is_text
+                ) AS o
+                WHERE o.condition IS NOT NULL
+            ),
             'a_match', (
                 SELECT string_agg(
                     format('a.%I = v_row.%I', k.attribute_code, v_keys[k.key_position]), ' AND '

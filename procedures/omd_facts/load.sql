@@ -41,6 +41,8 @@ BEGIN
         p_outcome := 'PERSISTED';
         RETURN;
     END IF;
+    PERFORM omd_facts._release_item(v_queue_id, p_module_instance_id);
+    COMMIT;
     p_outcome := 'FAILED';
     p_detail := coalesce(omd.why_failed(p_module_instance_id, 0), '');
     IF v_is_cancelled THEN

@@ -181,6 +181,7 @@
 \ir ../../procedures/omd_delivery/_forget_keys.sql
 \ir ../../procedures/omd_delivery/finish_queue_item.sql
 \ir ../../procedures/omd_delivery/requeue_item.sql
+\ir ../../procedures/omd_delivery/release_queue_item.sql
 \ir ../../procedures/omd_delivery/move_delivery.sql
 \ir ../../procedures/omd_delivery/raise_high_water_mark.sql
 \ir ../../procedures/omd_delivery/unfinished_delivery.sql
@@ -190,6 +191,7 @@
 \ir ../../procedures/omd_delivery/queue_item.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
 \ir ../../procedures/omd_delivery/delivery_terms.sql
+\ir ../../procedures/omd_delivery/write_terms.sql
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql

@@ -12,6 +12,12 @@
 \if :pending
 \ir ../../migrations/V038__former_anchors.sql
 \endif
+\set checksum '1091f92925be4aabab5ddbd59d38b67ad737ff43f2faaa702fb1822d1421cb9c'
+\set migration 'V048__writers_terms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V048__writers_terms.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -41,6 +47,8 @@
 \ir ../../procedures/omd_facts/_type_widens.sql
 \ir ../../procedures/omd_facts/_has_rows.sql
 \ir ../../procedures/omd_facts/_wanted_columns.sql
+\ir ../../procedures/omd_facts/_text_bytes.sql
+\ir ../../procedures/omd_facts/_index_definition.sql
 \ir ../../procedures/omd_facts/_wanted_indexes.sql
 \ir ../../procedures/omd_facts/_missing_indexes.sql
 \ir ../../procedures/omd_facts/_schema_statements.sql
@@ -53,6 +61,7 @@
 \ir ../../procedures/omd_facts/_bounded_sql.sql
 \ir ../../procedures/omd_facts/_moment_sql.sql
 \ir ../../procedures/omd_facts/_wanted_views.sql
+\ir ../../procedures/omd_facts/_odd_value_sql.sql
 \ir ../../procedures/omd_facts/_writer_blocks.sql
 \ir ../../procedures/omd_facts/_children_sql.sql
 \ir ../../procedures/omd_facts/_writer_sql.sql
@@ -68,6 +77,7 @@
 \ir ../../procedures/omd_facts/_fill_shared.sql
 \ir ../../procedures/omd_facts/_shared_views.sql
 \ir ../../procedures/omd_facts/_register_module.sql
+\ir ../../procedures/omd_facts/_warn_unknown_keys.sql
 \ir ../../procedures/omd_facts/_deploy.sql
 \ir ../../procedures/omd_facts/build_deploy_sql.sql
 \ir ../../procedures/omd_facts/deploy.sql
@@ -86,7 +96,10 @@
 \ir ../../procedures/omd_facts/_index_tables.sql
 \ir ../../procedures/omd_facts/_analyze_grown.sql
 \ir ../../procedures/omd_facts/_removed_anchors.sql
+\ir ../../procedures/omd_facts/_refused_key.sql
+\ir ../../procedures/omd_facts/_raise_refused.sql
 \ir ../../procedures/omd_facts/_load_entity.sql
+\ir ../../procedures/omd_facts/_release_item.sql
 \ir ../../procedures/omd_facts/_with_supertypes.sql
 \ir ../../procedures/omd_facts/_record_load.sql
 \ir ../../procedures/omd_facts/_load_item.sql
@@ -99,6 +112,10 @@
 \ir ../../procedures/omd_facts/_raise_mark.sql
 \ir ../../procedures/omd_facts/_index_all.sql
 \ir ../../procedures/omd_facts/_hold.sql
+\ir ../../procedures/omd_facts/_current_row.sql
+\ir ../../procedures/omd_facts/_is_agreed.sql
+\ir ../../procedures/omd_facts/_require_agreed.sql
+\ir ../../procedures/omd_facts/_analyze_removed.sql
 \ir ../../procedures/omd_facts/hold.sql
 \ir ../../procedures/omd_facts/_register_agreement_module.sql
 \ir ../../procedures/omd_facts/open_delivery.sql
@@ -107,6 +124,9 @@
 \ir ../../procedures/omd_facts/_run_controls.sql
 \ir ../../procedures/omd_facts/_log_removal.sql
 \ir ../../procedures/omd_facts/_require_physical.sql
+\ir ../../procedures/omd_facts/_deletes_physically.sql
+\ir ../../procedures/omd_facts/_after_delete.sql
+\ir ../../procedures/omd_facts/erase.sql
 
 -- Undo
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
@@ -131,6 +151,8 @@
 \ir ../../procedures/omd_facts/create_export.sql
 \ir ../../procedures/omd_facts/_export_since.sql
 \ir ../../procedures/omd_facts/_moment_literal.sql
+\ir ../../procedures/omd_facts/_refuse_export.sql
+\ir ../../procedures/omd_facts/_exported_sql.sql
 \ir ../../procedures/omd_facts/_export_sql.sql
 \ir ../../procedures/omd_facts/_export_cuts.sql
 \ir ../../procedures/omd_facts/begin_export.sql

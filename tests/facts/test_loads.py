@@ -475,3 +475,40 @@ def test_a_resync_keeps_a_supertype_that_is_known_as_a_subtype_alone(store: Stor
     assert store.call("omd_facts.resync", interface_code="shop")["outcome"] == "PERSISTED"
     assert [store.now(name) for name in ("party", "staff", "chief")] == before
     assert store.sound()
+
+
+def test_the_history_of_a_key_reads_rows_of_that_key(store: Store) -> None:
+    two = {"contexts": [{"name": "by", "attributes": ["b"]}]}
+    store.set_up(entity("thing", ["nbr"], ["nbr", "a", "b"], facts=two))
+
+    def buffers(query: str) -> int:
+        (plan,) = store.rows(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}")
+        found = plan["QUERY PLAN"][0]["Plan"]
+        return int(found["Shared Hit Blocks"] + found["Shared Read Blocks"])
+
+    read = {}
+    day = 0
+    for keys in (100, 5_000):
+        for values in ("g, g", "g + 1, g + 1"):
+            day += 1
+            store.push(day, thing=[("A", 0, day, day)])
+            store.conn.execute(
+                f"INSERT INTO {store.delta('thing')} (delivery_id, acm_record_ind, acm_audit_id,"
+                f" nbr, a, b) SELECT max(q.delivery_id), 'A', 0, g, {values}"
+                " FROM omd_delivery.delta_queue AS q"
+                f" CROSS JOIN generate_series(1, {keys}) AS g GROUP BY g".encode()
+            )
+            assert store.take()["outcome"] == "PERSISTED"
+        store.conn.execute("VACUUM ANALYZE")
+        one = "SELECT * FROM history_shop.thing"
+        where = "nbr = 7"
+        joined = f"SELECT h.* FROM (VALUES (7), (8)) AS k (nbr) INNER JOIN ({one}) AS h USING (nbr)"
+        read[keys] = [buffers(f"{one} WHERE {where}"), buffers(joined)]
+        assert len(store.rows(f"{one} WHERE {where}")) in (2, 4)
+    # A tree that is one level deeper, and two versions more.
+    assert max(read[5_000]) < 200, read
+    plan = "\n".join(
+        row["QUERY PLAN"] for row in store.rows("EXPLAIN SELECT sum(a) FROM asof_shop.thing")
+    )
+    assert "s_thing_by" not in plan
+    assert "s_thing_properties_now" in plan

@@ -9,6 +9,7 @@ __all__ = [
     "AlternateKeyTaken",
     "ChildrenExist",
     "ControlAnswerUnknown",
+    "DeleteTypeUnknown",
     "DeliveryOpen",
     "ExportEnded",
     "FactExists",
@@ -19,14 +20,18 @@ __all__ = [
     "InvalidControl",
     "InvalidExport",
     "InvalidFacts",
+    "ItemRefused",
     "KeyChanged",
     "LoadNotUndone",
     "NoOpenDelivery",
     "ParentMissing",
     "PhysicalDeleteRefused",
     "ResyncBlocked",
+    "RowNotAgreed",
     "SystemColumnSet",
     "ValueMissing",
+    "ValueNotExported",
+    "ValueOutOfRange",
     "WritesBlocked",
 ]
 
@@ -77,6 +82,26 @@ class AlternateKeyTaken(CallerError, code="OM057"):
 
 class SystemColumnSet(CallerError, code="OM058"):
     """A column of the house was to be written."""
+
+
+class ValueOutOfRange(CallerError, code="OM061"):
+    """A value is one that no delivery may bring."""
+
+
+class RowNotAgreed(CallerError, code="OM062"):
+    """The agreement of the delivery does not name the row, or its entity."""
+
+
+class DeleteTypeUnknown(CallerError, code="OM063"):
+    """The setting omd_facts.delete_type has a wrong word."""
+
+
+class ItemRefused(StateError, code="OM158"):
+    """A row of an item breaks what the facts must hold; the detail names its key."""
+
+
+class ValueNotExported(StateError, code="OM159"):
+    """No file can hold a value."""
 
 
 class NoOpenDelivery(StateError, code="OM150"):

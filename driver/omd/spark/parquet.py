@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "fitting",
     "joined",
+    "micros",
     "partition_value",
     "read_files",
     "require_mode",
@@ -110,7 +111,7 @@ def write_files(df: DataFrame, folder: str, partition: Sequence[Column]) -> tupl
     writer = df.observe(counted, F.count(F.lit(1)).alias("rows"))
     if partition:
         writer = writer.withColumn(_PART, F.xxhash64(*partition))
-    with _micros(spark):
+    with micros(spark):
         save = writer.write.mode("append").option(_MARKER, "false")
         (save.partitionBy(_PART) if partition else save).parquet(folder)
     found = _reader(spark, df.schema).parquet(folder)
@@ -173,7 +174,7 @@ def joined(rows: DataFrame, column: str, group: Group[Any]) -> DataFrame:
 
 
 @contextmanager
-def _micros(spark: SparkSession) -> Iterator[None]:
+def micros(spark: SparkSession) -> Iterator[None]:
     """Let Spark write timestamps as other engines read them; the setting is one of the session.
 
     Threads that write at the same time share it, so the last one puts it back.

@@ -48,6 +48,21 @@ VALUES
     'See docs/explanation/facts.md.'
 ),
 (
+    'OM061', 'ValueOutOfRange',
+    '{entity_code} {key}: "{attribute}" can''t be {value}: {problem}',
+    'Give it a value that a delivery may bring, or NULL.'
+),
+(
+    'OM062', 'RowNotAgreed',
+    '{entity_code} {key} is not of agreement "{agreement_code}": {problem}',
+    'Write under a delivery of another agreement: SELECT * FROM omd_report.facts_deliveries;'
+),
+(
+    'OM063', 'DeleteTypeUnknown',
+    'omd_facts.delete_type can''t be {value}',
+    'SET omd_facts.delete_type = ''PHYSICAL''; or RESET omd_facts.delete_type;'
+),
+(
     'OM069', 'DeliveryOfAnother',
     'delivery {delivery_id} belongs to the login {opened_by}',
     'CALL omd_facts.open_delivery(…) under an agreement of your own; omd_admin may close it.'
@@ -85,6 +100,16 @@ VALUES
     'OM157', 'FactOvertaken',
     '{entity_code} {key} was changed by another transaction',
     'Repeat the statement.'
+),
+(
+    'OM158', 'ItemRefused',
+    'interface "{interface_code}", {entity_code} {key}, context "{context}": {problem}',
+    'CALL omd_delivery.revert_delivery({delivery_id}, …); or mend what is in the way, and load.'
+),
+(
+    'OM159', 'ValueNotExported',
+    '{entity_code}: "{attribute}" is {value}, which no file can hold',
+    'UPDATE the row, then resume the export.'
 ),
 (
     'OM153', 'LoadNotUndone',

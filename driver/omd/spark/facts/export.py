@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 
 from omd.errors import StateError
 from omd.spark.hadoop import Folder
+from omd.spark.parquet import micros
 from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 
@@ -60,12 +61,13 @@ def _write(run: ExportRun, spark: SparkSession, part: dict[str, Any]) -> dict[st
     frames = [run.read(spark, query=query) for query in part["parts"]]
     rows = reduce(DataFrame.unionAll, frames)
     folder = str(Folder(spark, part["folder"]))
-    rows.write.mode("overwrite").options(
-        **{
-            "compression": run.options["compression"],
-            "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-        }
-    ).parquet(folder)
+    with micros(spark):
+        rows.write.mode("overwrite").options(
+            **{
+                "compression": run.options["compression"],
+                "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+            }
+        ).parquet(folder)
     schema = [{"name": f.name, "type": f.dataType.simpleString()} for f in rows.schema]
     told = json.dumps(schema, sort_keys=True).encode()
     return {
