@@ -46,8 +46,7 @@ BEGIN
             s.constraint_type = 'deletes' AND de.allows_deletes AS is_lifted,
             s.constraint_type = 'deletes'
             AND NOT de.allows_deletes
-            AND NOT s.has_threshold
-            AND k.context_kind = 'ALL' AS holds_when_empty
+            AND NOT s.has_threshold AS holds_when_empty
     ) AS x
     WHERE d.delivery_id = p_delivery_id
         AND s.is_enabled

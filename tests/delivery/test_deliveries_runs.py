@@ -620,12 +620,13 @@ def test_a_dry_run_is_without_effect(shop: Shop) -> None:
 
 
 DELETES: list[tuple[dict[str, Any], dict[str, Any], tuple[int, int], str]] = [
-    # A lost file: a Full entity whose context is ALL and that delivers no row at all.
+    # A lost file: a Full entity that delivers no row at all, in whatever context.
     ({}, {}, (0, 10), "REJECT"),
     ({}, {}, (0, 0), "NONE"),
     ({}, {}, (1, 9), "NONE"),
     ({"allow_deletes": ["customer"]}, {}, (0, 10), "NONE"),
-    ({"context": {"customer": [{"nbr": 1}]}}, {}, (0, 1), "NONE"),
+    ({"context": {"customer": [{"nbr": 1}]}}, {}, (0, 1), "REJECT"),
+    ({"context": {"customer": [{"nbr": 1}]}}, {}, (1, 1), "NONE"),
     ({}, {"threshold": 3}, (7, 3), "NONE"),
     ({}, {"threshold": 3}, (6, 4), "REJECT"),
     # Of the current rows in scope, not of those delivered.

@@ -20,7 +20,7 @@ from pyspark.sql.types import NullType, StructType
 from omd.delivery.errors import InvalidModel
 from omd.spark.delivery import casts, regular
 from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
-from omd.spark.delivery.staging import BAD, FROM, PLACE, RAW, TORN, flat
+from omd.spark.delivery.staging import ABOUT, BAD, FROM, HEAD, PLACE, RAW, TORN, flat
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -130,14 +130,18 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
         counted = Counter[tuple[int, ...]]()
         unreadable = 0
         masks = kept.groupBy(_is_readable().alias(READABLE), *rules.words).count()
+        heads = 0
         for readable, *mask, count in masks.toLocalIterator():
+            if rules.head.is_in(mask):
+                heads += count
+                continue
             counted[tuple(mask)] += count
             unreadable += 0 if readable else count
-        torn = any(rules.torn.is_in(mask) for mask in counted)
+        is_mistaken = heads != staged.headers or any(rules.torn.is_in(mask) for mask in counted)
     except BaseException:
         kept.unpersist()
         raise
-    if torn and staged.whole is not None:
+    if is_mistaken and staged.whole is not None:
         kept.unpersist()
         return check(entity, staged.whole(), keep)
     measures = rules.measures(counted, staged, lacking)
@@ -176,8 +180,9 @@ class _Rules:
         self.entity = entity
         self.names = [a.name for a in entity.attributes]
         self.constraints = entity.constraints
-        self.bits = [_Bit.at(n) for n in range(len(self.constraints) + 2)]
-        self.torn, self.deleted = self.bits[-2:]  # a part of a record; a row that says a deletion
+        self.bits = [_Bit.at(n) for n in range(len(self.constraints) + 3)]
+        # A part of a record; a header; a row that says a deletion.
+        self.torn, self.head, self.deleted = self.bits[-3:]
         self.words = [f"{_MASK}{n}" for n in range(self.deleted.word + 1)]
         self.patterns: set[str] = set()  # that Spark compiles
         self.emptying: dict[str, list[_Bit]] = {}
@@ -226,7 +231,7 @@ class _Rules:
             else:
                 found[attribute.name] = column.alias(_COMPUTED + attribute.name)
         if found:
-            source = source.select(RAW, FROM, BAD, TORN, PLACE, *found.values())
+            source = source.select(RAW, *ABOUT, *found.values())
         return source, set(found), lacking
 
     def _cast(self, source: DataFrame, computed: Collection[str]) -> DataFrame:
@@ -266,7 +271,7 @@ class _Rules:
             own = self._of(["datatype", "mandatory"], n)
             found = _all(_set(lost[c.type, str(c.attribute)], b) for c, b in own)
             columns.append(found.alias(word))
-        return source.select(*columns, mark.alias(DELETE), BAD, TORN, PLACE, RAW, FROM)
+        return source.select(*columns, mark.alias(DELETE), *ABOUT, RAW)
 
     def _require_pattern(self, spark: SparkSession, attribute: Attribute) -> None:
         assert attribute.format is not None  # noqa: S101 - so said the caller
@@ -313,8 +318,9 @@ class _Rules:
         masks = []
         for n, word in enumerate(self.words):
             unfit = [_bits(b.value) for _, b in self._of(["row_format"], n)]
-            if self.torn.word == n:
-                unfit.append(_set(F.col(TORN), self.torn))
+            for name, bit in ((TORN, self.torn), (HEAD, self.head)):
+                if bit.word == n:
+                    unfit.append(_set(F.col(name), bit))
             is_deleted = self.deleted.value if self.deleted.word == n else 0
             if is_deleted:
                 unfit.append(_set(F.col(DELETE), self.deleted))
@@ -374,12 +380,17 @@ class _Rules:
         )
 
     def flagged(self, rows: DataFrame, names: Sequence[str], *last: str) -> DataFrame:
-        """Return these attributes, the flags that mask and hash tell, both, and what is last."""
+        """Return these attributes, the flags that mask and hash tell, both, and what is last.
+
+        A header is no row.
+        """
         pairs = zip(self.constraints, self.bits, strict=False)
         skips = self._any(b for c, b in pairs if c.action == _SKIP)
         deletes = self._any([self.deleted])
         flags = [_is_readable().alias(READABLE), deletes.alias(DELETE), skips.alias(SKIP)]
-        return rows.select(*names, *flags, *self.words, HASH_A, HASH_B, *last)
+        return rows.where(~self._any([self.head])).select(
+            *names, *flags, *self.words, HASH_A, HASH_B, *last
+        )
 
     def measures(
         self, counted: Mapping[tuple[int, ...], int], staged: Staged, lacking: int

@@ -8,12 +8,10 @@ bytes of another encoding, something behind the object of a line.
 
 from __future__ import annotations
 
-import codecs
 import functools
 import os
 import re
 import secrets
-import zlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,17 +20,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
-from omd.errors import OmdError
 from omd.spark.delivery import regular
+from omd.spark.delivery.files import Files, StagingChanged, in_folder, literal, names_in
 from omd.spark.delivery.frames import plain
+from omd.spark.delivery.records import LINE_ENDS, Records
 from omd.spark.hadoop import absolute
 from omd.spark.names import quote
 from omd.spark.sessions import cloned, in_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    import pyarrow as pa
     from pyspark.sql import Column
 
     from omd.spark.delivery.plan import EntityPlan, Plan
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["Staged", "StagingChanged", "names_in", "stage", "unmarked", "working_session"]
 
 RAW, FROM, BAD, TORN, PLACE = "_raw", "_from", "_bad", "_torn", "_place"
+HEAD = "_head"
+ABOUT = (FROM, BAD, TORN, HEAD, PLACE)  # what is told about a staged row
 
 _SETTINGS = {
     # One method for all expressions of a row is too big for the JIT compiler.
@@ -69,18 +69,22 @@ _WHOLE_FILES = {
     "spark.sql.files.maxPartitionBytes": str(2**60),
     "spark.sql.files.openCostInBytes": str(2**60),
 }
-_HEAD = 1 << 20
+_HEADS = (1 << 14, 1 << 20)  # how much of a file is read to find its header
 _FEW_BYTES = 1 << 25  # of less text, to start Python costs more than it saves
 _ROW_BYTES = 200
-_COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
-_FORMATS = {".json": "json", ".jsonl": "json", ".parquet": "parquet"}
 _MOST_COLUMNS = 10_000
 _UNFIT = "\ufffd"
+# The next number of a line of JSON that is not within a string, and what is before it.
+_NUMBER = (
+    r'(?s)\G((?:[^"0-9-]++|"(?:[^"\\]++|\\.)*+")*+)'
+    r"(-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+)(?![0-9.eE+-])"
+)
+# Each escape of a text but for half a surrogate pair, which is no character.
+_ESCAPED = (
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|u(?![dD][89a-fA-F])|[^u])"
+)
 _MARK = secrets.token_hex(4)  # it stands behind each record while it is parsed; no file can know it
-
-
-class StagingChanged(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """Files were changed while a delivery read them."""
 
 
 def working_session(spark: SparkSession) -> SparkSession:
@@ -117,11 +121,12 @@ class Staged:
 
     ``frame`` has ``_raw`` (a struct of the staged columns), ``_from`` (file or table), ``_bad``
     (the row can't be read, or has another number of fields), ``_torn`` (it is a part of a record
-    that goes on in the next line: then ``whole`` stages the entity again, by records) and
-    ``_place``, the number of its line, the same in each scan. ``at`` returns the frame of the rows
-    at some places, of which each task has all; lines of other places are not parsed. It is None,
-    and places are NULL, where rows are no lines. ``size`` is how many bytes of text it has at most;
-    None where that is not known before it is read.
+    that goes on in the next line), ``_head`` (it is written as the header of its file, and is bad)
+    and ``_place``, the number of its line, the same in each scan. Where a row is torn, or where not
+    just ``headers`` rows are written as headers, ``whole`` stages it again, by records. ``at``
+    returns the frame of the rows at some places, of which each task has all; lines of other places
+    are not parsed. It is None, and places are NULL, where rows are no lines. ``size`` is how many
+    bytes of text it has at most; None where that is not known before it is read.
 
     ``values`` is the same rows in less time: ``_from`` is NULL, and the values of a regular line
     are not in ``_raw``, but in the columns of `regular.read`. It is ``frame`` where there is no
@@ -134,6 +139,7 @@ class Staged:
     columns: tuple[str, ...]
     findings: Mapping[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    headers: int = 0
     unchanged: Callable[[], None] = lambda: None
     whole: Callable[[], Staged] | None = None
     at: Callable[[DataFrame], DataFrame] | None = None
@@ -203,12 +209,12 @@ def _sources(spark: SparkSession, plan: Plan, given: Any) -> dict[str, Any]:
     if isinstance(given, str) and given == "postgres":
         return {name: f'"{plan.staging_schema}"."{name}"' for name in own}
     if isinstance(given, (str, os.PathLike)):
-        return _in_folder(spark, absolute(spark, given), own, plan.options.get("csv") or {})
+        return in_folder(spark, absolute(spark, given), own, plan.options)
     sources: dict[str, Any] = {}
     for name, source in dict(given).items():
         sources[name] = source
         if isinstance(source, (str, os.PathLike)):
-            sources[name] = _Files.at(spark, absolute(spark, source), plan.options.get("csv"))
+            sources[name] = Files.at(spark, absolute(spark, source), plan.options)
     return sources
 
 
@@ -219,7 +225,7 @@ def _stage_one(
     source: Any,
     table: Callable[[str], DataFrame] | None,
 ) -> Staged:
-    if isinstance(source, _Files):
+    if isinstance(source, Files):
         if source.format == "parquet":
             return _Parquet(spark, entity, source, _users(plan, entity)).staged()
         if source.format == "json":
@@ -280,6 +286,7 @@ def _typed(entity: EntityPlan, frame: DataFrame, origin: Column, used: str, **mo
         origin.alias(FROM),
         F.lit(False).alias(BAD),
         F.lit(False).alias(TORN),
+        F.lit(False).alias(HEAD),
         F.lit(None).cast("bigint").alias(PLACE),
     )
     return _staged(entity, rows, columns, used, **more)
@@ -288,15 +295,17 @@ def _typed(entity: EntityPlan, frame: DataFrame, origin: Column, used: str, **mo
 def flat(staged: Staged) -> DataFrame:
     """Return the staged columns by their names, as expressions of the model see them."""
     return staged.frame.select(
-        RAW, *(F.col(RAW).getField(c).alias(c) for c in staged.columns), FROM, BAD, TORN, PLACE
+        RAW, *(F.col(RAW).getField(c).alias(c) for c in staged.columns), *ABOUT
     )
 
 
 def _mended(staged: Staged) -> Staged:
-    """Return staged rows of which none is torn."""
-    if staged.whole is None or staged.frame.where(TORN).isEmpty():
+    """Return staged rows of which none is torn, and none is taken for a header."""
+    if staged.whole is None:
         return staged
-    return staged.whole()
+    told = staged.frame.agg(F.max(TORN), F.count_if(HEAD)).first()
+    assert told is not None  # noqa: S101 - it is an aggregate
+    return staged.whole() if told[0] or told[1] != staged.headers else staged
 
 
 def _derive(
@@ -339,116 +348,6 @@ def _first_line(error: Exception) -> str:
 # Files
 
 
-@dataclass(frozen=True)
-class _Files:
-    """The files of an entity, as they were when they were found."""
-
-    spark: SparkSession
-    root: str
-    format: str
-    csv: Mapping[str, Any]
-    found: tuple[tuple[str, int, int], ...]  # path, bytes, time of change
-
-    @classmethod
-    def at(cls, spark: SparkSession, root: str, csv: Mapping[str, Any] | None) -> _Files:
-        """Return the files of a path, which is a file or a folder."""
-        found = _list(spark, root)
-        kinds = {_format(root, csv or {}), *(_format(f[0], csv or {}) for f in found)} - {None}
-        own = _format(root, csv or {})
-        if own is None and len(kinds) != 1:
-            raise DeliveryArgumentInvalid(
-                f"what {root} holds can't be told from its name",
-                hint="Name it .csv, .json or .parquet; or set the option csv.file_extension.",
-            )
-        return cls(spark, root, own or str(kinds.pop()), csv or {}, found)
-
-    @property
-    def paths(self) -> list[str]:
-        return [path for path, _, _ in self.found]
-
-    @property
-    def size(self) -> int | None:
-        """How many bytes of text they have; of packed files nobody knows."""
-        if self.format == "parquet" or any(path.endswith(_COMPRESSED) for path in self.paths):
-            return None
-        return sum(size for _, size, _ in self.found)
-
-    def unchanged(self) -> None:
-        """Raise when the files are not those that were found."""
-        try:
-            now = _list(self.spark, self.root)
-        except DeliveryArgumentInvalid:
-            now = ()
-        changed = sorted({f[0] for f in set(self.found) ^ set(now)})
-        if changed:
-            raise StagingChanged(
-                f"{changed[0]} was changed while the delivery read it",
-                hint="Run the delivery again when the files are complete.",
-            )
-
-
-def _list(spark: SparkSession, root: str) -> tuple[tuple[str, int, int], ...]:
-    path = _jvm(spark).org.apache.hadoop.fs.Path(root)
-    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
-    if not system.exists(path):
-        raise DeliveryArgumentInvalid(f"there is no file or folder {root}")
-    found = []
-    entries = system.listFiles(path, True)
-    start = len(system.getFileStatus(path).getPath().toString())
-    while entries.hasNext():
-        entry = entries.next()
-        name = entry.getPath().toString()
-        # What Spark passes over: files that are being written, and marks of other programs.
-        if not any(part.startswith(("_", ".")) for part in name[start:].split("/")):
-            found.append((name, entry.getLen(), entry.getModificationTime()))
-    return tuple(sorted(found))
-
-
-def _suffixes(csv: Mapping[str, Any]) -> dict[str, str]:
-    extension = "." + str(csv.get("file_extension") or "csv").lstrip(".").lower()
-    return {extension: "csv"} | {k: v for k, v in _FORMATS.items() if k != extension}
-
-
-def _format(path: str, csv: Mapping[str, Any]) -> str | None:
-    name = path.rstrip("/").rpartition("/")[2].lower()
-    for ending in _COMPRESSED:
-        name = name.removesuffix(ending)
-    return next((kind for ending, kind in _suffixes(csv).items() if name.endswith(ending)), None)
-
-
-def _in_folder(
-    spark: SparkSession, folder: str, entities: Iterable[str], csv: Mapping[str, Any]
-) -> dict[str, _Files]:
-    path = _jvm(spark).org.apache.hadoop.fs.Path(folder)
-    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
-    if not system.exists(path) or not system.getFileStatus(path).isDirectory():
-        raise DeliveryArgumentInvalid(f"there is no folder {folder}")
-    names = {s.getPath().getName(): s.getPath().toString() for s in system.listStatus(path)}
-    sources = {}
-    for entity in entities:
-        wanted = {
-            entity + ending + packed for ending in _suffixes(csv) for packed in ("", *_COMPRESSED)
-        }
-        found = sorted(wanted & set(names))
-        if len(found) > 1:
-            raise DeliveryArgumentInvalid(
-                f"{folder} has several sources of {entity}: {', '.join(found)}"
-            )
-        if found:
-            sources[entity] = _Files.at(spark, names[found[0]], csv)
-    return sources
-
-
-def names_in(spark: SparkSession, folder: str) -> list[str]:
-    """Return what stands before the ending of each file or folder that can be staged."""
-    path = _jvm(spark).org.apache.hadoop.fs.Path(absolute(spark, folder))
-    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
-    if not system.exists(path) or not system.getFileStatus(path).isDirectory():
-        raise DeliveryArgumentInvalid(f"there is no folder {folder}")
-    names = [status.getPath().getName() for status in system.listStatus(path)]
-    return sorted({n.partition(".")[0] for n in names if _format(n, {})} - {""})
-
-
 def unmarked(text: str) -> str | None:
     """Return a staged text as it was staged, without the mark that follows its record.
 
@@ -472,12 +371,12 @@ def _path(uri: Column) -> Column:
 class _Reader:
     """Reads the files of an entity; one class for each format."""
 
-    def __init__(self, spark: SparkSession, entity: EntityPlan, files: _Files, used: str) -> None:
+    def __init__(self, spark: SparkSession, entity: EntityPlan, files: Files, used: str) -> None:
         self.spark, self.entity, self.files, self.used = spark, entity, files, used
 
     def text(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
         """Return the lines of files as ``value``, and ``_from`` as a URI."""
-        frame = spark.read.options(__globPaths__="false", **options).text(list(paths))
+        frame = spark.read.options(**options).text(literal(paths))
         # The column of Spark with the file of a row would be read even where nobody asks for it.
         return frame.select("value", F.input_file_name().alias(FROM))
 
@@ -506,7 +405,7 @@ class _Reader:
 
 class _Parquet(_Reader):
     def staged(self) -> Staged:
-        paths = self.files.paths
+        paths = [file.path for file in self.files.found]
         if not paths:
             return _typed(
                 self.entity,
@@ -515,8 +414,7 @@ class _Parquet(_Reader):
                 self.used,
                 unchanged=self.files.unchanged,
             )
-        reader = self.spark.read.options(__globPaths__="false", mergeSchema="true")
-        frame = reader.parquet(*paths)
+        frame = self.spark.read.options(mergeSchema="true").parquet(*literal(paths))
         return _typed(
             self.entity, frame, _path(_uri(frame)), self.used, unchanged=self.files.unchanged
         )
@@ -526,7 +424,7 @@ class _Json(_Reader):
     """JSON lines: an object per line, whose values are exact, since a variant keeps decimals."""
 
     def staged(self) -> Staged:
-        paths = [path for path, size, _ in self.files.found if size > 0]
+        paths = [file.path for file in self.files.found if file.size > 0]
         lines = self.text(self.spark, paths) if paths else _no_lines(self.spark)
         lines = lines.where(F.trim("value") != "")
         keys = self.objects(lines).select(F.explode(F.map_keys("_map")).alias("key")).distinct()
@@ -534,12 +432,12 @@ class _Json(_Reader):
         mapped = [a.source for a in self.entity.attributes if a.source is not None]
         first = [c for c in dict.fromkeys([*mapped, self.entity.indicator_column]) if c in seen]
         columns = first + sorted(seen - set(first))
-        raw = F.struct(*(F.col("_map")[c].alias(c) for c in columns)).alias(RAW)
+        raw = F.struct(*(self.value(c).alias(c) for c in columns)).alias(RAW)
         is_bad = F.col("_map").isNull().alias(BAD)
         rows, at = self.numbered(
             lines,
             lambda some, place: self.objects(some).select(
-                raw, FROM, is_bad, F.lit(False).alias(TORN), place
+                raw, FROM, is_bad, F.lit(False).alias(TORN), F.lit(False).alias(HEAD), place
             ),
         )
         # Without an object there is nothing that could lack a column.
@@ -556,27 +454,40 @@ class _Json(_Reader):
         )
 
     def objects(self, lines: DataFrame) -> DataFrame:
-        """Return the objects of lines as ``_map``, which is NULL where there is none."""
-        # In brackets, what stands behind the object makes the line malformed.
-        parsed = F.try_parse_json(F.concat(F.lit("["), "value", F.lit("]")))
-        return (
-            lines.withColumn("_all", parsed.try_cast("array<map<string,string>>"))
-            .withColumn("_map", F.when(F.size("_all") == 1, F.col("_all")[0]))
-            .withColumn("_map", F.when(F.is_valid_utf8("value"), F.col("_map")))
-        )
+        """Return the objects of lines as ``_map``, which is NULL where there is none.
+
+        A number is parsed as a list of a text with a mark, since the parser would round it; and a
+        list can't be taken for a name. The mark behind the line is found only where the line is one
+        value: what stands behind a value could else end the list, and nobody would see the rest.
+        """
+        line = F.col("value")
+        texts = F.regexp_replace(line, _NUMBER, rf'$1["{_MARK}$2"]')
+        parsed = F.try_parse_json(F.concat(F.lit("["), texts, F.lit(f',"{_MARK}"]')))
+        is_one = F.try_variant_get("_all", "$[1]", "string") == _MARK
+        others = F.contains(F.regexp_replace(line, _ESCAPED, ""), F.lit("\\"))
+        is_text = F.is_valid_utf8(line) & ~(F.contains(line, F.lit("\\u")) & others)
+        found = F.try_variant_get("_all", "$[0]", "map<string,string>")
+        return lines.withColumn("_all", parsed).withColumn("_map", F.when(is_one & is_text, found))
+
+    def value(self, column: str) -> Column:
+        """Return the text of a value of an object, with its numbers as they are written."""
+        found = F.col("_map")[column]
+        numbers = F.regexp_replace(found, rf'\["{_MARK}([^"]*)"\]', "$1")
+        return F.when(F.contains(found, F.lit(_MARK)), numbers).otherwise(found)
 
 
 class _Csv(_Reader):
     """CSV, in lines; or in records, where a line ends within quotes."""
 
-    def __init__(self, spark: SparkSession, entity: EntityPlan, files: _Files, used: str) -> None:
+    def __init__(self, spark: SparkSession, entity: EntityPlan, files: Files, used: str) -> None:
         super().__init__(spark, entity, files, used)
         said = files.csv
         self.field = _unescaped(said.get("field_terminator"), ",")
         self.row = _unescaped(said.get("row_terminator"), "\n")
         self.quote = str(said.get("quote", '"') or "")
         self.has_header = str(said.get("first_row_is_header", True)).lower() == "true"
-        self.charset, self.codec = _charset(said)
+        self.charset = _charset(said)
+        self.written = Records(self.field, self.quote, self.row, self.has_header)
         if len(self.quote) > 1 or not self.field or not self.row:
             raise DeliveryArgumentInvalid(
                 f"CSV can't be read with the field terminator {self.field!r}, the row terminator"
@@ -589,11 +500,12 @@ class _Csv(_Reader):
         headers: dict[tuple[str, ...], set[str]] = {}
         missing: dict[str, None] = {}
         mapped = [a.source for a in self.entity.attributes if a.source is not None]
-        for path, size, _ in self.files.found:
+        for path, size, *_ in self.files.found:
             header = self.head(path) if self.has_header and size > 0 else ""
             if self.has_header:
                 names = tuple(self.split(header)) if header else ()
-                by_record = by_record or (self.quote != "" and header.count("\n") > 0)
+                # Where the line of a header can't be told by its text, it is told by its place.
+                by_record = by_record or bool(re.search(rf"{self.line_end}|{_UNFIT}", header))
             else:
                 names = tuple(dict.fromkeys(mapped))
                 if self.entity.load == "DELTA" and self.entity.indicator_column not in names:
@@ -611,16 +523,20 @@ class _Csv(_Reader):
             # A line of blanks that can't be read is no row.
             fields = F.size(F.split("value", re.escape(self.field)))
             lines = lines.where((F.trim("value") != "") | (fields == len(names)))
-            for header in headers[names] | {""}:
-                lines = lines.where(F.col("value") != header)
-            make = functools.partial(self.rows, names=names, columns=columns)
+            lines = lines.where(F.col("value") != "")
+            make = functools.partial(
+                self.rows,
+                names=names,
+                columns=columns,
+                headers=() if by_record else sorted(headers[names]),
+            )
             rows, at = self.numbered(lines, make)
             frames.append(rows)
             if wanted:
                 values.append(self.numbered(lines, functools.partial(make, wanted=wanted))[0])
         if not frames:
             place = F.lit(0).cast("bigint").alias(PLACE)
-            frames = [self.rows(_no_lines(self.spark), place, ("nothing",), ["nothing"])]
+            frames = [self.rows(_no_lines(self.spark), place, ("nothing",), ["nothing"], ())]
             missing |= dict.fromkeys(mapped)
         frame = functools.reduce(DataFrame.unionAll, frames)
         return _staged(
@@ -631,7 +547,8 @@ class _Csv(_Reader):
             values=functools.reduce(DataFrame.unionAll, values) if values else frame,
             missing=tuple(missing),
             unchanged=self.files.unchanged,
-            whole=None if by_record or not self.quote else lambda: self.staged(by_record=True),
+            whole=None if by_record else lambda: self.staged(by_record=True),
+            headers=sum(map(len, layouts.values())) if self.has_header and not by_record else 0,
             at=at if len(layouts) == 1 else None,  # the lines of each layout have the same numbers
             size=self.files.size,
         )
@@ -652,30 +569,29 @@ class _Csv(_Reader):
 
     def head(self, path: str) -> str:
         """Return the first record of a file."""
-        if path.endswith(_COMPRESSED) and not path.endswith(".gz"):
-            first = self.lines(self.spark, [path]).select("value").head()
-            return "" if first is None else str(first[0])
-        where = _jvm(self.spark).org.apache.hadoop.fs.Path(path)
-        stream = where.getFileSystem(self.spark._jsc.hadoopConfiguration()).open(where)
-        try:
-            data = bytes(stream.readNBytes(_HEAD))
-        finally:
-            stream.close()
-        if path.endswith(".gz"):
-            data = zlib.decompressobj(31).decompress(data, _HEAD)
-        text = codecs.getincrementaldecoder(self.codec)("replace").decode(data)
-        text = re.sub(rf"\A\ufeff?(?: *(?:{self.line_end}))*", "", text)
-        is_quoted = False
-        for match in re.finditer(f"{re.escape(self.quote) or '(?!)'}|{self.line_end}", text):
-            if match[0] == self.quote:
-                is_quoted = not is_quoted
-            elif not is_quoted:
-                return text[: match.start()]
-        return text
+        jvm = _jvm(self.spark)
+        hadoop = jvm.org.apache.hadoop
+        conf = self.spark._jsc.hadoopConfiguration()
+        where = hadoop.fs.Path(path)
+        codec = hadoop.io.compress.CompressionCodecFactory(conf).getCodec(where)
+        for most in _HEADS:
+            stream = where.getFileSystem(conf).open(where)
+            try:
+                unpacked = stream if codec is None else codec.createInputStream(stream)
+                data = bytes(unpacked.readNBytes(most))
+            finally:
+                stream.close()
+            text = str(jvm.java.lang.String(data, self.charset))
+            header, has_end = self.written.header(text.removeprefix("\ufeff"))
+            if has_end or len(data) < most:
+                return header
+        raise DeliveryArgumentInvalid(
+            f"the first record of {path} has no end within {_HEADS[-1]} bytes"
+        )
 
     @property
     def line_end(self) -> str:
-        return "\r\n|\n|\r" if self.row in ("\n", "\r\n", "\r") else re.escape(self.row)
+        return "\r\n|\n|\r" if self.row in LINE_ENDS else re.escape(self.row)
 
     def split(self, record: str) -> list[str]:
         """Return the fields of a record."""
@@ -693,31 +609,29 @@ class _Csv(_Reader):
             if found.end() >= len(record):
                 return fields
 
-    def lines(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
-        """Return the lines of files, decoded."""
+    def lines(self, spark: SparkSession, paths: Sequence[str], row: str | None = None) -> DataFrame:
+        """Return the lines of files, decoded; or what is between a text, where one is given."""
         if self.charset.startswith("UTF-16"):
             # Bytes that look like a line end may be a part of a character.
-            files = spark.read.format("binaryFile").options(__globPaths__="false").load(list(paths))
+            files = spark.read.format("binaryFile").load(literal(paths))
             files = files.select("content", _uri(files).alias(FROM))
-            text = F.decode("content", self.charset)
-            text = F.regexp_replace(text, "^\ufeff", "")
-            every = F.split(text, self.line_end)
-            return files.select(F.explode(every).alias("value"), FROM)
-        if "lineSep" not in options and self.row not in ("\n", "\r\n", "\r"):
-            options["lineSep"] = self.row
-        lines = self.text(spark, paths, **options)
+            text = F.regexp_replace(F.decode("content", self.charset), "\\A\ufeff", "")
+            if row in LINE_ENDS:  # which are all looked for
+                return files.select(text.alias("value"), FROM)
+            return files.select(F.explode(F.split(text, self.line_end)).alias("value"), FROM)
+        if row is None and self.row not in LINE_ENDS:
+            row = self.row
+        lines = self.text(spark, paths, **({} if row is None else {"lineSep": row}))
         if self.charset == "UTF-8":
             return lines
         return lines.withColumn("value", F.decode(F.col("value").cast("binary"), self.charset))
 
     def records(self, paths: Sequence[str]) -> DataFrame:
-        """Return the records of files: lines, joined where one ends within quotes."""
+        """Return the records of files, without headers; a line may end within quotes of one."""
         # A file must be one partition, in order. Reading is planned by the settings of the session.
         spark = cloned(self.spark, _WHOLE_FILES)
-        is_plain = self.row in ("\n", "\r\n", "\r")
-        lines = self.lines(spark, paths, lineSep="\n" if is_plain else self.row)
-        join = _joiner(self.quote, "\n" if is_plain else self.row, is_plain)
-        records = lines.mapInArrow(join, "value string, _from string")
+        pieces = self.lines(spark, paths, self.written.between)
+        records = pieces.mapInArrow(self.written.joined, f"value string, {FROM} string")
         return in_session(self.spark, records)
 
     def rows(
@@ -726,6 +640,7 @@ class _Csv(_Reader):
         place: Column,
         names: Sequence[str],
         columns: Sequence[str],
+        headers: Sequence[str],
         wanted: Mapping[str, regular.Form] | None = None,
     ) -> DataFrame:
         """Return the rows of records that have these fields.
@@ -735,29 +650,44 @@ class _Csv(_Reader):
             place: the number of a record.
             names: the fields of a record.
             columns: the staged columns.
+            headers: the records that are headers, the first time in each file.
             wanted: says that regular lines are read by Arrow, and no row tells its file.
         """
         line = F.col("value")
         records = lines.select("value", FROM, place)
         fields, is_corrupt, is_open = self.parsed(line, len(names))
-        is_torn = F.lit(False)
-        if self.quote:
-            pieces = F.size(F.split(line, re.escape(self.quote)))
-            is_torn = F.when(is_corrupt | is_open, pieces % 2 == 0).otherwise(False)
+        is_torn = F.when(is_corrupt | is_open, self.may_go_on(line)).otherwise(False)
+        is_header = line.isin(*headers) if headers else F.lit(False)
         fits = (
             F.is_valid_utf8(line) if self.charset == "UTF-8" else ~F.contains(line, F.lit(_UNFIT))
         )
-        is_bad = is_corrupt | is_torn | ~fits
+        is_bad = is_corrupt | is_torn | ~fits | is_header
         columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
         nothing = F.lit(None).cast("string")
         raw = F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW)
         if wanted:
             records = regular.read(records.drop(FROM), names, wanted, self.field, self.quote)
             records = records.withColumn(FROM, nothing)
-            is_torn, is_bad = line.isNotNull() & is_torn, line.isNotNull() & is_bad
+            is_torn, is_bad, is_header = (
+                line.isNotNull() & said for said in (is_torn, is_bad, is_header)
+            )
         kept = [quote(name) for name in records.columns if name != "value"]
         return records.withColumn("_s", fields).select(
-            raw, is_bad.alias(BAD), is_torn.alias(TORN), *kept
+            raw, is_bad.alias(BAD), is_torn.alias(TORN), is_header.alias(HEAD), *kept
+        )
+
+    def may_go_on(self, line: Column) -> Column:
+        """Return whether a line that does not fit may end within quotes; then records must tell."""
+        if not self.quote:
+            return F.lit(False)
+        if len(self.field) > 1:  # which may begin within another one
+            return F.contains(line, F.lit(self.quote))
+        q, f = re.escape(self.quote), re.escape(self.field)
+        # Without all fields in quotes: the next one that has a quote there is not closed.
+        closed = rf"(?:\A|{f}){q}[^{q}]*+(?:{q}{q}[^{q}]*+)*+{q}(?!{q})"
+        rest = F.regexp_replace(line, closed, "")
+        return F.startswith(rest, F.lit(self.quote)) | F.contains(
+            rest, F.lit(self.field + self.quote)
         )
 
     def parsed(self, line: Column, number: int) -> tuple[Column, Column, Column]:
@@ -796,55 +726,6 @@ def _no_lines(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([], f"value string, {FROM} string")
 
 
-def _joiner(
-    quoting: str, glue: str, drops_return: bool
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function that joins the lines of a partition to records.
-
-    It works on bytes, since a line may have some that are no text.
-    """
-    mark, between = quoting.encode(), glue.encode()
-
-    def join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        parts: list[bytes] = []
-        origin: str | None = None
-        is_open = False
-
-        def ended() -> bytes:
-            record = between.join(parts)
-            return record.removesuffix(b"\r") if drops_return else record
-
-        def batch_of(records: list[bytes], origins: list[str | None]) -> pa.RecordBatch:
-            texts = pa.array(records, pa.binary()).view(pa.string())
-            return pa.RecordBatch.from_arrays(
-                [texts, pa.array(origins, pa.string())], names=["value", FROM]
-            )
-
-        for batch in batches:
-            records: list[bytes] = []
-            origins: list[str | None] = []
-            lines = batch.column(0).view(pa.binary()).to_pylist()
-            for line, file in zip(lines, batch.column(1).to_pylist(), strict=True):
-                if parts and file != origin:
-                    records.append(ended())
-                    origins.append(origin)
-                    parts, is_open = [], False
-                origin = file
-                parts.append(line)
-                is_open ^= line.count(mark) % 2 == 1
-                if not is_open:
-                    records.append(ended())
-                    origins.append(file)
-                    parts = []
-            yield batch_of(records, origins)
-        if parts:
-            yield batch_of([ended()], [origin])
-
-    return join
-
-
 _ESCAPES = {"\\n": "\n", "\\r": "\r", "\\t": "\t", "\\0": "\0", "\\\\": "\\"}
 
 
@@ -858,36 +739,36 @@ def _unescaped(said: Any, default: str) -> str:
     return re.sub(r"\\[nrt0\\]", lambda found: _ESCAPES[found[0]], text)
 
 
-def _charset(csv: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the names that Java and Python have for the code page of files."""
+def _charset(csv: Mapping[str, Any]) -> str:
+    """Return the name that Java has for the code page of files."""
     kind = str(csv.get("datafile_type") or "char").lower()
     page = str(csv.get("code_page") or "65001").strip().upper().removeprefix("CP")
     if kind == "widechar":
         page = "1200"
     known = {
-        "65001": ("UTF-8", "utf-8"),
-        "UTF-8": ("UTF-8", "utf-8"),
-        "RAW": ("UTF-8", "utf-8"),
-        "1200": ("UTF-16LE", "utf-16-le"),
-        "1201": ("UTF-16BE", "utf-16-be"),
-        "20127": ("US-ASCII", "ascii"),
-        "ACP": ("windows-1252", "cp1252"),
-        "OEM": ("IBM437", "cp437"),
-        "874": ("x-windows-874", "cp874"),
-        "932": ("windows-31j", "cp932"),
-        "936": ("x-mswin-936", "gbk"),
-        "949": ("x-windows-949", "cp949"),
-        "950": ("x-windows-950", "cp950"),
-        "54936": ("GB18030", "gb18030"),
-        "20866": ("KOI8-R", "koi8-r"),
-        "21866": ("KOI8-U", "koi8-u"),
+        "65001": "UTF-8",
+        "UTF-8": "UTF-8",
+        "RAW": "UTF-8",
+        "1200": "UTF-16LE",
+        "1201": "UTF-16BE",
+        "20127": "US-ASCII",
+        "ACP": "windows-1252",
+        "OEM": "IBM437",
+        "874": "x-windows-874",
+        "932": "windows-31j",
+        "936": "x-mswin-936",
+        "949": "x-windows-949",
+        "950": "x-windows-950",
+        "54936": "GB18030",
+        "20866": "KOI8-R",
+        "21866": "KOI8-U",
     }
     for number in range(1250, 1259):
-        known[str(number)] = (f"windows-{number}", f"cp{number}")
+        known[str(number)] = f"windows-{number}"
     for number in (*range(1, 10), 13, 15):
-        known[str(28590 + number)] = (f"ISO-8859-{number}", f"iso8859-{number}")
+        known[str(28590 + number)] = f"ISO-8859-{number}"
     for number in (437, 737, 775, 850, 852, 855, 857, 858, 860, 861, 862, 863, 864, 865, 866, 869):
-        known[str(number)] = (f"IBM{number:03}", f"cp{number}")
+        known[str(number)] = f"IBM{number:03}"
     if page not in known or kind not in ("char", "widechar"):
         raise DeliveryArgumentInvalid(
             f"CSV of the data file type {kind} and the code page {page} can't be read",

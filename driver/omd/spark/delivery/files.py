@@ -1,0 +1,288 @@
+"""The files of a delivery: found by literal names, never through a link, and the same to the end.
+
+A tenant writes its folder, and this process may read more than the tenant. So a symbolic link in
+it is refused before a byte is read. It could be put there later, and be gone again: so after each
+reading the files must be those that were found, by their number on the disk and the time at which
+that was last touched. Executors on other machines open names of their own; there it is the mount
+that must not follow links.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from omd.delivery.errors import DeliveryArgumentInvalid
+from omd.errors import OmdError
+from omd.spark.hadoop import absolute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["COMPRESSED", "Files", "StagingChanged", "in_folder", "names_in"]
+
+COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
+_FORMATS = {".json": "json", ".jsonl": "json", ".parquet": "parquet"}
+_GLOB = re.compile(r"([\[\]{}?*\\])")
+_PASSED_OVER = ("_", ".")  # by Spark: files that are being written, and marks of other programs
+_BEING_COPIED = "._COPYING_"
+
+
+class StagingChanged(OmdError):  # noqa: N818 - named like the other errors of OMD
+    """Files were changed while a delivery read them."""
+
+
+class File(NamedTuple):
+    """A file; ``identity`` is its number and the time of its last change, where it is local."""
+
+    path: str
+    size: int
+    changed: int
+    identity: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of an entity, as they were when they were found."""
+
+    spark: SparkSession
+    root: str
+    format: str
+    options: Mapping[str, Any]
+    found: tuple[File, ...]
+
+    @classmethod
+    def at(cls, spark: SparkSession, root: str, options: Mapping[str, Any]) -> Files:
+        """Return the files of a path, which is a file or a folder.
+
+        Args:
+            spark: the session.
+            root: the path.
+            options: those of the agreement: ``csv``, ``allow_symbolic_links``.
+        """
+        found = _list(spark, root, options)
+        csv = options.get("csv") or {}
+        own = _format(root, csv)
+        kinds = {own, *(_format(file.path, csv) for file in found)} - {None}
+        if own is None and len(kinds) != 1:
+            raise DeliveryArgumentInvalid(
+                f"what {root} holds can't be told from its name",
+                hint="Name it .csv, .json or .parquet; or set the option csv.file_extension.",
+            )
+        return cls(spark, root, own or str(kinds.pop()), options, found)
+
+    @property
+    def csv(self) -> Mapping[str, Any]:
+        """The option csv of the agreement."""
+        return self.options.get("csv") or {}
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes of text they have; of packed files nobody knows."""
+        if self.format == "parquet" or any(f.path.endswith(COMPRESSED) for f in self.found):
+            return None
+        return sum(file.size for file in self.found)
+
+    def unchanged(self) -> None:
+        """Raise when the files are not those that were found."""
+        try:
+            now = _list(self.spark, self.root, self.options)
+        except DeliveryArgumentInvalid:
+            now = ()
+        changed = sorted({file.path for file in set(self.found) ^ set(now)})
+        if changed:
+            raise StagingChanged(
+                f"{changed[0]} was changed while the delivery read it",
+                hint="Run the delivery again when the files are complete.",
+            )
+
+
+def literal(paths: Iterable[str]) -> list[str]:
+    """Return paths as Spark takes them, which would read some characters as patterns.
+
+    Its option that turns patterns off reads all paths again for each that has such a character.
+    """
+    return [_GLOB.sub(r"\\\1", path) for path in paths]
+
+
+def in_folder(
+    spark: SparkSession, folder: str, entities: Iterable[str], options: Mapping[str, Any]
+) -> dict[str, Files]:
+    """Return the files of the entities of which a folder has some."""
+    names = _names(spark, folder, options)
+    csv = options.get("csv") or {}
+    sources = {}
+    for entity in entities:
+        wanted = {
+            entity + ending + packed for ending in _suffixes(csv) for packed in ("", *COMPRESSED)
+        }
+        found = sorted(wanted & set(names))
+        if len(found) > 1:
+            raise DeliveryArgumentInvalid(
+                f"{folder} has several sources of {entity}: {', '.join(found)}"
+            )
+        if found:
+            sources[entity] = Files.at(spark, names[found[0]], options)
+    return sources
+
+
+def names_in(spark: SparkSession, folder: str) -> list[str]:
+    """Return what stands before the ending of each file or folder that can be staged."""
+    names = _names(spark, absolute(spark, folder), {"allow_symbolic_links": True})  # none is opened
+    return sorted({n.partition(".")[0] for n in names if _format(n, {})} - {""})
+
+
+def _names(spark: SparkSession, folder: str, options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names in a folder, and their paths."""
+    path, system = _opened(spark, folder)
+    if not system.exists(path) or not system.getFileStatus(path).isDirectory():
+        raise DeliveryArgumentInvalid(f"there is no folder {folder}")
+    if _is_local(system):
+        _refuse_links(str(path.toUri().getPath()), options)
+    return {s.getPath().getName(): s.getPath().toString() for s in system.listStatus(path)}
+
+
+def _opened(spark: SparkSession, root: str) -> tuple[Any, Any]:
+    """Return a path and its file system."""
+    jvm: Any = spark._jvm
+    try:
+        path = jvm.org.apache.hadoop.fs.Path(root)
+        return path, path.getFileSystem(spark._jsc.hadoopConfiguration())
+    except (Py4JJavaError, PySparkException) as error:
+        reason = str(getattr(error, "java_exception", error)).partition("\n")[0]
+        raise DeliveryArgumentInvalid(
+            f"{root} can't be read: {reason}",
+            hint="Of a local path with a colon in its first name, write it from the root: /…",
+        ) from error
+
+
+def _is_local(system: Any) -> bool:
+    return str(system.getUri().getScheme()) == "file"
+
+
+def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[File, ...]:
+    path, system = _opened(spark, root)
+    if not system.exists(path):
+        raise DeliveryArgumentInvalid(f"there is no file or folder {root}")
+    is_local = _is_local(system)
+    local = str(path.toUri().getPath())
+    seen = _local(local, options) if is_local else None
+    if (
+        str(path.getName()).startswith(_PASSED_OVER)
+        and not system.getFileStatus(path).isDirectory()
+    ):
+        raise DeliveryArgumentInvalid(
+            f"{root} can't be read: Spark passes over names that begin with _ or .",
+            hint="Rename it.",
+        )
+    found: list[File] = []
+    entries = system.listFiles(path, True)
+    start = len(system.getFileStatus(path).getPath().toString())
+    while entries.hasNext():
+        entry = entries.next()
+        whole = entry.getPath()
+        name = str(whole.toString())
+        if not any(map(_is_passed_over, name[start:].split("/"))):
+            where = str(whole.toUri().getPath())
+            _require_name(name, where)
+            _require_no_link(name, not is_local and bool(entry.isSymlink()), options)
+            found.append(
+                File(
+                    name,
+                    int(entry.getLen()),
+                    int(entry.getModificationTime()),
+                    _identity(where) if is_local else (),
+                )
+            )
+            if seen is not None:
+                seen.discard(_composed(where))
+    if seen:
+        raise DeliveryArgumentInvalid(
+            f"{min(seen)!a} is there, but Java does not see a file of this name",
+            hint="Rename it, or run in a locale of UTF-8: LC_ALL=C.UTF-8.",
+        )
+    return tuple(sorted(found))
+
+
+def _is_passed_over(name: str) -> bool:
+    return name.startswith(_PASSED_OVER) or name.endswith(_BEING_COPIED)
+
+
+def _require_name(name: str, path: str) -> None:
+    if ":" in path:
+        raise DeliveryArgumentInvalid(
+            f"{name} can't be read: Hadoop takes a colon in a name for that of a file system",
+            hint="Rename it without the colon.",
+        )
+
+
+def _require_no_link(name: str, is_link: bool, options: Mapping[str, Any]) -> None:
+    if is_link and not options.get("allow_symbolic_links"):
+        raise DeliveryArgumentInvalid(
+            f"{name} is a symbolic link",
+            hint="Hand over the file itself, or set the option allow_symbolic_links of the"
+            " agreement.",
+        )
+
+
+def _refuse_links(path: str, options: Mapping[str, Any]) -> None:
+    """Refuse a path with a link in it, but for one that stands in the root of the machine.
+
+    Nobody but its administrator can have made that one, and /tmp is one on macOS.
+    """
+    for part in [Path(path), *Path(path).parents][:-2]:
+        _require_no_link(str(part), part.is_symlink(), options)
+
+
+def _local(root: str, options: Mapping[str, Any]) -> set[str]:
+    """Return the local files of a path that may be read; none where links are followed."""
+    _refuse_links(root, options)
+    if options.get("allow_symbolic_links"):
+        return set()
+    return set(_below(root) if Path(root).is_dir() else [_composed(root)])
+
+
+def _below(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if _is_passed_over(entry.name):
+                continue
+            _require_no_link(entry.path, entry.is_symlink(), {})
+            if entry.is_dir():
+                yield from _below(entry.path)
+            elif not entry.is_file():
+                raise DeliveryArgumentInvalid(f"{entry.path} is neither a file nor a folder")
+            else:
+                yield _composed(entry.path)
+
+
+def _composed(path: str) -> str:
+    """Return a path as Java names it on macOS, where letters and their accents may stand apart."""
+    return unicodedata.normalize("NFC", path)
+
+
+def _identity(path: str) -> tuple[int, ...]:
+    found = Path(path).stat()
+    return (found.st_dev, found.st_ino, found.st_ctime_ns) if stat.S_ISREG(found.st_mode) else ()
+
+
+def _suffixes(csv: Mapping[str, Any]) -> dict[str, str]:
+    extension = "." + str(csv.get("file_extension") or "csv").lstrip(".").lower()
+    return {extension: "csv"} | {k: v for k, v in _FORMATS.items() if k != extension}
+
+
+def _format(path: str, csv: Mapping[str, Any]) -> str | None:
+    name = path.rstrip("/").rpartition("/")[2].lower()
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    return next((kind for ending, kind in _suffixes(csv).items() if name.endswith(ending)), None)

@@ -1,0 +1,159 @@
+"""Records of CSV: where a quote opens, and where a record ends.
+
+All is bytes, since a line may have some that are no text. A quote opens only at the beginning of a
+field; elsewhere it is a character like others. That is how Spark's parser reads a line, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+__all__ = ["LINE_ENDS", "Records"]
+
+LINE_ENDS = ("\n", "\r\n", "\r")  # where one of them ends a row, all of them do
+_LINE_END = re.compile(rb"(\r\n|\r|\n)")
+_BATCH = 10_000
+
+
+@dataclass(frozen=True)
+class Records:
+    """How the records of files are written.
+
+    Args:
+        field: what is between fields.
+        quote: what is around fields, or nothing.
+        row: what is between records.
+        has_header: whether the first record of a file is none of its rows.
+    """
+
+    field: str
+    quote: str
+    row: str
+    has_header: bool
+
+    @property
+    def between(self) -> str:
+        """What is between the pieces of a file of which `joined` makes records."""
+        return "\n" if self.row in LINE_ENDS else self.row
+
+    def header(self, text: str) -> tuple[str, bool]:
+        """Return the first record of a text, and whether it has its end; blank ones are none."""
+        data = text.encode("utf-8", "surrogatepass")
+        records = self.of([data] if self.row in LINE_ENDS else data.split(self.row.encode()))
+        first = next((record for record in records if not _is_blank(record)), b"")
+        return first.decode("utf-8", "surrogatepass"), next(records, None) is not None
+
+    def of(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Return the records of a file, which is cut into pieces at `between`."""
+        parts: list[bytes] = []
+        is_open = False
+        for piece in pieces:
+            for line, end in self._lines(piece):
+                parts.append(line)
+                is_open = self.is_open(line, is_open)
+                if is_open:
+                    parts.append(end)
+                else:
+                    yield b"".join(parts)
+                    parts = []
+        if parts:
+            yield b"".join(parts[:-1])  # behind the last line nothing ends
+
+    def is_open(self, line: bytes, was_open: bool) -> bool:
+        """Return whether a line ends within quotes.
+
+        Args:
+            line: the line.
+            was_open: whether the line before does.
+        """
+        quote, field = self.quote.encode(), self.field.encode()
+        if not quote or quote not in line:
+            return was_open
+        at = 0
+        while True:
+            while not was_open:
+                was_open = line.startswith(quote, at)
+                if was_open:
+                    at += len(quote)
+                elif (at := line.find(field, at)) < 0:
+                    return False
+                else:
+                    at += len(field)
+            while was_open:
+                at = line.find(quote, at)
+                if at < 0:
+                    return True
+                was_open = line.startswith(quote, at + len(quote))  # twice, it is a character
+                at += len(quote) * (2 if was_open else 1)
+            at = line.find(field, at)  # what else stands behind a closing quote is no field
+            if at < 0:
+                return False
+            at += len(field)
+
+    def joined(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return the records, but for headers, of files that follow each other in pieces.
+
+        Args:
+            batches: the pieces, and the file of each.
+        """
+        records: list[bytes] = []
+        origins: list[str | None] = []
+        for file, pieces in _by_file(batches):
+            is_header = self.has_header
+            for record in self.of(pieces):
+                if is_header:
+                    is_header = _is_blank(record)
+                    continue
+                records.append(record)
+                origins.append(file)
+                if len(records) == _BATCH:
+                    yield _batch(records, origins)
+                    records, origins = [], []
+        yield _batch(records, origins)
+
+    def _lines(self, piece: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Return the lines of a piece, and what ends each."""
+        between = self.between.encode()
+        if self.row not in LINE_ENDS:
+            yield piece, between
+            return
+        if piece.endswith(b"\r"):
+            piece, between = piece[:-1], b"\r" + between
+        found = _LINE_END.split(piece) if b"\r" in piece or b"\n" in piece else [piece]
+        yield from zip(found[::2], [*found[1::2], between], strict=True)
+
+
+def _is_blank(record: bytes) -> bool:
+    return not record.strip(b" ")
+
+
+def _by_file(
+    batches: Iterable[pa.RecordBatch],
+) -> Iterator[tuple[str | None, Iterator[bytes]]]:
+    """Return each file with its pieces, which must be taken before the next file is."""
+    import pyarrow as pa
+
+    def pieces() -> Iterator[tuple[str | None, bytes]]:
+        for batch in batches:
+            lines = batch.column(0).view(pa.binary()).to_pylist()
+            yield from zip(batch.column(1).to_pylist(), lines, strict=True)
+
+    for file, found in itertools.groupby(pieces(), operator.itemgetter(0)):
+        yield file, (piece for _, piece in found)
+
+
+def _batch(records: list[bytes], origins: list[str | None]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    texts = pa.array(records, pa.binary()).view(pa.string())
+    files = pa.array(origins, pa.string())
+    return pa.RecordBatch.from_arrays([texts, files], names=["value", "_from"])
