@@ -84,18 +84,18 @@
 \ir ../../migrations/V042__execution_contexts.sql
 \endif
 
-\set checksum '8c127a34592f6d0b806a91d7f0248c3d648dfa6c6f191fbeab394af7cb914603'
-\set migration 'V045__between_rooms'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/V045__between_rooms.sql
-\endif
-
 \set checksum '7bc13f017a76ef5b49f7868d2212dbfb97b9f4c103e7b86715e0ed8a86f2fc93'
 \set migration 'V044__rollback_guards'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V044__rollback_guards.sql
+\endif
+
+\set checksum '8c127a34592f6d0b806a91d7f0248c3d648dfa6c6f191fbeab394af7cb914603'
+\set migration 'V045__between_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V045__between_rooms.sql
 \endif
 
 -- Reference rows

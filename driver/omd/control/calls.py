@@ -555,6 +555,7 @@ class ControlCalls(Calls):
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             InstanceNotExecuting: OM101, declared dead, or ended.
             LeaseExpired: OM107, the lease has expired.
         """
@@ -569,6 +570,7 @@ class ControlCalls(Calls):
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             InstanceNotExecuting: OM101, declared dead, or ended.
             LeaseExpired: OM107, the lease has expired.
         """
@@ -981,7 +983,7 @@ class ControlCalls(Calls):
                 skipped; a new frequency without it never skips.
             frequency_description: what it means.
             frequency_tolerance: how much earlier a start may be; for a new frequency NULL means
-                5 % of the interval, at most one hour.
+                5 % of the interval, at most 70 minutes.
 
         Raises:
             MissingArgument: OM005.
@@ -1039,7 +1041,8 @@ class ControlCalls(Calls):
             inactive_indicator: Y skips each run.
             table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a lake
                 table on Spark that OMD commits.
-            open_expiry_date: what the expiry date of a current record says (9999-12-31).
+            open_expiry_date: what the expiry date of a current record says (9999-12-31), as
+                year-month-day.
 
         Raises:
             UnknownModule: OM002.
