@@ -28,8 +28,8 @@ _VALUE = "SELECT 1 WHERE "
 # Rules that ask for what a body does not have. A fragment is moved to the left margin and has
 # another beginning, so it says nothing about the indentation and line breaks of the whole (LT02,
 # LT07, LT12, LT13). Variables are no columns (RF01, AL09). What fills variables or is returned is
-# named by them (AL03, AL08), has its few targets on one line (LT09), and may be a whole row (AM04). Any
-# one row is enough for a look (AM09). USING joins by a column of one name (ST07).
+# named by them (AL03, AL08), has its few targets on one line (LT09), and may be a whole row (AM04).
+# Any one row is enough for a look (AM09). USING joins by a column of one name (ST07).
 NOT_OF_FRAGMENTS = (
     *("LT02", "LT07", "LT12", "LT13", "RF01", "AL09"),
     *("AL03", "AL08", "LT09", "AM04", "AM09", "ST07"),

@@ -58,10 +58,11 @@ BEGIN
     LOOP
         EXECUTE v_statement;
     END LOOP;
+    CALL omd_dispatch._hide_errors(p_family_code);
 END
 $comment_task_tables$;
 
 COMMENT ON PROCEDURE omd_dispatch._comment_task_tables IS
-'Comments the columns of the tables of p_family_code that have no comment yet. Locks: those '
-'tables, as COMMENT does.';
+'Comments the columns of the tables of p_family_code that have no comment yet, and grants them. '
+'Locks: those tables, as COMMENT does.';
 REVOKE ALL ON PROCEDURE omd_dispatch._comment_task_tables FROM PUBLIC;

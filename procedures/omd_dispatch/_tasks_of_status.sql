@@ -37,7 +37,8 @@ BEGIN
     LOOP
         RETURN QUERY EXECUTE format(
             'SELECT t.task_id, $1, t.task_type, %s, t.lane, t.attempt, t.claimed_by, t.claimed_at,'
-            ' t.cancel_requested, t.finished_at, t.error, t.batch_instance_id, t.module_instance_id'
+            ' t.cancel_requested, t.finished_at, omd_dispatch._shown_error(t.error),'
+            ' t.batch_instance_id, t.module_instance_id'
             ' FROM %s AS t WHERE t.status = %L',
             omd_dispatch._criteria_sql(v_family_code),
             omd_dispatch._model_table(v_family_code),

@@ -35,7 +35,8 @@ BEGIN
     family_code := omd_dispatch._family_of_task(p_task_id);
     EXECUTE format(
         'SELECT t.task_type, t.status, t.lane, %s, t.execution_time, t.attempt, t.suspension_id,'
-        ' t.claimed_by, t.claimed_at, t.finished_at, t.error FROM %s AS t WHERE t.task_id = $1',
+        ' t.claimed_by, t.claimed_at, t.finished_at,'
+        ' omd_dispatch._shown_error(t.error) FROM %s AS t WHERE t.task_id = $1',
         omd_dispatch._criteria_sql(family_code), omd_dispatch._model_table(family_code)
     )
     INTO

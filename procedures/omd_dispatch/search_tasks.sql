@@ -87,7 +87,7 @@ BEGIN
         RETURN QUERY EXECUTE format(
             'SELECT t.task_id, $2, t.task_type, %s, t.payload, t.execution_time,'
             ' t.priority::integer, t.attempt, t.claim_token, t.partition_code, t.status, t.outcome,'
-            ' t.error, t.suspension_id FROM %s AS t WHERE %s'
+            ' omd_dispatch._shown_error(t.error), t.suspension_id FROM %s AS t WHERE %s'
             ' AND (t.task_type = ANY($3) OR $3 IS NULL) AND (t.status = ANY($4) OR $4 IS NULL)'
             ' AND (t.task_id < $5 OR $5 IS NULL) ORDER BY t.task_id DESC LIMIT $6',
             omd_dispatch._criteria_sql(p_family_code),

@@ -40,7 +40,8 @@ BEGIN
     RETURN QUERY EXECUTE format(
         'SELECT t.task_id, $2, t.task_type, %s, t.payload, t.lane, t.priority::integer,'
         ' t.execution_time, t.status, t.attempt, t.suspension_id, t.claimed_by, t.claimed_at,'
-        ' t.cancel_requested, t.created_at, t.finished_at, t.outcome, t.error,'
+        ' t.cancel_requested, t.created_at, t.finished_at, t.outcome,'
+        ' omd_dispatch._shown_error(t.error),'
         ' t.batch_instance_id, t.module_instance_id, t.schedule_code'
         ' FROM %s AS t WHERE t.task_id = $1',
         omd_dispatch._criteria_sql(v_family_code), omd_dispatch._model_table(v_family_code)

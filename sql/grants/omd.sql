@@ -7,17 +7,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA omd, omd_report TO omd_reader;
 
 -- The text of an error may hold values of business rows. The views show what everybody may see.
 GRANT USAGE ON SCHEMA omd TO omd_data_reader;
-GRANT SELECT ON omd.event_log TO omd_data_reader;
-REVOKE SELECT ON omd.event_log FROM omd_reader;
-GRANT SELECT (
-    event_id,
-    module_instance_id,
-    batch_instance_id,
-    event_datetime,
-    event_type_code,
-    event_return_code_details,
-    error_bitmap
-) ON omd.event_log TO omd_reader;
+CALL omd.hide_columns('omd.event_log', '{event_detail}');
 
 -- omd_admin directs what runs by editing these columns and rows; triggers check and log each edit.
 GRANT UPDATE (next_run_indicator) ON omd.batch_instance, omd.module_instance TO omd_admin;

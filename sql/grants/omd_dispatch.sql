@@ -4,6 +4,21 @@
 GRANT USAGE ON SCHEMA omd_dispatch TO omd_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA omd_dispatch, omd_report TO omd_reader;
 
+-- The text of an error may hold values of business rows.
+GRANT USAGE ON SCHEMA omd_dispatch TO omd_data_reader;
+CALL omd.hide_columns('omd_dispatch.task_schedule', '{problem}');
+DO $do$
+DECLARE
+    v_family_code text;
+BEGIN
+    FOR v_family_code IN
+        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f
+    LOOP
+        CALL omd_dispatch._hide_errors(v_family_code);
+    END LOOP;
+END
+$do$;
+
 -- omd_admin corrects schedules and removes members by hand.
 GRANT UPDATE (next_time, inactive_indicator) ON omd_dispatch.task_schedule TO omd_admin;
 GRANT DELETE ON omd_dispatch.backend_registration TO omd_admin;

@@ -142,6 +142,7 @@
 \ir ../../procedures/omd/reads_rows.sql
 \ir ../../procedures/omd/shown_error.sql
 \ir ../../procedures/omd/error_text.sql
+\ir ../../procedures/omd/hide_columns.sql
 \ir ../../procedures/omd/_raise_batch_instance_state.sql
 \ir ../../procedures/omd/_raise_module_instance_state.sql
 \ir ../../procedures/omd/_module_has_newer_failure.sql

@@ -73,6 +73,8 @@
 -- Configuration
 \ir ../../procedures/omd_dispatch/_raise_cache_version.sql
 \ir ../../procedures/omd_dispatch/_log_definition_edit.sql
+\ir ../../procedures/omd_dispatch/_hide_errors.sql
+\ir ../../procedures/omd_dispatch/_shown_error.sql
 \ir ../../procedures/omd_dispatch/_comment_task_tables.sql
 \ir ../../procedures/omd_dispatch/_name_indexes.sql
 \ir ../../procedures/omd_dispatch/_index_tasks.sql

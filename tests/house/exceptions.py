@@ -36,6 +36,7 @@ CONTROLS_TRANSACTIONS = {
 # %I and values as %L; it never is an argument, and never contains one. In delivery they are those
 # of the interfaces, by the codes of the registry; a check of a model is written anew by its parser.
 OVER_GENERATED_TABLES = {
+    "omd.hide_columns",
     "omd_delivery._apply_entity",
     "omd_delivery._check_delta",
     "omd_delivery._check_problem",
@@ -650,23 +651,11 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
 ]
 
 # Business rows, or texts that may hold their values: only who has omd_data_reader reads all of it.
-BUSINESS_ROWS = {
-    "omd.event_log",
-    "omd_decision.cycle",
-    "omd_decision.reject",
-    "omd_delivery.quarantine",
-    "omd_delivery.sample",
-    "omd_lineage.replaced_row",
-}
-# The columns of them that are keys and codes, which omd_reader reads.
-READ_BY_ALL = {
-    "omd.event_log": "event_id, module_instance_id, batch_instance_id, event_datetime,"
-    " event_type_code, event_return_code_details, error_bitmap",
-    "omd_decision.cycle": "module_instance_id, wave, key, cycle_no, invocation_no, inputs, outputs",
-    "omd_decision.reject": "module_instance_id, wave, link, arrival, code, text, key, cycle_no,"
-    " cause_link",
-}
-
+HOLDS_ROWS = re.compile(
+    r"omd\.event_log|omd_decision\.(cycle|reject)|omd_delivery\.(quarantine|sample)"
+    r"|omd_dispatch\.task_schedule|omd_dispatch\.(old_)?task_data_\w+"
+    r"|omd_lineage\.(offsets|replaced_row)"
+)
 # The schemas that a room may name besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}, "omd_lineage": {"omd_lake"}}
 

@@ -27,7 +27,12 @@ topics AS (
         o.last_ts AS last_pos,
         (o.last).id AS last_id,
         o.next,
-        o.state,
+        -- After a failure it is the first line of the error, unless something was tried since.
+        CASE
+            WHEN o.attempts > 0 AND o.state !~ '^(RUNNING|DONE|ABORTED|NOJOBS)'
+                THEN omd.error_text(NULL, o.state)
+            ELSE o.state
+        END AS state,
         o.hostid,
         o.attempts,
         o.is_full,
