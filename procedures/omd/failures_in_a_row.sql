@@ -11,7 +11,10 @@ STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     WITH ended AS (
-        SELECT mi.module_instance_id, mi.execution_status_code, mi.end_datetime
+        SELECT
+            mi.module_instance_id,
+            mi.execution_status_code,
+            mi.end_datetime
         FROM omd.module_instance AS mi
         WHERE mi.module_id = p_module_id AND mi.execution_status_code IN ('S', 'F')
         ORDER BY mi.module_instance_id DESC

@@ -16,7 +16,7 @@ AS $readable_until$
 DECLARE
     v_relation record;
     v_bound timestamptz;
-    v_is_of_table boolean;
+    v_is_of_table boolean := FALSE;
 BEGIN
     FOR v_relation IN
         SELECT
@@ -35,14 +35,14 @@ BEGIN
     LOOP
         IF v_relation.routine IS NULL THEN
             v_is_of_table := v_is_of_table OR v_relation.has_column;
-        ELSIF v_relation.has_column OR v_is_of_table IS NOT TRUE THEN
+        ELSIF v_relation.has_column OR NOT v_is_of_table THEN
             -- A view over it may give the column another name.
             EXECUTE format('SELECT %s($1, $2)', v_relation.routine)
             INTO v_bound
             USING
                 v_relation.relation_code,
                 CASE WHEN v_relation.has_column THEN p_column_name END;
-            IF p_until IS NULL OR v_bound < p_until THEN
+            IF v_bound < coalesce(p_until, 'infinity') THEN
                 p_until := v_bound;
                 p_who := format('%s has all rows up to here', v_relation.relation_code);
             END IF;

@@ -60,7 +60,11 @@ BEGIN
     WHERE (o.execution_status_code = 'E' OR o.is_rollback_pending)
         AND o.start_datetime <= p_until
         AND m.platform_code = 'POSTGRES'
-        AND omd.target_relation(m.table_code) = ANY(v_tables)
+        -- The target may be a view over the table.
+        AND EXISTS (
+            SELECT FROM omd.relations_under(omd.target_relation(m.table_code)) AS r
+            WHERE r.relation_id = ANY(v_tables)
+        )
     ORDER BY o.start_datetime
     LIMIT 1;
     IF FOUND THEN

@@ -22,7 +22,7 @@ BEGIN
                 c.relnamespace = r.relnamespace
                 AND r.relkind IN ('r', 'p', 'v')
                 AND NOT r.relispartition
-                AND (r.oid = c.oid OR omd._read_bound(c.oid) IS NOT NULL)
+                AND (r.oid = c.oid OR omd._bound_routine(c.oid) IS NOT NULL)
         WHERE mi.module_instance_id = p_module_instance_id AND m.platform_code = 'POSTGRES'
     );
 END

@@ -39,8 +39,9 @@ BEGIN
             p_module_instance_id, v_run.definition, v_run.end_value
         );
     EXCEPTION
-        -- The job may hand over DataFrames, and then nobody needs to read the source.
-        WHEN insufficient_privilege OR undefined_table OR undefined_column THEN
+        -- The job may hand over DataFrames, and then nobody needs to read the source; else it
+        -- tells the error itself.
+        WHEN OTHERS THEN
             NULL;
     END;
     p_definition := v_run.definition;

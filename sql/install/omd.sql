@@ -279,7 +279,7 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
-\ir ../../procedures/omd/_read_bound.sql
+\ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql

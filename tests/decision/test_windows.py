@@ -66,10 +66,14 @@ def said(room: Room) -> list[str]:
     return [row["d"] for row in found]
 
 
-@pytest.mark.parametrize("source", ["app.a", "app.seen"])
-def test_rows_of_a_run_that_is_still_at_work_are_decided_later(room: Room, source: str) -> None:
+@pytest.mark.parametrize(
+    ("source", "target"), [("app.a", "app.a"), ("app.seen", "app.a"), ("app.a", "app.seen")]
+)
+def test_rows_of_a_run_that_is_still_at_work_are_decided_later(
+    room: Room, source: str, target: str
+) -> None:
     windowed(room, source)
-    module(room, "w", "app.a")
+    module(room, "w", target)
     room.fill("a", (1, 1))
     run = room.call("omd.begin_module", module_code="w")
     stamp = room.one("SELECT omd.stamp_datetime(%s)", run["module_instance_id"])

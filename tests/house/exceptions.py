@@ -115,7 +115,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch.task_state",
     # The text is the name of a routine, which a room has entered when it was installed.
     "omd.tell_undo",
-    "omd.visible_until",
+    "omd.readable_until",
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file; _make_insert

@@ -1,6 +1,6 @@
 -- The longest pattern is the most special one.
 
-CREATE OR REPLACE FUNCTION omd._read_bound(
+CREATE OR REPLACE FUNCTION omd._bound_routine(
     p_relation oid
 )
 RETURNS text
@@ -9,7 +9,7 @@ STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $read_bound$
+AS $bound_routine$
 BEGIN
     RETURN (
         SELECT b.routine
@@ -21,9 +21,9 @@ BEGIN
         LIMIT 1
     );
 END
-$read_bound$;
+$bound_routine$;
 
-COMMENT ON FUNCTION omd._read_bound IS
+COMMENT ON FUNCTION omd._bound_routine IS
 'Returns the routine that tells how far the relation p_relation may be read; NULL when there is '
 'none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._read_bound FROM PUBLIC;
+REVOKE ALL ON FUNCTION omd._bound_routine FROM PUBLIC;
