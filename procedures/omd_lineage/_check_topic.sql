@@ -53,13 +53,6 @@ BEGIN
             'p_depends_on', p_new.depends_on::text, 'at least one name, the base table first',
             p_new.processor IS NULL OR p_new.depends_on <> '{}'
         ),
-        -- It would be a source, and never run.
-        (
-            'p_transforms', p_new.transforms::text,
-            'at least one transform, or p_processor, since p_depends_on is given; a source depends'
-            ' on nothing',
-            p_new.processor IS NOT NULL OR p_new.depends_on = '{}'
-        ),
         (
             'p_transforms', p_new.transforms::text, 'at least one transform',
             coalesce(p_new.processor NOT IN ('STEP', 'RELOAD'), TRUE) OR p_new.transforms <> '{}'

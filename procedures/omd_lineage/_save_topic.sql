@@ -164,6 +164,19 @@ BEGIN
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
+    -- It would be a source without a word, and never run. Who says by hand how far a table is has
+    -- said that somebody else makes it.
+    IF v_new.processor IS NULL AND v_new.depends_on <> '{}' AND v_new.source_offset <> 'HAND' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_transforms',
+                'value', v_new.transforms::text,
+                'expected', 'at least one transform, or p_processor, since p_depends_on is given;'
+                ' a source depends on nothing, or has p_source_offset HAND'
+            )
+        );
+    END IF;
     PERFORM omd_lineage._require_one_kind(p_topic_id);
     -- A topic whose view is broken can still be switched off.
     IF v_new.processor = 'STEP' AND v_new.engine = 'POSTGRES' AND v_new.inactive_indicator = 'N' THEN

@@ -592,7 +592,7 @@ def test_a_stage_that_fails_for_ever_pauses_as_a_topic_does(room: Room) -> None:
         (row,) = room.rows(
             "SELECT r.reason, r.failures, extract(epoch FROM r.not_before"
             " - (SELECT max(end_datetime) FROM omd.module_instance)) AS pause"
-            " FROM omd_report.decision_readiness AS r"
+            " FROM omd_report.stage_readiness AS r"
         )
         return row["reason"], row["failures"], row["pause"] and float(row["pause"])
 

@@ -83,10 +83,12 @@ def test_a_window_by_transaction_time_ends_at_the_traveling_now(shop: Store, sou
     link = {"name": "a", "source": source, "arrival": "acm_id"}
     keys = "acm_id" if source.startswith("cfl") else "nbr"
     stage(shop, links=[link], window={"column": VIEWS[source]}, keys=[{"column": keys}])
-    read = lambda: shop.one(  # noqa: E731
-        "SELECT rows_input FROM omd.module_instance WHERE module_instance_id = %s",
-        shop.call("omd_decision.run_stage", stage_code="care")["module_instance_id"],
-    )
+
+    def read() -> int:
+        run = shop.call("omd_decision.run_stage", stage_code="care")["module_instance_id"]
+        count = "SELECT rows_input FROM omd.module_instance WHERE module_instance_id = %s"
+        return int(shop.one(count, run))
+
     assert read() == 0
     for day in (1, 2, 3):
         shop.put(day, orders=[("N", day, 10)])
@@ -286,9 +288,10 @@ def test_a_revert_tells_those_who_have_read_lvl(shop: Store) -> None:
     shop.queue(1, orders=[("N", 1, 10)])
     assert shop.call("omd_decision.run_stage", stage_code="lvl")["cycles"] == 1
     delivery = shop.queue(2, orders=[("N", 2, 10)])
-    call = lambda: shop.call(  # noqa: E731
-        "omd_delivery.revert_delivery", delivery_id=delivery, reason="x"
-    )
+
+    def call() -> None:
+        shop.call("omd_delivery.revert_delivery", delivery_id=delivery, reason="x")
+
     assert warned(shop, call) == []  # the stage has not read it
     delivery = shop.queue(3, orders=[("N", 3, 10)])
     assert shop.call("omd_decision.run_stage", stage_code="lvl")["cycles"] == 2

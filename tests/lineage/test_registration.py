@@ -592,3 +592,5 @@ def test_a_topic_that_depends_on_something_and_makes_nothing_is_refused(scene: S
     scene.refused("OM013", "omd_lineage.register_topic", topic="dwh.src", depends_on=["dwh.other"])
     scene.topic()
     scene.register("dwh.f", depends_on=["dwh.src"])  # the transforms stay
+    # Who says by hand how far it is has said that somebody else makes it.
+    scene.register("dwh.h", depends_on=["dwh.src"], source_offset="HAND")

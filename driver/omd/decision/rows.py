@@ -13,7 +13,6 @@ from omd.control.codes import ExecutionStatus, ProcessingIndicator
 __all__ = [
     "BeginStageAnswer",
     "CyclesRow",
-    "DecisionReadinessRow",
     "DecisionRejectLogRow",
     "DecisionRulesetListRow",
     "DecisionRunLogRow",
@@ -24,6 +23,7 @@ __all__ = [
     "LinkQueryRow",
     "ReadyStageTasksRow",
     "RunStageAnswer",
+    "StageReadinessRow",
     "TestRulesetRow",
 ]
 
@@ -115,31 +115,6 @@ class TestRulesetRow:
     expected: dict[str, Any]
     actual: dict[str, Any] | None
     error: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionReadinessRow:
-    """Every stage: whether a poll should run it now, and after how many failures it pauses. See
-    docs/explanation/decision.md.
-
-    Attributes:
-        stage_code: The stage.
-        module_code: Its Module.
-        reason: DUE: it may run. BACK_OFF: it has failed, and pauses up to not_before. FAILED:
-            it has failed ten times in a row, and waits until a run by hand succeeds or it is
-            defined anew. INACTIVE: its Module is.
-        failures: How many runs have failed since the last that succeeded, or since it was
-            defined.
-        not_before: When its pause ends; NULL: it has not failed.
-    """
-
-    view: ClassVar[str] = "omd_report.decision_readiness"
-
-    stage_code: str
-    module_code: str
-    reason: str
-    failures: int
-    not_before: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,3 +314,28 @@ class ReadyStageTasksRow:
     view: ClassVar[str] = "omd_report.ready_stage_tasks"
 
     code: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageReadinessRow:
+    """Every stage: whether a poll should run it now, and after how many failures it pauses. See
+    docs/explanation/decision.md.
+
+    Attributes:
+        stage_code: The stage.
+        module_code: Its Module.
+        reason: DUE: it may run. BACK_OFF: it has failed, and pauses up to not_before. FAILED:
+            it has failed ten times in a row, and waits until a run by hand succeeds or it is
+            defined anew. INACTIVE: its Module is.
+        failures: How many runs have failed since the last that succeeded, or since it was
+            defined.
+        not_before: When its pause ends; NULL: it has not failed.
+    """
+
+    view: ClassVar[str] = "omd_report.stage_readiness"
+
+    stage_code: str
+    module_code: str
+    reason: str
+    failures: int
+    not_before: datetime | None

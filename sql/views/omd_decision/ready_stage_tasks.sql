@@ -3,7 +3,7 @@
 
 CREATE OR REPLACE VIEW omd_report.ready_stage_tasks AS
 SELECT r.module_code AS code
-FROM omd_report.decision_readiness AS r
+FROM omd_report.stage_readiness AS r
 WHERE r.reason = 'DUE';
 
 COMMENT ON VIEW omd_report.ready_stage_tasks IS

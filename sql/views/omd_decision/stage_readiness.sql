@@ -3,7 +3,7 @@
 -- calls run_stage himself is not stopped, and a run that succeeds ends the pause. Another version
 -- may be the mend, so it is tried.
 
-CREATE OR REPLACE VIEW omd_report.decision_readiness AS
+CREATE OR REPLACE VIEW omd_report.stage_readiness AS
 SELECT
     s.stage_code,
     s.module_code,
@@ -38,16 +38,16 @@ FROM (
     ) AS f
 ) AS s;
 
-COMMENT ON VIEW omd_report.decision_readiness IS
+COMMENT ON VIEW omd_report.stage_readiness IS
 'Every stage: whether a poll should run it now, and after how many failures it pauses. See '
 'docs/explanation/decision.md.';
-COMMENT ON COLUMN omd_report.decision_readiness.stage_code IS 'The stage.';
-COMMENT ON COLUMN omd_report.decision_readiness.module_code IS 'Its Module.';
-COMMENT ON COLUMN omd_report.decision_readiness.reason IS
+COMMENT ON COLUMN omd_report.stage_readiness.stage_code IS 'The stage.';
+COMMENT ON COLUMN omd_report.stage_readiness.module_code IS 'Its Module.';
+COMMENT ON COLUMN omd_report.stage_readiness.reason IS
 'DUE: it may run. BACK_OFF: it has failed, and pauses up to not_before. FAILED: it has failed ten '
 'times in a row, and waits until a run by hand succeeds or it is defined anew. INACTIVE: its '
 'Module is.';
-COMMENT ON COLUMN omd_report.decision_readiness.failures IS
+COMMENT ON COLUMN omd_report.stage_readiness.failures IS
 'How many runs have failed since the last that succeeded, or since it was defined.';
-COMMENT ON COLUMN omd_report.decision_readiness.not_before IS
+COMMENT ON COLUMN omd_report.stage_readiness.not_before IS
 'When its pause ends; NULL: it has not failed.';
