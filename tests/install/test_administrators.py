@@ -42,6 +42,7 @@ AFTERWARDS = """
     DROP OWNED BY service;
     DROP ROLE service
 """
+ADDED = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT 1';\n"
 # Something of each room.
 ALL_ROOMS = """
     GRANT omd_admin, omd_runner, omd_data_writer TO CURRENT_USER;
@@ -107,8 +108,10 @@ def dumped(dsn: str) -> tuple[str, str]:
     return run("pg_dump", "-s", dsn), run("pg_dumpall", "--roles-only", "-d", dsn)
 
 
-@pytest.mark.parametrize("with_admin", [True, False], ids=["grants", "has"])
-@pytest.mark.parametrize("kind", ADMINISTRATORS)
+@pytest.mark.parametrize(
+    ("kind", "with_admin"),
+    [("rds", True), ("cloudsql", False), ("azure", True), ("rds", False), ("azure", False)],
+)
 def test_an_administrator_installs_upgrades_and_removes(place, tree, psql, kind, with_admin):
     dsn = make(place, kind, with_admin=with_admin)
     before = dumped(place)
@@ -122,11 +125,12 @@ def test_an_administrator_installs_upgrades_and_removes(place, tree, psql, kind,
         knows = VERSION < 16 or (with_admin and kind != "cloudsql")
         grant = "As a superuser: GRANT pg_read_all_stats TO omd_owner;"
         assert told == ([] if knows else [("WARNING", grant)])
-        for statement in ALL_ROOMS.split(";\n"):
-            conn.execute(statement)
-        tree.add_migration("V999__more", "CREATE TABLE omd.more (i integer);")
+        if with_admin or kind == "cloudsql":  # the others differ in the installation only
+            for statement in ALL_ROOMS.split(";\n"):
+                conn.execute(statement)
+            assert conn.execute("SELECT count(*) FROM dwh.t").fetchone() == (1,)
+        tree.add_repeatable("procedures/omd/added.sql", ADDED)
         install.install(conn, tree.root)
-        assert conn.execute("SELECT count(*) FROM dwh.t").fetchone() == (1,)
     if with_admin:
         with psycopg.connect(dsn, autocommit=True) as conn:
             install.uninstall(conn)
@@ -138,16 +142,16 @@ def test_an_administrator_installs_upgrades_and_removes(place, tree, psql, kind,
             "SELECT string_agg(quote_ident(nspname), ', ') FROM pg_namespace"
             " WHERE nspname ~ '^(lvl|wrk|stg|cfl|gdal|asof|history|dwh)'"
         ).fetchone()
-        conn.execute(f"DROP SCHEMA {kept[0]} CASCADE")
+        if kept[0] is not None:
+            conn.execute(f"DROP SCHEMA {kept[0]} CASCADE")
     assert dumped(place) == before
 
 
 def test_psql_installs_as_an_administrator_too(place, psql):
     dsn = make(place, "azure", with_admin=True)
     before = dumped(place)
-    for _ in range(2):
-        done = psql(dsn, install.sql_root() / install.MANIFEST)
-        assert (done.returncode, done.stderr) == (0, "")
+    done = psql(dsn, install.sql_root() / install.MANIFEST)
+    assert (done.returncode, done.stderr) == (0, "")
     with psycopg.connect(dsn, autocommit=True) as conn:
         install.uninstall(conn)
     assert dumped(place) == before

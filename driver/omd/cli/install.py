@@ -38,6 +38,8 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool, allow_downgr
 
     with connect(dsn) as conn:
         if plan_only:
+            with installer.pinned(conn):
+                planned = installer.plan(conn, allow_downgrade=allow_downgrade)
             steps = [
                 {
                     "action": step.action.value,
@@ -45,7 +47,7 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool, allow_downgr
                     "path": step.path,
                     "reason": step.reason,
                 }
-                for step in installer.plan(conn, allow_downgrade=allow_downgrade)
+                for step in planned
                 if show_all or step.action is not installer.Action.KEEP
             ]
             render(steps, ["action", "kind", "path", "reason"], output)
@@ -61,9 +63,9 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool, allow_downgr
                 err=True,
             )
         else:
-            click.echo(
-                f"Nothing to do: {where} has omd {installer.installed_version(conn)}.", err=True
-            )
+            with installer.pinned(conn):
+                version = installer.installed_version(conn)
+            click.echo(f"Nothing to do: {where} has omd {version}.", err=True)
 
 
 @click.command()
@@ -78,7 +80,9 @@ def uninstall(dsn: str, yes: bool) -> None:
     from omd import install as installer
 
     with connect(dsn) as conn:
-        if not installer.is_installed(conn):
+        with installer.pinned(conn):
+            is_installed = installer.is_installed(conn)
+        if not is_installed:
             click.echo(f"Nothing to do: database {conn.info.dbname} has no omd.", err=True)
             return
         if not yes:
