@@ -33,7 +33,8 @@ COMMENT ON COLUMN omd_dispatch.trigger_id_task_type.trigger_id IS 'The group.';
 ALTER TABLE omd_dispatch.backend_registration
 ADD COLUMN first_token bigint NOT NULL DEFAULT 0;
 COMMENT ON COLUMN omd_dispatch.backend_registration.first_token IS
-'Claims under its name with a smaller claim_token are those of a former member.';
+'The last claim_token before it registered: claims under its name up to this one are those of a '
+'former member.';
 
 ALTER TABLE omd_dispatch.task_schedule
 ADD COLUMN anchor_time timestamptz,

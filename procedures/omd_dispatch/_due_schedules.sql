@@ -22,7 +22,10 @@ BEGIN ATOMIC
             s.last_fired_at,
             s.next_time
         FROM omd_dispatch.task_schedule AS s
-        WHERE s.next_time <= clock_timestamp() AND omd_dispatch._may_fire(s, clock_timestamp())
+        -- As a subquery it is taken once, and can be looked up in the index.
+        WHERE
+            s.next_time <= (SELECT clock_timestamp())
+            AND omd_dispatch._may_fire(s, clock_timestamp())
         ORDER BY s.last_fired_at NULLS FIRST, s.next_time
         LIMIT p_limit
     ) AS d;

