@@ -49,6 +49,7 @@
 \ir ../../procedures/omd_delivery/_check_tokens.sql
 \ir ../../procedures/omd_delivery/_spark_text.sql
 \ir ../../procedures/omd_delivery/_spark_pattern.sql
+\ir ../../procedures/omd_delivery/_pattern_backtracks.sql
 \ir ../../procedures/omd_delivery/_check_literal.sql
 \ir ../../procedures/omd_delivery/_check_as.sql
 \ir ../../procedures/omd_delivery/_check_kind.sql
