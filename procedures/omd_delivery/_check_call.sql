@@ -112,6 +112,11 @@ BEGIN
                     ERRCODE = 'syntax_error',
                     MESSAGE = 'matches takes a regular expression in quotes, without backslash '
                         'classes, look-around and back references';
+            ELSIF omd_delivery._pattern_backtracks(p_nodes[2] ->> 'text') THEN
+                RAISE EXCEPTION USING
+                    ERRCODE = 'syntax_error',
+                    MESSAGE = 'the regular expression may need very long for a value: within what '
+                        'is repeated, each character must tell how it goes on';
             END IF;
             RETURN jsonb_build_object(
                 'kind', 'boolean',

@@ -24,11 +24,16 @@ BEGIN
         o.key,
         o.value,
         o.key IN (
-            'csv', 'include_existing', 'max_concurrent_entities', 'max_sample_size'
+            'allow_symbolic_links',
+            'csv',
+            'include_existing',
+            'max_concurrent_entities',
+            'max_sample_size'
         ) AS is_known
     INTO v_option
     FROM jsonb_each(p_options) AS o
     WHERE CASE o.key
+        WHEN 'allow_symbolic_links' THEN jsonb_typeof(o.value) <> 'boolean'
         WHEN 'csv' THEN jsonb_typeof(o.value) <> 'object' OR EXISTS (
             SELECT FROM jsonb_each(o.value) AS c
             WHERE c.key NOT IN (

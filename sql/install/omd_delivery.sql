@@ -21,6 +21,13 @@
 \ir ../../migrations/V041__counts.sql
 \endif
 
+\set checksum '5fdb165fc3a4bb848ee60643fc38de69d64e7057b75f3a78ab0e967957ed5950'
+\set migration 'V047__symbolic_links'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V047__symbolic_links.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/constraint_types.sql
@@ -49,6 +56,7 @@
 \ir ../../procedures/omd_delivery/_check_tokens.sql
 \ir ../../procedures/omd_delivery/_spark_text.sql
 \ir ../../procedures/omd_delivery/_spark_pattern.sql
+\ir ../../procedures/omd_delivery/_pattern_backtracks.sql
 \ir ../../procedures/omd_delivery/_check_literal.sql
 \ir ../../procedures/omd_delivery/_check_as.sql
 \ir ../../procedures/omd_delivery/_check_kind.sql

@@ -86,6 +86,7 @@ def test_tenants_and_agreements_are_registered_changed_and_refused(shop: Shop) -
         {"settings": ["orders.of"]},
         {"options": {"max_sample_size": -1}},
         {"options": {"colour": 1}},
+        {"options": {"allow_symbolic_links": "yes"}},
         {"options": {"csv": {"quotes": '"'}}},
         {"options": [1]},
     ):

@@ -126,6 +126,27 @@ def test_matches_is_about_the_whole_value(
     assert room.one("SELECT omd_delivery.matches(%s, %s)", value, pattern) is whole
 
 
+QUICK = [
+    *("[A-Z]{2}[0-9]{4}", "([0-9]{1,3}\\.){3}[0-9]{1,3}", "([a-z]+-)*[a-z]+", "(foo|bar)*", "a*"),
+    *("[a-z0-9._-]+@[a-z0-9-]+(\\.[a-z0-9-]+)+", "([0-9]{4} ?){4}", ".*foo.*bar.*", "a|b|"),
+    *("[+-]?[0-9]+(\\.[0-9]*)?([eE][+-]?[0-9]+)?", "[^,]*(,[^,]*)*", "([A-Z][a-z]* ?)+"),
+    *("[A-Z][a-z]+( [A-Z][a-z]+)*", "(?:EUR|USD) [0-9]{1,9}", "[0-9]*x|[a-z]*", "", "^a$"),
+    *("|".join(f"word{n}" for n in range(40)), "[0-9]{5}(-[0-9]{4})?", "red|rose|rust|ruby"),
+]
+ENDLESS = [
+    *("(a+)+", "(a*)*b", "((a+)*)*b", "(a|a)*b", "(a|aa)+b", "(a?){30}a{30}", "(a+?)+?b"),
+    *("a?" * 30 + "a" * 30, "(.*,){11}x", "([a-z0-9]+[._-]?)*[a-z0-9]+", ".*.*.*.*.*x", "(.*)*"),
+    *("(x+x+)+y", "(a|b|ab)*c", "([a-zA-Z]+)*[0-9]", "(a*){2,30}", "([0-9]{1,3}){4,}"),
+]
+
+
+def test_a_pattern_that_may_never_end_on_spark_is_refused(room: Room) -> None:
+    for pattern in QUICK:
+        assert problem(room, f"matches(name, '{pattern}')") is None, pattern
+    for pattern in ENDLESS:
+        assert "very long" in str(problem(room, f"matches(name, '{pattern}')")), pattern
+
+
 def test_what_a_check_may_not_hold_is_named(room: Room) -> None:
     for check, said in {
         "delay / 60 < 30": "/ is not allowed in a check",

@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid
+from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.staging import StagingChanged, stage
 from spark.delivery_plans import Desk, checked, violated
 
@@ -32,7 +33,7 @@ KEY = {"name": "k", "type": "text"}
 TEXT = {"name": "v", "type": "text"}
 OTHER = {"name": "w", "type": "text", "source": '5" pipe'}
 E = {"name": "e", "key": ["k"], "attributes": [KEY, TEXT, OTHER]}
-Rows = list[tuple[str | None, ...]]
+Rows = list[tuple[Any, ...]]
 
 
 @pytest.fixture
@@ -207,13 +208,13 @@ def test_names_of_files_and_folders_are_literal(
                 text = 'k\n"' + name.replace('"', '""') + '"\n'
                 file.write_text(text, encoding="utf-16-le" if kind == "wide" else "utf-8")
         own = with_csv(plan, datafile_type="widechar") if kind == "wide" else plan
-        for given in (top, f"file:{top}", {"e": f"file://{folder}"}):
-            staged = stage(spark, own, given)["e"]
-            staged.unchanged()
-            frame = (staged.whole() if kind in ("csv", "wide") else staged).frame
-            rows = frame.where(~F.col("_head")).select("_raw.k", "_from").collect()
-            assert sorted(row[0] for row in rows) == sorted(f"{n}/{n}" for n in NAMES), kind
-            assert all(str(row[1]).endswith(f"/{row[0]}{folder.suffix}") for row in rows), kind
+        given = {"csv": f"file:{top}", "json": {"e": f"file://{folder}"}}.get(kind, top)
+        staged = stage(spark, own, given)["e"]
+        staged.unchanged()
+        frame = (staged.whole() if staged.whole else staged).frame
+        rows = frame.where(~F.col("_head")).select("_raw.k", "_from").collect()
+        assert sorted(row[0] for row in rows) == sorted(f"{n}/{n}" for n in NAMES), kind
+        assert all(str(row[1]).endswith(f"/{row[0]}{folder.suffix}") for row in rows), kind
         for path in sorted(folder.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         folder.rmdir()
@@ -308,7 +309,8 @@ def test_symbolic_links_are_refused_before_a_byte_is_read(
         link = drop / case / name
         link.parent.mkdir(parents=True)
         link.symlink_to(target)
-        for given in (drop / case, {"e": drop / case / "e.csv"}):
+        both: tuple[Any, ...] = (drop / case, {"e": drop / case / "e.csv"})
+        for given in both:
             with pytest.raises(DeliveryArgumentInvalid, match=f"{link} is a symbolic link"):
                 stage(spark, plan, given)
     (drop / "month").symlink_to(secret.parent)
@@ -339,3 +341,19 @@ def test_a_file_that_was_a_link_meanwhile_fails_the_attempt(
     aside.rename(file)  # as it was, with its bytes and its time
     with pytest.raises(StagingChanged):
         staged.unchanged()
+
+
+def test_files_with_one_header_each_are_read_once_by_lines(
+    desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all columns are texts, a header is a regular line."""
+    monkeypatch.setattr("omd.spark.delivery.staging._FEW_BYTES", 0)
+    folder = tmp_path / "e.csv"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.csv").write_text(f"k,v\n{number},a\n")
+    plan = desk.plan({"name": "e", "key": ["k"], "attributes": [KEY, TEXT]})
+    staged = stage(spark, plan, tmp_path)["e"]
+    found = check(plan.entities["e"], replace(staged, whole=lambda: pytest.fail("again")))
+    assert found.measures()["rows_delivered"] == 3
+    found.release()

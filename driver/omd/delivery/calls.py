@@ -350,7 +350,8 @@ class DeliveryCalls(Calls):
             completeness: PARTIAL (the default), or COMPLETE: each delivery has all of them.
             context: the keys that the tenant is bound to, {entity: [{attribute: value}]}.
             settings: fields of settings that override those of the model, by constraint.
-            options: csv, include_existing, max_concurrent_entities (2), max_sample_size (1000).
+            options: allow_symbolic_links (false), csv, include_existing,
+                max_concurrent_entities (2), max_sample_size (1000).
             inactive_indicator: Y refuses new deliveries.
 
         Raises:

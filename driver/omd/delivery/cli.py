@@ -192,13 +192,18 @@ def _compiler(
 
 
 def _has_query(model: Mapping[str, Any]) -> bool:
-    """Whether a document, which may be a wrong one, has a constraint that only Spark can judge."""
+    """Whether a document, which may be a wrong one, has something that only Spark can judge."""
     entities = model.get("entities")
     return isinstance(entities, list) and any(
-        isinstance(constraint, dict) and "query" in constraint
+        "derived" in entity
+        or any(
+            isinstance(part, dict) and word in part
+            for parts, word in (("constraints", "query"), ("attributes", "computed"))
+            if isinstance(entity.get(parts), list)
+            for part in entity[parts]
+        )
         for entity in entities
-        if isinstance(entity, dict) and isinstance(entity.get("constraints"), list)
-        for constraint in entity["constraints"]
+        if isinstance(entity, dict)
     )
 
 

@@ -92,7 +92,8 @@ class DeliveryAgreementsRow:
         completeness: COMPLETE: each delivery has all of its entities. PARTIAL: it need not.
         context: The keys that the tenant is bound to: entity and list of keys.
         settings: The fields of settings that override those of the model, by constraint.
-        options: The options: csv, include_existing, max_concurrent_entities, max_sample_size.
+        options: The options: allow_symbolic_links, csv, include_existing,
+            max_concurrent_entities, max_sample_size.
         inactive_indicator: Y refuses new deliveries.
         staging_schema: The schema of its staging tables.
         batch_code: The Batch as which its deliveries run.

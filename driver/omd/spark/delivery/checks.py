@@ -11,9 +11,10 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import BooleanType
 
 from omd.errors import InvalidModel
+from omd.spark.delivery.permitted import require_expression, require_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -101,6 +102,15 @@ def _problems(
     frames: Mapping[str, DataFrame],
     checks: Mapping[str, DeliveryConstraintsRow],
 ) -> Iterator[tuple[str, str]]:
+    for number, attribute in enumerate(entity["attributes"]):
+        if "computed" in attribute and not attribute.get("retired"):
+            at = f"{path}.attributes[{number}].computed"
+            yield from _refused(at, require_expression, spark, attribute["computed"], "it")
+    if derived := entity.get("derived"):
+        # Its staged columns are not known here, so Spark can't compile it.
+        yield from _refused(
+            f"{path}.derived.query", require_query, spark, derived["query"], "it", derived["from"]
+        )
     for number, constraint in enumerate(entity.get("constraints", ())):
         if constraint.get("retired"):
             continue
@@ -114,11 +124,21 @@ def _problems(
                 if not isinstance(field.dataType, BooleanType):
                     yield f"{at}.check", f"Spark reads it as {field.dataType.simpleString()}"
             elif row.expression is not None:
+                require_query(spark, row.expression, "it", frames)
                 missing = {*entity["key"]} - {c.lower() for c in spark.sql(row.expression).columns}
                 if missing:
                     yield f"{at}.query", f"it does not answer {', '.join(sorted(missing))}"
+        except InvalidModel as error:
+            yield f"{at}.query", error.message
         except (AnalysisException, ParseException) as error:
             yield f"{at}.{'query' if row.spark_expression is None else 'check'}", _told(error)
+
+
+def _refused(path: str, require: Callable[..., None], *arguments: Any) -> Iterator[tuple[str, str]]:
+    try:
+        require(*arguments)
+    except InvalidModel as error:
+        yield path, error.message
 
 
 def _told(error: AnalysisException) -> str:

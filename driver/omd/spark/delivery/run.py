@@ -82,6 +82,7 @@ def _work(
         staged[name].unchanged()
         room.register_violations(delivery_id, attempt, 1, name, found.measures())
         samples.take_checked(found)
+        staged[name].unchanged()
 
     side_by_side(run, spark, at_once, first.entities, measure)
     if room.stage_verdict(delivery_id, attempt, 1).verdict is not None:
@@ -95,6 +96,8 @@ def _work(
         for side in judgement.planned:
             room.register_violations(delivery_id, attempt, 2, side.name, judgement.measures(side))
             samples.take_judged(side)
+            if side.name in staged:
+                staged[side.name].unchanged()
         if room.stage_verdict(delivery_id, attempt, 2).delivery_status != "VALIDATED":
             return
         sides = {side.name: side for side in judgement.delivered}

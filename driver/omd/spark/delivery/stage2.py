@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import Keeper, plain
 from omd.spark.delivery.lvl import HASHES, RECORD_IND, Current
+from omd.spark.delivery.permitted import require_query
 from omd.spark.delivery.staging import PLACE
 from omd.spark.names import quote
 
@@ -679,6 +680,7 @@ class Judgement:
         for name in self._plan.lvl_tables:
             if name in words:  # the session is that of the run alone
                 self._visible(name).createOrReplaceTempView(quote(name))
+        require_query(self._spark, query, constraint.code, self._plan.lvl_tables)
         found = self._spark.sql(query)
         rows = self._state(side).filter("_up").select(*side.key)
         return _within(rows, found, [(n, n) for n in side.key])

@@ -23,6 +23,7 @@ from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
 from omd.spark.delivery import regular
 from omd.spark.delivery.files import Files, StagingChanged, in_folder, literal, names_in
 from omd.spark.delivery.frames import plain
+from omd.spark.delivery.permitted import require_expression, require_query
 from omd.spark.delivery.records import LINE_ENDS, Records
 from omd.spark.hadoop import absolute
 from omd.spark.names import quote
@@ -201,6 +202,10 @@ def stage(
     for name, entity in delivered.items():
         if entity.derived is not None:
             staged[name] = _derive(spark, plan, entity, staged)
+        for attribute in entity.attributes:
+            if attribute.computed is not None:
+                place = f"{name}.{attribute.name}"
+                require_expression(spark, attribute.computed, place, staged[name].columns)
     return {name: staged[name] for name in delivered}
 
 
@@ -322,15 +327,15 @@ def _derive(
         nothing = [F.lit(None).cast("string").alias(c) for c in dict.fromkeys(more)]
         rows = source.frame.where(~F.col(BAD)).select(*columns, *nothing)
         rows.createOrReplaceTempView(quote(name))
+    place = f"the query of {entity.entity}"
     try:
+        require_query(spark, derived.query, place, derived.sources)
         frame = spark.sql(derived.query)
     except AnalysisException as error:
         if lacking:
             none = spark.createDataFrame([], "nothing string").select()
             return _typed(entity, none, F.lit("derived"), "")
-        raise InvalidModel(
-            f"the query of {entity.entity} can't be compiled: {_first_line(error)}"
-        ) from error
+        raise InvalidModel(f"{place} can't be compiled: {_first_line(error)}") from error
     sizes = [staged[name].size for name in derived.sources]
     return _typed(
         entity,
@@ -654,26 +659,24 @@ class _Csv(_Reader):
             wanted: says that regular lines are read by Arrow, and no row tells its file.
         """
         line = F.col("value")
-        records = lines.select("value", FROM, place)
+        is_header = line.isin(*headers) if headers else F.lit(False)
+        records = lines.select("value", FROM, place, is_header.alias(HEAD))
         fields, is_corrupt, is_open = self.parsed(line, len(names))
         is_torn = F.when(is_corrupt | is_open, self.may_go_on(line)).otherwise(False)
-        is_header = line.isin(*headers) if headers else F.lit(False)
         fits = (
             F.is_valid_utf8(line) if self.charset == "UTF-8" else ~F.contains(line, F.lit(_UNFIT))
         )
-        is_bad = is_corrupt | is_torn | ~fits | is_header
+        is_bad = is_corrupt | is_torn | ~fits
         columns_of = {c: F.col("_s").getField(f"c{n}") for n, c in reversed([*enumerate(names)])}
         nothing = F.lit(None).cast("string")
         raw = F.struct(*(columns_of.get(c, nothing).alias(c) for c in columns)).alias(RAW)
         if wanted:
             records = regular.read(records.drop(FROM), names, wanted, self.field, self.quote)
             records = records.withColumn(FROM, nothing)
-            is_torn, is_bad, is_header = (
-                line.isNotNull() & said for said in (is_torn, is_bad, is_header)
-            )
+            is_torn, is_bad = line.isNotNull() & is_torn, line.isNotNull() & is_bad
         kept = [quote(name) for name in records.columns if name != "value"]
         return records.withColumn("_s", fields).select(
-            raw, is_bad.alias(BAD), is_torn.alias(TORN), is_header.alias(HEAD), *kept
+            raw, (is_bad | F.col(HEAD)).alias(BAD), is_torn.alias(TORN), *kept
         )
 
     def may_go_on(self, line: Column) -> Column:
