@@ -149,6 +149,7 @@ from omd.facts.errors import (
     ValueMissing,
     ValueNotExported,
     ValueOutOfRange,
+    ViewsNotHeld,
     WritesBlocked,
 )
 from omd.lake.errors import (
@@ -346,6 +347,7 @@ __all__ = [
     "ValueMissing",
     "ValueNotExported",
     "ValueOutOfRange",
+    "ViewsNotHeld",
     "WriteFailed",
     "WritesBlocked",
     "WrongDeliveryState",
