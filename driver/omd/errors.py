@@ -155,6 +155,7 @@ from omd.facts.errors import (
     ValueMissing,
     ValueNotExported,
     ValueOutOfRange,
+    ViewsNotHeld,
     WritesBlocked,
 )
 from omd.lake.errors import (
@@ -360,6 +361,7 @@ __all__ = [
     "ValueMissing",
     "ValueNotExported",
     "ValueOutOfRange",
+    "ViewsNotHeld",
     "WriteFailed",
     "WritesBlocked",
     "WrongDeliveryState",

@@ -18,6 +18,9 @@ DECLARE
     v_phase text[];
     v_grants text[] := '{}'::text[];
 BEGIN
+    IF NOT omd_facts._is_deployed(p_interface_code) THEN
+        CALL omd_facts.hold_views(p_interface_code);
+    END IF;
     v_interface_id := omd_delivery.hold_interface(p_interface_code);
     PERFORM FROM omd_facts.interface AS i WHERE i.interface_id = v_interface_id FOR UPDATE;
     v_registry := omd_delivery.registry_document(p_interface_code);
@@ -77,6 +80,6 @@ $deploy$;
 
 COMMENT ON FUNCTION omd_facts._deploy IS
 'Deploys the interface p_interface_code and returns what it executed. Errors: OM005, OM013, '
-'OM031, OM233, OM250, OM252. Locks: the interface, in both rooms; the other deployments of what '
-'interfaces share; the tables that change.';
+'OM031, OM160, OM233, OM250, OM252. Locks: the views and their tables, where anything changes; '
+'the interface, in both rooms; the other deployments of what interfaces share.';
 REVOKE ALL ON FUNCTION omd_facts._deploy FROM PUBLIC;

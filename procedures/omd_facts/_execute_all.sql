@@ -13,6 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $execute_all$
 DECLARE
     v_statement text;
+    v_detail text;
 BEGIN
     FOREACH v_statement IN ARRAY p_statements LOOP
         BEGIN
@@ -20,12 +21,17 @@ BEGIN
         EXCEPTION
             -- A user's view on one that is made anew, or values that are not unique.
             WHEN dependent_objects_still_exist OR unique_violation THEN
+                -- What depends is named in the detail; that of values has values.
+                GET STACKED DIAGNOSTICS v_detail = PG_EXCEPTION_DETAIL;
                 PERFORM omd.raise_error(
                     'OM252',
                     jsonb_build_object(
                         'interface_code', p_interface_code,
                         'object', left(v_statement, 200),
-                        'problem', SQLERRM
+                        'problem', concat_ws(
+                            ': ', SQLERRM,
+                            CASE WHEN SQLSTATE = '2BP01' THEN nullif(v_detail, '') END
+                        )
                     )
                 );
         END;

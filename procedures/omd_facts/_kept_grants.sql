@@ -16,16 +16,16 @@ BEGIN
     WITH kept AS (
         SELECT v.name AS object, '' AS columns, c.relacl AS acl, c.relowner AS owner
         FROM omd_facts._present_views(p_interface_id) AS v
-        INNER JOIN pg_class AS c ON v.id = c.oid
+        INNER JOIN pg_class AS c ON v.id = c.oid AND c.relname NOT LIKE '\_%'
         UNION ALL
         SELECT v.name, format(' (%I)', a.attname), a.attacl, c.relowner
         FROM omd_facts._present_views(p_interface_id) AS v
-        INNER JOIN pg_class AS c ON v.id = c.oid
+        INNER JOIN pg_class AS c ON v.id = c.oid AND c.relname NOT LIKE '\_%'
         INNER JOIN pg_attribute AS a ON v.id = a.attrelid AND a.attacl IS NOT NULL
         UNION ALL
         SELECT format('FUNCTION %s', p.oid::regprocedure), '', p.proacl, p.proowner
         FROM omd_facts._present_views(p_interface_id) AS v
-        INNER JOIN pg_proc AS p ON v.row_type = p.prorettype
+        INNER JOIN pg_proc AS p ON v.row_type = p.prorettype AND p.proname NOT LIKE '\_%'
     )
 
     SELECT s.statement

@@ -17,6 +17,7 @@ DECLARE
     v_comment text;
     v_writer text;
     v_type text;
+    v_query text;
     v_moment CONSTANT text := omd_facts._moment_sql();
 BEGIN
     FOR v_view IN
@@ -75,46 +76,39 @@ BEGIN
             );
         END IF;
         CONTINUE WHEN split_part(v_view.schema_name, '_', 1) <> 'asof';
-        RETURN NEXT format(
-            E'CREATE OR REPLACE FUNCTION %1$s(p_at timestamptz)\nRETURNS SETOF %1$s\n'
-            'LANGUAGE sql STABLE PARALLEL SAFE\nAS $at$\nSELECT\n%2$s\n$at$',
-            v_name,
+        v_query := format(E'SELECT\n%s\n%s', v_view.select_list, v_view.from_clause);
+        RETURN QUERY
+        SELECT f
+        FROM omd_facts._function_statements(
+            v_view.schema_name, v_view.view_name, v_query, 'p_at timestamptz',
             replace(
-                replace(
-                    v_view.select_list || E'\n' || v_view.from_clause,
-                    '<= ' || v_moment, '<= $1'
-                ),
+                replace(v_query, '<= ' || v_moment, '<= $1'),
                 v_moment, omd_facts._bounded_sql('$1')
             )
-        );
-        RETURN NEXT format('REVOKE ALL ON FUNCTION %s(timestamptz) FROM PUBLIC', v_name);
-        RETURN NEXT format('GRANT EXECUTE ON FUNCTION %s(timestamptz) TO omd_data_reader', v_name);
+        ) AS f;
         CONTINUE WHEN v_view.context_kind IS DISTINCT FROM 'bitemporal';
         SELECT w.column_type INTO v_type
         FROM omd_facts._wanted_columns(p_interface_id) AS w
         INNER JOIN omd_facts.context AS c USING (context_id)
         INNER JOIN omd_facts.entity AS e ON c.entity_id = e.entity_id
         WHERE e.entity_code = v_view.view_name AND w.column_name = v_view.valid_start;
-        RETURN NEXT format(
-            E'CREATE OR REPLACE FUNCTION %1$s(p_known_at timestamptz, p_valid_at %2$s)\n'
-            'RETURNS SETOF %1$s\nLANGUAGE sql STABLE PARALLEL SAFE\nAS $at$\n'
-            'SELECT DISTINCT ON (f.acm_id) f.*\nFROM %1$s($1) AS f\nWHERE f.%3$I <= $2%4$s\n'
-            'ORDER BY f.acm_id, f.%3$I DESC\n$at$',
-            v_name,
-            v_type,
-            v_view.valid_start,
-            CASE
-                WHEN v_view.valid_end IS NOT NULL
-                    THEN format(' AND (f.%1$I IS NULL OR f.%1$I > $2)', v_view.valid_end)
-                ELSE ''
-            END
-        );
-        RETURN NEXT format(
-            'REVOKE ALL ON FUNCTION %s(timestamptz, %s) FROM PUBLIC', v_name, v_type
-        );
-        RETURN NEXT format(
-            'GRANT EXECUTE ON FUNCTION %s(timestamptz, %s) TO omd_data_reader', v_name, v_type
-        );
+        RETURN QUERY
+        SELECT f
+        FROM omd_facts._function_statements(
+            v_view.schema_name, v_view.view_name, v_query,
+            format('p_known_at timestamptz, p_valid_at %s', v_type),
+            format(
+                E'SELECT DISTINCT ON (f.acm_id) f.*\nFROM %1$s($1) AS f\nWHERE f.%2$I <= $2%3$s\n'
+                'ORDER BY f.acm_id, f.%2$I DESC',
+                v_name,
+                v_view.valid_start,
+                CASE
+                    WHEN v_view.valid_end IS NOT NULL
+                        THEN format(' AND (f.%1$I IS NULL OR f.%1$I > $2)', v_view.valid_end)
+                    ELSE ''
+                END
+            )
+        ) AS f;
     END LOOP;
 END
 $view_statements$;

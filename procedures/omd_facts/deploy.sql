@@ -32,7 +32,8 @@ COMMENT ON PROCEDURE omd_facts.deploy IS
 'that is deployed, and p_statements, how many statements were, or would be, executed: 0 when '
 'nothing changes. Errors: OM005, OM013, OM014, OM031: it has no model, OM233: a schema belongs '
 'to somebody else, OM250: the facts of the model say what can''t be, OM252: stored facts would '
-'be read otherwise. Locks: the interface, in both rooms; the tables that change. Call again when '
-'the answer was lost.';
+'be read otherwise, OM160: readers or writers keep its views. Locks: the views and their tables, '
+'against all, where anything changes; the interface, in both rooms. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd_facts.deploy FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.deploy TO omd_admin;

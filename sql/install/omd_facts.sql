@@ -65,6 +65,7 @@
 \ir ../../procedures/omd_facts/_writer_blocks.sql
 \ir ../../procedures/omd_facts/_children_sql.sql
 \ir ../../procedures/omd_facts/_writer_sql.sql
+\ir ../../procedures/omd_facts/_function_statements.sql
 \ir ../../procedures/omd_facts/_view_statements.sql
 \ir ../../procedures/omd_facts/_views_shrink.sql
 \ir ../../procedures/omd_facts/_present_views.sql
@@ -78,6 +79,9 @@
 \ir ../../procedures/omd_facts/_shared_views.sql
 \ir ../../procedures/omd_facts/_register_module.sql
 \ir ../../procedures/omd_facts/_warn_unknown_keys.sql
+\ir ../../procedures/omd_facts/_raise_not_held.sql
+\ir ../../procedures/omd_facts/hold_views.sql
+\ir ../../procedures/omd_facts/_is_deployed.sql
 \ir ../../procedures/omd_facts/_deploy.sql
 \ir ../../procedures/omd_facts/build_deploy_sql.sql
 \ir ../../procedures/omd_facts/deploy.sql

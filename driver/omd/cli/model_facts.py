@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from omd.cli.common import open_control
+if TYPE_CHECKING:
+    from omd import Control
 
-__all__ = ["deploy_facts"]
+__all__ = ["Followers"]
 
 
-def deploy_facts(interface: str, dsn: str) -> None:
-    """Deploy the facts of an interface that are deployed: a load of a newer model would fail."""
-    from omd.facts.rows import FactsStateRow
+class Followers:
+    """The facts of an interface follow its model, where they are deployed, in one transaction.
 
-    with open_control(dsn) as control:
-        if control.facts.report(FactsStateRow, interface_code=interface):
-            answer = control.facts.deploy(interface)
-            click.echo(
-                f"Facts of {interface}, version {answer.model_version}: "
-                f"{answer.statements:,} statements executed.",
-                err=True,
+    A load of a newer model would fail, and a model that the facts can't follow is refused whole.
+    """
+
+    def __init__(self, control: Control, interface: str) -> None:
+        self._control = control
+        self.interface = interface
+        self.told = ""
+
+    def before(self) -> None:
+        """Wait for readers and writers, before the model is locked."""
+        if self._are_deployed():
+            self._control.facts.hold_views(self.interface)
+
+    def after(self) -> None:
+        """Deploy the facts."""
+        if self._are_deployed():
+            answer = self._control.facts.deploy(self.interface)
+            self.told = (
+                f"Facts of {self.interface}, version {answer.model_version}: "
+                f"{answer.statements:,} statements executed."
             )
+
+    def tell(self) -> None:
+        """Print what was done, when it is committed."""
+        if self.told:
+            click.echo(self.told, err=True)
+
+    def _are_deployed(self) -> bool:
+        from omd.facts.rows import FactsStateRow
+
+        return bool(self._control.facts.report(FactsStateRow, interface_code=self.interface))

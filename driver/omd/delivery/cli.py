@@ -34,7 +34,7 @@ from omd.cli.common import (
     show_pairs,
     tell_more,
 )
-from omd.cli.model_facts import deploy_facts
+from omd.cli.model_facts import Followers
 from omd.delivery.calls import DeliveryCalls
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ _CHANGE = {"object": "object", "change": "change"}
 def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
     """Deploy the model of a YAML file, with its tenants and agreements, and show what has changed.
 
-    All of it is done or nothing; then the facts of the interface follow, where they are deployed.
+    All of it is done or nothing, also the facts of the interface, where they are deployed.
     FILE holds a model document; it may also hold the lists tenants
     and agreements, with the arguments of register_agreement.
 
@@ -101,12 +101,12 @@ def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
       agreements:
         - {agreement: nyc, tenant: nyc, completeness: COMPLETE}
     """
-    version, changes, interface = _apply(file, dsn, dry_run=False, spark=spark)
+    version, changes, facts = _apply(file, dsn, dry_run=False, spark=spark)
     if changes or output != "table":
         show(changes, _CHANGE, output)
     told = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
-    click.echo(f"Model {interface} has version {version}: {told}.", err=True)
-    deploy_facts(interface, dsn)
+    click.echo(f"Model {facts.interface} has version {version}: {told}.", err=True)
+    facts.tell()
 
 
 @model.command("diff")
@@ -126,22 +126,29 @@ def diff_file(file: Path, dsn: str, output: str) -> int:
 
 def _apply(
     file: Path, dsn: str, *, dry_run: bool, spark: bool | None
-) -> tuple[int, list[Change], str]:
+) -> tuple[int, list[Change], Followers]:
     from omd._core.errors import OmdError
     from omd.delivery.document import apply_model, read_model
 
     told = read_model(file)
-    with _open(dsn) as room:
+    with open_control(dsn) as control:
+        room = control.delivery
+        facts = Followers(control, str(told.model.get("interface")))
         try:
             version, changes = apply_model(
-                room, told, dry_run=dry_run, compiler=_compiler(room, told, spark)
+                room,
+                told,
+                dry_run=dry_run,
+                compiler=_compiler(room, told, spark),
+                before=facts.before,
+                after=facts.after,
             )
         except OmdError as error:
             for line in _problems(error, told, file):
                 click.echo(line, err=True)
                 error._hint = f"Mend the file; omd model diff {file} tells what is left."
             raise
-    return version, changes, str(told.model.get("interface"))
+    return version, changes, facts
 
 
 def _problems(error: Any, told: ModelFile, file: Path) -> Iterator[str]:

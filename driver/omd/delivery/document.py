@@ -144,6 +144,8 @@ def apply_model(
     *,
     dry_run: bool,
     compiler: Callable[[], Callable[[], None] | None] | None = None,
+    before: Callable[[], None] | None = None,
+    after: Callable[[], None] | None = None,
 ) -> tuple[int, list[Change]]:
     """Deploy the model and register tenants and agreements, all in one transaction.
 
@@ -154,6 +156,8 @@ def apply_model(
             rolled back.
         compiler: is called where the model has changed, and returns what is called after its
             deployment; an exception undoes all.
+        before: is called first in the transaction of a deployment that changes the model.
+        after: is called last in the transaction, where it is not a dry run.
 
     Returns:
         The version of the model, and what has changed.
@@ -164,19 +168,23 @@ def apply_model(
         return told.model_version, changes
     check = compiler() if changes and compiler is not None and not dry_run else None
     with room.control.transaction():
+        if changes and before is not None and not dry_run:
+            before()
         if changes or not dry_run:
             told = room.deploy_model(file.model)
             changes = _changes(told.changes)
             if check is not None:
                 check()
-        before = _registered(room, file)
+        former = _registered(room, file)
         for code, name in file.tenants.items():
             room.register_tenant(code, tenant_name=name)
         for code, arguments in file.agreements.items():
             room.register_agreement(code, **arguments)
-        changes += _differences(before, _registered(room, file))
+        changes += _differences(former, _registered(room, file))
         if dry_run:
             raise psycopg.Rollback
+        if after is not None:
+            after()
     return told.model_version, changes
 
 

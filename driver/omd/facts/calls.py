@@ -75,6 +75,7 @@ class FactsCalls(Calls):
             MissingArgument: OM005.
             InvalidArgument: OM013.
             UnknownInterface: OM031.
+            ViewsNotHeld: OM160.
             SchemaTaken: OM233.
             InvalidFacts: OM250.
             FactsWouldChange: OM252.
@@ -184,6 +185,7 @@ class FactsCalls(Calls):
             SchemaTaken: OM233.
             InvalidFacts: OM250.
             FactsWouldChange: OM252.
+            ViewsNotHeld: OM160.
         """
         from omd.facts.rows import DeployAnswer
 
@@ -250,6 +252,20 @@ class FactsCalls(Calls):
             FactsNotDeployed: OM251.
         """
         self._do(_HOLD, interface_code)
+
+    def hold_views(self, interface_code: str) -> None:
+        """Waits for the readers and writers of the facts of the interface ``interface_code``, and
+        lets none in until the transaction ends. deploy does it; call it before deploy_model, where
+        both are one transaction.
+
+        An interface without facts has no views. lock_timeout is how long it waits.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            ViewsNotHeld: OM160.
+        """
+        self._do(_HOLD_VIEWS, interface_code)
 
     def load(self, interface_code: str) -> LoadAnswer:
         """Loads the oldest item of the queue of the interface ``interface_code`` that is not
@@ -536,6 +552,7 @@ _FINISH_EXPORT = Routine(
     repeat=Repeat(),
 )
 _HOLD = Routine("omd_facts.hold", {"p_interface_code": "text"}, required=1)
+_HOLD_VIEWS = Routine("omd_facts.hold_views", {"p_interface_code": "text"}, required=1)
 _LOAD = Routine("omd_facts.load", {"p_interface_code": "text"}, required=1)
 _LOAD_ALL = Routine("omd_facts.load_all", {"p_interface_code": "text"})
 _OPEN_DELIVERY = Routine(

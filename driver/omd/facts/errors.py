@@ -32,6 +32,7 @@ __all__ = [
     "ValueMissing",
     "ValueNotExported",
     "ValueOutOfRange",
+    "ViewsNotHeld",
     "WritesBlocked",
 ]
 
@@ -102,6 +103,10 @@ class ItemRefused(StateError, code="OM158"):
 
 class ValueNotExported(StateError, code="OM159"):
     """No file can hold a value."""
+
+
+class ViewsNotHeld(StateError, code="OM160"):
+    """Readers or writers keep the views of an interface from being changed."""
 
 
 class NoOpenDelivery(StateError, code="OM150"):

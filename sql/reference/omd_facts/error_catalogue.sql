@@ -112,6 +112,11 @@ VALUES
     'UPDATE the row, then resume the export.'
 ),
 (
+    'OM160', 'ViewsNotHeld',
+    'the views of interface "{interface_code}" can''t be changed: {problem}',
+    'CALL omd_facts.hold_views({interface_code_literal}); before all else in the transaction.'
+),
+(
     'OM153', 'LoadNotUndone',
     'load {module_instance_id} can''t be undone: {problem}',
     'SELECT * FROM omd_report.facts_loads;'
