@@ -33,6 +33,11 @@ BEGIN
         PERFORM omd_facts._raise_not_deployed(d.interface_code)
         FROM omd_delivery.delivery_head(p_delivery_id) AS d;
     END IF;
+    -- A deployment takes the interface before its row in this room, which the row below refers to.
+    IF NOT v_interface.is_indexed THEN
+        PERFORM omd_delivery.hold_interface(v_interface.interface_code);
+        PERFORM omd_facts._index_all(v_interface.interface_id);
+    END IF;
     -- The row is the lock of the agreement: who comes second waits for it.
     INSERT INTO omd_facts.gdal_delivery (
         delivery_id, interface_id, agreement_code, module_instance_id, is_physical_delete_allowed
@@ -49,10 +54,6 @@ BEGIN
             'OM152',
             jsonb_build_object('delivery_id', v_open_id, 'agreement_code', p_agreement_code)
         );
-    END IF;
-    IF NOT v_interface.is_indexed THEN
-        PERFORM omd_delivery.hold_interface(v_interface.interface_code);
-        PERFORM omd_facts._index_all(v_interface.interface_id);
     END IF;
     v_module_code := 'gdal.' || p_agreement_code;
     PERFORM omd_facts._register_agreement_module(

@@ -7,19 +7,21 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
+import omd
 from delivery.runs import SHOP
 from omd.delivery.calls import DeliveryCalls
 from omd.errors import DeliveryWaits, WrongDeliveryState
+from spark.desk import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
-
-    from spark.desk import Desk
 
 pytestmark = pytest.mark.spark
 
@@ -103,6 +105,21 @@ def test_a_full_delivery_and_what_changes_later(desk: Desk, tmp_path: Path) -> N
     (customer, _) = receipt.document["entities"]
     assert [customer[f"rows_{n}"] for n in ("new", "changed", "deleted", "unchanged")] == [1] * 4
     assert desk.current("customer") == [(1, "a@x"), (2, "c@x"), (4, "d")]
+
+
+def test_the_rows_of_a_runner_pass_the_guard_of_the_delta(desk: Desk, dsn: str) -> None:
+    desk.deploy(SHOP)
+    dsn = make_conninfo(dsn, options="-c role=omd_runner")
+    with omd.connect(dsn) as control:
+        runner = Desk(desk.conn, control, desk.spark)
+        customers = desk.texts(["nbr", "email"], [(n, "a@x") for n in range(50)])
+        receipt = runner.deliver(1, entities={"customer": customers.repartition(4)})
+        assert (receipt.delivery_status, receipt.verdict) == ("ACCEPTED", "ACCEPTED")
+        with runner.block(2, staging="postgres", loads={"customer": "DELTA"}) as block:
+            with psycopg.connect(dsn) as conn:
+                conn.execute("INSERT INTO stg_a.customer (nbr, email) VALUES ('1', 'b')")
+            assert block.run().delivery_status == "ACCEPTED"
+    assert len(desk.current("customer")) == 50
 
 
 def test_example_1_of_context(desk: Desk) -> None:
