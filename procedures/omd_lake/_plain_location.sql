@@ -20,7 +20,7 @@ DECLARE
     v_authority text := '';
     v_escape text;
     v_segment text;
-    v_segments text[] := '{}';
+    v_segments text[] := '{}'::text[];
 BEGIN
     IF starts_with(v_rest, '/') IS NOT TRUE THEN
         RETURN NULL;

@@ -46,7 +46,7 @@ BEGIN
     END IF;
 
     IF v_namespace IS NULL THEN
-        SELECT p.namespace INTO v_other
+        SELECT p.namespace::text INTO v_other
         FROM omd_lake.iceberg_namespace_properties AS p
         WHERE p.catalog_name = 'omd' AND p.property_key = 'location'
             AND omd_lake._overlap(p.property_value, v_folder)

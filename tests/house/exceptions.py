@@ -460,6 +460,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd_decision._pin_run > omd.log_event",
             "omd_decision._finish_run > omd.log_event",
             "omd_decision._note_positions > omd.log_event",
+            "omd_lake.note_withheld > omd.log_event",
         ],
     ),
     (
