@@ -151,7 +151,8 @@ class ControlCalls(Calls):
         It writes one event. It is accepted from E only. DIRECT, "Batch Failure event".
 
         Args:
-            event_detail: text of any length.
+            event_detail: text of any length; the event also says who called, where that is not
+                who began the run or there is no text.
             event_return_code_details: code of the error.
 
         Raises:
@@ -555,6 +556,7 @@ class ControlCalls(Calls):
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             InstanceNotExecuting: OM101, declared dead, or ended.
             LeaseExpired: OM107, the lease has expired.
         """
@@ -569,6 +571,7 @@ class ControlCalls(Calls):
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             InstanceNotExecuting: OM101, declared dead, or ended.
             LeaseExpired: OM107, the lease has expired.
         """
@@ -667,7 +670,8 @@ class ControlCalls(Calls):
         It writes one event. It is accepted from E only. DIRECT, "Module Failure event".
 
         Args:
-            event_detail: text of any length.
+            event_detail: text of any length; the event also says who called, where that is not
+                who began the run or there is no text.
             event_return_code_details: code of the error.
 
         Raises:
@@ -816,9 +820,10 @@ class ControlCalls(Calls):
 
         It keeps, however old it is: what executes, waits for a rollback or carries a directive, and
         everything since then of the same Module or Batch; the last real run; the newest load
-        window; failed Batches that wait for a restart; events of what is kept. It returns the
-        numbers of deleted rows. A deleted instance in a target can no longer be traced. It commits,
-        so call it outside a transaction block.
+        window; failed Batches that wait for a restart; events of what is kept; for 90 days, changes
+        by administrators. Events say who purged what. It returns the numbers of deleted rows. A
+        deleted instance in a target can no longer be traced. It commits, so call it outside a
+        transaction block.
 
         Raises:
             MissingArgument: OM005.
@@ -981,7 +986,7 @@ class ControlCalls(Calls):
                 skipped; a new frequency without it never skips.
             frequency_description: what it means.
             frequency_tolerance: how much earlier a start may be; for a new frequency NULL means
-                5 % of the interval, at most one hour.
+                5 % of the interval, at most 70 minutes.
 
         Raises:
             MissingArgument: OM005.
@@ -1039,7 +1044,8 @@ class ControlCalls(Calls):
             inactive_indicator: Y skips each run.
             table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a lake
                 table on Spark that OMD commits.
-            open_expiry_date: what the expiry date of a current record says (9999-12-31).
+            open_expiry_date: what the expiry date of a current record says (9999-12-31), as
+                year-month-day.
 
         Raises:
             UnknownModule: OM002.

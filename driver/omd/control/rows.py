@@ -841,8 +841,8 @@ class ReadinessRow:
         severity: ERROR: a failed run can't be rolled back, so no run would begin after it.
             WARNING: a rollback is slow, or rows can't be traced.
         problem_code: TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING,
-            STAMP_COLUMN_MISSING, or STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows
-            or more).
+            STAMP_COLUMN_MISSING, TARGET_TAKES_NO_DELETE (a view without a rule or trigger for
+            it), or STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows or more).
         problem: The problem in words.
         command: The command that solves it; … stands for what only you know.
     """

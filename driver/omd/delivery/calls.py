@@ -249,6 +249,7 @@ class DeliveryCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             UnknownDelivery: OM034.
             LeaseExpired: OM107.
             WrongDeliveryState: OM130.
