@@ -1,6 +1,7 @@
 -- The rights of the caller apply, as they do for the rollback. A staging table has few runs and
 -- many rows, so the query walks from stamp to stamp by the index and stops at the first stranger.
--- Without an index one scan finds the distinct stamps.
+-- Without an index one scan finds the distinct stamps; MATERIALIZED, since the planner would ask
+-- for each row of the table whose run it is.
 
 CREATE OR REPLACE FUNCTION omd._has_strangers(
     p_module_id integer
@@ -33,8 +34,8 @@ BEGIN
         INTO v_has;
     ELSE
         EXECUTE format(
-            'SELECT EXISTS (SELECT FROM (SELECT DISTINCT %1$s AS id FROM %2$s AS t) AS s'
-            ' WHERE NOT omd._is_run_of(%3$s, s.id))',
+            'WITH stamp AS MATERIALIZED (SELECT DISTINCT %1$s AS id FROM %2$s AS t)'
+            ' SELECT EXISTS (SELECT FROM stamp AS s WHERE NOT omd._is_run_of(%3$s, s.id))',
             CASE
                 WHEN v_stamp.is_numeric THEN format('t.%I::numeric', v_stamp.column_name)
                 ELSE

@@ -1,4 +1,6 @@
--- A real run has status S or F; aborted and skipped instances decide nothing.
+-- The two bounds say the same as = and lead to the index of the Module. With = the planner would
+-- know that the module_id needs no sorting and walk the primary key backwards, past all newer
+-- instances of other Modules.
 
 CREATE OR REPLACE FUNCTION omd._last_real_module_run(
     p_module_id integer
@@ -10,8 +12,11 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT mi.module_instance_id
     FROM omd.module_instance AS mi
-    WHERE mi.module_id = p_module_id AND mi.execution_status_code IN ('S', 'F')
-    ORDER BY mi.module_instance_id DESC
+    WHERE
+        mi.module_id >= p_module_id
+        AND mi.module_id <= p_module_id
+        AND mi.execution_status_code IN ('S', 'F')
+    ORDER BY mi.module_id DESC, mi.module_instance_id DESC
     LIMIT 1;
 END;
 

@@ -33,6 +33,11 @@ BEGIN
     WHERE e.event_id > v_from
         AND e.event_id <= p_last_id
         AND e.event_datetime < p_before
+        -- What an administrator did, a purge too, leaves a trace for a while, whatever is asked.
+        AND (
+            e.event_type_code <> 4
+            OR e.event_datetime < statement_timestamp() - interval '90 days'
+        )
         AND CASE
             WHEN e.module_instance_id <> 0 THEN NOT EXISTS (
                 SELECT FROM omd.module_instance AS mi
@@ -51,7 +56,8 @@ $purge_events$;
 
 COMMENT ON FUNCTION omd._purge_events IS
 'Deletes, among the p_limit events after the id p_last_id, those written before p_before whose '
-'instance is gone or that name none. It returns the last id that it looked at, NULL at the end, '
-'and adds to p_deleted. Locks: the rows it deletes.';
+'instance is gone or that name none, but no change by an administrator of the last 90 days. It '
+'returns the last id that it looked at, NULL at the end, and adds to p_deleted. Locks: the rows it '
+'deletes.';
 REVOKE ALL ON FUNCTION omd._purge_events FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_events TO omd_admin;

@@ -13,7 +13,8 @@ DECLARE
     v_event_detail text := concat_ws(': ', 'ended by ' || omd.editor(), nullif(p_event_detail, ''));
 BEGIN
     BEGIN
-        CALL omd.batch_failure(p_batch_instance_id, v_event_detail, 'ENDED');
+        PERFORM omd._lock_members(p_batch_instance_id);
+        PERFORM omd._fail_batch_instance(p_batch_instance_id, v_event_detail, 'ENDED');
     EXCEPTION
         WHEN SQLSTATE 'OM101' THEN
             -- It has failed already, perhaps because another administrator has just ended it, so

@@ -13,7 +13,7 @@ DECLARE
     v_event_detail text := concat_ws(': ', 'ended by ' || omd.editor(), nullif(p_event_detail, ''));
 BEGIN
     BEGIN
-        CALL omd.module_failure(p_module_instance_id, v_event_detail, 'ENDED');
+        PERFORM omd.fail_module_instance(p_module_instance_id, v_event_detail, 'ENDED');
     EXCEPTION
         WHEN SQLSTATE 'OM101' THEN
             -- It has failed already, perhaps because another administrator has just ended it, so

@@ -18,8 +18,9 @@ BEGIN ATOMIC
             mi.module_instance_id,
             mi.end_datetime
         FROM omd.module_instance AS mi
-        WHERE mi.module_id = p_module_id
-        ORDER BY mi.module_instance_id DESC
+        -- Not =, with which the planner could walk the primary key past other Modules.
+        WHERE mi.module_id >= p_module_id AND mi.module_id <= p_module_id
+        ORDER BY mi.module_id DESC, mi.module_instance_id DESC
         LIMIT 10000
     ) AS i
     WHERE coalesce(i.end_datetime, 'infinity') > p_since;

@@ -11,16 +11,25 @@ SET search_path = pg_catalog, pg_temp
 AS $module_failure$
 BEGIN
     PERFORM omd.fail_module_instance(
-        p_module_instance_id, p_event_detail, p_event_return_code_details
+        p_module_instance_id,
+        omd._who_failed_it(
+            (
+                SELECT mi.started_by FROM omd.module_instance AS mi
+                WHERE mi.module_instance_id = p_module_instance_id
+            ),
+            p_event_detail
+        ),
+        p_event_return_code_details
     );
 END
 $module_failure$;
 
 COMMENT ON PROCEDURE omd.module_failure IS
-'Ends a Module Instance with status F and next_run_indicator R: the next begin of the Module '
-'rolls its rows back. It writes one event. p_event_detail: text of any length. '
-'p_event_return_code_details: code of the error. It is accepted from E only. Errors: OM004, '
-'OM005, OM101. Locks: the instance row. DIRECT, "Module Failure event". Call again when the '
-'answer was lost; OM101 with execution_status_code F says that it is done.';
+'Ends a Module Instance with status F and next_run_indicator R: the next begin of the Module rolls '
+'its rows back. It writes one event. p_event_detail: text of any length; the event also says who '
+'called, where that is not who began the run or there is no text. p_event_return_code_details: '
+'code of the error. It is accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance '
+'row. DIRECT, "Module Failure event". Call again when the answer was lost; OM101 with '
+'execution_status_code F says that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_failure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_failure TO omd_runner;

@@ -18,6 +18,9 @@ DECLARE
 BEGIN
     CALL omd.require_no_transaction_block('omd.purge_history');
     v_before := omd.purge_cutoff(p_keep, p_batch_size);
+    -- Who stops it can't leave it without a trace.
+    PERFORM omd._record_purge(v_before, NULL, NULL, NULL);
+    COMMIT;
     p_module_instances := 0;
     v_last := 0;
     WHILE v_last IS NOT NULL LOOP
@@ -41,6 +44,8 @@ BEGIN
         FROM omd._purge_events(v_before, p_batch_size, v_last, p_events) AS s;
         COMMIT;
     END LOOP;
+    PERFORM omd._record_purge(v_before, p_module_instances, p_batch_instances, p_events);
+    COMMIT;
 END
 $purge_history$;
 
@@ -49,9 +54,9 @@ COMMENT ON PROCEDURE omd.purge_history IS
 '(an interval), p_batch_size rows per transaction. It keeps, however old it is: what executes, '
 'waits for a rollback or carries a directive, and everything since then of the same Module or '
 'Batch; the last real run; the newest load window; failed Batches that wait for a restart; events '
-'of what is kept. It returns the numbers of deleted rows. A deleted instance in a target can no '
-'longer be traced. It commits, so call it outside a transaction block. Errors: OM005, OM013, '
-'OM018. Locks: rows that no run looks at, for one transaction. Call again when the answer was '
-'lost.';
+'of what is kept; for 90 days, changes by administrators. Events say who purged what. It returns '
+'the numbers of deleted rows. A deleted instance in a target can no longer be traced. It commits, '
+'so call it outside a transaction block. Errors: OM005, OM013, OM018. Locks: rows that no run '
+'looks at, for one transaction. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.purge_history FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.purge_history TO omd_admin;

@@ -13,7 +13,6 @@ SET row_security = off
 AS $rollback_module$
 DECLARE
     v_part record;
-    v_instead text;
     v_statement text;
     v_schema text;
     v_table text;
@@ -31,16 +30,17 @@ BEGIN
             PERFORM omd._refuse_losses(
                 p_module_instance_id, v_part.module_id, v_part.instance_array
             );
-            v_instead := omd._look_before_truncate(v_part.module_id, v_part.instance_array);
             FOR v_statement IN
-                SELECT
-                    CASE
-                        WHEN s.statement ~* '^\s*TRUNCATE\M' THEN coalesce(v_instead, s.statement)
-                        ELSE s.statement
-                    END
+                SELECT s.statement
                 FROM omd._rollback_statements(v_part.module_id, v_part.instance_array) AS s
                 ORDER BY s.step
             LOOP
+                IF v_statement ~* '^\s*TRUNCATE\M' THEN
+                    v_statement := coalesce(
+                        omd._look_before_truncate(v_part.module_id, v_part.instance_array),
+                        v_statement
+                    );
+                END IF;
                 EXECUTE v_statement;
             END LOOP;
         END LOOP;

@@ -47,7 +47,7 @@ COMMENT ON PROCEDURE omd_delivery.heartbeat_delivery IS
 'Renews the leases of the run p_attempt of the delivery p_delivery_id to p_lease (an interval) '
 'from now. A lease that has expired can''t be renewed: stop the work. Errors: OM005: an argument '
 'is NULL; OM011, OM013: p_lease is not allowed; OM034: there is no such delivery; OM107: a lease '
-'has expired; OM130: the delivery is decided; OM132: p_attempt is not its newest run, or has ended. '
-'Locks: the instances. Call again when the answer was lost.';
+'has expired; OM130: the delivery is decided; OM132: p_attempt is not its newest run, or has '
+'ended. Locks: the instances. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.heartbeat_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.heartbeat_delivery TO omd_runner;

@@ -110,6 +110,7 @@
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql
+\ir ../../procedures/omd/_who_failed_it.sql
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/spell_table.sql
 \ir ../../procedures/omd/_quote_column.sql
@@ -297,6 +298,7 @@
 \ir ../../procedures/omd/_purge_module_instances.sql
 \ir ../../procedures/omd/_purge_batch_instances.sql
 \ir ../../procedures/omd/_purge_events.sql
+\ir ../../procedures/omd/_record_purge.sql
 \ir ../../procedures/omd/purge_history.sql
 
 -- In-database runs

@@ -95,3 +95,20 @@ def test_a_reason_is_one_of_the_table(flow: Flow) -> None:
     written = {w for row in texts for w in re.findall(given, row["text"])}
     known = {row["reason_code"] for row in flow.rows("SELECT reason_code FROM omd.reason")}
     assert written == known
+
+
+@pytest.mark.parametrize("reason", ["it hangs", None, "", " "])
+@pytest.mark.parametrize("kind", ["batch", "module"])
+def test_a_failure_by_hand_tells_who(flow: Flow, anna: Flow, kind: str, reason: str | None) -> None:
+    """Of one's own run with a reason, the instance tells who began it."""
+    own = {"batch": anna.begin_batch, "module": anna.begin_module}[kind]().id
+    anna.call(f"{kind}_failure", **{f"{kind}_instance_id": own}, event_detail=reason)
+    others = {"batch": flow.begin_batch, "module": flow.begin_module}[kind]().id
+    anna.call(f"{kind}_failure", **{f"{kind}_instance_id": others}, event_detail=reason)
+    query = (
+        "SELECT event_detail AS d FROM omd.event_log"
+        f" WHERE event_type_code = 2 AND {kind}_instance_id = %s"
+    )
+    blank = not (reason or "").strip()
+    assert flow.one(query, own) == (f"failed by {ANNA}" if blank else reason)
+    assert flow.one(query, others) == f"failed by {ANNA}" + ("" if blank else f": {reason}")

@@ -151,7 +151,8 @@ class ControlCalls(Calls):
         It writes one event. It is accepted from E only. DIRECT, "Batch Failure event".
 
         Args:
-            event_detail: text of any length.
+            event_detail: text of any length; the event also says who called, where that is not
+                who began the run or there is no text.
             event_return_code_details: code of the error.
 
         Raises:
@@ -669,7 +670,8 @@ class ControlCalls(Calls):
         It writes one event. It is accepted from E only. DIRECT, "Module Failure event".
 
         Args:
-            event_detail: text of any length.
+            event_detail: text of any length; the event also says who called, where that is not
+                who began the run or there is no text.
             event_return_code_details: code of the error.
 
         Raises:
@@ -818,9 +820,10 @@ class ControlCalls(Calls):
 
         It keeps, however old it is: what executes, waits for a rollback or carries a directive, and
         everything since then of the same Module or Batch; the last real run; the newest load
-        window; failed Batches that wait for a restart; events of what is kept. It returns the
-        numbers of deleted rows. A deleted instance in a target can no longer be traced. It commits,
-        so call it outside a transaction block.
+        window; failed Batches that wait for a restart; events of what is kept; for 90 days, changes
+        by administrators. Events say who purged what. It returns the numbers of deleted rows. A
+        deleted instance in a target can no longer be traced. It commits, so call it outside a
+        transaction block.
 
         Raises:
             MissingArgument: OM005.

@@ -21,8 +21,9 @@ LEFT JOIN LATERAL (
         bi.start_datetime,
         bi.end_datetime
     FROM omd.batch_instance AS bi
-    WHERE bi.batch_id = b.batch_id
-    ORDER BY bi.batch_instance_id DESC
+    -- Not =, with which the planner would walk the primary key past other Batches.
+    WHERE bi.batch_id >= b.batch_id AND bi.batch_id <= b.batch_id
+    ORDER BY bi.batch_id DESC, bi.batch_instance_id DESC
     LIMIT 1
 ) AS last_run ON TRUE;
 

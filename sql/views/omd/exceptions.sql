@@ -1,5 +1,6 @@
 -- Each branch reads indexes per Batch, per Module or per executing instance, so the cost does not
--- grow with history.
+-- grow with history. Two bounds stand where = would let the planner walk a primary key backwards,
+-- past the newer instances of others.
 
 CREATE OR REPLACE VIEW omd_report.exceptions AS
 -- The last real run has failed.
@@ -75,8 +76,11 @@ CROSS JOIN
         FROM (
             SELECT p.end_datetime - p.start_datetime AS duration
             FROM omd.batch_instance AS p
-            WHERE p.batch_id = bi.batch_id AND p.execution_status_code = 'S'
-            ORDER BY p.batch_instance_id DESC
+            WHERE
+                p.batch_id >= bi.batch_id
+                AND p.batch_id <= bi.batch_id
+                AND p.execution_status_code = 'S'
+            ORDER BY p.batch_id DESC, p.batch_instance_id DESC
             LIMIT 20
         ) AS s
     ) AS h
@@ -102,8 +106,11 @@ CROSS JOIN
         FROM (
             SELECT p.end_datetime - p.start_datetime AS duration
             FROM omd.module_instance AS p
-            WHERE p.module_id = mi.module_id AND p.execution_status_code = 'S'
-            ORDER BY p.module_instance_id DESC
+            WHERE
+                p.module_id >= mi.module_id
+                AND p.module_id <= mi.module_id
+                AND p.execution_status_code = 'S'
+            ORDER BY p.module_id DESC, p.module_instance_id DESC
             LIMIT 20
         ) AS s
     ) AS h

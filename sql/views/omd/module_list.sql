@@ -31,8 +31,9 @@ LEFT JOIN LATERAL (
         mi.start_datetime,
         mi.end_datetime
     FROM omd.module_instance AS mi
-    WHERE mi.module_id = m.module_id
-    ORDER BY mi.module_instance_id DESC
+    -- Not =, with which the planner would walk the primary key past other Modules.
+    WHERE mi.module_id >= m.module_id AND mi.module_id <= m.module_id
+    ORDER BY mi.module_id DESC, mi.module_instance_id DESC
     LIMIT 1
 ) AS last_run ON TRUE;
 
