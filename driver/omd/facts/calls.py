@@ -204,7 +204,6 @@ class FactsCalls(Calls):
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
             DeliveryArgumentInvalid: OM036.
-            ChildrenExist: OM055.
             RowNotAgreed: OM062.
             NoOpenDelivery: OM150.
             WritesBlocked: OM151.
@@ -410,6 +409,7 @@ class FactsCalls(Calls):
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
             DeliveryArgumentInvalid: OM036.
+            ItemRefused: OM158.
             ResyncBlocked: OM154.
             FactsNotDeployed: OM251.
         """
