@@ -139,8 +139,8 @@ COMMENT ON PROCEDURE omd_facts.resync IS
 'what LVL has, as one load at the traveling now and a microsecond; what was written through views '
 'goes. p_dry_run: it only counts. Returns p_outcome: PERSISTED by p_module_instance_id, NOTHING, '
 'RUNNING or SKIPPED, and p_differences, {entity: {"N", "A", "R"}}. Attributes of immutable '
-'contexts are not compared. Errors: OM112, OM201, OM202, OM205, OM005, OM013, OM014, OM031, '
-'OM135, OM036: there is no such entity, OM154: an LVL delivery is not at an end, OM251: the '
+'contexts are not compared. Errors: OM112, OM201, OM202, OM205, OM005, OM013, OM014, OM031, OM036: '
+'there is no such entity, OM135, OM158, OM154: an LVL delivery is not at an end, OM251: the '
 'interface is not deployed. Locks: the interface in both rooms, the Module row, the rows. May be '
 'NULL: p_module_instance_id.';
 REVOKE ALL ON PROCEDURE omd_facts.resync FROM PUBLIC;

@@ -205,7 +205,6 @@ class FactsCalls(Calls):
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
             DeliveryArgumentInvalid: OM036.
-            ChildrenExist: OM055.
             RowNotAgreed: OM062.
             NoOpenDelivery: OM150.
             WritesBlocked: OM151.
@@ -413,6 +412,7 @@ class FactsCalls(Calls):
             UnknownInterface: OM031.
             QueueItemNotReady: OM135.
             DeliveryArgumentInvalid: OM036.
+            ItemRefused: OM158.
             ResyncBlocked: OM154.
             FactsNotDeployed: OM251.
         """
