@@ -12,7 +12,7 @@ PARALLEL UNSAFE
 BEGIN ATOMIC
     SELECT
         CASE
-            WHEN p_event_detail ~ '\S' AND p_started_by = omd.editor() THEN p_event_detail
+            WHEN p_event_detail IS NOT NULL AND p_started_by = omd.editor() THEN p_event_detail
             ELSE
                 concat_ws(
                     ': ',

@@ -110,5 +110,5 @@ def test_a_failure_by_hand_tells_who(flow: Flow, anna: Flow, kind: str, reason: 
         f" WHERE event_type_code = 2 AND {kind}_instance_id = %s"
     )
     blank = not (reason or "").strip()
-    assert flow.one(query, own) == (f"failed by {ANNA}" if blank else reason)
+    assert flow.one(query, own) == (f"failed by {ANNA}" if reason is None else reason)
     assert flow.one(query, others) == f"failed by {ANNA}" + ("" if blank else f": {reason}")
