@@ -410,8 +410,8 @@ class FactsCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownInterface: OM031.
-            QueueItemNotReady: OM135.
             DeliveryArgumentInvalid: OM036.
+            QueueItemNotReady: OM135.
             ItemRefused: OM158.
             ResyncBlocked: OM154.
             FactsNotDeployed: OM251.
