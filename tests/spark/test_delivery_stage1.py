@@ -529,7 +529,7 @@ def test_what_spark_cannot_compile_is_told_before_a_row_is_read(
 ) -> None:
     frame = spark.sql("SELECT raise_error('read') AS k, 1 AS v")
     wrong = entity({"name": "v", "type": "integer", "computed": "nosuch(v)"})
-    with pytest.raises(InvalidModel, match=r"e\.v can't be compiled"):
+    with pytest.raises(InvalidModel, match=r"e\.v may not use the function nosuch"):
         checked(spark, desk.plan(wrong), {"e": frame})
     wrong = entity({"name": "v", "type": "date", "format": "YYYY-bb"})
     with pytest.raises(InvalidModel, match=r"e\.v"):
