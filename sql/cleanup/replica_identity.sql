@@ -1,5 +1,5 @@
--- Under a publication FOR ALL TABLES nobody may change or delete rows of a table that has neither
--- a primary key nor a replica identity. Tables without a key of their own get the whole row, which is
+-- Under a publication FOR ALL TABLES nobody may change or delete rows of a table that has neither a
+-- primary key nor a replica identity. Tables without a key of their own get the whole row, which is
 -- logged only where a publication reads it. What makes a table says so at once; this script does it
 -- for those that an older version has made. A table that somebody uses is passed over, since to
 -- wait for it while others are locked would stop loads; the next installation tries again. Each
