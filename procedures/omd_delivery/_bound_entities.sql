@@ -38,6 +38,7 @@ BEGIN
                 )
             )
     )
+
     SELECT b.entity_id, array_agg(b.named_id)
     FROM bound AS b
     GROUP BY b.entity_id;

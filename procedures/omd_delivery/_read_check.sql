@@ -50,7 +50,9 @@ BEGIN
         PERFORM omd_delivery._check_expect(
             v_kinds, v_words, (v_node -> 'at')::integer, 'the end'
         );
-    ELSIF v_node ->> 'kind' <> 'boolean' AND (v_node ->> 'kind' <> 'unknown' OR v_node ? 'text') THEN
+    ELSIF v_node ->> 'kind' <> 'boolean'
+        AND (v_node ->> 'kind' <> 'unknown' OR v_node ? 'text')
+    THEN
         RAISE EXCEPTION USING
             ERRCODE = 'syntax_error',
             MESSAGE = format('a check is true or false, this one is %s', v_node ->> 'kind');

@@ -16,7 +16,9 @@ BEGIN
     IF p_partition_code IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_partition_code'));
     END IF;
-    RETURN to_regclass(omd_dispatch._data_table(p_family_code, '_p' || p_partition_code)) IS NOT NULL;
+    RETURN to_regclass(
+        omd_dispatch._data_table(p_family_code, '_p' || p_partition_code)
+    ) IS NOT NULL;
 END
 $has_slot$;
 

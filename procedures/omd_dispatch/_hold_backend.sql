@@ -21,7 +21,9 @@ BEGIN
     FROM omd_dispatch.backend_registration AS b
     WHERE b.backend_id = p_backend_id
     FOR SHARE;
-    IF NOT FOUND OR NOT omd_dispatch._lives(v_member.registration_time, v_member.ttl, clock_timestamp()) THEN
+    IF NOT FOUND
+        OR NOT omd_dispatch._lives(v_member.registration_time, v_member.ttl, clock_timestamp())
+    THEN
         PERFORM omd.raise_error('OM172', jsonb_build_object('backend_id', left(p_backend_id, 60)));
     END IF;
     RETURN v_member.backend_type;

@@ -24,6 +24,7 @@ BEGIN
             INNER JOIN pg_class AS c ON i.indexrelid = c.oid
             INNER JOIN pg_class AS t ON i.indrelid = t.oid
         )
+
         SELECT DISTINCT ON (c.relname)
             c.relname::text, replace(p.relname, p.table_name, c.table_name)
         FROM omd_dispatch._task_tables(p_table) AS t (relation)

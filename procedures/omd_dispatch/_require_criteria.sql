@@ -40,6 +40,7 @@ BEGIN
         FROM jsonb_array_elements(p_tasks) WITH ORDINALITY AS t (task, n)
         CROSS JOIN LATERAL jsonb_each(coalesce(nullif(t.task -> 'criteria', 'null'), '{}')) AS g
     )
+
     SELECT w.rule, w.n, w.criterion, w.problem INTO v_wrong
     FROM (
         SELECT

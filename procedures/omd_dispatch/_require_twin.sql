@@ -73,14 +73,17 @@ BEGIN
             FROM pg_index AS i
             WHERE i.indisvalid
         ),
+
         slot AS (
             SELECT p.part, count(*) AS n FROM parts AS p
             WHERE p.relid = v_slot::regclass GROUP BY p.part
         ),
+
         twin AS (
             SELECT p.part, count(*) AS n FROM parts AS p
             WHERE p.relid = v_twin::regclass GROUP BY p.part
         )
+
         SELECT CASE
             WHEN t.part IS NULL OR t.n < s.n THEN 'it lacks the ' || s.part
             ELSE 'it has the ' || t.part || ', which the slot lacks'

@@ -24,6 +24,7 @@ BEGIN
         )
         RETURNING r.task_number, r.task
     )
+
     SELECT jsonb_agg(t.task ORDER BY t.task_number) INTO p_tasks FROM taken AS t;
     p_is_left := p_tasks IS NOT NULL AND EXISTS (
         SELECT FROM omd_dispatch.task_schedule_rest AS r WHERE r.schedule_code = p_schedule_code

@@ -65,10 +65,10 @@ BEGIN
             'p_cron', p_cron, 'five fields: minute hour day month weekday',
             cardinality(v_fields) = 5
         ),
-        ('p_cron', p_cron, 'a minute from 0 to 59',  v_minutes IS NOT NULL),
-        ('p_cron', p_cron, 'an hour from 0 to 23',  v_hours IS NOT NULL),
-        ('p_cron', p_cron, 'a day from 1 to 31',  v_days IS NOT NULL),
-        ('p_cron', p_cron, 'a month from 1 to 12, or JAN to DEC',  v_months IS NOT NULL),
+        ('p_cron', p_cron, 'a minute from 0 to 59', v_minutes IS NOT NULL),
+        ('p_cron', p_cron, 'an hour from 0 to 23', v_hours IS NOT NULL),
+        ('p_cron', p_cron, 'a day from 1 to 31', v_days IS NOT NULL),
+        ('p_cron', p_cron, 'a month from 1 to 12, or JAN to DEC', v_months IS NOT NULL),
         (
             'p_cron', p_cron, 'a weekday from 0 to 7, or SUN to SAT',
             v_weekdays IS NOT NULL

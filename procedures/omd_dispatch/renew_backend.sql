@@ -19,7 +19,8 @@ BEGIN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_backend_id'));
     END IF;
     UPDATE omd_dispatch.backend_registration AS b SET registration_time = clock_timestamp()
-    WHERE b.backend_id = p_backend_id AND omd_dispatch._lives(b.registration_time, b.ttl, clock_timestamp())
+    WHERE b.backend_id = p_backend_id
+        AND omd_dispatch._lives(b.registration_time, b.ttl, clock_timestamp())
     RETURNING b.backend_type INTO v_group;
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM172', jsonb_build_object('backend_id', left(p_backend_id, 60)));

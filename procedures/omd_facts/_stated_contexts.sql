@@ -45,6 +45,7 @@ BEGIN
                     AND k.item -> 'attributes' ? (a.item ->> 'attribute_code')
             )
         )
+
         SELECT
             k.name,
             'alternate_key'::text,

@@ -21,7 +21,8 @@ DECLARE
     v_moment CONSTANT text := omd_facts._moment_sql();
 BEGIN
     FOR v_view IN
-        SELECT w.*, e.entity_id, i.interface_code, x.context_kind, x.valid_end, s.attribute_code AS valid_start
+        SELECT w.*, e.entity_id, i.interface_code, x.context_kind, x.valid_end,
+            s.attribute_code AS valid_start
         FROM omd_facts._wanted_views(p_interface_id) AS w
         INNER JOIN omd_facts.entity AS e
             ON e.interface_id = p_interface_id AND w.view_name = e.entity_code

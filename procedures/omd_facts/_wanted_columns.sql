@@ -69,10 +69,7 @@ BEGIN
         -- The key of an anchor, the own key of a context, and the attributes of a context.
         SELECT
             o.*,
-            CASE
-                WHEN a.key_position IS NOT NULL THEN a.key_position
-                ELSE 10000 + a.ordinal
-            END,
+            coalesce(a.key_position, 10000 + a.ordinal),
             a.attribute_code,
             a.data_type || CASE
                 WHEN a.data_type LIKE 'character varying%' OR a.data_type = 'text'

@@ -1,6 +1,6 @@
 -- T lies in the past, and a later delivery brings what is behind the traveling now and before the
--- clock. So nobody may take it that rows by T are complete up to the clock. What does not bear T is an
--- attribute, of which this room knows nothing.
+-- clock. So nobody may take it that rows by T are complete up to the clock. What does not bear T is
+-- an attribute, of which this room knows nothing.
 
 CREATE OR REPLACE FUNCTION omd_facts.read_bound(
     p_table_code text,
@@ -31,8 +31,8 @@ END
 $read_bound$;
 
 COMMENT ON FUNCTION omd_facts.read_bound IS
-'For rooms: Returns up to which transaction time the facts of the table or view p_table_code may be '
-'read by their column p_column_name: the traveling now of its interface, -infinity before its first '
-'load. p_column_name NULL: it is not known by which. Returns NULL for a relation that is none of '
-'an interface, and for a column that bears no transaction time. Locks: none.';
+'For rooms: Returns up to which transaction time the facts of the table or view p_table_code may '
+'be read by their column p_column_name: the traveling now of its interface, -infinity before its '
+'first load. p_column_name NULL: it is not known by which. Returns NULL for a relation that is '
+'none of an interface, and for a column that bears no transaction time. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts.read_bound FROM PUBLIC;

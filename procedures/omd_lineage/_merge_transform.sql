@@ -75,7 +75,9 @@ BEGIN
     p_updated := v_written.p_updated;
     p_deleted := v_written.p_deleted;
     p_nulls := p_nulls - ARRAY(
-        SELECT unnest(v_filled.p_order) EXCEPT SELECT unnest(v_filled.p_columns)
+        SELECT unnest(v_filled.p_order)
+        EXCEPT
+        SELECT unnest(v_filled.p_columns)
     );
 END
 $merge_transform$;

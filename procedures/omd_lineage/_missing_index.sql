@@ -28,6 +28,7 @@ BEGIN
             FROM tree AS t
             INNER JOIN pg_inherits AS h ON t.relid = h.inhparent
         )
+
         SELECT array_agg(t.relid) INTO v_tables FROM tree AS t;
     END IF;
     FOREACH v_table IN ARRAY v_tables LOOP

@@ -48,6 +48,7 @@ BEGIN
             ) AS d
             WHERE d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass)
         )
+
         SELECT
             bool_or(o.class_id = 'pg_class'::regclass AND o.object_id = v_base_table),
             bool_or(

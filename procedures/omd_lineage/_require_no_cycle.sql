@@ -23,6 +23,7 @@ BEGIN
         FROM upstream AS u
         INNER JOIN omd_lineage.dependency AS d USING (topic_id)
     )
+
     SELECT t.topic INTO v_through
     FROM upstream AS u
     INNER JOIN omd_lineage.topic AS t USING (topic_id)

@@ -179,7 +179,9 @@ BEGIN
     END IF;
     PERFORM omd_lineage._require_one_kind(p_topic_id);
     -- A topic whose view is broken can still be switched off.
-    IF v_new.processor = 'STEP' AND v_new.engine = 'POSTGRES' AND v_new.inactive_indicator = 'N' THEN
+    IF v_new.processor = 'STEP' AND v_new.engine = 'POSTGRES'
+        AND v_new.inactive_indicator = 'N'
+    THEN
         PERFORM omd_lineage._require_block_views(
             v_new.topic,
             (omd_lineage._topic_parts(v_new.depends_on[1])).p_table_code,
