@@ -34,21 +34,8 @@ _VALUE = "SELECT 1 WHERE "
 # (ST07), and then no alias is needed (AL04, AL05, ST11). Loops are ordered as their bodies ask
 # (AM03, AM06), and conditions of joins as a reader thinks (ST09).
 NOT_OF_FRAGMENTS = (
-    *(
-        "LT02",
-        "LT07",
-        "LT12",
-        "LT13",
-        "LT15",
-        "RF01",
-        "AL09",
-        "AL03",
-        "AL08",
-        "LT09",
-        "AM04",
-        "AM07",
-    ),
-    *("AM09", "ST07", "AL04", "AL05", "ST11", "AM03", "AM06", "ST09"),
+    *("LT02", "LT07", "LT12", "LT13", "LT15", "RF01", "AL09", "AL03", "AL08", "LT09", "AM04"),
+    *("AM07", "AM09", "ST07", "AL04", "AL05", "ST11", "AM03", "AM06", "ST09"),
 )
 
 _TOKEN = re.compile(

@@ -304,9 +304,27 @@ def test_a_filter_means_the_same_there_and_here(
 
 def test_filters_are_left_to_the_server(spark: SparkSession, conn: Any, dsn: str) -> None:
     conn.execute("CREATE TABLE filtered AS SELECT i AS id FROM generate_series(1, 10) AS i")
-    df = spark.read.format("omd").option("url", dsn).option("table", "filtered").load()
-    plan = df.where("id > 3")._jdf.queryExecution().optimizedPlan().toString()
-    assert "Filter" not in plan
+    read = spark.read.format("omd").option("url", dsn).option("table", "filtered")
+    for pushed in ("true", "false"):
+        df = read.option("pushFilters", pushed).load().where("id > 3")
+        plan = df._jdf.queryExecution().optimizedPlan().toString()
+        assert ("Filter" in plan) == (pushed == "false")
+        assert df.count() == 7
+    with pytest.raises(PySparkException, match="pushFilters is not true or false"):
+        read.option("pushFilters", "yes").load()
+
+
+def test_a_dataframe_that_is_used_twice_keeps_its_rows(
+    spark: SparkSession, conn: Any, dsn: str
+) -> None:
+    """Spark gives the filters that one scan has handed over to all scans of the DataFrame."""
+    conn.execute("CREATE TABLE used AS SELECT i AS id, i % 3 AS v FROM generate_series(1, 20) AS i")
+    df = spark.read.format("omd").option("url", dsn).option("table", "used").load()
+    assert df.where("id = 7").count() == 1
+    assert df.count() == 20
+    assert df.where("id < 5").union(df.where("id >= 5")).count() == 20
+    assert df.where("v = 1").join(df, "id").count() == 7
+    assert df.where("id = 7 OR v = 0").count() == 7
 
 
 def test_a_stamp_tells_the_run_and_keeps_the_record_source(

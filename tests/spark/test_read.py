@@ -467,6 +467,7 @@ def test_filters_on_times_are_left_to_the_server(
             spark.read.format("omd")
             .options(
                 url=there,
+                pushFilters="true",
                 query="SELECT id, changed_at, changed_at AT TIME ZONE 'UTC' AS local FROM t.source",
             )
             .load()

@@ -81,7 +81,8 @@ def read(
         as_of: a lake table as it was at an instant, or in the snapshot with this id (of Delta: the
             version).
         options: options of the data source ``omd``, such as ``partitionColumn`` and
-            ``numPartitions``.
+            ``numPartitions``. With ``pushFilters=True`` filters on the DataFrame are left to the
+            server. Use such a DataFrame once: Spark gives the filters of one use to all others.
 
     Raises:
         OmdError: there is no such table or column, or Spark has no type for it.

@@ -6,14 +6,12 @@ import os
 import sys
 import threading
 from contextlib import contextmanager
-from types import MethodType
 from typing import TYPE_CHECKING
 
 from psycopg.conninfo import conninfo_to_dict
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import AnalysisException, PySparkRuntimeError, utils
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSourceReader
 
 from omd.errors import CallerError
 from omd.spark.source import OmdDataSource
@@ -21,9 +19,6 @@ from omd.spark.source import OmdDataSource
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pyspark.sql.types import StructType
-
-    from omd.spark.reader import Reader
 
 __all__ = [
     "active",
@@ -59,11 +54,7 @@ _LOCAL = {
 class _Unfiltered(OmdDataSource):
     """The data source for a session that does not allow to push filters down."""
 
-    def reader(self, schema: StructType) -> Reader:
-        reader = super().reader(schema)
-        # Spark refuses the read if this method is not its own one.
-        vars(reader)["pushFilters"] = MethodType(DataSourceReader.pushFilters, reader)
-        return reader
+    may_push_filters = False
 
 
 def session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:

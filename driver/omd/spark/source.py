@@ -34,9 +34,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceReader
 
 from omd.errors import CallerError
 from omd.spark.reader import Reader, Split
@@ -60,6 +61,7 @@ _OPTIONS = {
     "numpartitions": "partitions",
     "predicates": "predicates",
     "snapshot": "snapshot",
+    "pushfilters": "push_filters",
     "windowtimecolumn": "window_time_column",
     "windowidcolumn": "window_id_column",
     "windowstart": "window_start",
@@ -79,7 +81,7 @@ _NUMBERS = {
 _IDS = {"window_start_id": "windowStartId", "window_end_id": "windowEndId"}
 _HINT = (
     "Its options are url, table, query, partitionColumn, numPartitions, predicates, snapshot,"
-    " windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId,"
+    " pushFilters, windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId,"
     " moduleInstance and writeNumber."
 )
 
@@ -95,6 +97,7 @@ class Options:
     partitions: int | None = None
     predicates: tuple[str, ...] = ()
     snapshot: str | None = None
+    push_filters: bool = False
     window_time_column: str | None = None
     window_id_column: str | None = None
     window_start: str | None = None
@@ -123,6 +126,10 @@ class Options:
                     values[field] = int(value)
                 except ValueError:
                     raise CallerError(f"{_IDS[field]} is not an integer", hint=_HINT) from None
+            elif field == "push_filters":
+                if value.lower() not in ("true", "false"):
+                    raise CallerError("pushFilters is not true or false", hint=_HINT)
+                values[field] = value.lower() == "true"
             elif field == "predicates":
                 values[field] = _predicates(value)
             else:
@@ -160,6 +167,8 @@ def _predicates(value: str) -> tuple[str, ...]:
 class OmdDataSource(DataSource):
     """PostgreSQL for Spark; `omd.spark.register` makes it known to a session."""
 
+    may_push_filters = True
+
     def __init__(self, options: MutableMapping[str, str]) -> None:
         self._options = Options.parse(options)
 
@@ -173,11 +182,20 @@ class OmdDataSource(DataSource):
         return self.relation().schema()
 
     def reader(self, schema: StructType) -> Reader:
-        """Return a reader of the columns of the table or query that the schema names."""
+        """Return a reader of the columns of the table or query that the schema names.
+
+        It takes over filters only when it is asked to. Spark keeps what a scan has handed over with
+        the DataFrame, and gives it to all other scans of the same DataFrame: ``df.where(a)`` beside
+        ``df.where(b)`` or beside ``df`` then loses rows, or has rows twice, without a word.
+        """
         given = self._options
         split = Split(given.partition_column, given.partitions, given.predicates)
         relation = self.relation().only(schema)
-        return Reader(given.url, relation, split, given.window, given.snapshot)
+        reader = Reader(given.url, relation, split, given.window, given.snapshot)
+        if not (given.push_filters and self.may_push_filters):
+            # Where Spark allows no pushdown it refuses a reader whose method is not its own one.
+            vars(reader)["pushFilters"] = MethodType(DataSourceReader.pushFilters, reader)
+        return reader
 
     def writer(self, schema: StructType, overwrite: bool) -> Writer:
         """Return a writer to the table; Spark calls it on the driver, once per write."""
