@@ -81,8 +81,8 @@ _NUMBERS = {
 _IDS = {"window_start_id": "windowStartId", "window_end_id": "windowEndId"}
 _HINT = (
     "Its options are url, table, query, partitionColumn, numPartitions, predicates, snapshot,"
-    " pushFilters, windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId,"
-    " moduleInstance and writeNumber."
+    " pushFilters, windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd,"
+    " windowEndId, moduleInstance and writeNumber."
 )
 
 
