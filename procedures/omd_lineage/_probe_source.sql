@@ -29,11 +29,10 @@ DECLARE
 BEGIN
     p_is_moved := FALSE;
     SELECT
-        t.topic, b.table_code, b.pos_column, b.id_column, t.source_offset, o.state, p.probed_at
+        t.topic, b.table_code, b.pos_column, b.id_column, t.source_offset, p.probed_at
     INTO v_source
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.base_table AS b USING (topic_id)
-    INNER JOIN omd_lineage.offsets AS o USING (topic_id)
     LEFT JOIN omd_lineage.source_probe AS p ON t.topic = p.source
     WHERE t.topic_id = p_topic_id AND t.processor IS NULL;
     IF NOT FOUND THEN
@@ -63,9 +62,7 @@ BEGIN
         IF p_who IS NOT NULL AND v_source.source_offset = 'TRIGGER' THEN
             PERFORM omd_lineage._leave_note(p_topic_id, FALSE);
         END IF;
-        IF v_source.state <> coalesce(p_who || ' writes to it', '') THEN
-            PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
-        END IF;
+        PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
     ELSIF v_source.source_offset = 'CLOCK' THEN
         -- A row carries the time at which it was written, so every row from before the oldest
         -- writer, or run, began is visible. A reader takes what lies before the position.

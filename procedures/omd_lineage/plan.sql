@@ -24,10 +24,15 @@ SET search_path = pg_catalog, pg_temp
 AS $plan$
 DECLARE
     v_topic_id integer := omd_lineage._require_topic(p_topic);
-    v_offset omd_lineage.offsets;
+    v_offset record;
     v_block record;
 BEGIN
-    SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = v_topic_id;
+    SELECT
+        o.topic, o.quiet_start, o.last, o.next, o.rows, o.is_full, o.waited_for,
+        omd_lineage._state_of(o.topic_id) AS state
+    INTO v_offset
+    FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = v_topic_id;
     topic := v_offset.topic;
     is_planned := v_offset.next IS NOT NULL;
     v_block := omd_lineage._undo_preview(v_topic_id);

@@ -137,6 +137,8 @@
 \ir ../../procedures/omd_lineage/_move_source.sql
 \ir ../../procedures/omd_lineage/_leave_note.sql
 \ir ../../procedures/omd_lineage/_take_notes.sql
+\ir ../../procedures/omd_lineage/_shown_state.sql
+\ir ../../procedures/omd_lineage/_state_of.sql
 \ir ../../procedures/omd_lineage/_write_state.sql
 \ir ../../procedures/omd_lineage/_save_probe.sql
 \ir ../../procedures/omd_lineage/_probe_source.sql

@@ -27,12 +27,7 @@ topics AS (
         o.last_ts AS last_pos,
         (o.last).id AS last_id,
         o.next,
-        -- After a failure it is the first line of the error, unless something was tried since.
-        CASE
-            WHEN o.attempts > 0 AND o.state !~ '^(RUNNING|DONE|ABORTED|NOJOBS)'
-                THEN omd.error_text(NULL, o.state)
-            ELSE o.state
-        END AS state,
+        omd_lineage._shown_state(o.attempts, o.state) AS state,
         o.hostid,
         o.attempts,
         o.is_full,
