@@ -35,13 +35,7 @@ BEGIN
     ORDER BY e.ordinal
     LIMIT 1;
     v_problem := CASE
-        -- A load that died has left it LOADING.
-        WHEN v_item.queue_status IS DISTINCT FROM 'QUEUED'
-            AND (
-                v_item.queue_status IS DISTINCT FROM 'LOADING'
-                OR omd.instance_lives(v_item.module_instance_id)
-            )
-            THEN 'the facts have taken it'
+        WHEN v_item.queue_status IS DISTINCT FROM 'QUEUED' THEN 'the facts have taken it'
         WHEN v_delivery.delete_type = 'PHYSICAL' THEN 'it deleted physically'
         WHEN v_later IS NOT NULL
             THEN format('a later delivery, or the facts, changed entity %s', v_later)

@@ -50,7 +50,9 @@ def log(flow: Flow) -> list[tuple[str, str]]:
     """Return the code and the text of every edit, in order."""
     return [
         (row["event_return_code_details"], row["event_detail"])
-        for row in flow.rows("SELECT * FROM omd.event_log WHERE event_type_code = 4 ORDER BY 1")
+        for row in flow.rows(
+            "SELECT * FROM omd_report.event_log WHERE event_type_code = 4 ORDER BY 1"
+        )
     ]
 
 
