@@ -206,6 +206,7 @@ class FactsCalls(Calls):
             UnknownInterface: OM031.
             DeliveryArgumentInvalid: OM036.
             RowNotAgreed: OM062.
+            DeliveryOfAnother: OM069.
             NoOpenDelivery: OM150.
             WritesBlocked: OM151.
             PhysicalDeleteRefused: OM156.
