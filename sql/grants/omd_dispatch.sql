@@ -4,7 +4,12 @@
 GRANT USAGE ON SCHEMA omd_dispatch TO omd_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA omd_dispatch, omd_report TO omd_reader;
 
--- The text of an error may hold values of business rows.
+-- omd_admin corrects schedules and removes members by hand.
+GRANT UPDATE (next_time, inactive_indicator) ON omd_dispatch.task_schedule TO omd_admin;
+GRANT DELETE ON omd_dispatch.backend_registration TO omd_admin;
+
+-- The text of an error may hold values of business rows. This comes last, so that each installation
+-- leaves the rights on a column in the same order.
 GRANT USAGE ON SCHEMA omd_dispatch TO omd_data_reader;
 CALL omd.hide_columns('omd_dispatch.task_schedule', '{problem}');
 DO $do$
@@ -18,7 +23,3 @@ BEGIN
     END LOOP;
 END
 $do$;
-
--- omd_admin corrects schedules and removes members by hand.
-GRANT UPDATE (next_time, inactive_indicator) ON omd_dispatch.task_schedule TO omd_admin;
-GRANT DELETE ON omd_dispatch.backend_registration TO omd_admin;

@@ -7,11 +7,13 @@ GRANT SELECT ON ALL TABLES IN SCHEMA omd_lineage, omd_report TO omd_reader;
 REVOKE SELECT ON omd_lineage.replaced_row FROM omd_reader;
 GRANT USAGE ON SCHEMA omd_lineage TO omd_data_reader;
 GRANT SELECT ON omd_lineage.replaced_row TO omd_data_reader;
--- So does the text of an error.
-CALL omd.hide_columns('omd_lineage.offsets', '{state}');
 
 -- omd_admin repairs what is stuck by editing these columns; triggers log each edit.
 GRANT UPDATE (
     hostid, last, next, attempts, state
 ) ON omd_lineage.offsets TO omd_admin;
 GRANT UPDATE (inactive_indicator) ON omd_lineage.topic TO omd_admin;
+
+-- The text of an error may hold their values. This comes last, so that each installation leaves
+-- the rights on a column in the same order.
+CALL omd.hide_columns('omd_lineage.offsets', '{state}');
