@@ -2,7 +2,8 @@
 
 The model is written from the specification: of each key it keeps the states that a reader should
 see, one after the other, and knows of no contexts. Entities have one, two and three of them, and
-one is a subtype, which brings its deleted supertype back.
+one is a subtype, which brings its deleted supertype back when it comes to exist, and not when it
+changes: a delivery may delete the supertype of what the desk alone knows as its subtype.
 
     OMD_SOAK   how many times as many steps there are (1)
 """
@@ -50,11 +51,15 @@ COLUMNS = {"party": ("name", "email", "size"), "staff": ("grade", "room"), "shel
 
 @dataclass
 class State:
-    """What a reader sees of a key from a moment on: R, N or A, and the values."""
+    """What a reader sees of a key from a moment on: R, N or A, and the values.
+
+    What is told of it for the first time is a change, even when it is NULL all over.
+    """
 
     at: str
     indicator: str
     values: tuple[Any, ...]
+    is_told: bool = True
 
 
 @dataclass
@@ -69,27 +74,32 @@ class Model:
         states = self.seen[name].get(key)
         return bool(states) and states[-1].indicator != "R"
 
-    def put(self, name: str, key: int, at: str, values: tuple[Any, ...]) -> None:
+    def put(
+        self, name: str, key: int, at: str, values: tuple[Any, ...], is_loaded: bool = False
+    ) -> None:
         states = self.seen[name].setdefault(key, [])
         if not self.exists(name, key):
             states.append(State(at, "N", values))
-        elif states[-1].values != values:
+            if name == "staff" and not self.exists("party", key):
+                self._revive(key, at, is_told=not is_loaded)
+        elif states[-1].values != values or not states[-1].is_told:
             states.append(State(at, "A", values))
         self._join(states)
-        if name == "staff" and not self.exists("party", key):
-            self._revive(key, at)
 
     def drop(self, name: str, key: int, at: str) -> None:
         if self.exists(name, key):
             states = self.seen[name][key]
             states.append(State(at, "R", states[-1].values))
 
-    def _revive(self, key: int, at: str) -> None:
-        """The supertype exists with its subtype, and nothing is known of it."""
+    def _revive(self, key: int, at: str, is_told: bool) -> None:
+        """The supertype exists with its subtype, and nothing is known of it.
+
+        A desk inserts it with its subtype, and tells that all is NULL; a load tells nothing.
+        """
         states = self.seen["party"].setdefault(key, [])
         if states and states[-1].at == at:
             states.pop()
-        states.append(State(at, "N", (None,) * 3))
+        states.append(State(at, "N", (None,) * 3, is_told))
 
     @staticmethod
     def _join(states: list[State]) -> None:
@@ -102,7 +112,7 @@ class Model:
                 if indicator == "R":
                     self.drop(name, key, at)
                 else:
-                    self.put(name, key, at, tuple(values))
+                    self.put(name, key, at, tuple(values), is_loaded=True)
 
     def as_of(self, name: str, at: str | None) -> set[tuple[Any, ...]]:
         rows = set()
