@@ -146,8 +146,8 @@ COMMENT ON PROCEDURE omd_facts.erase IS
 'Returns p_rows, how many rows of contexts went; 0 when there is no such key. Errors: OM005: an '
 'argument is NULL; OM013; OM014; OM031; OM036: there is no such entity with keys of its own, or '
 'p_key is no key of it; OM062: the agreement does not name it; OM069: the delivery belongs to '
-'another login; OM150: the session names no open delivery; OM151: an LVL delivery is not at an end; OM156: the delivery does '
-'not allow it; OM251. Locks: the interface in both rooms, the rows; the tables, against DDL. Call '
-'again when the answer was lost.';
+'another login; OM150: the session names no open delivery; OM151: an LVL delivery is not at an '
+'end; OM156: the delivery does not allow it; OM251. Locks: the interface in both rooms, the rows; '
+'the tables, against DDL. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.erase FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.erase TO omd_runner, omd_data_writer;
