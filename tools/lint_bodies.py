@@ -391,7 +391,7 @@ def document_of(text: str) -> Document:
             )
         for pattern, instead in _INSTEAD:
             content = pattern.sub(instead, content)
-        content = content.rstrip()
+        content = content.rstrip().removesuffix(";")
         told = (fragment.before + content + ";").split("\n")
         for number, piece in enumerate(told):
             margin = len(piece) - len(piece.lstrip())
