@@ -6,6 +6,7 @@ A folder that uses it imports the fixtures of support.emptied in its conftest.py
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -386,7 +387,8 @@ def until_settled(control_dsn: str) -> Iterator[Callable[[Flow, Future[Any]], No
 
         def until_settled(flow: Flow, call: Future[Any]) -> None:
             pid = flow.conn.info.backend_pid
-            for _ in range(20_000):
+            until = time.monotonic() + 60  # a busy machine needs its time
+            while time.monotonic() < until:
                 query = "SELECT cardinality(pg_blocking_pids(%s)) > 0 AS waits"
                 if call.done() or watch.execute(query, [pid]).fetchone() == {"waits": True}:
                     return
