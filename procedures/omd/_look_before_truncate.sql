@@ -11,6 +11,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $look_before_truncate$
 DECLARE
     v_instead record;

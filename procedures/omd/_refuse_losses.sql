@@ -14,6 +14,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $refuse_losses$
 DECLARE
     v_place record;

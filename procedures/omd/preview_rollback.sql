@@ -15,6 +15,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 SET row_security = off
 AS $preview_rollback$
 DECLARE

@@ -1,7 +1,8 @@
 -- Statements, load windows and marking are one transaction. The caller's rights apply, so a policy
 -- could hide rows from the statement; with row_security off it fails instead. Constraints that can
 -- wait are checked when all statements are executed: rows that refer to each other go together, and
--- nothing is left to fail at the commit.
+-- nothing is left to fail at the commit. The queries of the catalogue are short, and the planner
+-- takes them for long: to compile them (JIT) took four seconds.
 
 CREATE OR REPLACE PROCEDURE omd.rollback_module(
     p_module_instance_id bigint
@@ -9,6 +10,7 @@ CREATE OR REPLACE PROCEDURE omd.rollback_module(
 LANGUAGE plpgsql
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 SET row_security = off
 AS $rollback_module$
 DECLARE
