@@ -22,7 +22,7 @@ DECLARE
     v_table record;
     v_writer record;
     v_run record;
-    v_tables oid[] := '{}';
+    v_tables oid[] := '{}'::oid[];
 BEGIN
     p_until := now();
     v_bound := omd.readable_until(p_table_code, p_column_name);

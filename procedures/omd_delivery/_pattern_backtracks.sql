@@ -18,14 +18,14 @@ AS $pattern_backtracks$
 DECLARE
     v_most_edges CONSTANT integer := 5000;
     v_most_choices CONSTANT integer := 4;
-    v_empty CONSTANT jsonb := '{"nullable": true, "first": [], "last": []}';
+    v_empty CONSTANT jsonb := '{"nullable": true, "first": [], "last": []}'::jsonb;
     v_piece text;
-    v_places text[] := '{}';
-    v_from integer[] := '{}';
-    v_to integer[] := '{}';
-    v_loops int4range[] := '{}';
+    v_places text[] := '{}'::text[];
+    v_from integer[] := '{}'::integer[];
+    v_to integer[] := '{}'::integer[];
+    v_loops int4range[] := '{}'::int4range[];
     -- The open groups; of the last one what ended alternatives are, the sequence, and its last part.
-    v_open jsonb[] := '{}';
+    v_open jsonb[] := '{}'::jsonb[];
     v_ended jsonb;
     v_sequence jsonb := v_empty;
     v_part jsonb := v_empty;

@@ -16,7 +16,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $change_model$
 DECLARE
-    v_lock regclass := format('omd_dispatch.%I', 'task_model_' || lower(p_family_code));
+    v_lock regclass := format(
+        'omd_dispatch.%I', 'task_model_' || lower(p_family_code)
+    )::regclass;
     v_patience interval := nullif(p_lock_timeout::interval, interval '0');
     v_since timestamptz := clock_timestamp();
     v_is_held boolean := EXISTS (

@@ -16,8 +16,9 @@ DECLARE
     v_next timestamptz := p_schedule.next_time;
     v_anchor timestamptz;
     v_steps double precision;
-    v_months double precision := extract(YEAR FROM p_schedule.every) * 12
-        + extract(MONTH FROM p_schedule.every);
+    v_months double precision := (
+        extract(YEAR FROM p_schedule.every) * 12 + extract(MONTH FROM p_schedule.every)
+    )::double precision;
     v_seconds double precision := extract(EPOCH FROM p_schedule.every)::double precision;
 BEGIN
     IF p_schedule.cron IS NOT NULL THEN

@@ -20,6 +20,7 @@ BEGIN
             'entity_code', p_entity_code, 'attribute', p_attribute_code, 'value', p_value
         )
     );
+    RETURN NULL; -- the error was raised
 END
 $refuse_export$;
 

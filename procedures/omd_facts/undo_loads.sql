@@ -19,7 +19,7 @@ DECLARE
     v_count bigint := 0::bigint;
     v_first_id bigint;
     v_from timestamptz;
-    v_entity_ids integer[] := '{}';
+    v_entity_ids integer[] := '{}'::integer[];
 BEGIN
     IF p_interface_id IS NULL OR p_instance_array IS NULL THEN
         PERFORM omd.raise_error(

@@ -19,6 +19,12 @@ EXECUTE_REGISTERED_SQL = {
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
+    "omd._has_strangers(integer)",
+    "omd._keep_deferred()",
+    "omd._look_before_truncate(integer,bigint[])",
+    "omd._refuse_losses(bigint,integer,bigint[])",
+    "omd._take_referring(bigint,oid,boolean,text,bigint[],bigint[],tid[])",
+    "omd_decision._note_positions(bigint,jsonb,timestamp with time zone)",
     "omd_decision._name_failure(jsonb,text,text,timestamp with time zone,timestamp with time zone)",
     "omd_decision._name_unfit(jsonb,text)",
     "omd_decision._name_unwritten(bigint,text,text,text)",
@@ -52,6 +58,9 @@ COMPOSE_SQL = {
     ),
 }
 
+# These read tables, and are volatile so that each call has a snapshot of its own.
+LOOK_ANEW = {"omd_decision._executing_output(text)"}
+
 # These exist to execute a COMMIT that the server may refuse.
 TRY_TO_COMMIT = {
     "omd._refused_commit()",
@@ -68,6 +77,7 @@ BASE_TABLE = """
         "attributes": [{"name": "k", "type": "integer"}]}]}');
     CALL omd_delivery.register_tenant('t');
     CALL omd_delivery.register_agreement('a', 't', 'i');
+    CALL omd_facts.deploy('i');
     -- So does a family that is migrated.
     CALL omd_dispatch.register_family('MIRRORED', p_migration_status => 3);
 """
@@ -112,6 +122,11 @@ def test_no_routine_has_a_warning(checker):
                 continue
             # The effect of composed SQL on the volatility of a routine is invisible too.
             if row["level"] in ("security", "performance") and routine["name"] in COMPOSE_SQL:
+                continue
+            # It looks anew, at what was committed since the statement of its caller began.
+            if row["level"] == "performance" and routine["name"] in LOOK_ANEW:
+                continue
+            if "maybe unmodified" in row["message"] and "dynamic SQL" in str(row["detail"]):
                 continue
             # So are its rows, where the tables are made at run time.
             if routine["name"].partition("(")[0] in OVER_GENERATED_TABLES and (
