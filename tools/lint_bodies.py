@@ -222,18 +222,12 @@ class Body:
     def _of_begin(self) -> None:
         self._at += 1
 
-    _of_loop = _of_else = _of_begin
+    _of_loop = _of_else = _of_exception = _of_begin
 
     def _of_end(self) -> None:
         self._skip(";")
 
     _of_null = _of_get = _of_commit = _of_rollback = _of_fetch = _of_close = _of_move = _of_end
-
-    def _of_exception(self) -> None:
-        self._at += 1
-        while self._word() == "WHEN":
-            self._skip("THEN")
-            break
 
     def _of_when(self) -> None:
         """Of an exception handler these are names of conditions; of a CASE they are values."""
