@@ -1,7 +1,7 @@
 -- A deleted row takes others with it, and these take others: the search follows each chain of
 -- cascades through the catalogue. What ends in a table where no run's row can be lost is left out,
 -- so that nobody needs a right on it. A key of a partitioned table counts once, not once for each
--- partition.
+-- partition. In PL/pgSQL a session keeps the plan; as SQL it was made at each call.
 
 CREATE OR REPLACE FUNCTION omd._lossy_keys(
     p_relation oid,
@@ -12,12 +12,15 @@ RETURNS TABLE (
     referenced oid,
     goes_on boolean
 )
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+SET plan_cache_mode = force_generic_plan
+AS $lossy_keys$
+BEGIN
+    RETURN QUERY
     WITH RECURSIVE part AS MATERIALIZED (
         SELECT d.relation
         FROM omd._descendants(p_relation) AS d (relation)
@@ -74,7 +77,8 @@ BEGIN ATOMIC
     INNER JOIN pg_constraint AS k ON e.to_id = k.oid
     WHERE e.from_id IS NULL AND k.oid IN (SELECT m.id FROM matters AS m)
     ORDER BY k.oid;
-END;
+END
+$lossy_keys$;
 
 COMMENT ON FUNCTION omd._lossy_keys IS
 'Returns the foreign keys that may delete or change a row of another run when rows of p_relation '

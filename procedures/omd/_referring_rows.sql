@@ -1,7 +1,8 @@
 -- The operators are those of the key itself, since another = may be found by the path or by none.
 -- Rows of a table that is no partitioned one and inherits to others are meant without theirs, as
 -- the key means them. In a table without the stamp, and in a row where it is NULL, nothing tells
--- who wrote it: it goes with what it refers to, unless a Module loads the table.
+-- who wrote it: it goes with what it refers to, unless a Module loads the table. In PL/pgSQL a
+-- session keeps the plan; as SQL it was made at each call.
 
 CREATE OR REPLACE FUNCTION omd._referring_rows(
     p_constraint_id oid,
@@ -16,12 +17,15 @@ RETURNS TABLE (
     stamp text,
     is_guarded boolean
 )
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+SET plan_cache_mode = force_generic_plan
+AS $referring_rows$
+BEGIN
+    RETURN QUERY
     WITH key AS (
         SELECT
             k.conrelid,
@@ -115,7 +119,8 @@ BEGIN ATOMIC
         s.names IS NOT NULL OR EXISTS (SELECT FROM loader) AS is_guarded
     FROM key AS k
     CROSS JOIN stamped AS s;
-END;
+END
+$referring_rows$;
 
 COMMENT ON FUNCTION omd._referring_rows IS
 'Returns how rows are found that refer by the foreign key p_constraint_id to rows of p_referenced, '

@@ -1,6 +1,6 @@
 -- There is one part per Module. Rows that refer to others are undone before these, so a target
 -- comes the later, the more targets of the parts refer to it, directly or through others. Where no
--- foreign key decides, the companions come first.
+-- foreign key decides, the companions come first. One Module alone has no order.
 
 CREATE OR REPLACE FUNCTION omd._rollback_parts(
     p_module_instance_id bigint
@@ -38,6 +38,14 @@ BEGIN
         v_companions := omd._companion_instances(v_instance.module_id, v_array);
     END IF;
 
+    IF coalesce(cardinality(v_companions), 0) = 0 THEN
+        RETURN QUERY
+        SELECT 1, mi.module_id, array_agg(mi.module_instance_id ORDER BY mi.module_instance_id)
+        FROM omd.module_instance AS mi
+        WHERE mi.module_instance_id = ANY(v_array)
+        GROUP BY mi.module_id;
+        RETURN;
+    END IF;
     RETURN QUERY
     WITH part AS MATERIALIZED (
         SELECT
@@ -57,7 +65,7 @@ BEGIN
         CROSS JOIN LATERAL omd._undone_tables(
             omd.target_relation(m.table_code), m.insert_instance_column
         ) AS u
-        WHERE m.platform_code = 'POSTGRES' AND v_companions IS NOT NULL
+        WHERE m.platform_code = 'POSTGRES'
     )
 
     SELECT
