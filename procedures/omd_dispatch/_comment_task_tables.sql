@@ -32,7 +32,7 @@ BEGIN
         LEFT JOIN (
             VALUES
             ('task_id', 'The task.'),
-            ('partition_code', 'The slot of the ring in which it was written.'),
+            ('partition_code', 'The partition of the ring in which it was written.'),
             ('task_type', 'Its type.'),
             ('lane', 'The queue in which it waits.'),
             ('priority', '0 is taken first, 9 last.'),

@@ -1,8 +1,8 @@
 -- The keys are taken first, in their order, so that two calls can't wait for each other, and then
 -- the tasks are inserted whose key was free; a family without keys does only the latter. The
 -- parameters are: $1 the tasks, $2 the external names of criteria, $3 which of the tasks (NULL:
--- all), $4 the type, $5 its key criteria, $6 the slot, $7 the schedule, $8 whether a suspension may
--- match.
+-- all), $4 the type, $5 its key criteria, $6 the partition, $7 the schedule, $8 whether a
+-- suspension may match.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._create_sql(
     p_family_code text,

@@ -1,5 +1,5 @@
 -- One statement decides for a task or for a thousand; complete_tasks and the settlement of dead
--- members both come here. A task that a purge moves at this moment is tried again.
+-- backends both come here. A task that a purge moves at this moment is tried again.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._end_claims(
     p_family_code text,
@@ -38,7 +38,7 @@ COMMENT ON FUNCTION omd_dispatch._end_claims IS
 'Ends claims of tasks of p_family_code and returns the tasks whose claim it has ended. p_results: '
 'an array of {"task_id", "claim_token", "outcome", "error", "error_code"}; a task that is not '
 'claimed by p_backend_id (NULL: by claimed_by of the result) under that token is left alone. An '
-'outcome that is NULL is that of the instance which the task has begun; LOST says that the member '
+'outcome that is NULL is that of the instance which the task has begun; LOST says that the backend '
 'is dead: the instance decides if it has ended, else the task is due at once. Locks: the tasks and'
 ' their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch._end_claims FROM PUBLIC;

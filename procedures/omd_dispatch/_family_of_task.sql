@@ -1,6 +1,6 @@
--- A task is found by its id alone: a family has an index on it in each slot of its ring. Finished
--- tasks of a slot that is exchanged meanwhile are gone. A family whose table somebody has locked is
--- looked at last, and is waited for only when the task is in no other one.
+-- A task is found by its id alone: a family has an index on it in each partition of its ring.
+-- Finished tasks of a partition that is exchanged meanwhile are gone. A family whose table somebody
+-- has locked is looked at last, and is waited for only when the task is in no other one.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._family_of_task(
     p_task_id bigint

@@ -24,7 +24,7 @@ BEGIN
         ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL'
         ' AND NOT EXISTS (SELECT FROM omd.instance_of_task(task_id, claim_token)))'
         ' RETURNING task_id, status),'
-        ' let_go AS (DELETE FROM omd_dispatch.mutex AS m USING given AS g'
+        ' released AS (DELETE FROM omd_dispatch.mutex AS m USING given AS g'
         ' WHERE m.task_id = g.task_id AND g.status = ''CANCELLED'')'
         ' SELECT count(*) FROM given',
         omd_dispatch._model_table(p_family_code)

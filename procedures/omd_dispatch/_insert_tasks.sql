@@ -36,7 +36,8 @@ DECLARE
 BEGIN
     -- What is read after this call, the lane too, stays until the tasks are committed.
     PERFORM omd.require_read_committed(), omd_dispatch._hold_model(p_family_code);
-    -- A join instead of a call of _migration_status, which takes some 10 microseconds for each task.
+    -- A join instead of a call of _migration_status, which takes some 10 microseconds for each
+    -- task.
     SELECT
         t AS task_type,
         omd_dispatch._partition_code(
@@ -89,7 +90,7 @@ BEGIN
                     p_created := p_created + 1;
                     v_is_due := v_is_due OR v_task.is_due;
                 ELSE
-                    -- A holder that has just let go of the key is not found; then the task is tried
+                    -- A holder that has just released the key is not found; then the task is tried
                     -- again.
                     SELECT m.task_id INTO v_holder
                     FROM omd_dispatch.mutex AS m

@@ -15,7 +15,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch._lives IS
-'Returns whether a member that registered at p_registration_time with p_ttl lives at p_at. Locks: '
+'Returns whether a backend that registered at p_registration_time with p_ttl lives at p_at. Locks: '
 'none.';
 REVOKE ALL ON FUNCTION omd_dispatch._lives FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._lives TO omd_reader;

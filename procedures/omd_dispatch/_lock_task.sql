@@ -1,5 +1,5 @@
--- A purge may move the row to another slot while a caller looks for it, so it is looked for again
--- until it is held or gone.
+-- A purge may move the row to another partition while a caller looks for it, so it is looked for
+-- again until it is held or gone.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._lock_task(
     p_task_id bigint,

@@ -34,7 +34,7 @@ BEGIN
         IF v_suspension.resumed_at IS NULL THEN
             PERFORM omd_dispatch._mark_suspended(v_suspension.suspension_id, p_limit);
         ELSE
-            PERFORM omd_dispatch._let_go(
+            PERFORM omd_dispatch._release_held_tasks(
                 v_suspension.family_code, v_suspension.suspension_id, p_limit
             );
         END IF;
@@ -56,7 +56,7 @@ BEGIN
         )
         INTO v_suspension_id;
         IF v_suspension_id IS NOT NULL THEN
-            PERFORM omd_dispatch._let_go(v_family_code, v_suspension_id, p_limit);
+            PERFORM omd_dispatch._release_held_tasks(v_family_code, v_suspension_id, p_limit);
         END IF;
     END LOOP;
     RETURN EXISTS (

@@ -10,9 +10,9 @@
 -- A worker that has heard of a new task while it had nothing to do calls "take" itself: whatever
 -- the server does then is done while the task waits.
 --
--- In a claim, SKIP LOCKED makes it right whatever members think of each other; the share of a
--- member only keeps them out of each other's way. A run that goes on although its worker is gone is
--- waited for, and when it has succeeded the task is done: to begin it again would load it twice.
+-- In a claim, SKIP LOCKED makes it right whatever backends think of each other; the share of a
+-- backend only keeps them out of each other's way. A run that goes on although its worker is gone
+-- is waited for, and when it has succeeded the task is done: to begin it again would load it twice.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch._make_claims(
     p_family_code text
@@ -30,7 +30,7 @@ DECLARE
         WITH result AS MATERIALIZED (
             SELECT DISTINCT ON (r.task_id, r.claim_token)
                 r.task_id, r.claim_token, coalesce(p_backend_id, r.claimed_by) AS holder,
-                r.outcome, r.error, r.error_code, v_slot AS slot
+                r.outcome, r.error, r.error_code, v_partition AS partition_code
             FROM ROWS FROM (
                 jsonb_to_recordset(p_results) AS (
                     task_id bigint, claim_token bigint, claimed_by text, outcome text,
@@ -167,7 +167,7 @@ BEGIN
                             ),
                             '<criteria>', omd_dispatch._criteria_sql(p_family_code, m.is_new)
                         ),
-                        '<slot>', CASE WHEN m.is_new THEN 't.partition_code' ELSE '0' END
+                        '<partition>', CASE WHEN m.is_new THEN 't.partition_code' ELSE '0' END
                     ),
                     '<part>', CASE WHEN m.is_new THEN 'partition_code' ELSE 'task_type' END
                 ),
@@ -307,7 +307,7 @@ BEGIN
                         WHERE t.<part> = v_part AND t.task_id = ANY(v_free)
                         RETURNING
                             t.task_id, t.task_type, <criteria>, t.payload, t.execution_time,
-                            t.attempt, <slot>, FALSE;
+                            t.attempt, <partition>, FALSE;
                         CONTINUE WHEN v_held IS NULL;
                         RETURN QUERY
                         WITH held AS (
@@ -391,7 +391,7 @@ BEGIN
                             AND n.batch_instance_id IS NULL
                             AND n.module_instance_id IS NULL
                             AND n.execution_time <= clock_timestamp()
-                            -- The member does not die before the claim commits. Who finds
+                            -- The backend does not die before the claim commits. Who finds
                             -- nothing does not lock it: the conditions above come first.
                             AND n.lane = (
                                 SELECT b.backend_type COLLATE "C"
@@ -445,7 +445,7 @@ BEGIN
                             claimed_at = NULL,
                             claim_token = NULL,
                             cancel_requested = FALSE
-                        WHERE <slot> = p_partition_code
+                        WHERE <partition> = p_partition_code
                             AND t.task_id = ANY(p_task_ids)
                             AND t.claimed_by = p_backend_id
                             AND t.claim_token = p_claim_token
@@ -472,21 +472,21 @@ BEGIN
                 'the tasks whose claim it has ended, as _end_claims says',
                 $sql$
                 DECLARE
-                    v_slot integer;
+                    v_partition integer;
                     v_all bigint[] := '{}'::bigint[];
                     v_ended bigint[];
                     v_over bigint[];
                     v_dead jsonb;
                 BEGIN
-                    -- Most often all are in the slot of the first one, and the others are not
+                    -- Most often all are in the partition of the first one, and the others are not
                     -- read.
-                    SELECT <slot> INTO v_slot
+                    SELECT <partition> INTO v_partition
                     FROM <table> AS t
                     WHERE t.task_id = ANY(ARRAY[(p_results -> 0 ->> 'task_id')::bigint]);
-                    FOR v_pass IN CASE WHEN v_slot IS NULL THEN 2 ELSE 1 END..2 LOOP
+                    FOR v_pass IN CASE WHEN v_partition IS NULL THEN 2 ELSE 1 END..2 LOOP
                         IF v_pass = 1 THEN
                 $sql$
-                || replace(c_end, '<here>', '<slot> = r.slot')
+                || replace(c_end, '<here>', '<partition> = r.partition_code')
                 || '; ELSE '
                 || replace(c_end, '<here>', 'TRUE')
                 || $sql$;

@@ -1,5 +1,5 @@
--- The twin that the purge exchanges has the same columns, constraints and indexes as a partition,
--- so both are made from the partitioned table.
+-- The spare partition that the purge exchanges has the same columns, constraints and indexes as a
+-- partition, so both are made from the partitioned table.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch._make_task_table(
     p_family omd_dispatch.task_conf_family_desc
@@ -54,7 +54,7 @@ BEGIN
         GRANT SELECT ON %1$s TO omd_reader;
         $sql$,
         v_table,
-        format('The tasks of the family %s, by slots of its ring.', p_family.family_code),
+        format('The tasks of the family %s, by partitions of its ring.', p_family.family_code),
         'pk_task_data_' || lower(p_family.family_code)
     );
     CALL omd_dispatch._index_tasks(v_table);
@@ -66,7 +66,7 @@ BEGIN
             'CREATE TABLE %1$s PARTITION OF %2$s FOR VALUES IN (%3$s);'
             ' COMMENT ON TABLE %1$s IS %4$L; GRANT SELECT ON %1$s TO omd_reader',
             v_part, v_table, substring(v_part FROM '[0-9]+$'),
-            format('A slot of the ring of the family %s.', p_family.family_code)
+            format('A partition of the ring of the family %s.', p_family.family_code)
         );
     END LOOP;
     EXECUTE format(
@@ -74,7 +74,7 @@ BEGIN
         ' GRANT SELECT ON %1$s TO omd_reader',
         omd_dispatch._data_table(p_family.family_code, '_swap'), v_table,
         format(
-            'The twin of the slots of the family %s: a purge exchanges one for it.',
+            'The spare partition of the family %s: a purge exchanges one for it.',
             p_family.family_code
         )
     );
@@ -85,6 +85,6 @@ END
 $make_task_table$;
 
 COMMENT ON PROCEDURE omd_dispatch._make_task_table IS
-'Makes the table of tasks of the new family p_family, its partitions and its twin, without '
-'criteria. Locks: the new tables.';
+'Makes the table of tasks of the new family p_family, its partitions and its spare partition, '
+'without criteria. Locks: the new tables.';
 REVOKE ALL ON PROCEDURE omd_dispatch._make_task_table FROM PUBLIC;

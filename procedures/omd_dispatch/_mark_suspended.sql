@@ -45,7 +45,7 @@ BEGIN
                 $sql$,
                 omd_dispatch._model_table(v_family_code),
                 omd_dispatch._criteria_sql(v_family_code),
-                omd_dispatch._slot_sql(v_family_code)
+                omd_dispatch._partition_sql(v_family_code)
             ) USING p_suspension_id, p_limit;
             GET DIAGNOSTICS v_rows = ROW_COUNT;
             EXIT;

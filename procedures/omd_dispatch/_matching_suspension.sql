@@ -1,5 +1,5 @@
--- It is the guard of every task that is created, claimed or let go, so that marks, which come later
--- where there are many tasks, only save work.
+-- It is the guard of every task that is created, claimed or released, so that marks, which come
+-- later where there are many tasks, only save work.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._matching_suspension(
     p_family_code text,

@@ -1,5 +1,6 @@
 -- Whoever reads or writes tasks does so in the master of the two models. Their tables differ only
--- in criteria and slot, which _criteria_sql and _slot_sql give, so every statement serves both.
+-- in criteria and partition, which _criteria_sql and _partition_sql give, so every statement serves
+-- both.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._model_table(
     p_family_code text,

@@ -43,8 +43,8 @@ END
 $move_pending$;
 
 COMMENT ON FUNCTION omd_dispatch._move_pending IS
-'Moves up to p_limit tasks of the slot p_partition_code of p_family_code to the present slot: those'
-' that are pending, and those that died within the retention; returns their number. Errors: OM005, '
-'OM070. Locks: the tasks; locked ones are passed over.';
+'Moves up to p_limit tasks of the partition p_partition_code of p_family_code to the present '
+'partition: those that are pending, and those that died within the retention; returns their '
+'number. Errors: OM005, OM070. Locks: the tasks; locked ones are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._move_pending FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._move_pending TO omd_admin;

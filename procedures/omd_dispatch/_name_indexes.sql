@@ -1,5 +1,5 @@
--- PostgreSQL invents the names of the indexes of a partition and of a twin; this gives them those
--- of the partitioned table, with the name of their own table in it.
+-- PostgreSQL invents the names of the indexes of a partition and of a spare partition; this gives
+-- them those of the partitioned table, with the name of their own table in it.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch._name_indexes(
     p_table text
@@ -47,5 +47,6 @@ END
 $name_indexes$;
 
 COMMENT ON PROCEDURE omd_dispatch._name_indexes IS
-'Names the new indexes of the partitions of p_table and of its twin. Locks: these indexes.';
+'Names the new indexes of the partitions of p_table and of its spare partition. Locks: these '
+'indexes.';
 REVOKE ALL ON PROCEDURE omd_dispatch._name_indexes FROM PUBLIC;

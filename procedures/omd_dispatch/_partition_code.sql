@@ -1,5 +1,6 @@
--- The ring of partitions is in UTC, so that no time zone of a session makes it write to a slot that
--- is about to be purged. Without a time zone of the session it is immutable, so callers inline it.
+-- The ring of partitions is in UTC, so that no time zone of a session makes it write to a partition
+-- that is about to be purged. Without a time zone of the session it is immutable, so callers inline
+-- it.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._partition_code(
     p_scheme_code text,
@@ -23,7 +24,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch._partition_code IS
-'Returns the slot of the ring of p_partition_count slots in which tasks are written at p_at. '
-'DAY_RING: the number of the UTC day. WEEK_RING: the number of the UTC week, from Monday. Locks: '
-'none.';
+'Returns the partition of the ring of p_partition_count partitions in which tasks are written at '
+'p_at. DAY_RING: the number of the UTC day. WEEK_RING: the number of the UTC week, from Monday. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._partition_code FROM PUBLIC;

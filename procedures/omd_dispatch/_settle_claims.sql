@@ -1,4 +1,4 @@
--- A dead member can't tell how its tasks ended, but their instances can. Who holds one of them for
+-- A dead backend can't tell how its tasks ended, but their instances can. Who holds one of them for
 -- long does not keep the maintenance from the others, nor does who changes a family.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._settle_claims(
@@ -35,7 +35,7 @@ END
 $settle_claims$;
 
 COMMENT ON FUNCTION omd_dispatch._settle_claims IS
-'Ends the claims of the member p_backend_id, or with NULL those of members that are not '
+'Ends the claims of the backend p_backend_id, or with NULL those of backends that are not '
 'registered, at most p_limit (NULL: all), and returns their number. A task whose instance has '
 'ended ends as that did; another one is due at once, or dead when its attempts are used up. Locks: '
 'the tasks and their keys; families that are being changed and, with NULL, locked tasks are '

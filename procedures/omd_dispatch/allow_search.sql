@@ -1,5 +1,5 @@
--- The allow-list and the index that serves it can't differ, since one call makes both. The twin has
--- the index too, or a purge could not exchange it.
+-- The allow-list and the index that serves it can't differ, since one call makes both. The spare
+-- partition has the index too, or a purge could not exchange it.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.allow_search(
     p_family_code text,
@@ -32,7 +32,7 @@ BEGIN
     FOREACH v_criterion IN ARRAY coalesce(p_criteria, '{}'::text[]) LOOP
         PERFORM omd_dispatch._require_criterion(p_family_code, v_criterion);
     END LOOP;
-    -- The name of an index of a partition has the number of its slot too.
+    -- The name of an index of a partition has the number of its partition too.
     v_index := format('ix_task_data_%s_s_%s', lower(p_family_code), lower(p_index_name));
     IF length(v_index) > 58 THEN
         v_index := format(
@@ -70,12 +70,13 @@ BEGIN
     END IF;
     -- Who waited for the table itself would have all families wait behind him.
     PERFORM omd_dispatch._change_model(p_family_code, current_setting('lock_timeout'));
-    -- No purge exchanges the twin while it and the slots differ.
-    PERFORM omd_dispatch._empty_twin(p_family_code);
+    -- No purge exchanges the spare partition while it and the partitions differ.
+    PERFORM omd_dispatch._empty_spare_partition(p_family_code);
     IF v_old IS NOT NULL THEN
         DELETE FROM omd_dispatch.task_conf_search_allowed AS s
         WHERE s.family_code = p_family_code AND s.index_name = p_index_name;
-        -- The index of the twin is the one that is defined alike: a purge gives it another name.
+        -- The index of the spare partition is the one that is defined alike: a purge gives it
+        -- another name.
         SELECT t.indexrelid::regclass::text INTO v_twin_index
         FROM pg_index AS t
         WHERE t.indrelid = omd_dispatch._data_table(p_family_code, '_swap')::regclass
@@ -122,11 +123,11 @@ END
 $allow_search$;
 
 COMMENT ON PROCEDURE omd_dispatch.allow_search IS
-'Allows searches of the family p_family_code that give all of some criteria, and creates the index'
-' p_index_name on them, which serves the search. p_criteria: these criteria; NULL removes both. '
-'Errors: OM005: p_family_code or p_index_name is NULL; OM013: a name is not allowed, or a task has'
-' a value too long for the index; OM070: the family is unknown; OM075: it lacks a criterion. '
-'Locks: the family and its twin; its table against writes while the index is built. Call again '
-'when the answer was lost.';
+'Allows searches of the family p_family_code that give all of some criteria, and creates the '
+'index p_index_name on them, which serves the search. p_criteria: these criteria; NULL removes '
+'both. Errors: OM005: p_family_code or p_index_name is NULL; OM013: a name is not allowed, or a '
+'task has a value too long for the index; OM070: the family is unknown; OM075: it lacks a '
+'criterion. Locks: the family and its spare partition; its table against writes while the index '
+'is built. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.allow_search FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.allow_search TO omd_admin;

@@ -1,4 +1,4 @@
--- The order is that of the bytes, so that members on servers of any locale agree.
+-- The order is that of the bytes, so that backends on servers of any locale agree.
 
 CREATE OR REPLACE FUNCTION omd_dispatch.backend_position(
     p_backend_type text,
@@ -28,7 +28,7 @@ END
 $backend_position$;
 
 COMMENT ON FUNCTION omd_dispatch.backend_position IS
-'One row or none: position, that of p_backend_id, from 0, among the living members of the group '
+'One row or none: position, that of p_backend_id, from 0, among the living backends of the group '
 'p_backend_type, and members, their number. There is no row for one that does not live. Locks: '
 'none.';
 REVOKE ALL ON FUNCTION omd_dispatch.backend_position FROM PUBLIC;

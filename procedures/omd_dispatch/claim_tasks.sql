@@ -1,4 +1,4 @@
--- With its first task the member is locked FOR SHARE, so that it can't be declared dead before the
+-- With its first task the backend is locked FOR SHARE, so that it can't be declared dead before the
 -- claim commits; a call that finds nothing writes nothing. Where an old snapshot is held, finished
 -- tasks stay in the index before those that wait. So after a full claim the session remembers, in a
 -- setting, which lanes had due tasks and where this claim began in each, and begins the next one
@@ -31,7 +31,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $claim_tasks$
 DECLARE
-    v_member record;
+    v_backend record;
     v_now timestamptz := clock_timestamp();
     v_left integer := p_limit;
     v_memory jsonb;
@@ -42,7 +42,7 @@ DECLARE
     v_full text;
     v_passed_over text[];
     v_shares integer[];
-    v_members integer;
+    v_share integer;
     v_token bigint;
     v_rows integer;
     v_before integer;
@@ -62,7 +62,7 @@ BEGIN
         );
     END IF;
     LOOP
-        SELECT b.backend_type, p.position, p.members, q.last_value AS due_again INTO v_member
+        SELECT b.backend_type, p.position, p.members, q.last_value AS due_again INTO v_backend
         FROM omd_dispatch.backend_registration AS b
         CROSS JOIN LATERAL omd_dispatch.backend_position(b.backend_type, b.backend_id) AS p
         CROSS JOIN omd_dispatch.due_again AS q
@@ -71,18 +71,18 @@ BEGIN
         PERFORM omd_dispatch._hold_backend(p_backend_id); -- unless it was just renewed, an error
     END LOOP;
     -- Its own share first, then, if that is too little, as if it were alone.
-    v_shares := CASE WHEN v_member.members > 1 THEN ARRAY[v_member.members, 1] ELSE ARRAY[1] END;
-    v_passed_over := omd_dispatch._try_hold_models(v_member.backend_type);
+    v_shares := CASE WHEN v_backend.members > 1 THEN ARRAY[v_backend.members, 1] ELSE ARRAY[1] END;
+    v_passed_over := omd_dispatch._try_hold_models(v_backend.backend_type);
 
     v_memory := nullif(current_setting('omd_dispatch.claims', TRUE), '')::jsonb;
-    IF v_memory ->> 'group' = v_member.backend_type
-        AND (v_memory ->> 'due_again')::bigint = v_member.due_again
+    IF v_memory ->> 'group' = v_backend.backend_type
+        AND (v_memory ->> 'due_again')::bigint = v_backend.due_again
         AND (v_memory ->> 'looked_at')::timestamptz > v_now - interval '1 second'
     THEN
         v_known := v_memory -> 'lanes';
     ELSE
         v_memory := jsonb_build_object(
-            'group', v_member.backend_type, 'due_again', v_member.due_again, 'looked_at', v_now
+            'group', v_backend.backend_type, 'due_again', v_backend.due_again, 'looked_at', v_now
         );
     END IF;
 
@@ -92,7 +92,7 @@ BEGIN
         v_lanes := '[]';
         FOR v_lane IN
             SELECT l.* FROM omd_dispatch._lanes_to_claim(
-                v_member.backend_type, v_now, v_known, v_passed_over
+                v_backend.backend_type, v_now, v_known, v_passed_over
             ) AS l
         LOOP
             v_lanes := v_lanes || jsonb_build_object(
@@ -116,7 +116,7 @@ BEGIN
                 CONTINUE;
             END IF;
             v_token := coalesce(v_token, nextval('omd_dispatch.claim_token'));
-            FOREACH v_members IN ARRAY v_shares LOOP
+            FOREACH v_share IN ARRAY v_shares LOOP
                 LOOP
                     v_before := v_marked;
                     RETURN QUERY
@@ -129,7 +129,7 @@ BEGIN
                         CASE
                             WHEN v_lane.is_guarded THEN least(v_free, 1000 - v_marked) ELSE v_free
                         END,
-                        p_backend_id, v_token, v_member.position, v_members, v_now,
+                        p_backend_id, v_token, v_backend.position, v_share, v_now,
                         v_lane.execution_time, v_lane.is_guarded
                     ) AS c
                     WHERE NOT c.is_held;
@@ -166,8 +166,8 @@ COMMENT ON FUNCTION omd_dispatch.claim_tasks IS
 'Claims up to p_limit due tasks (1 to 1000) for the worker p_backend_id and returns them in the '
 'order in which to start them; claim_token is the fence that complete_tasks asks for. Errors: '
 'OM005: an argument is NULL; OM013: p_limit; OM014: the isolation level is not read committed; '
-'OM172: the worker does not live. Locks: the member FOR SHARE; the models of the families, passing '
-'over one that is being changed; the tasks, passing over locked ones; a limited lane, which is '
-'passed over while another claim holds it. May be NULL: payload.';
+'OM172: the worker does not live. Locks: the backend FOR SHARE; the models of the families, '
+'passing over one that is being changed; the tasks, passing over locked ones; a limited lane, '
+'which is passed over while another claim holds it. May be NULL: payload.';
 REVOKE ALL ON FUNCTION omd_dispatch.claim_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.claim_tasks TO omd_runner;

@@ -1,4 +1,4 @@
--- The row goes last, so that nobody settles the claims as those of a dead member meanwhile.
+-- The row goes last, so that nobody settles the claims as those of a dead backend meanwhile.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.leave_backend(
     p_backend_id text
@@ -24,7 +24,7 @@ $leave_backend$;
 COMMENT ON PROCEDURE omd_dispatch.leave_backend IS
 'Removes the worker p_backend_id and gives back what it has claimed; a task that has begun a run '
 'ends as the run did. Call it when nothing runs any more. Errors: OM005: p_backend_id is NULL; '
-'OM014: the isolation level is not read committed. Locks: the member; its tasks. Call again when '
+'OM014: the isolation level is not read committed. Locks: the backend; its tasks. Call again when '
 'the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.leave_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.leave_backend TO omd_runner;

@@ -23,7 +23,7 @@ DECLARE
 BEGIN
     CALL omd.ask_whether_to_commit(v_can_commit);
     p_fired := 0;
-    p_reclaimed := omd_dispatch._maintain_members(c_most);
+    p_reclaimed := omd_dispatch._maintain_backends(c_most);
     IF v_can_commit THEN
         COMMIT;
     END IF;
@@ -50,7 +50,7 @@ END
 $maintain$;
 
 COMMENT ON PROCEDURE omd_dispatch.maintain IS
-'Does one bounded round of what no worker does for itself: it removes dead members and settles '
+'Does one bounded round of what no worker does for itself: it removes dead backends and settles '
 'their claims (1,000), fires schedules (1,000 tasks), and goes on with suspensions. Returns '
 'p_reclaimed, how many claims it has settled, p_fired, how many tasks schedules have created, and '
 'p_more, whether there is more to do. Outside a transaction block it commits after each part and '

@@ -17,12 +17,12 @@ DECLARE
 BEGIN
     CALL omd.require_no_transaction_block('omd_dispatch.purge_partition');
     p_moved := 0;
-    IF NOT omd_dispatch._has_slot(p_family_code, p_partition_code) THEN
+    IF NOT omd_dispatch._has_partition(p_family_code, p_partition_code) THEN
         p_outcome := 'MISSING';
         RETURN;
     END IF;
     BEGIN
-        PERFORM omd_dispatch._require_twin(p_family_code, p_partition_code);
+        PERFORM omd_dispatch._require_spare_partition(p_family_code, p_partition_code);
     EXCEPTION
         WHEN lock_not_available THEN
             p_outcome := 'CONTENDED';
@@ -38,7 +38,7 @@ BEGIN
     v_until := pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) '5 seconds'::pg_catalog.interval;
     LOOP
         BEGIN
-            v_is_exchanged := omd_dispatch._exchange_slot(p_family_code, p_partition_code);
+            v_is_exchanged := omd_dispatch._exchange_partition(p_family_code, p_partition_code);
         EXCEPTION
             WHEN lock_not_available THEN
                 v_is_exchanged := NULL;
@@ -51,7 +51,7 @@ BEGIN
         );
     END LOOP;
     IF v_is_exchanged THEN
-        PERFORM omd_dispatch._empty_twin(p_family_code);
+        PERFORM omd_dispatch._empty_spare_partition(p_family_code);
         COMMIT;
     END IF;
     p_outcome := CASE
@@ -61,13 +61,13 @@ END
 $purge_partition$;
 
 COMMENT ON PROCEDURE omd_dispatch.purge_partition IS
-'Purges the slot p_partition_code of the ring of p_family_code: tasks of it that are pending, or '
-'died within the retention, move to the present slot, and an empty twin takes its place, so that '
-'the time does not depend on its size. Returns p_outcome: PURGED; LIVE_ROWS, a live task is in it, '
-'or one that died within the retention; CONTENDED, no lock could be had within 5 seconds; MISSING, '
-'there is no such slot; and p_moved, how many tasks have moved. It commits, so call it outside a '
-'transaction block. Errors: OM005: an argument is NULL; OM018: it is in a transaction block; '
-'OM070: the family is unknown; OM270: the twin differs. Locks: the table of the family for a '
-'moment.';
+'Purges the partition p_partition_code of the ring of p_family_code: tasks of it that are '
+'pending, or died within the retention, move to the present partition, and an empty spare '
+'partition takes its place, so that the time does not depend on its size. Returns p_outcome: '
+'PURGED; LIVE_ROWS, a live task is in it, or one that died within the retention; CONTENDED, no '
+'lock could be had within 5 seconds; MISSING, there is no such partition; and p_moved, how many '
+'tasks have moved. It commits, so call it outside a transaction block. Errors: OM005: an argument '
+'is NULL; OM018: it is in a transaction block; OM070: the family is unknown; OM270: the spare '
+'partition differs. Locks: the table of the family for a moment.';
 REVOKE ALL ON PROCEDURE omd_dispatch.purge_partition FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.purge_partition TO omd_admin;

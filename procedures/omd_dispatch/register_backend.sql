@@ -1,6 +1,6 @@
 -- A worker that comes back under its name knows nothing of what it held before: its claims are
--- settled first, as those of a dead member. In a family that is being changed, maintenance does it:
--- nobody waits for all families to begin.
+-- settled first, as those of a dead backend. In a family that is being changed, maintenance does
+-- it: nobody waits for all families to begin.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.register_backend(
     p_backend_type text,
@@ -47,8 +47,8 @@ $register_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.register_backend IS
 'Registers the worker p_backend_id in the group p_backend_type, and returns p_position, its place '
-'from 0, and p_members, how many members the group has. p_ttl: how long it lives without a renewal'
+'from 0, and p_members, how many backends the group has. p_ttl: how long it lives without a renewal'
 ' (30 seconds). Errors: OM005: type or id is NULL; OM013: an argument is not allowed; OM014: the '
-'isolation level is not read committed. Locks: the member. Call again when the answer was lost.';
+'isolation level is not read committed. Locks: the backend. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_backend TO omd_runner;

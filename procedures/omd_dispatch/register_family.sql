@@ -63,7 +63,7 @@ BEGIN
             coalesce(p_partition_count = v_old.partition_count, TRUE)
         ),
         (
-            'p_partition_count', v_new.partition_count::text, 'a number of slots from 3 to 1000',
+            'p_partition_count', v_new.partition_count::text, 'a number from 3 to 1000',
             v_new.partition_count BETWEEN 3 AND 1000
         ),
         (
@@ -180,8 +180,8 @@ BEGIN
     LOOP
         -- Who waited for the table itself would have all families wait behind him.
         PERFORM omd_dispatch._change_model(p_family_code, current_setting('lock_timeout'));
-        -- No purge exchanges the twin while it and the slots differ.
-        PERFORM omd_dispatch._empty_twin(p_family_code);
+        -- No purge exchanges the spare partition while it and the partitions differ.
+        PERFORM omd_dispatch._empty_spare_partition(p_family_code);
         EXECUTE format(
             'ALTER TABLE %1$s ADD COLUMN %3$I %4$s; ALTER TABLE %2$s ADD COLUMN %3$I %4$s',
             omd_dispatch._data_table(p_family_code),
@@ -210,13 +210,13 @@ $register_family$;
 COMMENT ON PROCEDURE omd_dispatch.register_family IS
 'Registers the family p_family_code and makes its table of tasks; a later call may add criteria '
 'and change what else is not said to stay. p_criteria: the types of its criteria, as {"CODE": '
-'"text"}: text, bigint, numeric, boolean, date, timestamptz or uuid; they stay. p_key_criteria: of'
-' tasks with the same values in these one at most is live; they stay. p_scheme_code: DAY_RING or '
-'WEEK_RING; it stays. p_partition_count: slots of the ring (8); it stays. p_retention: how long '
-'tasks are kept at least (6 periods); the ring is at least two periods longer. p_migration_status:'
-' 0 to 4 (4 for a new family). Errors: OM005: p_family_code is NULL; OM013: an argument is not '
-'allowed; OM014: the isolation level is not read committed; OM173, OM174: as set_migration_status.'
-' Locks: other registrations; the table of the family and its twin while a column is added. Call '
-'again when the answer was lost.';
+'"text"}: text, bigint, numeric, boolean, date, timestamptz or uuid; they stay. p_key_criteria: '
+'of tasks with the same values in these one at most is live; they stay. p_scheme_code: DAY_RING '
+'or WEEK_RING; it stays. p_partition_count: partitions of the ring (8); it stays. p_retention: '
+'how long tasks are kept at least (6 periods); the ring is at least two periods longer. '
+'p_migration_status: 0 to 4 (4 for a new family). Errors: OM005: p_family_code is NULL; OM013: an '
+'argument is not allowed; OM014: the isolation level is not read committed; OM173, OM174: as '
+'set_migration_status. Locks: other registrations; the table of the family and its spare '
+'partition while a column is added. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_family FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_family TO omd_admin;

@@ -1,4 +1,4 @@
--- A renewal that comes too late is refused, since the tasks of the member may have gone to others.
+-- A renewal that comes too late is refused, since the tasks of the backend may have gone to others.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.renew_backend(
     p_backend_id text,
@@ -47,8 +47,8 @@ $renew_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.renew_backend IS
 'Renews the registration of the worker p_backend_id; call it every third of its TTL. Returns '
-'p_position, its place from 0, p_members, how many members its group has, and p_cancel, the tasks '
+'p_position, its place from 0, p_members, how many backends its group has, and p_cancel, the tasks '
 'that it has and is asked to end. Errors: OM005: p_backend_id is NULL; OM172: it does not live any'
-' more. Locks: the member. Call again when the answer was lost.';
+' more. Locks: the backend. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.renew_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.renew_backend TO omd_runner;

@@ -59,7 +59,7 @@ BEGIN
                 p_interface_code, format('readers or writers of %s are at work', v_lacking)
             );
         END IF;
-        -- All is let go, so who still waits for this session waits for what it held before.
+        -- All is released, so who still waits for this session waits for what it held before.
         IF EXISTS (
             SELECT
             FROM pg_locks AS l

@@ -4,7 +4,7 @@
 GRANT USAGE ON SCHEMA omd_dispatch TO omd_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA omd_dispatch, omd_report TO omd_reader;
 
--- omd_admin corrects schedules and removes members by hand.
+-- omd_admin corrects schedules and removes backends by hand.
 GRANT UPDATE (next_time, inactive_indicator) ON omd_dispatch.task_schedule TO omd_admin;
 GRANT DELETE ON omd_dispatch.backend_registration TO omd_admin;
 

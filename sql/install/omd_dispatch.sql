@@ -42,6 +42,13 @@
 \ir ../../migrations/V046__turns.sql
 \endif
 
+\set checksum 'a8e61dc0093b80351d868a5857c29ccf52baf37f2e03f7868e7a0519fc8d7208'
+\set migration 'V056__words_of_dispatch'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V056__words_of_dispatch.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 
@@ -52,7 +59,7 @@
 \ir ../../procedures/omd_dispatch/_model_table.sql
 \ir ../../procedures/omd_dispatch/_task_tables.sql
 \ir ../../procedures/omd_dispatch/_set_storage.sql
-\ir ../../procedures/omd_dispatch/_slot_sql.sql
+\ir ../../procedures/omd_dispatch/_partition_sql.sql
 \ir ../../procedures/omd_dispatch/_hold_model.sql
 \ir ../../procedures/omd_dispatch/_try_hold_model.sql
 \ir ../../procedures/omd_dispatch/_try_hold_models.sql
@@ -107,7 +114,7 @@
 \ir ../../procedures/omd_dispatch/reschedule_task.sql
 \ir ../../procedures/omd_dispatch/revive_task.sql
 
--- Members and claims
+-- Backends and claims
 \ir ../../procedures/omd_dispatch/_lives.sql
 \ir ../../procedures/omd_dispatch/_hold_backend.sql
 \ir ../../procedures/omd_dispatch/backend_position.sql
@@ -132,7 +139,7 @@
 -- Suspensions
 \ir ../../procedures/omd_dispatch/_mark_suspended.sql
 \ir ../../procedures/omd_dispatch/suspend.sql
-\ir ../../procedures/omd_dispatch/_let_go.sql
+\ir ../../procedures/omd_dispatch/_release_held_tasks.sql
 \ir ../../procedures/omd_dispatch/resume.sql
 
 -- Schedules
@@ -156,7 +163,7 @@
 \ir ../../procedures/omd_dispatch/_fire_schedule.sql
 \ir ../../procedures/omd_dispatch/_fire.sql
 \ir ../../procedures/omd_dispatch/fire_schedule.sql
-\ir ../../procedures/omd_dispatch/_maintain_members.sql
+\ir ../../procedures/omd_dispatch/_maintain_backends.sql
 \ir ../../procedures/omd_dispatch/_maintain_suspensions.sql
 \ir ../../procedures/omd_dispatch/maintain.sql
 \ir ../../procedures/omd_dispatch/explain_task.sql
@@ -167,13 +174,13 @@
 \ir ../../procedures/omd_dispatch/_queue.sql
 
 -- Purge
-\ir ../../procedures/omd_dispatch/_has_slot.sql
-\ir ../../procedures/omd_dispatch/_require_twin.sql
+\ir ../../procedures/omd_dispatch/_has_partition.sql
+\ir ../../procedures/omd_dispatch/_require_spare_partition.sql
 \ir ../../procedures/omd_dispatch/_move_pending.sql
-\ir ../../procedures/omd_dispatch/_exchange_slot.sql
-\ir ../../procedures/omd_dispatch/_empty_twin.sql
+\ir ../../procedures/omd_dispatch/_exchange_partition.sql
+\ir ../../procedures/omd_dispatch/_empty_spare_partition.sql
 \ir ../../procedures/omd_dispatch/purge_partition.sql
-\ir ../../procedures/omd_dispatch/_slots_past_retention.sql
+\ir ../../procedures/omd_dispatch/_partitions_past_retention.sql
 \ir ../../procedures/omd_dispatch/purge_family.sql
 
 -- Old model and migration

@@ -162,8 +162,8 @@ def exchange(conn: Connection) -> Take:
         finish(conn, 100_000, str(code))
         conn.execute("CHECKPOINT")
         start = time.perf_counter()
-        row = conn.execute("SELECT omd_dispatch._exchange_slot('F', %s)", (code,)).fetchone()
-        assert row is not None and row[0]
+        row = conn.execute("CALL omd_dispatch.purge_partition('F', %s)", (code,)).fetchone()
+        assert row is not None and row[0] == "PURGED", row
         return time.perf_counter() - start
 
     return take

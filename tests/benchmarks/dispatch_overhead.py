@@ -8,7 +8,7 @@
   never analysed. Bound: 1.2.
 * ``snapshot``: 200,000 tasks are claimed while another session holds an old snapshot: the last
   tenth against the first. Bound: 1.5.
-* ``exchange``: how long a purge of a slot with ``--finished`` rows holds its lock while claims go
+* ``exchange``: how long a purge of a partition with ``--finished`` rows holds its lock while claims go
   on. Bound: 50 ms.
 * ``suspend``: 1 million pending tasks are suspended; until all are marked against one UPDATE of as
   many rows (bound: 2.5); and the rate of claims of another family meanwhile (bound: half).
@@ -86,7 +86,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def finish(conn: Connection, rows: int, code: str) -> None:
-    """Insert finished rows as their owner, in the slots that ``code`` says."""
+    """Insert finished rows as their owner, in the partitions that ``code`` says."""
     conn.execute(
         "INSERT INTO omd_dispatch.task_data_f (task_id, partition_code, task_type, lane, priority,"
         " execution_time, status, attempt, created_at, finished_at, outcome, func_code)"
@@ -173,8 +173,8 @@ def measure_exchange(server: str, finished: int) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         now = conn.execute("SELECT omd_dispatch._partition_code('DAY_RING', 8, now())").fetchone()
         assert now is not None
-        slot = (now[0] + 4) % 8
-        finish(conn, finished, str(slot))
+        code = (now[0] + 4) % 8
+        finish(conn, finished, str(code))
         conn.execute("CHECKPOINT")
         create(conn, 50_000)
         stop, times = threading.Event(), list[float]()
@@ -190,7 +190,7 @@ def measure_exchange(server: str, finished: int) -> None:
                     conn.execute(f"LOCK TABLE ONLY {table} IN ACCESS EXCLUSIVE MODE".encode())
                     start = time.perf_counter()
                     row = conn.execute(
-                        "SELECT omd_dispatch._exchange_slot('F', %s)", (slot,)
+                        "SELECT omd_dispatch._exchange_partition('F', %s)", (code,)
                     ).fetchone()
                     assert row is not None and row[0]
                 held.append(time.perf_counter() - start)
@@ -200,7 +200,7 @@ def measure_exchange(server: str, finished: int) -> None:
         stop.set()
         thread.join()
     print(
-        f"exchange of a slot with {finished:,} rows holds its lock for {1e3 * held[0]:.0f} ms"
+        f"exchange of a partition with {finished:,} rows holds its lock for {1e3 * held[0]:.0f} ms"
         " (bound 50)"
     )
 

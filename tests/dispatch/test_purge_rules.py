@@ -63,7 +63,7 @@ def test_a_purge_that_is_ended_at_any_point_can_be_called_again(
     assert purge(room, slot) == {"outcome": "PURGED", "moved": 0}
     # It has exchanged and is killed before it empties the twin.
     write(room, slot, 10)
-    room.owner(f"SELECT omd_dispatch._exchange_slot('F', {slot})")
+    room.owner(f"SELECT omd_dispatch._exchange_partition('F', {slot})")
     assert room.one("SELECT count(*) FROM omd_dispatch.task_data_f_swap") == 10
     other = (slot + 1) % 8
     write(room, other, 5)
@@ -261,7 +261,7 @@ def test_any_difference_of_the_twin_is_refused_before_anything_moves(room: Room)
     task_id = room.create()
     room.owner("UPDATE omd_dispatch.task_data_f SET partition_code = %s", slot)
     purged = room.conn.execute(
-        "SELECT pg_get_functiondef('omd_dispatch._require_twin'::regproc)"
+        "SELECT pg_get_functiondef('omd_dispatch._require_spare_partition'::regproc)"
     ).fetchone()
     assert purged
     for difference in DIFFERENCES:
@@ -269,7 +269,7 @@ def test_any_difference_of_the_twin_is_refused_before_anything_moves(room: Room)
         with room.conn.transaction(force_rollback=True):
             room.conn.execute(difference.encode())
             with pytest.raises(psycopg.Error) as caught:
-                room.rows("SELECT omd_dispatch._require_twin('F', %s)", slot)
+                room.rows("SELECT omd_dispatch._require_spare_partition('F', %s)", slot)
             assert caught.value.sqlstate == "OM270", difference
     room.conn.execute(DIFFERENCES[0].encode())
     room.refused("OM270", "purge_partition", family_code="F", partition_code=slot)

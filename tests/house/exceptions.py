@@ -32,7 +32,7 @@ CONTROLS_TRANSACTIONS = {
 
 # These work with the rights of the owner on tables whose names are known only at run time: those of
 # the families. The text is format() over what _data_table, _model_table, _job_table, _criteria_sql,
-# _create_sql, _claim_routine and _slot_sql return, which quote registered codes, or over codes as
+# _create_sql, _claim_routine and _partition_sql return, which quote registered codes, or over codes as
 # %I and values as %L; it never is an argument, and never contains one. In delivery they are those
 # of the interfaces, by the codes of the registry; a check of a model is written anew by its parser.
 OVER_GENERATED_TABLES = {
@@ -84,10 +84,10 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._copy_tasks",
     "omd_dispatch._due_lanes",
     "omd_dispatch._empty_model",
-    "omd_dispatch._empty_twin",
+    "omd_dispatch._empty_spare_partition",
     "omd_dispatch._end_claims",
     "omd_dispatch._end_done",
-    "omd_dispatch._exchange_slot",
+    "omd_dispatch._exchange_partition",
     "omd_dispatch._fence_run",
     "omd_dispatch._free_in_lane",
     "omd_dispatch._give_back_of",
@@ -95,7 +95,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._hold_model",
     "omd_dispatch._index_tasks",
     "omd_dispatch._insert_tasks",
-    "omd_dispatch._let_go",
+    "omd_dispatch._release_held_tasks",
     "omd_dispatch._lock_task",
     "omd_dispatch._make_claims",
     "omd_dispatch._make_insert",
@@ -110,10 +110,10 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._queue",
     "omd_dispatch._raise_invalid_criterion",
     "omd_dispatch._remove_copy",
-    "omd_dispatch._require_twin",
+    "omd_dispatch._require_spare_partition",
     "omd_dispatch._set_storage",
     "omd_dispatch._settle_claims",
-    "omd_dispatch._slots_past_retention",
+    "omd_dispatch._partitions_past_retention",
     "omd_dispatch._tasks_of_status",
     "omd_dispatch._try_hold_model",
     "omd_dispatch._try_hold_models",

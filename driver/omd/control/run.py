@@ -584,7 +584,7 @@ class EngineBlock(Block):
                 self._held.append(held)
         return held.id
 
-    def _let_go(self) -> None:
+    def _release_held_tasks(self) -> None:
         with self._held_lock:
             self._snapshots.clear()
             while self._held:
@@ -592,7 +592,7 @@ class EngineBlock(Block):
 
     def _lose(self, reason: str) -> None:
         super()._lose(reason)
-        self._let_go()
+        self._release_held_tasks()
 
     def read(
         self,
@@ -633,7 +633,7 @@ class EngineBlock(Block):
             self._engine.interrupted(spark)
 
     def _closed(self) -> None:
-        self._let_go()
+        self._release_held_tasks()
         for spark in self._sessions:
             self._engine.release(spark, self.tag)
 

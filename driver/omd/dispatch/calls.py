@@ -54,7 +54,7 @@ class DispatchCalls(Calls):
         self._do(_ALLOW_SEARCH, family_code, index_name, criteria)
 
     def backend_position(self, backend_type: str, backend_id: str) -> BackendPositionRow | None:
-        """One row or none: position, that of ``backend_id``, from 0, among the living members of
+        """One row or none: position, that of ``backend_id``, from 0, among the living backends of
         the group ``backend_type``, and members, their number.
 
         There is no row for one that does not live.
@@ -275,7 +275,7 @@ class DispatchCalls(Calls):
         self._do(_LEAVE_BACKEND, backend_id)
 
     def maintain(self) -> MaintainAnswer:
-        """Does one bounded round of what no worker does for itself: it removes dead members and
+        """Does one bounded round of what no worker does for itself: it removes dead backends and
         settles their claims (1,000), fires schedules (1,000 tasks), and goes on with suspensions.
 
         Returns ``reclaimed``, how many claims it has settled, ``fired``, how many tasks schedules
@@ -291,7 +291,7 @@ class DispatchCalls(Calls):
         return self._answer(_MAINTAIN, MaintainAnswer)
 
     def purge_family(self, family_code: str) -> PurgeFamilyAnswer:
-        """Purges all slots of ``family_code`` that are past its retention.
+        """Purges all partitions of ``family_code`` that are past its retention.
 
         Returns ``purged`` and ``left``, those that were purged and those that hold live tasks or
         could not be locked. It commits, so call it outside a transaction block.
@@ -307,14 +307,14 @@ class DispatchCalls(Calls):
         return self._answer(_PURGE_FAMILY, PurgeFamilyAnswer, family_code)
 
     def purge_partition(self, family_code: str, partition_code: int) -> PurgePartitionAnswer:
-        """Purges the slot ``partition_code`` of the ring of ``family_code``: tasks of it that are
-        pending, or died within the retention, move to the present slot, and an empty twin takes its
-        place, so that the time does not depend on its size.
+        """Purges the partition ``partition_code`` of the ring of ``family_code``: tasks of it that
+        are pending, or died within the retention, move to the present partition, and an empty spare
+        partition takes its place, so that the time does not depend on its size.
 
         Returns ``outcome``: PURGED; LIVE_ROWS, a live task is in it, or one that died within the
-        retention; CONTENDED, no lock could be had within 5 seconds; MISSING, there is no such slot;
-        and ``moved``, how many tasks have moved. It commits, so call it outside a transaction
-        block.
+        retention; CONTENDED, no lock could be had within 5 seconds; MISSING, there is no such
+        partition; and ``moved``, how many tasks have moved. It commits, so call it outside a
+        transaction block.
 
         Raises:
             MissingArgument: OM005.
@@ -330,7 +330,7 @@ class DispatchCalls(Calls):
         self, backend_type: str, backend_id: str, *, ttl: timedelta | str | None = None
     ) -> RegisterBackendAnswer:
         """Registers the worker ``backend_id`` in the group ``backend_type``, and returns
-        ``position``, its place from 0, and ``members``, how many members the group has.
+        ``position``, its place from 0, and ``members``, how many backends the group has.
 
         Args:
             ttl: how long it lives without a renewal (30 seconds).
@@ -363,7 +363,7 @@ class DispatchCalls(Calls):
                 boolean, date, timestamptz or uuid; they stay.
             key_criteria: of tasks with the same values in these one at most is live; they stay.
             scheme_code: DAY_RING or WEEK_RING; it stays.
-            partition_count: slots of the ring (8); it stays.
+            partition_count: partitions of the ring (8); it stays.
             retention: how long tasks are kept at least (6 periods); the ring is at least two
                 periods longer.
             migration_status: 0 to 4 (4 for a new family).
@@ -531,7 +531,7 @@ class DispatchCalls(Calls):
     def renew_backend(self, backend_id: str) -> RenewBackendAnswer:
         """Renews the registration of the worker ``backend_id``; call it every third of its TTL.
 
-        Returns ``position``, its place from 0, ``members``, how many members its group has, and
+        Returns ``position``, its place from 0, ``members``, how many backends its group has, and
         ``cancel``, the tasks that it has and is asked to end.
 
         Raises:
@@ -564,7 +564,7 @@ class DispatchCalls(Calls):
         """Ends the suspension ``suspension_id``.
 
         Returns ``resumed``, how many tasks are free now; a task that another suspension holds too
-        goes to that one, and of many tasks the rest is let go later.
+        goes to that one, and of many tasks the rest is released later.
 
         Raises:
             MissingArgument: OM005.

@@ -34,7 +34,7 @@ _SETTLE, _DUE, _CLEAN = (
         repeat=Repeat(),
         is_function=True,
     )
-    for name in ("_maintain_members", "_due_schedules", "_maintain_suspensions")
+    for name in ("_maintain_backends", "_due_schedules", "_maintain_suspensions")
 )
 
 

@@ -209,7 +209,8 @@ class DispatchBackendsRow:
         registration_time: When it renewed its registration last.
         ttl: How long it lives without a renewal.
         is_alive: FALSE: it is dead, and the next maintain removes it.
-        position: Its place among the living members of its group, from 0; NULL when it is dead.
+        position: Its place among the living backends of its group, from 0; NULL when it is
+            dead.
         claimed: How many tasks it has claimed.
     """
 

@@ -2,12 +2,12 @@
 -- are missing, so that what an administrator has changed stays. The functions of every family are
 -- made again. An installation passes over files that have not changed, so this one names the state
 -- of those that give the text of these functions, _create_sql, _criteria_sql, _key_sql,
--- _make_claims and _make_insert: 8c151e5ddf14. A test says what it must be.
+-- _make_claims and _make_insert: b7afe9f29b82. A test says what it must be.
 
 INSERT INTO omd_dispatch.task_conf_partition_scheme (scheme_code, period, scheme_description)
 VALUES
-('DAY_RING', interval '1 day', 'A slot for each UTC day, by its number modulo the slots.'),
-('WEEK_RING', interval '7 days', 'A slot for each UTC week, by its number modulo the slots.')
+('DAY_RING', interval '1 day', 'A partition for each UTC day, by its number modulo their count.'),
+('WEEK_RING', interval '7 days', 'A partition for each UTC week, by its number modulo their count.')
 ON CONFLICT (scheme_code) DO UPDATE SET
     period = excluded.period,
     scheme_description = excluded.scheme_description;

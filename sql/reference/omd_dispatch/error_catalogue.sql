@@ -15,7 +15,7 @@ VALUES
 ),
 (
     'OM072', 'UnknownTask', 'there is no task {task_id}',
-    'A finished task goes when its slot is purged: SELECT * FROM omd_dispatch.search_tasks(…);'
+    'A finished task goes when its partition is purged: SELECT * FROM omd_dispatch.search_tasks(…);'
 ),
 (
     'OM073', 'UnknownSuspension', 'there is no suspension {suspension_id}',
@@ -60,8 +60,8 @@ VALUES
     'SELECT * FROM omd_dispatch.explain_task({task_id});'
 ),
 (
-    'OM172', 'BackendGone', 'member "{backend_id}" is not registered, or was declared dead',
-    'CALL omd_dispatch.register_backend(…); its tasks go to other members.'
+    'OM172', 'BackendGone', 'backend "{backend_id}" is not registered, or was declared dead',
+    'CALL omd_dispatch.register_backend(…); its tasks go to other backends.'
 ),
 (
     'OM173', 'WrongMigrationStep',
@@ -73,7 +73,7 @@ VALUES
     'SELECT * FROM omd_dispatch.compare_models({family_code_literal});'
 ),
 (
-    'OM270', 'TwinDiffers', 'the twin of {table_name} differs: {problem}',
+    'OM270', 'TwinDiffers', 'the spare partition of {table_name} differs: {problem}',
     'Make {twin_name} as the partitions are: columns, types, constraints and indexes.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET

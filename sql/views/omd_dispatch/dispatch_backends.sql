@@ -31,6 +31,6 @@ COMMENT ON COLUMN omd_report.dispatch_backends.ttl IS
 COMMENT ON COLUMN omd_report.dispatch_backends.is_alive IS
 'FALSE: it is dead, and the next maintain removes it.';
 COMMENT ON COLUMN omd_report.dispatch_backends.position IS
-'Its place among the living members of its group, from 0; NULL when it is dead.';
+'Its place among the living backends of its group, from 0; NULL when it is dead.';
 COMMENT ON COLUMN omd_report.dispatch_backends.claimed IS
 'How many tasks it has claimed.';

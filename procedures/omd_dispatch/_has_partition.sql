@@ -1,6 +1,6 @@
--- A slot that does not exist is an answer, an unknown family is an error.
+-- A partition that does not exist is an answer, an unknown family is an error.
 
-CREATE OR REPLACE FUNCTION omd_dispatch._has_slot(
+CREATE OR REPLACE FUNCTION omd_dispatch._has_partition(
     p_family_code text,
     p_partition_code integer
 )
@@ -10,7 +10,7 @@ STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $has_slot$
+AS $has_partition$
 BEGIN
     PERFORM omd_dispatch._require_family(p_family_code);
     IF p_partition_code IS NULL THEN
@@ -20,10 +20,10 @@ BEGIN
         omd_dispatch._data_table(p_family_code, '_p' || p_partition_code)
     ) IS NOT NULL;
 END
-$has_slot$;
+$has_partition$;
 
-COMMENT ON FUNCTION omd_dispatch._has_slot IS
-'Returns whether the ring of p_family_code has the slot p_partition_code. Errors: OM005: an '
+COMMENT ON FUNCTION omd_dispatch._has_partition IS
+'Returns whether the ring of p_family_code has the partition p_partition_code. Errors: OM005: an '
 'argument is NULL; OM070: the family is unknown. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._has_slot FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._has_slot TO omd_admin;
+REVOKE ALL ON FUNCTION omd_dispatch._has_partition FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._has_partition TO omd_admin;

@@ -1,7 +1,7 @@
 -- A task that another suspension holds too goes to that one, so that no resume lets it run early.
 -- One that is locked is not waited for: _maintain_suspensions finds it when its suspension is gone.
 
-CREATE OR REPLACE FUNCTION omd_dispatch._let_go(
+CREATE OR REPLACE FUNCTION omd_dispatch._release_held_tasks(
     p_family_code text,
     p_suspension_id bigint,
     p_limit integer
@@ -16,7 +16,7 @@ SET datestyle = 'ISO, YMD'
 SET timezone = 'UTC'
 SET enable_seqscan = off
 SET jit = off
-AS $let_go$
+AS $release_held_tasks$
 DECLARE
     v_rows bigint;
     v_free bigint;
@@ -34,18 +34,18 @@ BEGIN
                     LIMIT $2
                     FOR UPDATE SKIP LOCKED
                 ),
-                let_go AS (
+                released AS (
                     UPDATE %1$s AS t SET
                         suspension_id = omd_dispatch._matching_suspension($3, t.task_type, %2$s)
                     FROM held AS h
                     WHERE t.task_id = h.task_id AND %3$s = h.partition_code
                     RETURNING t.suspension_id
                 )
-                SELECT count(*), count(*) FILTER (WHERE suspension_id IS NULL) FROM let_go
+                SELECT count(*), count(*) FILTER (WHERE suspension_id IS NULL) FROM released
                 $sql$,
                 omd_dispatch._model_table(p_family_code),
                 omd_dispatch._criteria_sql(p_family_code),
-                omd_dispatch._slot_sql(p_family_code)
+                omd_dispatch._partition_sql(p_family_code)
             )
             INTO v_rows, v_free
             USING p_suspension_id, p_limit, p_family_code;
@@ -68,10 +68,10 @@ BEGIN
     END IF;
     RETURN v_free;
 END
-$let_go$;
+$release_held_tasks$;
 
-COMMENT ON FUNCTION omd_dispatch._let_go IS
+COMMENT ON FUNCTION omd_dispatch._release_held_tasks IS
 'Lets up to p_limit tasks of p_family_code go that the resumed suspension p_suspension_id holds, '
 'to another suspension that holds them too or free, and returns how many are free. The suspension '
 'goes with its last task. Locks: the tasks; locked ones are passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._let_go FROM PUBLIC;
+REVOKE ALL ON FUNCTION omd_dispatch._release_held_tasks FROM PUBLIC;

@@ -1,7 +1,8 @@
 -- An index or a column that differs would make the exchange scan or rebuild, under its lock. Two
--- purges of a slot at once exchange the tables that the other one compares, so the twin is held.
+-- purges of a partition at once exchange the tables that the other one compares, so the spare
+-- partition is held.
 
-CREATE OR REPLACE FUNCTION omd_dispatch._require_twin(
+CREATE OR REPLACE FUNCTION omd_dispatch._require_spare_partition(
     p_family_code text,
     p_partition_code integer
 )
@@ -12,17 +13,17 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '5s'
-AS $require_twin$
+AS $require_spare_partition$
 DECLARE
-    v_slot text := omd_dispatch._data_table(p_family_code, '_p' || p_partition_code);
-    v_twin text := omd_dispatch._data_table(p_family_code, '_swap');
+    v_partition text := omd_dispatch._data_table(p_family_code, '_p' || p_partition_code);
+    v_spare text := omd_dispatch._data_table(p_family_code, '_swap');
     v_problem text;
 BEGIN
-    IF to_regclass(v_twin) IS NULL THEN
+    IF to_regclass(v_spare) IS NULL THEN
         v_problem := 'it does not exist';
     ELSE
         IF EXISTS (
-            SELECT FROM pg_class AS c WHERE c.oid = v_twin::regclass AND c.relkind = 'r'
+            SELECT FROM pg_class AS c WHERE c.oid = v_spare::regclass AND c.relkind = 'r'
         ) THEN
             EXECUTE format(
                 'LOCK TABLE %s IN ACCESS SHARE MODE',
@@ -45,7 +46,7 @@ BEGIN
             LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
             WHERE a.attnum > 0 AND NOT a.attisdropped
             UNION ALL
-            -- A check must have the same name, or the twin can't be attached.
+            -- A check must have the same name, or the spare partition can't be attached.
             SELECT c.conrelid, concat_ws(
                 ' ', 'constraint', CASE WHEN c.contype = 'c' THEN c.conname END,
                 pg_get_constraintdef(c.oid)
@@ -74,23 +75,23 @@ BEGIN
             WHERE i.indisvalid
         ),
 
-        slot AS (
+        ours AS (
             SELECT p.part, count(*) AS n FROM parts AS p
-            WHERE p.relid = v_slot::regclass GROUP BY p.part
+            WHERE p.relid = v_partition::regclass GROUP BY p.part
         ),
 
-        twin AS (
+        spare AS (
             SELECT p.part, count(*) AS n FROM parts AS p
-            WHERE p.relid = v_twin::regclass GROUP BY p.part
+            WHERE p.relid = v_spare::regclass GROUP BY p.part
         )
 
         SELECT CASE
             WHEN t.part IS NULL OR t.n < s.n THEN 'it lacks the ' || s.part
-            ELSE 'it has the ' || t.part || ', which the slot lacks'
+            ELSE 'it has the ' || t.part || ', which the partition lacks'
         END
         INTO v_problem
-        FROM slot AS s
-        FULL JOIN twin AS t ON s.part = t.part
+        FROM ours AS s
+        FULL JOIN spare AS t ON s.part = t.part
         WHERE s.n IS DISTINCT FROM t.n
         ORDER BY coalesce(s.part, t.part)
         LIMIT 1;
@@ -98,15 +99,17 @@ BEGIN
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM270',
-            jsonb_build_object('table_name', v_slot, 'twin_name', v_twin, 'problem', v_problem)
+            jsonb_build_object(
+                'table_name', v_partition, 'twin_name', v_spare, 'problem', v_problem
+            )
         );
     END IF;
 END
-$require_twin$;
+$require_spare_partition$;
 
-COMMENT ON FUNCTION omd_dispatch._require_twin IS
-'Refuses a twin of the slot p_partition_code of p_family_code that differs from it in columns, '
-'constraints, indexes or anything else that the exchange or the slot would notice. Errors: OM270. '
-'Locks: the twin, for which it waits 5 seconds.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_twin FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._require_twin TO omd_admin;
+COMMENT ON FUNCTION omd_dispatch._require_spare_partition IS
+'Refuses a spare partition for p_partition_code of p_family_code that differs from '
+'it in columns, constraints, indexes or anything else that the exchange or the partition would '
+'notice. Errors: OM270. Locks: the spare partition, for which it waits 5 seconds.';
+REVOKE ALL ON FUNCTION omd_dispatch._require_spare_partition FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._require_spare_partition TO omd_admin;

@@ -1,6 +1,6 @@
--- A member whose row is locked has a claim or a renewal at work, so it is not dead.
+-- A backend whose row is locked has a claim or a renewal at work, so it is not dead.
 
-CREATE OR REPLACE FUNCTION omd_dispatch._maintain_members(
+CREATE OR REPLACE FUNCTION omd_dispatch._maintain_backends(
     p_limit integer
 )
 RETURNS bigint
@@ -9,7 +9,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $maintain_members$
+AS $maintain_backends$
 BEGIN
     PERFORM omd.require_read_committed();
     PERFORM FROM omd_dispatch.turn AS t WHERE t.part = 'SETTLEMENT' FOR UPDATE SKIP LOCKED;
@@ -24,11 +24,11 @@ BEGIN
     );
     RETURN omd_dispatch._settle_claims(NULL, p_limit);
 END
-$maintain_members$;
+$maintain_backends$;
 
-COMMENT ON FUNCTION omd_dispatch._maintain_members IS
-'Removes dead members and settles up to p_limit claims that have no member; returns how many. It '
-'does nothing while another session is at it. Errors: OM014. Locks: its turn; the members; the '
+COMMENT ON FUNCTION omd_dispatch._maintain_backends IS
+'Removes dead backends and settles up to p_limit claims that have no backend; returns how many. It '
+'does nothing while another session is at it. Errors: OM014. Locks: its turn; the backends; the '
 'tasks and their keys.';
-REVOKE ALL ON FUNCTION omd_dispatch._maintain_members FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_members TO omd_runner, omd_admin;
+REVOKE ALL ON FUNCTION omd_dispatch._maintain_backends FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_backends TO omd_runner, omd_admin;

@@ -1,7 +1,7 @@
 -- It is emptied after the exchange has committed, and before the next one, in case that was the end
 -- of the former.
 
-CREATE OR REPLACE FUNCTION omd_dispatch._empty_twin(
+CREATE OR REPLACE FUNCTION omd_dispatch._empty_spare_partition(
     p_family_code text
 )
 RETURNS void
@@ -10,7 +10,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $empty_twin$
+AS $empty_spare_partition$
 DECLARE
     v_is_filled boolean;
 BEGIN
@@ -34,9 +34,10 @@ BEGIN
         EXECUTE format('TRUNCATE TABLE %s', omd_dispatch._data_table(p_family_code, '_swap'));
     END IF;
 END
-$empty_twin$;
+$empty_spare_partition$;
 
-COMMENT ON FUNCTION omd_dispatch._empty_twin IS
-'Empties the twin of the slots of p_family_code. Locks: the twin, ACCESS EXCLUSIVE.';
-REVOKE ALL ON FUNCTION omd_dispatch._empty_twin FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._empty_twin TO omd_admin;
+COMMENT ON FUNCTION omd_dispatch._empty_spare_partition IS
+'Empties the spare partition of p_family_code. Locks: the spare partition, '
+'ACCESS EXCLUSIVE.';
+REVOKE ALL ON FUNCTION omd_dispatch._empty_spare_partition FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._empty_spare_partition TO omd_admin;

@@ -1,7 +1,7 @@
--- A slot in which tasks were written within the retention is kept, and so is the one that is about
--- to be written.
+-- A partition in which tasks were written within the retention is kept, and so is the one that is
+-- about to be written.
 
-CREATE OR REPLACE FUNCTION omd_dispatch._slots_past_retention(
+CREATE OR REPLACE FUNCTION omd_dispatch._partitions_past_retention(
     p_family_code text
 )
 RETURNS integer[]
@@ -11,18 +11,18 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET timezone = 'UTC'
-AS $slots_past_retention$
+AS $partitions_past_retention$
 DECLARE
     v_family omd_dispatch.task_conf_family_desc := omd_dispatch._require_family(p_family_code);
     v_period interval;
-    v_slot integer;
+    v_partition integer;
     v_is_filled boolean;
-    v_slots integer[] := '{}'::integer[];
+    v_partitions integer[] := '{}'::integer[];
 BEGIN
     SELECT s.period INTO v_period
     FROM omd_dispatch.task_conf_partition_scheme AS s
     WHERE s.scheme_code = v_family.scheme_code;
-    FOR v_slot IN
+    FOR v_partition IN
         SELECT n FROM generate_series(0, v_family.partition_count - 1) AS n
         EXCEPT
         SELECT omd_dispatch._partition_code(v_family.scheme_code, v_family.partition_count, at)
@@ -39,18 +39,18 @@ BEGIN
     LOOP
         EXECUTE format(
             'SELECT EXISTS (SELECT FROM %s)',
-            omd_dispatch._data_table(p_family_code, '_p' || v_slot)
+            omd_dispatch._data_table(p_family_code, '_p' || v_partition)
         ) INTO v_is_filled;
         IF v_is_filled THEN
-            v_slots := v_slots || v_slot;
+            v_partitions := v_partitions || v_partition;
         END IF;
     END LOOP;
-    RETURN v_slots;
+    RETURN v_partitions;
 END
-$slots_past_retention$;
+$partitions_past_retention$;
 
-COMMENT ON FUNCTION omd_dispatch._slots_past_retention IS
-'Returns the slots of p_family_code that hold tasks and are past its retention. Errors: OM005: '
-'p_family_code is NULL; OM070: it is unknown. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._slots_past_retention FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_dispatch._slots_past_retention TO omd_admin;
+COMMENT ON FUNCTION omd_dispatch._partitions_past_retention IS
+'Returns the partitions of p_family_code that hold tasks and are past its retention. Errors: '
+'OM005: p_family_code is NULL; OM070: it is unknown. Locks: none.';
+REVOKE ALL ON FUNCTION omd_dispatch._partitions_past_retention FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch._partitions_past_retention TO omd_admin;
