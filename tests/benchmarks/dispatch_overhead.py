@@ -8,8 +8,8 @@
   never analysed. Bound: 1.2.
 * ``snapshot``: 200,000 tasks are claimed while another session holds an old snapshot: the last
   tenth against the first. Bound: 1.5.
-* ``exchange``: how long a purge of a partition with ``--finished`` rows holds its lock while claims go
-  on. Bound: 50 ms.
+* ``exchange``: how long a purge of a partition with ``--finished`` rows holds its lock while claims
+  go on. Bound: 50 ms.
 * ``suspend``: 1 million pending tasks are suspended; until all are marked against one UPDATE of as
   many rows (bound: 2.5); and the rate of claims of another family meanwhile (bound: half).
 * ``claimers``: 16 claimers, 100,000 tasks, members that come and go: each task once.

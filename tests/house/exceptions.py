@@ -32,9 +32,10 @@ CONTROLS_TRANSACTIONS = {
 
 # These work with the rights of the owner on tables whose names are known only at run time: those of
 # the families. The text is format() over what _data_table, _model_table, _job_table, _criteria_sql,
-# _create_sql, _claim_routine and _partition_sql return, which quote registered codes, or over codes as
-# %I and values as %L; it never is an argument, and never contains one. In delivery they are those
-# of the interfaces, by the codes of the registry; a check of a model is written anew by its parser.
+# _create_sql, _claim_routine and _partition_sql return, which quote registered codes, or over codes
+# as %I and values as %L; it never is an argument, and never contains one. In delivery they are
+# those of the interfaces, by the codes of the registry; a check of a model is written anew by its
+# parser.
 OVER_GENERATED_TABLES = {
     "omd.hide_columns",
     "omd_delivery._apply_entity",
