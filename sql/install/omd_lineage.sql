@@ -91,6 +91,13 @@
 \ir ../../migrations/V035__lake_sources.sql
 \endif
 
+\set checksum '61dad32b0679f79fcc93ca99774bbd5cf649645de2867189d05fd15aa6c75c2b'
+\set migration 'V050__shown_problems'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V050__shown_problems.sql
+\endif
+
 \set checksum 'aca7931a808f11fab1e23f587ff837d5592d52b8938f38b08ca7eca813caaa02'
 \set migration 'V055__between_rooms_lineage'
 \ir ../setup/claim.psql
