@@ -218,6 +218,9 @@
 \ir ../../procedures/omd_lineage/_key_values.sql
 \ir ../../procedures/omd_lineage/_double_key.sql
 \ir ../../procedures/omd_lineage/_count_nulls.sql
+\ir ../../procedures/omd_lineage/_lock_destination.sql
+\ir ../../procedures/omd_lineage/_raise_referenced.sql
+\ir ../../procedures/omd_lineage/_refuse_loss.sql
 \ir ../../procedures/omd_lineage/_replace_rows.sql
 \ir ../../procedures/omd_lineage/_merge_transform.sql
 \ir ../../procedures/omd_lineage/_recompute_transform.sql
@@ -228,6 +231,7 @@
 \ir ../../procedures/omd_lineage/put_back_rows.sql
 \ir ../../procedures/omd_lineage/_register_put_back.sql
 \ir ../../procedures/omd_lineage/_exchange_rows.sql
+\ir ../../procedures/omd_lineage/_refuse_lost_by_reload.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql
 \ir ../../procedures/omd_lineage/_note_reload.sql
 \ir ../../procedures/omd_lineage/_advance_offset.sql
