@@ -20,8 +20,8 @@ AS $find_loss$
 DECLARE
     v_relations oid[];
     v_rows tid[];
-    v_seen_relations oid[] := '{}';
-    v_seen_rows tid[] := '{}';
+    v_seen_relations oid[] := '{}'::oid[];
+    v_seen_rows tid[] := '{}'::tid[];
     v_loss jsonb;
 BEGIN
     SELECT

@@ -4,7 +4,7 @@
 -- table is not waited for long: whoever locks one table must not stop those who read another. The
 -- kept plan uses indexes only, since it may have been made while the table was empty. What can't be
 -- cast is a value of a row: the text of that error stands in the DETAIL, and its code in the
--- message, which everybody sees.
+-- message, which everybody sees. The other errors name what the catalogue knows.
 
 CREATE OR REPLACE FUNCTION omd_lineage._newest_row(
     p_table_code text,
@@ -66,7 +66,7 @@ EXCEPTION
                 'table_code', p_table_code,
                 'problem', omd_lineage._why_unreadable(
                     p_table_code, p_pos_column, p_id_column, sqlstate,
-                    omd.shown_error(sqlstate, sqlerrm)
+                    CASE WHEN sqlstate ~ '^22' THEN omd.shown_error(sqlstate, sqlerrm) ELSE sqlerrm END
                 ),
                 'whole_problem', omd_lineage._why_unreadable(
                     p_table_code, p_pos_column, p_id_column, sqlstate, sqlerrm
