@@ -67,7 +67,10 @@ BEGIN
             EXCEPTION
                 WHEN query_canceled OR assert_failure OR OTHERS THEN
                     p_is_cancelled := SQLSTATE OPERATOR(pg_catalog.=) '57014';
-                    v_message := pg_catalog.format(': %s (%s)', SQLERRM, SQLSTATE);
+                    -- A member is a line: omd.shown_error hides of each what not everybody may see.
+                    v_message := pg_catalog.format(
+                        ': %s (%s)', pg_catalog.split_part(SQLERRM, E'\n', 1), SQLSTATE
+                    );
                     v_member_status := 'F';
             END;
             COMMIT;

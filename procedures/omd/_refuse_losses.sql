@@ -1,7 +1,6 @@
--- A foreign key with ON DELETE CASCADE, SET NULL or SET DEFAULT deletes or changes rows of other
--- runs without a word. Only for such keys are the rows locked before the look. Who may delete but
--- not update can't lock rows; the lock of the table keeps new references away as well, and also
--- other writers.
+-- Only for keys that may delete or change rows of other runs are the rows locked before the look.
+-- Who may delete but not update can't lock rows; the lock of the table keeps new references away as
+-- well, and also other writers.
 
 CREATE OR REPLACE FUNCTION omd._refuse_losses(
     p_module_instance_id bigint,
@@ -19,10 +18,7 @@ AS $refuse_losses$
 DECLARE
     v_place record;
     v_undone bigint[];
-    v_relations oid[];
-    v_rows tid[];
-    v_seen_relations oid[];
-    v_seen_rows tid[];
+    v_loss jsonb;
 BEGIN
     FOR v_place IN SELECT p.* FROM omd._guarded_places(p_module_id) AS p LOOP
         v_undone := coalesce(v_undone, ARRAY(
@@ -42,40 +38,27 @@ BEGIN
             END IF;
         EXCEPTION
             WHEN insufficient_privilege THEN
-                PERFORM omd._raise_unseen_reference(
-                    p_module_instance_id, v_place.table_name, NULL, 'SELECT, UPDATE', SQLERRM
+                v_loss := omd._unseen_reference(
+                    v_place.table_name, NULL, 'SELECT, UPDATE', SQLERRM
                 );
         END;
-
-        -- The rows to undo are found by their stamp, and those that go with them by their place.
-        SELECT array_agg(t.relation), array_agg(t.row_id) INTO v_relations, v_rows
-        FROM omd._take_referring(
-            p_module_instance_id, v_place.relation, FALSE,
-            format('p.%I = ANY ($2)', v_place.column_name), v_undone, p_instance_array, NULL
-        ) AS t;
-        v_seen_relations := '{}';
-        v_seen_rows := '{}';
-        WHILE v_rows IS NOT NULL LOOP
-            SELECT array_agg(n.relation), array_agg(n.row_id) INTO v_relations, v_rows
-            FROM (
-                SELECT f.relation, f.row_id FROM unnest(v_relations, v_rows) AS f (relation, row_id)
-                EXCEPT
-                SELECT s.relation, s.row_id
-                FROM unnest(v_seen_relations, v_seen_rows) AS s (relation, row_id)
-            ) AS n;
-            v_seen_relations := v_seen_relations || v_relations;
-            v_seen_rows := v_seen_rows || v_rows;
-            SELECT array_agg(t.relation), array_agg(t.row_id) INTO v_relations, v_rows
-            FROM (
-                SELECT f.relation, array_agg(f.row_id) AS row_ids
-                FROM unnest(v_relations, v_rows) AS f (relation, row_id)
-                GROUP BY f.relation
-            ) AS g
-            CROSS JOIN LATERAL omd._take_referring(
-                p_module_instance_id, g.relation, TRUE, 'p.ctid = ANY ($3)', v_undone, NULL,
-                g.row_ids
-            ) AS t;
-        END LOOP;
+        v_loss := coalesce(
+            v_loss,
+            omd.find_loss(
+                v_place.relation, format('p.%I = ANY ($2)', v_place.column_name), v_undone,
+                p_instance_array
+            )
+        );
+        IF v_loss IS NOT NULL THEN
+            PERFORM omd._refuse_rollback(
+                p_module_instance_id,
+                v_loss ->> 'table_name',
+                v_loss ->> 'problem',
+                ARRAY(SELECT jsonb_array_elements_text(v_loss -> 'stamps')),
+                NULL,
+                v_loss ->> 'way_out'
+            );
+        END IF;
     END LOOP;
 END
 $refuse_losses$;

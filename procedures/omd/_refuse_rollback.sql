@@ -24,6 +24,8 @@ DECLARE
     v_module_codes text[];
     v_known bigint[];
     v_circle text;
+    -- The message is for everybody, and the error of a constraint goes on with values of a row.
+    v_values text := substr(p_problem, length(split_part(p_problem, E'\n', 1)) + 2);
 BEGIN
     SELECT m.module_code, m.table_code, mi.rollback_instance_array INTO v_instance
     FROM omd.module_instance AS mi
@@ -77,7 +79,7 @@ BEGIN
             'referencing_instance_ids', coalesce(p_stamps, '{}'),
             'problem', concat_ws(
                 '; ',
-                p_problem,
+                split_part(p_problem, E'\n', 1),
                 CASE
                     WHEN v_module_codes = '{}' THEN 'no Module loads ' || p_table_code
                     ELSE
@@ -113,14 +115,19 @@ BEGIN
                 )
             )
         )
+        || CASE
+            WHEN v_values = '' THEN '{}'
+            ELSE jsonb_build_object('error_detail', v_values)
+        END
     );
 END
 $refuse_rollback$;
 
 COMMENT ON FUNCTION omd._refuse_rollback IS
 'Raises OM112: the rollback of a Module Instance is refused because of the table p_table_code, as '
-'p_problem tells. p_stamps: the runs whose rows refer to its rows. p_constraint_name: the foreign '
-'key that refused it. p_way_out: the hint; NULL: to undo what refers to the rows, and where tables '
-'refer to each other to have the key checked at the end. Locks: none.';
+'p_problem tells: its first line in the message, the rest in the DETAIL. p_stamps: the runs whose '
+'rows refer to its rows. p_constraint_name: the foreign key that refused it. p_way_out: the hint; '
+'NULL: to undo what refers to the rows, and where tables refer to each other to have the key '
+'checked at the end. Locks: none.';
 REVOKE ALL ON FUNCTION omd._refuse_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._refuse_rollback TO omd_runner;

@@ -4,7 +4,6 @@
 -- whole table where the planner expects one soon.
 
 CREATE OR REPLACE FUNCTION omd._take_referring(
-    p_module_instance_id bigint,
     p_relation oid,
     p_is_alone boolean,
     p_condition text,
@@ -14,7 +13,8 @@ CREATE OR REPLACE FUNCTION omd._take_referring(
 )
 RETURNS TABLE (
     relation oid,
-    row_id tid
+    row_id tid,
+    loss jsonb
 )
 LANGUAGE plpgsql
 VOLATILE
@@ -47,7 +47,7 @@ BEGIN
             USING p_undone, p_instance_array, p_rows;
             IF v_strangers = 0 AND v_key.goes_on AND v_others > 0 THEN
                 RETURN QUERY EXECUTE format(
-                    'SELECT c.tableoid, c.ctid FROM %1$s WHERE %2$s AND NOT (%3$s)'
+                    'SELECT c.tableoid, c.ctid, NULL::jsonb FROM %1$s WHERE %2$s AND NOT (%3$s)'
                     ' FOR UPDATE OF c',
                     v_key.from_clause,
                     p_condition,
@@ -57,8 +57,7 @@ BEGIN
             END IF;
         EXCEPTION
             WHEN insufficient_privilege THEN
-                PERFORM omd._raise_unseen_reference(
-                    p_module_instance_id,
+                loss := omd._unseen_reference(
                     v_key.table_name,
                     v_key.constraint_name,
                     CASE WHEN v_strangers IS NULL THEN 'SELECT' ELSE 'UPDATE' END,
@@ -66,20 +65,21 @@ BEGIN
                 );
         END;
         IF v_strangers > 0 THEN
-            PERFORM omd._refuse_rollback(
-                p_module_instance_id,
-                v_key.table_name,
-                format(
+            loss := jsonb_build_object(
+                'table_name', v_key.table_name,
+                'stamps', v_stamps,
+                'problem', format(
                     '%s rows of %s, which no run that is undone wrote, refer to its rows, and the '
                     'foreign key %s would delete or change them',
                     v_strangers,
                     v_key.table_name,
                     v_key.constraint_name
-                ),
-                v_stamps,
-                NULL,
-                NULL
+                )
             );
+        END IF;
+        IF loss IS NOT NULL THEN
+            RETURN NEXT;
+            RETURN;
         END IF;
     END LOOP;
 END
@@ -88,8 +88,8 @@ $take_referring$;
 COMMENT ON FUNCTION omd._take_referring IS
 'Looks for rows that a foreign key deletes or changes when rows p of the relation p_relation are '
 'deleted: those with p_condition, in which $2 is p_instance_array and $3 is p_rows. p_is_alone: '
-'without its partitions and inheriting tables. Raises OM112 for a row that none of the runs '
-'p_undone wrote. Returns the rows (table, ctid) that go too and may take others along, and locks '
-'them. Errors: OM112. Locks: these rows.';
+'without its partitions and inheriting tables. Returns the rows (table, ctid) that go too and may '
+'take others along, and locks them; or, as the last row, the loss of a row that none of the runs '
+'p_undone wrote, as find_loss does. Locks: these rows.';
 REVOKE ALL ON FUNCTION omd._take_referring FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._take_referring TO omd_runner;

@@ -68,7 +68,7 @@ BEGIN
             PERFORM omd._refuse_rollback(
                 p_module_instance_id,
                 format('%I.%I', v_schema, v_table),
-                concat_ws(': ', v_message, nullif(v_detail, '')),
+                concat_ws(E'\n', v_message, nullif(v_detail, '')),
                 NULL,
                 v_constraint,
                 NULL

@@ -27,11 +27,12 @@ BEGIN ATOMIC
                 p_code ~ '^[A-Z_ ]+$' AND p_code <> 'LINEAGE'
                 AND (length(p_code) <> 5 OR p_code IN ('ENDED', 'RETRY'))
                 THEN p_text
-            -- Our messages name codes and keys; these repeat what the code of others has said.
+            -- Our messages name codes and keys; these name a value, or repeat what the code of
+            -- others has said.
             WHEN
                 p_code ~ '^OM[0-9]{3}$'
                 AND p_code NOT IN (
-                    'OM101', 'OM118', 'OM153', 'OM209', 'OM250', 'OM283', 'OM284', 'OM902'
+                    'OM061', 'OM101', 'OM118', 'OM153', 'OM209', 'OM250', 'OM283', 'OM284', 'OM902'
                 )
                 THEN split_part(p_text, chr(10), 1)
             WHEN p_code ~ '^23[0-9A-Z]{3}$' THEN split_part(p_text, chr(10), 1)

@@ -67,13 +67,11 @@ BEGIN
                     v_name = TABLE_NAME,
                     v_message = MESSAGE_TEXT,
                     v_detail = PG_EXCEPTION_DETAIL;
-                PERFORM omd.raise_error(
-                    'OM118',
-                    jsonb_build_object(
-                        'table_code', p_table::text,
-                        'referrer', format('%I.%I', v_schema, v_name),
-                        'problem', concat_ws(': ', v_message, nullif(v_detail, ''))
-                    )
+                PERFORM omd_lineage._raise_referenced(
+                    p_table,
+                    format('%I.%I', v_schema, v_name),
+                    concat_ws(': ', v_message, nullif(v_detail, '')),
+                    NULL
                 );
         END;
         IF v_update IS NOT NULL THEN

@@ -2,7 +2,9 @@
 -- A row with a NULL has no position, and in the index it would come before all others. A row ahead
 -- of the clock is passed over too: rows that are written after it lie before it. The lock on the
 -- table is not waited for long: whoever locks one table must not stop those who read another. The
--- kept plan uses indexes only, since it may have been made while the table was empty.
+-- kept plan uses indexes only, since it may have been made while the table was empty. What can't be
+-- cast is a value of a row: the text of that error stands in the DETAIL, and its code in the
+-- message, which everybody sees. The other errors name what the catalogue knows.
 
 CREATE OR REPLACE FUNCTION omd_lineage._newest_row(
     p_table_code text,
@@ -63,6 +65,10 @@ EXCEPTION
             jsonb_build_object(
                 'table_code', p_table_code,
                 'problem', omd_lineage._why_unreadable(
+                    p_table_code, p_pos_column, p_id_column, sqlstate,
+                    CASE WHEN sqlstate ~ '^22' THEN omd.shown_error(sqlstate, sqlerrm) ELSE sqlerrm END
+                ),
+                'whole_problem', omd_lineage._why_unreadable(
                     p_table_code, p_pos_column, p_id_column, sqlstate, sqlerrm
                 )
             )

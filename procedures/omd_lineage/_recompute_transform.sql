@@ -57,7 +57,7 @@ BEGIN
         );
     END IF;
 
-    EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', v_table);
+    PERFORM omd_lineage._lock_destination(v_table);
     v_keys := (SELECT string_agg(quote_ident(k.name), ', ') FROM unnest(p_key) AS k (name));
     EXECUTE format(
         'CREATE TEMPORARY TABLE %s ON COMMIT DROP AS SELECT %s FROM %s WITH NO DATA',

@@ -90,6 +90,12 @@ BEGIN
         EXECUTE format('DROP TABLE %s', v_table);
         EXECUTE format('ALTER TABLE %s RENAME TO %I', v_new, v_name[2]);
     ELSE
+        IF v_way.p_method = 'DELETE' THEN
+            PERFORM omd_lineage._refuse_lost_by_reload(
+                v_table, v_new::regclass, v_way.p_key, p_insert_instance_column,
+                p_module_instance_id
+            );
+        END IF;
         PERFORM omd_lineage._exchange_rows(
             v_table, v_new::regclass, v_way.p_method, v_way.p_key
         );

@@ -26,6 +26,7 @@ SET intervalstyle = 'postgres'
 SET extra_float_digits = 1
 AS $replace_rows$
 DECLARE
+    v_may_lose_rows boolean;
     v_is_in_place boolean := omd_lineage._has_unique_key(p_table, p_key);
     v_has_nulls boolean;
     v_kept_columns text[];
@@ -34,7 +35,7 @@ DECLARE
     v_condition text;
     v_rows bigint;
 BEGIN
-    EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', p_table);
+    v_may_lose_rows := omd_lineage._lock_destination(p_table);
     SELECT array_agg(a.attname::text ORDER BY a.attnum) INTO v_kept_columns
     FROM pg_attribute AS a
     WHERE a.attrelid = p_table AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
@@ -59,20 +60,33 @@ BEGIN
 
     p_deleted := 0;
     p_updated := 0;
-    v_conditions := omd_lineage._match_keys(p_table, p_key, 'd', 'k', v_has_nulls);
+    v_conditions := omd_lineage._match_keys(p_table, p_key, 'p', 'k', v_has_nulls);
     IF v_is_in_place THEN
         IF p_key_table = p_block_table THEN
             v_conditions := v_conditions[2:];
         ELSE
             EXECUTE format(
-                'DELETE FROM %s AS k USING %s AS d WHERE %s',
+                'DELETE FROM %s AS k USING %s AS p WHERE %s',
                 p_key_table, p_block_table, v_conditions[1]
             );
         END IF;
     END IF;
+    -- A row that is deleted and inserted again is gone for what refers to it.
+    IF v_may_lose_rows AND v_conditions <> '{}' THEN
+        PERFORM omd_lineage._refuse_loss(
+            p_table,
+            (
+                SELECT string_agg(
+                    format('EXISTS (SELECT FROM %s AS k WHERE %s)', p_key_table, m.condition), ' OR '
+                )
+                FROM unnest(v_conditions) AS m (condition)
+            ),
+            ARRAY[p_module_instance_id]
+        );
+    END IF;
     FOREACH v_condition IN ARRAY v_conditions LOOP
         EXECUTE format(
-            'WITH old AS (DELETE FROM %s AS d USING %s AS k WHERE %s RETURNING d.*)'
+            'WITH old AS (DELETE FROM %s AS p USING %s AS k WHERE %s RETURNING p.*)'
             ' SELECT (SELECT count(*) FROM old), (%s)',
             p_table, p_key_table, v_condition, v_keep
         ) INTO v_rows USING p_module_instance_id;
@@ -113,6 +127,8 @@ COMMENT ON FUNCTION omd_lineage._replace_rows IS
 'the temporary table p_block_table, of which it writes p_columns, and keeps them for an undo of '
 'p_module_instance_id. Where the key is unique, a row is updated in its place, else it is deleted '
 'and inserted. p_block_table may be p_key_table; rows are taken out of both. Returns the numbers '
-'of rows p_inserted, p_updated and p_deleted. Locks: p_table, against other writers.';
+'of rows p_inserted, p_updated and p_deleted. Errors: OM118: rows of other runs would go with them.'
+' Locks: p_table, against other writers; where rows of other runs could go with its rows, also '
+'against references.';
 REVOKE ALL ON FUNCTION omd_lineage._replace_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._replace_rows TO omd_runner;

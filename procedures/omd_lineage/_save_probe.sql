@@ -22,7 +22,8 @@ BEGIN
         is_read = p_new.is_read,
         probe_duration = p_new.probe_duration,
         newest = p_new.newest,
-        problem = left(p_new.problem, 1000)
+        problem = left(p_new.problem, 1000),
+        shown_problem = left(p_new.shown_problem, 1000)
     WHERE p.source = (
         SELECT o.source FROM omd_lineage.source_probe AS o
         WHERE o.source = p_new.source
@@ -30,6 +31,7 @@ BEGIN
     );
     IF NOT FOUND THEN
         p_new.problem := left(p_new.problem, 1000);
+        p_new.shown_problem := left(p_new.shown_problem, 1000);
         INSERT INTO omd_lineage.source_probe SELECT p_new.* ON CONFLICT DO NOTHING;
     END IF;
 EXCEPTION

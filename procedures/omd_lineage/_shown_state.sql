@@ -12,7 +12,9 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
         CASE
-            WHEN p_attempts > 0 AND p_state !~ '^(RUNNING|DONE|ABORTED|NOJOBS)'
+            WHEN
+                p_attempts > 0
+                AND p_state !~ '^(RUNNING|DONE|(ABORTED|SKIPPED)(: [A-Z_ ]+)?|NOJOBS: .*)$'
                 THEN omd.error_text(NULL, p_state)
             ELSE p_state
         END;

@@ -36,11 +36,17 @@ DECLARE
     v_former text;
     v_sqlstate text;
     v_detail text;
+    v_whole text;
+    v_shown text;
     v_problems text[] := ARRAY[]::text[];
 BEGIN
     p_is_moved := FALSE;
     p_is_cancelled := FALSE;
-    SELECT p.* INTO v_old FROM omd_lineage.source_probe AS p WHERE p.source = p_source;
+    -- The problem is not for every role that registers a source.
+    SELECT p.newest, p.null_id_pos, p.ahead_pos, p.null_rows, p.table_oid
+    INTO v_old.newest, v_old.null_id_pos, v_old.ahead_pos, v_old.null_rows, v_old.table_oid
+    FROM omd_lineage.source_probe AS p
+    WHERE p.source = p_source;
     IF p_caller = 'REGISTRATION' THEN
         v_old.table_oid := NULL;
     END IF;
@@ -97,18 +103,24 @@ BEGIN
     ELSIF p_error IS NOT NULL THEN
         v_new.is_read := FALSE;
         v_new.newest := v_old.newest;
-        v_problems := ARRAY[
-            CASE
-                WHEN p_is_cancelled THEN 'its probe was cancelled after '
-                    || date_trunc('second', v_new.probe_duration)
-                WHEN v_sqlstate IN ('OM206', 'OM212') THEN v_detail::jsonb ->> 'problem'
-                ELSE omd_lineage._why_unreadable(
-                    p_table_code, p_pos_column, p_id_column, v_sqlstate, p_error
-                )
-            END
-        ];
+        IF p_is_cancelled THEN
+            v_shown := 'its probe was cancelled after '
+                || date_trunc('second', v_new.probe_duration);
+        ELSIF v_sqlstate IN ('OM206', 'OM212') THEN
+            v_shown := v_detail::jsonb ->> 'problem';
+            v_whole := v_detail::jsonb ->> 'whole_problem';
+        ELSE
+            v_shown := omd_lineage._why_unreadable(
+                p_table_code, p_pos_column, p_id_column, v_sqlstate,
+                omd.shown_error(v_sqlstate, p_error)
+            );
+            v_whole := omd_lineage._why_unreadable(
+                p_table_code, p_pos_column, p_id_column, v_sqlstate, p_error
+            );
+        END IF;
+        v_problems := ARRAY[v_shown];
         BEGIN
-            PERFORM omd_lineage._write_state(t.topic_id, p_error)
+            PERFORM omd_lineage._write_state(t.topic_id, v_shown)
             FROM omd_lineage.topic AS t
             WHERE t.topic_id = p_topic_id AND t.source_offset IN ('PROBE', 'CLOCK');
         EXCEPTION
@@ -175,9 +187,15 @@ BEGIN
         );
     END IF;
     SELECT string_agg(upper(left(p.problem, 1)) || substr(p.problem, 2), '. ' ORDER BY p.n) || '.'
-    INTO v_new.problem
+    INTO v_new.shown_problem
     FROM unnest(v_problems) WITH ORDINALITY AS p (problem, n)
     WHERE p.problem IS NOT NULL;
+    -- What an error has said is the first of the problems.
+    v_new.problem := coalesce(
+        upper(left(v_whole, 1)) || substr(v_whole, 2)
+        || substr(v_new.shown_problem, length(v_shown) + 1),
+        v_new.shown_problem
+    );
     PERFORM omd_lineage._save_probe(v_new);
 END
 $try_probe$;

@@ -17,3 +17,4 @@ GRANT UPDATE (inactive_indicator) ON omd_lineage.topic TO omd_admin;
 -- The text of an error may hold their values. This comes last, so that each installation leaves
 -- the rights on a column in the same order.
 CALL omd.hide_columns('omd_lineage.offsets', '{state}');
+CALL omd.hide_columns('omd_lineage.source_probe', '{problem}');

@@ -249,12 +249,14 @@
 \ir ../../procedures/omd/_refuse_left_rows.sql
 \ir ../../procedures/omd/confirm_rollback.sql
 \ir ../../procedures/omd/_refuse_rollback.sql
-\ir ../../procedures/omd/_raise_unseen_reference.sql
+\ir ../../procedures/omd/_unseen_reference.sql
 \ir ../../procedures/omd/_lossy_constraints.sql
 \ir ../../procedures/omd/_referring_rows.sql
 \ir ../../procedures/omd/_lossy_keys.sql
 \ir ../../procedures/omd/_guarded_places.sql
+\ir ../../procedures/omd/may_lose_rows.sql
 \ir ../../procedures/omd/_take_referring.sql
+\ir ../../procedures/omd/find_loss.sql
 \ir ../../procedures/omd/_refuse_losses.sql
 \ir ../../procedures/omd/_is_undone_in.sql
 \ir ../../procedures/omd/_require_deletable.sql

@@ -91,6 +91,13 @@
 \ir ../../migrations/V035__lake_sources.sql
 \endif
 
+\set checksum '61dad32b0679f79fcc93ca99774bbd5cf649645de2867189d05fd15aa6c75c2b'
+\set migration 'V050__shown_problems'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V050__shown_problems.sql
+\endif
+
 \set checksum 'aca7931a808f11fab1e23f587ff837d5592d52b8938f38b08ca7eca813caaa02'
 \set migration 'V055__between_rooms_lineage'
 \ir ../setup/claim.psql
@@ -211,6 +218,9 @@
 \ir ../../procedures/omd_lineage/_key_values.sql
 \ir ../../procedures/omd_lineage/_double_key.sql
 \ir ../../procedures/omd_lineage/_count_nulls.sql
+\ir ../../procedures/omd_lineage/_lock_destination.sql
+\ir ../../procedures/omd_lineage/_raise_referenced.sql
+\ir ../../procedures/omd_lineage/_refuse_loss.sql
 \ir ../../procedures/omd_lineage/_replace_rows.sql
 \ir ../../procedures/omd_lineage/_merge_transform.sql
 \ir ../../procedures/omd_lineage/_recompute_transform.sql
@@ -221,6 +231,7 @@
 \ir ../../procedures/omd_lineage/put_back_rows.sql
 \ir ../../procedures/omd_lineage/_register_put_back.sql
 \ir ../../procedures/omd_lineage/_exchange_rows.sql
+\ir ../../procedures/omd_lineage/_refuse_lost_by_reload.sql
 \ir ../../procedures/omd_lineage/_reload_table.sql
 \ir ../../procedures/omd_lineage/_note_reload.sql
 \ir ../../procedures/omd_lineage/_advance_offset.sql

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psycopg import sql
 
-from house.catalog import SCHEMAS
+from support.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,18 +25,20 @@ FAILING = {
     "m_raise": f"DO $$ BEGIN RAISE 'no person %', {VALUE} USING DETAIL = {VALUE}; END $$",
     "m_word": f"DO $$ BEGIN RAISE '%', {VALUE} USING ERRCODE = 'ABCDE'; END $$",
     "m_ours": f"DO $$ BEGIN RAISE '%', {VALUE} USING ERRCODE = 'OM283'; END $$",
+    "m_value": f"DO $$ BEGIN RAISE '%', {VALUE} USING ERRCODE = 'OM061'; END $$",
     "m_function": f"SELECT dwh.strict({VALUE})",
 }
-READABLE = f"""
-    SELECT n.nspname AS schema, c.relname AS name,
-        array_agg(a.attname::text ORDER BY a.attnum) AS columns
-      FROM pg_class AS c
-      JOIN pg_namespace AS n ON n.oid = c.relnamespace
-      JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-     WHERE c.relnamespace IN ({SCHEMAS}) AND c.relkind IN ('r', 'p', 'v')
-       AND has_column_privilege(%s, c.oid, a.attnum, 'SELECT')
-     GROUP BY n.nspname, c.relname
+
+REFERENCE = """
+    CREATE TABLE dwh.link (name text REFERENCES dwh.hub);
+    INSERT INTO dwh.link SELECT name FROM dwh.hub
 """
+TRIGGER = """
+    CREATE FUNCTION dwh.keep() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE E'kept:\n%', old.name; END $$;
+    CREATE TRIGGER keep BEFORE DELETE ON dwh.hub FOR EACH ROW EXECUTE FUNCTION dwh.keep()
+"""
+HINDRANCES = [(REFERENCE, "violates foreign key constraint"), (TRIGGER, "error P0001")]
 
 
 @pytest.fixture(autouse=True)
@@ -61,22 +62,6 @@ def scene(flow: Flow) -> None:
             event_detail=f"Failing row contains ({SECRET}).",
             event_return_code_details=told,
         )
-
-
-def readable(session: Flow, role: str) -> str:
-    """Return all that the role can read, as one text."""
-    found = []
-    for relation in session.rows(READABLE, role):
-        rows = session.conn.execute(
-            sql.SQL("SELECT {} FROM {}").format(
-                sql.SQL(", ").join(
-                    sql.SQL("{}::text").format(sql.Identifier(name)) for name in relation["columns"]
-                ),
-                sql.Identifier(relation["schema"], relation["name"]),
-            )
-        ).fetchall()
-        found.append(f"{relation['schema']}.{relation['name']}: {rows}")
-    return "\n".join(found)
 
 
 @pytest.mark.parametrize("role", ["omd_reader", "omd_admin"])
@@ -105,6 +90,7 @@ def test_what_everybody_sees_says_what_kind_of_error_it_was(another: Another) ->
         "m_raise": "error P0001 in inline_code_block",
         "m_word": "error ABCDE in inline_code_block",
         "m_ours": "error OM283 in inline_code_block",
+        "m_value": "error OM061 in inline_code_block",
         "m_function": "error 22P02 in dwh.strict",
     }
     assert [row["event_detail"] for row in rows][-3:] == [
@@ -122,3 +108,26 @@ def test_a_text_of_omd_itself_is_for_everybody(flow: Flow, another: Another) -> 
         "SELECT event_detail FROM omd_report.failures WHERE instance_id = %s", run
     )
     assert event["event_detail"].endswith(": it hangs")
+
+
+@pytest.mark.parametrize(("hindrance", "told"), HINDRANCES)
+def test_a_rollback_that_is_hindered_names_no_value(
+    flow: Flow, another: Another, hindrance: str, told: str
+) -> None:
+    flow.conn.execute(
+        "CREATE TABLE dwh.hub (name text PRIMARY KEY, omd_insert_module_instance_id bigint)"
+    )
+    flow.module("hub", executable="SELECT 1", table_code="dwh.hub")
+    run = flow.call("begin_module", module_code="hub")["module_instance_id"]
+    flow.conn.execute("INSERT INTO dwh.hub VALUES (%s, %s)", [SECRET, run])
+    flow.call("module_failure", module_instance_id=run)
+    flow.conn.execute(hindrance.encode())
+    flow.batch("of_hub", "hub")
+    flow.call("run_batch", batch_code="of_hub")
+    reader = another(role="omd_reader")
+    texts = reader.one("SELECT string_agg(event_detail, '|') FROM omd_report.failures")
+    assert "Module hub failed: " in texts
+    assert told in texts
+    assert [
+        line[:400] for line in readable(reader, "omd_reader").splitlines() if SECRET in line
+    ] == []

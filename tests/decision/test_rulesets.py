@@ -10,6 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from decision.conftest import FUNCTION, together
+from support.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,3 +213,25 @@ def test_a_model_does_not_run_in_the_database(room: Room) -> None:
     begun = room.call("begin_stage", stage_code="s")
     assert begun["ruleset"]["content"] == MODEL
     assert (begun["ruleset"]["kind"], begun["ruleset"]["version"]) == ("JDM", 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        ("no person Jane Roe\nat all (P0001)", "error P0001"),
+        ("KeyError: 'Jane Roe'", "error KeyError"),
+        ("Jane Roe", "error without a code"),
+    ],
+)
+def test_who_reads_no_rows_sees_what_kind_of_error_a_case_met(
+    room: Room, another: Callable[..., Room], error: str, shown: str
+) -> None:
+    case = {"name": "c", "input": {}, "expected": {}}
+    room.ruleset({"ruleset": "m", "kind": "JDM", "content": MODEL, "tests": [case]}, activate=False)
+    room.call("record_test_result", ruleset_code="m", version=1, test_name="c", error=error)
+    query = "SELECT error FROM omd_report.decision_test_list"
+    for role in ("omd_reader", "omd_admin"):
+        reader = another(role=role)
+        assert reader.one(query) == shown
+        assert "Jane" not in readable(reader, role)
+    assert another(role="omd_runner").one(query) == error

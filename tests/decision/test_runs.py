@@ -582,6 +582,34 @@ def test_a_job_elsewhere_ends_by_the_same_rules(room: Room) -> None:
     room.refused("OM181", "commit_stage", module_instance_id=failed, counts=Jsonb({}))
 
 
+KEPT = (
+    "INSERT INTO omd_decision.cycle (module_instance_id, cycle_no, invocation_no, inputs, outputs)"
+    " VALUES (%s, 1, 1, '{}', '{}')"
+)
+
+
+@pytest.mark.parametrize("succeeds", [True, False])
+def test_a_run_ends_after_the_rows_that_its_job_still_writes(
+    room: Room, another: Callable[..., Room], background: Callable[..., Future[Any]],
+    until_settled: Callable[[Room, Future[Any]], None], succeeds: bool,
+) -> None:  # fmt: skip
+    room.scene()
+    instance = room.call("begin_stage", stage_code="s")["module_instance_id"]
+    writer, other = another(role="omd_runner"), another()
+    ending = ("commit_stage", {"counts": Jsonb({})}) if succeeds else ("omd.module_failure", {})
+    with writer.conn.transaction():
+        writer.conn.execute(KEPT, [instance])
+        end = background(other.call, ending[0], module_instance_id=instance, **ending[1])
+        until_settled(other, end)
+        assert not end.done()
+    end.result()
+    with pytest.raises(psycopg.Error) as caught:
+        writer.conn.execute(KEPT, [instance])
+    assert caught.value.sqlstate == "OM181"
+    room.call("begin_stage", stage_code="s")
+    assert room.one("SELECT count(*) FROM omd_decision.cycle") == succeeds
+
+
 def test_a_stage_that_fails_for_ever_pauses_as_a_topic_does(room: Room) -> None:
     document = room.scene()
     document["links"] = document["links"][:1]

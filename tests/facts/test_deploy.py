@@ -298,6 +298,20 @@ def test_what_users_made_of_views_and_were_granted_on_them_is_kept(store: Store)
     assert store.rows(grants) == before
 
 
+def test_views_of_users_that_are_in_the_way_are_named(store: Store) -> None:
+    store.set_up(THING)
+    store.conn.execute(
+        b"CREATE VIEW dwh.mine AS SELECT * FROM gdal_shop.thing;"
+        b'CREATE VIEW dwh."Over mine" AS SELECT * FROM dwh.mine'
+    )
+    wider = copy.deepcopy(THING)
+    wider["attributes"][1]["type"] = "text(40)"
+    store.call("omd_delivery.deploy_model", model={"interface": "shop", "entities": [wider]})
+    detail = store.refused("OM252", "omd_facts.deploy", interface_code="shop")
+    assert "view dwh.mine depends on view gdal_shop.thing" in detail["problem"]
+    assert 'view dwh."Over mine" depends on view dwh.mine' in detail["problem"]
+
+
 def test_a_key_root_takes_keys_of_any_type_and_follows_wider_ones(store: Store) -> None:
     def shop(number: str, text: str, **facts: str) -> dict[str, Any]:
         return entity("shop", ["a", "b"], [("a", number), ("b", text), "size"], facts=facts)

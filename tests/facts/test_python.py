@@ -188,6 +188,35 @@ def test_the_command_does_what_the_routines_do(
     assert {"person", "by_mail", "phone", "alternate_key", "under"} <= set(texts)
 
 
+def test_a_model_whose_facts_can_not_follow_is_not_applied(
+    store: Store, dsn: str, omd_here: Command, tmp_path: Path
+) -> None:
+    store.set_up(PHONE | {"relationships": [], "facts": {}})
+    store.conn.execute("CREATE VIEW dwh.mine AS SELECT * FROM gdal_shop.phone")
+    wider = entity("phone", ["nbr", "kind"], ["nbr", ("kind", "text(4)"), ("number", "text(30)")])
+    path = tmp_path / "shop.json"
+    tenant = {"tenant": "more", "name": "More"}
+    path.write_text(json.dumps({"interface": "shop", "entities": [wider], "tenants": [tenant]}))
+
+    def stored() -> list[dict[str, Any]]:
+        return store.rows(
+            "SELECT max(v.model_version) AS version, array_agg(DISTINCT t.tenant_code) AS tenants"
+            " FROM omd_delivery.model_version AS v CROSS JOIN omd_delivery.tenant AS t"
+        )
+
+    before = stored()
+    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    assert done.returncode != 0
+    assert "view dwh.mine depends on view gdal_shop.phone" in done.stderr
+    assert stored() == before
+    store.conn.execute("DROP VIEW dwh.mine")
+    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    assert stored() == [
+        {"version": before[0]["version"] + 1, "tenants": sorted([*before[0]["tenants"], "more"])}
+    ]
+
+
 def test_run_loads_what_is_queued_until_it_is_stopped(store: Store, dsn: str) -> None:
     """It hears of a delivery; the next poll would come too late."""
     store.set_up(PERSON)

@@ -666,9 +666,9 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
 
 # Business rows, or texts that may hold their values: only who has omd_data_reader reads all of it.
 HOLDS_ROWS = re.compile(
-    r"omd\.event_log|omd_decision\.(cycle|reject)|omd_delivery\.(quarantine|sample)"
+    r"omd\.event_log|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"
     r"|omd_dispatch\.task_schedule|omd_dispatch\.(old_)?task_data_\w+"
-    r"|omd_lineage\.(offsets|replaced_row)"
+    r"|omd_lineage\.(offsets|replaced_row|source_probe)"
 )
 # The schemas that a room may name besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}, "omd_lineage": {"omd_lake"}}

@@ -527,3 +527,28 @@ def test_any_order_of_changes_steps_and_undos_ends_with_the_right_totals(
             total, count = want.get(d, (0, 0))
             want[d] = (total + amount, count + 1)
     assert orders.content("d, amount, orders") == sorted((d, *v) for d, v in want.items())
+
+
+@pytest.mark.parametrize(
+    ("unique", "key"), [("PRIMARY KEY", "d"), ("", "own")], ids=["in its place", "deleted"]
+)
+def test_a_step_takes_no_row_of_another_run_with_it(orders: Orders, unique: str, key: str) -> None:
+    totals(orders, unique)
+    if key == "own":
+        orders.run("ALTER TABLE dwh.f ADD own bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+    orders.change((1, 1, 10), (3, 2, 30))
+    orders.step()
+    before = orders.all()
+    orders.run(
+        f"CREATE TABLE dwh.c (r bigint REFERENCES dwh.f ({key}) ON DELETE CASCADE, {STAMP});"
+        f"INSERT INTO dwh.c SELECT {key}, 999 FROM dwh.f WHERE d = 2;"
+        "GRANT SELECT ON dwh.c TO omd_runner"
+    )
+    orders.change((3, 2, None))
+    step = orders.runner.step()
+    assert step.outcome == "ERROR"
+    assert "lacks rows that dwh.c refers to" in (step.detail or "")
+    assert (orders.all(), len(orders.content("r", "dwh.c"))) == (before, 1)
+    orders.run("DELETE FROM dwh.c")
+    orders.step()
+    assert orders.content("d, amount") == [(1, 10)]

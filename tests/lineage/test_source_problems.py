@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.readable import readable
 from support.scene import Scene, at
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ RIGHTS = """
     ALTER DEFAULT PRIVILEGES IN SCHEMA dwh GRANT SELECT, INSERT, DELETE ON TABLES TO omd_runner;
     GRANT SELECT, INSERT, DELETE ON ALL TABLES IN SCHEMA dwh TO omd_runner
 """
+TYPES = "Its position has the types timestamp with time zone and bigint:"
+SECRET = "Jane Roe 4711"
 FUTURE = datetime(2099, 1, 1, tzinfo=timezone.utc)
 
 
@@ -413,3 +416,44 @@ def test_the_commands_tell_the_whole_problem_and_exit_with_1(
     failed = run("status", "dwh.f_b")
     assert failed.returncode == 1
     assert f"dwh.f_b: FAILED after 10 attempts: {why.strip()}\n" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("pos", "whole", "shown"),
+    [
+        (
+            "p.name::timestamptz",
+            f'{TYPES} invalid input syntax for type timestamp with time zone: "{SECRET}".',
+            f"{TYPES} error 22007.",
+        ),
+        (
+            "dwh.born(p.name)",
+            f"Its probe failed: {SECRET} has none.",
+            "Its probe failed: error P0001.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("source_offset", ["PROBE", None])
+def test_who_reads_no_rows_sees_no_value_of_a_row_that_can_not_be_read(
+    scene: Scene, runner: Scene, another: Another, source_offset: str | None, pos: str, whole: str,
+    shown: str,
+) -> None:  # fmt: skip
+    scene.conn.execute(
+        "CREATE TABLE dwh.person (name text, id bigint);"
+        "CREATE FUNCTION dwh.born(p_name text) RETURNS timestamptz LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE '% has none', p_name; END $$;"
+        f"CREATE VIEW dwh.src AS SELECT {pos} AS pos, p.id, 1 AS v FROM dwh.person AS p;"
+        "GRANT SELECT ON dwh.src TO omd_runner".encode()
+    )
+    if source_offset is not None:
+        scene.register("dwh.src", source_offset=source_offset)
+    scene.topic()
+    scene.conn.execute("INSERT INTO dwh.person VALUES (%s, 1)", [SECRET])
+    runner.probe()
+    runner.step()
+    for role in ("omd_reader", "omd_admin"):
+        reader = another(role=role)
+        assert [line[:600] for line in readable(reader, role).splitlines() if SECRET in line] == []
+        assert shown in told(reader)["dwh.src"]
+        assert shown in lag(reader)["problem"]
+    assert whole in told(runner)["dwh.src"]

@@ -46,8 +46,7 @@ VALUES
 (
     'OM118', 'ReloadStillReferenced',
     'the new content of {table_code} lacks rows that {referrer} refers to: {problem}',
-    'Nothing was replaced. Remove the rows that refer to them, or let the transforms bring these '
-    'keys again.'
+    'Nothing was replaced. {way_out}'
 ),
 (
     'OM119', 'RestatementGoesOn', 'what topic "{topic}" takes again can''t be cancelled: {problem}',

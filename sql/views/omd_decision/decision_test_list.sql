@@ -9,7 +9,14 @@ SELECT
     t.expected,
     o.passed,
     o.actual,
-    o.error,
+    -- A function's error ends with its SQLSTATE, and one of Python begins with its type.
+    omd.error_text(
+        coalesce(
+            substring(o.error FROM '\(([0-9A-Z]{5})\)$'),
+            substring(o.error FROM '^([A-Za-z_]+): ')
+        ),
+        o.error
+    ) AS error,
     o.tested_at
 FROM omd_decision.ruleset AS r
 INNER JOIN omd_decision.ruleset_version AS v ON r.ruleset_id = v.ruleset_id

@@ -35,7 +35,7 @@ newest AS (
         s.inactive_indicator = 'N' AS is_active,
         p.probed_at,
         p.probe_duration,
-        p.problem,
+        CASE WHEN omd.reads_rows() THEN p.problem ELSE p.shown_problem END AS problem,
         p.ahead_pos,
         coalesce(p.is_read, TRUE) AS is_read,
         coalesce(p.null_rows, 0) AS null_rows,

@@ -1,35 +1,31 @@
--- The rollback has the rights of the caller. What it can't see it must not delete.
+-- Rows are deleted with the rights of the caller. What it can't see it must not delete.
 
-CREATE OR REPLACE FUNCTION omd._raise_unseen_reference(
-    p_module_instance_id bigint,
+CREATE OR REPLACE FUNCTION omd._unseen_reference(
     p_table_name text,
     p_constraint_name text,
     p_privileges text,
     p_problem text
 )
-RETURNS void
+RETURNS jsonb
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $raise_unseen_reference$
+AS $unseen_reference$
 DECLARE
     v_schema text := quote_ident((parse_ident(p_table_name))[1]);
 BEGIN
-    PERFORM omd._refuse_rollback(
-        p_module_instance_id,
-        p_table_name,
-        format(
+    RETURN jsonb_build_object(
+        'table_name', p_table_name,
+        'problem', format(
             'the role %I may not see what the foreign key %s would delete or change in %s (%s)',
             current_user,
             coalesce(p_constraint_name, 'to its rows'),
             p_table_name,
             p_problem
         ),
-        NULL,
-        NULL,
-        concat_ws(
+        'way_out', concat_ws(
             ' ',
             CASE
                 WHEN NOT has_schema_privilege(to_regnamespace(v_schema), 'USAGE')
@@ -43,11 +39,11 @@ BEGIN
         )
     );
 END
-$raise_unseen_reference$;
+$unseen_reference$;
 
-COMMENT ON FUNCTION omd._raise_unseen_reference IS
-'Raises OM112: the caller lacks p_privileges on the table p_table_name, as p_problem tells, so a '
-'rollback can''t see what the foreign key p_constraint_name would do; the hint has the GRANT. '
-'Locks: none.';
-REVOKE ALL ON FUNCTION omd._raise_unseen_reference FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._raise_unseen_reference TO omd_runner;
+COMMENT ON FUNCTION omd._unseen_reference IS
+'Returns the loss, as find_loss does, when the caller lacks p_privileges on the table '
+'p_table_name, as p_problem tells, so that nobody knows what the foreign key p_constraint_name '
+'would do; the way out is the GRANT. Locks: none.';
+REVOKE ALL ON FUNCTION omd._unseen_reference FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._unseen_reference TO omd_runner;
