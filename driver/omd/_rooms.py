@@ -22,9 +22,12 @@ SHORTCUTS = {
     "deliver": "delivery",
 }
 
-# Each engine, its module, and the library that a process has imported when it uses the engine.
+POSTGRES, SPARK = "POSTGRES", "SPARK"
+
+# Each engine, its module, and the library that a process has imported when it has a session of it.
 ENGINES = {
-    "SPARK": ("omd.spark.engine", "pyspark.sql"),
+    POSTGRES: ("omd.postgres", None),
+    SPARK: ("omd.spark.engine", "pyspark.sql"),
 }
 
 

@@ -45,7 +45,7 @@ with omd.connect() as control:
 
 REVEALED = [
     "pyspark.sql.dataframe.DataFrame",
-    "omd.spark.job.WriteResult",
+    "omd._core.engines.WriteResult",
     "pyspark.sql.dataframe.DataFrame",
     "omd.control.rows.BeginModuleAnswer",
     "int",

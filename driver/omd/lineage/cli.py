@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    ExitCode,
-    Group,
-    add_call,
-    dsn_option,
+from omd._terminal.commands import ExitCode, Group
+from omd._terminal.options import (
     grace_option,
     instant,
     is_chosen,
-    open_control,
     output_option,
     poll_option,
-    render,
-    row_dict,
-    short,
-    show,
     workers_option,
 )
+from omd._terminal.tables import render, show
+from omd._terminal.text import row_dict, short
+from omd.cli.common import PROGRAM, add_call, dsn_option, open_control
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
@@ -377,9 +372,9 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
 
 
 def _session(master: str | None) -> Any:
-    from omd._core.engines import engine
+    from omd._core.engines import SPARK, engine
 
-    return engine("SPARK").session(master)
+    return engine(SPARK).session(master)
 
 
 @lineage.command()
@@ -391,7 +386,7 @@ def _session(master: str | None) -> Any:
 @click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Run only topics like this.")
 @_master
 @grace_option("steps")
-def run(dsn: str, **told: Any) -> int:
+def run(dsn: str, master: str | None, **told: Any) -> int:
     """Run topics as they get ready, until SIGTERM or Ctrl-C.
 
     A step in PostgreSQL takes a connection; a step on Spark takes a process of its own. Several
@@ -403,7 +398,10 @@ def run(dsn: str, **told: Any) -> int:
 
     if told["once"] and told["until_quiet"]:
         raise click.UsageError("Give either --once or --until-quiet.")
-    return Scheduler(dsn, **told).run()
+    program = [*PROGRAM, "lineage", "step", "--one-line"]
+    if master is not None:
+        program += ["--master", master]
+    return Scheduler(lambda: open_control(dsn), program, dsn, **told).run()
 
 
 # Administration ---------------------------------------------------------------------------------
