@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import omd.errors  # noqa: F401 - psycopg raises them by their SQLSTATE
 from omd._core.conninfo import resolve_conninfo
+from omd._core.engines import Engines
 from omd._doors import Doors
+from omd._rooms import ENGINES
 from omd.control.blocks import Blocks
 
 if TYPE_CHECKING:
@@ -66,4 +68,5 @@ def connect(
         spark=spark,
         rollback_executor=rollback_executor,
         executor_dsn=executor_dsn or os.environ.get("OMD_EXECUTOR_DSN"),
+        engines=Engines(ENGINES),
     )

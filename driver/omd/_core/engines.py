@@ -1,7 +1,6 @@
 """Engines, which perform what a run moves: in PostgreSQL, or on Spark.
 
-An engine is found by its name, which Modules and topics carry, in the one table of engines. It is
-imported only then, so that a run in PostgreSQL needs nothing of Spark.
+An engine is found by its name, which Modules and topics carry.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from omd._core.errors import CallerError
-from omd._rooms import ENGINES, POSTGRES, SPARK
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["POSTGRES", "SPARK", "Engine", "Snapshot", "WriteResult", "active_session", "engine"]
+__all__ = ["POSTGRES", "SPARK", "Engine", "Engines", "Snapshot", "WriteResult"]
+
+POSTGRES, SPARK = "POSTGRES", "SPARK"
 
 
 @dataclass(frozen=True)
@@ -162,18 +160,35 @@ class Engine(Protocol):
         self._refuse("writes no files")
 
     def _refuse(self, why: str) -> NoReturn:
+        from omd._core.errors import CallerError
+
         raise CallerError(f"the engine {self.name} {why}", hint=f"The engine {SPARK} does.")
 
 
-def engine(name: str) -> Engine:
-    """Return the engine of this name."""
-    found: Engine = importlib.import_module(ENGINES[name][0]).engine
-    return found
+class Engines:
+    """The engines, found by name; whoever makes a connection hands them in.
 
+    Args:
+        table: for each engine its module, and the library that a process has imported when it has a
+            session of it.
+    """
 
-def active_session() -> Any | None:
-    """Return the session that this thread uses already, of any engine whose library is imported."""
-    sessions: Iterable[Any] = (
-        engine(name).active() for name, (_, library) in ENGINES.items() if library in sys.modules
-    )
-    return next((session for session in sessions if session is not None), None)
+    def __init__(self, table: Mapping[str, tuple[str, str | None]]) -> None:
+        self._table = table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __getitem__(self, name: str) -> Engine:
+        # It is imported only now, so that a run in PostgreSQL needs nothing of Spark.
+        found: Engine = importlib.import_module(self._table[name][0]).engine
+        return found
+
+    def active_session(self) -> Any | None:
+        """Return the session that this thread uses already, of an engine that is imported."""
+        sessions = (
+            self[name].active()
+            for name, (_, library) in self._table.items()
+            if library in sys.modules
+        )
+        return next((session for session in sessions if session is not None), None)

@@ -7,6 +7,9 @@ exception was raised, with failure. The database decides whether and how a run p
 from __future__ import annotations
 
 import logging
+import os
+import platform
+import socket
 import time
 import traceback
 from abc import ABC, abstractmethod
@@ -15,6 +18,7 @@ from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from omd._core import signals
+from omd._core.engines import SPARK
 from omd._core.errors import ConnectionFailed
 from omd._core.heartbeat import Heartbeat
 from omd.control.calls import ControlCalls
@@ -94,6 +98,18 @@ class Block(ABC, Generic[C]):
                 signals.deliver()
         finally:
             signals.leave()
+
+    def _execution_context(self, spark: Any = None) -> dict[str, Any]:
+        """Return the execution context of the instance: where it runs."""
+        context: dict[str, Any] = {
+            "platform": "python",
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "python": platform.python_version(),
+        }
+        if spark is not None:
+            context |= self.control.engines[SPARK].context(spark)
+        return {**context, **self._context}
 
     def _start_heartbeat(self, granted: float) -> None:
         lease = self._lease

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from typing_extensions import Self, TypeVar
 
+    from omd._core.engines import Engines
+
     # Blocks keep the type of their connection: that of `omd.Control`, which stands above them, is
     # their users'.
     C = TypeVar("C", bound="Connection", default="Connection", covariant=True)
@@ -72,8 +74,10 @@ class Connection(ControlCalls):
         spark: SparkSession | None,
         rollback_executor: Callable[[str], object] | None,
         executor_dsn: str | None,
+        engines: Engines,
     ) -> None:
         self.lease = lease
+        self.engines = engines
         self.spark = spark
         self.rollback_executor = rollback_executor
         self._conninfo = conninfo

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
-import platform
-import socket
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from omd._core import engines
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError
 from omd.control.block import Block
@@ -27,7 +23,7 @@ if TYPE_CHECKING:
     from omd._core.engines import Engine, Snapshot
     from omd._core.link import Link
 
-__all__ = ["EngineBlock", "LoadWindow", "Uncommitted", "execution_context"]
+__all__ = ["EngineBlock", "LoadWindow", "Uncommitted"]
 
 _log = logging.getLogger("omd.run")
 
@@ -183,7 +179,7 @@ class EngineBlock(Block[C]):
     @property
     def _engine(self) -> Engine:
         """The engine that moves the rows of this run; it is imported on first use."""
-        return engines.engine(SPARK)
+        return self.control.engines[SPARK]
 
     def _interrupted(self) -> None:
         for spark in self._sessions:
@@ -193,16 +189,3 @@ class EngineBlock(Block[C]):
         self._let_go()
         for spark in self._sessions:
             self._engine.release(spark, self.tag)
-
-
-def execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the execution context of an instance: where it runs."""
-    context: dict[str, Any] = {
-        "platform": "python",
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
-        "python": platform.python_version(),
-    }
-    if spark is not None:
-        context |= engines.engine(SPARK).context(spark)
-    return {**context, **extra}

@@ -12,13 +12,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
-from omd._core import engines
 from omd._core.errors import CallerError, ConnectionFailed
 from omd.control.block import Block
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.control.connection import C
-from omd.control.engine_block import EngineBlock, LoadWindow, execution_context
+from omd.control.engine_block import EngineBlock, LoadWindow
 from omd.control.errors import (
     BatchAborted,
     BatchSkipped,
@@ -229,7 +228,7 @@ class Batch(Block[C]):
         answer = self.control.begin_batch(
             self._code,
             parent_batch_instance_id=self._parent_batch_instance_id,
-            execution_context=execution_context(None, self._context),
+            execution_context=self._execution_context(),
             lease=self._lease,
             force=self._force or None,
         )
@@ -436,9 +435,9 @@ class ModuleRun(EngineBlock[C]):
         if self._batch is not None:
             self.batch_instance_id = self._batch.batch_instance_id
         if self.spark is None:
-            self.spark = engines.active_session()
+            self.spark = self.control.engines.active_session()
         granted = time.monotonic()
-        answer = self._ask(execution_context(self.spark, self._context))
+        answer = self._ask(self._execution_context(self.spark))
         self.module_instance_id = answer.module_instance_id
         self.instance_array = list(answer.instance_array or [])
         self.reason = answer.reason

@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
 from omd._core.engines import POSTGRES, SPARK
 from omd._core.errors import CallerError
-from omd._rooms import ENGINES
 from omd.control.connection import Door
 from omd.decision.calls import DecisionCalls
 from omd.decision.errors import WrongEngine
@@ -77,8 +75,9 @@ class Decision(Door, DecisionCalls):
             WrongEngine: the ruleset does not run in the engine that was asked for.
             LinkUnfit: a source lacks something.
         """
-        if engine not in (None, *ENGINES):
-            raise CallerError(f"{engine} is no engine", hint=f"It is {' or '.join(ENGINES)}.")
+        engines = self.control.engines
+        if engine not in (None, *engines):
+            raise CallerError(f"{engine} is no engine", hint=f"It is {' or '.join(engines)}.")
         if engine == POSTGRES and (spark is not None or links):
             raise CallerError(f"a session and DataFrames belong to the engine {SPARK}")
         options: dict[str, Any] = {
@@ -91,11 +90,11 @@ class Decision(Door, DecisionCalls):
         }
         first = engine or (POSTGRES if spark is None and not links else SPARK)
         try:
-            ended = engines.engine(first).decide(self.control, stage, **options)
+            ended = engines[first].decide(self.control, stage, **options)
         except WrongEngine:
             if engine is not None or first == SPARK:
                 raise
-            ended = engines.engine(SPARK).decide(self.control, stage, **options)
+            ended = engines[SPARK].decide(self.control, stage, **options)
         return outcome_of(self, ended)
 
     def test_ruleset(self, ruleset_code: str, version: int | None = None) -> list[TestResult]:

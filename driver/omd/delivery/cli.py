@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Group, Sections
 from omd._terminal.options import (
     call_arguments,
@@ -165,12 +166,12 @@ def _compiler(
     if not is_wanted:
         return None
 
-    def start() -> Callable[[], None] | None:
-        from omd._core.engines import SPARK, engine
+    engine = room.control.engines[SPARK]
 
+    def start() -> Callable[[], None] | None:
         click.echo("Spark compiles the checks; --no-spark leaves this out.", err=True)
         try:
-            session = engine(SPARK).session(quiet=True)
+            session = engine.session(quiet=True)
         except Exception as error:
             if spark:
                 raise
@@ -182,7 +183,7 @@ def _compiler(
 
             code = str(told.model["interface"])
             constraints = room.report(DeliveryConstraintsRow, interface_code=code)
-            engine(SPARK).compile_checks(session, told.model, constraints)
+            engine.compile_checks(session, told.model, constraints)
 
         return check
 
@@ -446,7 +447,6 @@ def _deliver(
     arguments: Mapping[str, Any],
 ) -> int:
     import omd
-    from omd._core.engines import SPARK, engine
     from omd.delivery.progress import Progress
     from omd.delivery.receipt import read_receipt
 
@@ -457,7 +457,7 @@ def _deliver(
         room: Any = control.delivery
         files = arguments.get("files")
         is_brief = files is not None and _are_small(files)
-        spark = engine(SPARK).session(master, is_brief=is_brief, quiet=True)
+        spark = control.engines[SPARK].session(master, is_brief=is_brief, quiet=True)
         block = room(agreement, **arguments, wait=timedelta(seconds=wait), spark=spark)
         with block:
             tell(f"delivery {block.delivery_id}")

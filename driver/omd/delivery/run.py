@@ -12,10 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError, StateError, one_line
-from omd.control.engine_block import EngineBlock, execution_context
+from omd.control.engine_block import EngineBlock
 from omd.control.errors import LeaseLost
 from omd.delivery.calls import DeliveryCalls
 from omd.delivery.errors import (
@@ -205,7 +204,7 @@ class DeliveryBlock:
         if self.given == POSTGRES:
             return None if loads is None else dict(loads)
         if isinstance(self.given, str):
-            engine = engines.engine(SPARK)
+            engine = self.control.engines[SPARK]
             spark = self._spark or self.control.spark or engine.active()
             names = engine.delivered_in(self.given, spark)
         else:
@@ -283,12 +282,12 @@ class DeliveryRun(EngineBlock):
 
     def _begin(self) -> None:
         if self.spark is None:
-            self.spark = engines.active_session()
+            self.spark = self.control.engines.active_session()
         granted = time.monotonic()
         answer = self.calls.begin_delivery(
             self.delivery_id,
             lease=self._lease,
-            execution_context=execution_context(self.spark, self._context),
+            execution_context=self._execution_context(self.spark),
         )
         self._require_begun(answer)
         self.attempt = answer.attempt or 0

@@ -16,6 +16,7 @@ import psycopg
 from psycopg import sql
 
 from omd._core.calls import Calls, Repeat, Routine
+from omd._core.engines import SPARK
 from omd._core.errors import NotInstalled, one_line
 from omd._core.texts import storable
 from omd.control.block import describe
@@ -204,9 +205,7 @@ def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:
     """Run a job on Spark inside its Batch or Module."""
     code = str(task.criteria["CODE"])
     if task.master is not None:
-        from omd._core.engines import SPARK, engine
-
-        task.control.spark = engine(SPARK).session(task.master)
+        task.control.spark = task.control.engines[SPARK].session(task.master)
     # A task is no part of the Batch that the environment of the worker may name.
     block = task.batch(code) if kind.handler == "BATCH" else task.module(code, batch_instance_id=0)
     with block as run:

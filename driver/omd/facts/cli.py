@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Sections
 from omd._terminal.options import (
     document_option,
@@ -441,7 +442,6 @@ def export(
       omd facts export --resume 17
     """
     import omd
-    from omd._core.engines import SPARK, engine
 
     if (resume is None) == (agreement is None or target is None):
         raise click.UsageError("Name AGREEMENT and TARGET, or --resume ID.")
@@ -452,7 +452,7 @@ def export(
     }
     with omd.connect(dsn or None, application_name="omd-facts") as control:
         room = control.facts
-        spark = engine(SPARK).session(master, quiet=True)
+        spark = control.engines[SPARK].session(master, quiet=True)
         if resume is not None:
             found = room.resume_export(resume, spark=spark)
         else:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
 from omd._core.engines import SPARK
 from omd.control.codes import ProcessingIndicator
 from omd.control.connection import Door
@@ -87,7 +86,7 @@ class Exports(Door, FactsCalls):
             LeaseLost: the run could not renew its lease.
         """
         if target.strip():
-            engine = engines.engine(SPARK)
+            engine = self.control.engines[SPARK]
             spark = spark or self.control.spark or engine.active() or engine.session()
             target = engine.absolute(spark, target)
         delivery_id = self.create_export(
@@ -188,7 +187,7 @@ class ExportRun(EngineBlock):
 
     def _begin(self) -> None:
         if self.spark is None:
-            self.spark = engines.active_session()
+            self.spark = self.control.engines.active_session()
         granted = time.monotonic()
         answer = self.calls.begin_export(self.delivery_id, lease=self._lease)
         self.module_instance_id = answer.module_instance_id

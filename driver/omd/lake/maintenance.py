@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
 from omd._core.engines import SPARK
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.calls import LakeCalls
@@ -210,7 +209,7 @@ def _compact_iceberg(
     found = groups(small, _settled(control, {owner for _, owner, _, _ in small}))
     if not found or run is None:
         return found
-    engine = engines.engine(SPARK)
+    engine = run.control.engines[SPARK]
     spark = _session(run)
     joined = [(group, engine.join_files(run, spark, table, column, group)) for group in found]
     return found if LakeRun(run).exchange(table.code, joined) else []
@@ -219,7 +218,7 @@ def _compact_iceberg(
 def _session(run: ModuleRun) -> SparkSession:
     """Return the session that joins files; one is started if there is none."""
     if run.spark is None:
-        run.spark = engines.engine(SPARK).session(is_brief=True, quiet=True)
+        run.spark = run.control.engines[SPARK].session(is_brief=True, quiet=True)
     run.attach(run.spark)
     return run.spark
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.options import (
     grace_option,
@@ -359,7 +360,8 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
     SKIPPED, 4 for MUTEX (another process holds the topic) and ABORTED.
     """
     with _open(dsn, waits=True) as room:
-        outcome = room.step(topic, session=lambda: _session(master))
+        engines = room.control.engines
+        outcome = room.step(topic, session=lambda: engines[SPARK].session(master))
     if one_line:
         click.echo(short(str(outcome)), err=True)
     else:
@@ -369,12 +371,6 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
             row = {name: short(value) for name, value in row.items()}
         render([row], list(row), output)
     return _EXIT_CODES[outcome.outcome.value]
-
-
-def _session(master: str | None) -> Any:
-    from omd._core.engines import SPARK, engine
-
-    return engine(SPARK).session(master)
 
 
 @lineage.command()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omd._core.engines import engine
 from omd._core.listener import Listener
 from omd.control.connection import Door
 from omd.lineage.calls import LineageCalls
@@ -92,7 +91,7 @@ class Lineage(Door, LineageCalls):
             ConnectionFailed: the database can't be reached.
         """
         definition = self.topic_definition(topic)
-        outcome: StepOutcome = engine(definition.engine).step(
+        outcome: StepOutcome = self.control.engines[definition.engine].step(
             self.control, definition, spark=spark, session=session, lease=lease, context=context
         )
         return outcome

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import click
 import psycopg
 
-from omd._core.engines import engine
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.loop import Call, Child, Links, Loop
 from omd._terminal.commands import ExitCode
@@ -33,6 +32,7 @@ from omd.lineage.step import StepOutcome, step_in_database
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from omd._core.engines import Engine
     from omd._core.listener import Listener
     from omd.control.connection import Connection
 
@@ -140,7 +140,7 @@ class Scheduler:
             while queue and self._free:
                 row = queue.pop(0)
                 if row.topic not in self._running:
-                    self._start(row.topic, row.engine)
+                    self._start(row.topic, lineage.control.engines[row.engine])
             is_awake = look or bool(self._moved)
             if not self._running and not queue and (self.once or not is_awake):
                 if self.once or (self.until_quiet and not self._progressed):
@@ -181,9 +181,9 @@ class Scheduler:
     def _free(self) -> int:
         return self.workers - len(self._running)
 
-    def _start(self, topic: str, engine_code: str) -> None:
+    def _start(self, topic: str, engine: Engine) -> None:
         assert self._links is not None  # noqa: S101 - there has been a connection
-        if not engine(engine_code).needs_process:
+        if not engine.needs_process:
             self._running[topic] = Call(
                 topic, self._loop, self._links, lambda link: step_in_database(link, topic)
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from omd._core.engines import SPARK, engine
+from omd._core.engines import SPARK
 from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
 from omd.lineage.room import Lineage
@@ -49,7 +49,9 @@ def run(task: Task) -> str:
         RuntimeError: the step ended with ERROR or FAILED.
     """
     topic = str(task.criteria["CODE"])
-    outcome = Lineage(task.control).step(topic, session=lambda: engine(SPARK).session(task.master))
+    outcome = Lineage(task.control).step(
+        topic, session=lambda: task.control.engines[SPARK].session(task.master)
+    )
     told = _OUTCOMES.get(outcome.outcome)
     if told is None:
         raise RuntimeError(str(outcome)) from outcome.error
