@@ -1,5 +1,6 @@
 """The package: its names are imported on first use."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -18,6 +19,34 @@ def test_every_public_name_is_there():
     for name in omd.__all__:
         assert getattr(omd, name) is not None, name
     assert set(omd.__all__) <= set(dir(omd))
+
+
+# What users import from the packages; the names of `omd` are those of its __all__.
+PUBLIC = {
+    "omd": (
+        "Batch BatchAborted BatchSkipped ConnectionFailed Control Decision DecisionOutcome Delivery"
+        " Dispatch ExecutionStatus Facts Lake LeaseLost Lineage ModuleAborted ModuleRun"
+        " ModuleSkipped NextRunIndicator NotInstalled NotStarted OmdError Outcome"
+        " ProcessingIndicator Receipt StepOutcome StepResult StepRun Terminated __version__"
+        " connect errors"
+    ),
+    "omd.control.rows": "BeginModuleAnswer",
+    "omd.delivery": "DeliveryBlock",
+    "omd.dispatch": "Task Worker",
+    "omd.facts": "Export FactsDelivery",
+    "omd.lake": "catalog",
+    "omd.lake.maintenance": "maintain",
+    "omd.spark": (
+        "HeldSnapshot OmdDataSource SnapshotGone UnsupportedType WriteResult execute_rollback read"
+        " register session snapshot stamp write"
+    ),
+}
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_the_names_that_users_import_are_kept(module):
+    found = importlib.import_module(module)
+    assert [name for name in PUBLIC[module].split() if not hasattr(found, name)] == []
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -37,6 +37,8 @@ __all__ = ["read", "stamp", "write", "write_table"]
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
 
+# The module that moves the rows of a format, and the extras that it needs.
+_LAKES = {"ICEBERG": ("omd.spark.tables", "lake"), "DELTA": ("omd.spark.delta", "lake,delta")}
 _COMMITS = ("commit_datetime", "sequence_number")  # the position of rows in a lake table
 
 
@@ -126,14 +128,14 @@ def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | Non
     if format_ is not None and format_.upper() == POSTGRES:
         return None
     found = LakeCalls(run.control._link).find_table(table, table_format_code=format_)
-    return found.table_format_code if found.table_format_code in ("ICEBERG", "DELTA") else None
+    return found.table_format_code if found.table_format_code in _LAKES else None
 
 
 def _lake(format_: str) -> Any:
     """Return the module that moves the rows of a format; from here on its extra is needed."""
-    name, extra = ("tables", "lake") if format_ == "ICEBERG" else ("delta", "lake,delta")
+    name, extra = _LAKES[format_]
     try:
-        return importlib.import_module(f"omd.spark.{name}")
+        return importlib.import_module(name)
     except ImportError as error:
         raise ConfigurationError(
             f"tables with the format {format_} need more packages: {error}",
@@ -244,7 +246,7 @@ def write(
     """
     stamped = stamp(run, df)
     target = table or run.module.table_code
-    if run.module.table_format_code in ("ICEBERG", "DELTA"):
+    if run.module.table_format_code in _LAKES:
         kind = _lake(run.module.table_format_code)
         result = WriteResult(kind.write(run, stamped, target, mode, partition_by))
         run.rows(inserted=result.rows)

@@ -21,6 +21,7 @@ from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted, TransformUnfit
 from omd.lineage.step import StepOutcome, StepRun
 from omd.spark.names import quote
+from omd.spark.sessions import session
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def transform(run: StepRun) -> None:
     """
     spark = run.spark
     if spark is None:
-        spark = run.spark = importlib.import_module("omd.spark").session()
+        spark = run.spark = session()
         run.attach(spark)
     topic = run.definition
     with _one_at_a_time, _views(run, spark):
