@@ -11,7 +11,7 @@
 The database decides; this package calls its procedures around a job.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from omd._core.lazy import lazily
 
@@ -31,22 +31,27 @@ if TYPE_CHECKING:
     from omd.control.errors import ModuleAborted as ModuleAborted
     from omd.control.errors import ModuleSkipped as ModuleSkipped
     from omd.control.errors import NotStarted as NotStarted
-    from omd.control.room import Control as Control
-    from omd.control.room import connect as connect
-    from omd.control.run import Batch as Batch
-    from omd.control.run import ModuleRun as ModuleRun
+    from omd.control.run import Batch as _Batch
+    from omd.control.run import ModuleRun as _ModuleRun
     from omd.control.run import Outcome as Outcome
     from omd.decision.room import Decision as Decision
     from omd.decision.run import DecisionOutcome as DecisionOutcome
     from omd.delivery.room import Delivery as Delivery
     from omd.delivery.run import Receipt as Receipt
     from omd.dispatch.room import Dispatch as Dispatch
+    from omd.doors import Control as Control
+    from omd.doors import connect as connect
     from omd.facts.room import Facts as Facts
     from omd.lake.room import Lake as Lake
     from omd.lineage.codes import StepResult as StepResult
     from omd.lineage.room import Lineage as Lineage
     from omd.lineage.step import StepOutcome as StepOutcome
-    from omd.lineage.step import StepRun as StepRun
+    from omd.lineage.step import StepRun as _StepRun
+
+    # The blocks of users have an `omd.Control`.
+    Batch: TypeAlias = _Batch[Control]
+    ModuleRun: TypeAlias = _ModuleRun[Control]
+    StepRun: TypeAlias = _StepRun[Control]
 
 # The names are imported on first use: psycopg would cost every command 150 ms.
 __all__, __getattr__, __dir__ = lazily(
@@ -65,13 +70,13 @@ __all__, __getattr__, __dir__ = lazily(
             "ModuleSkipped",
             "NotStarted",
         ],
-        "omd.control.room": ["Control", "connect"],
         "omd.control.run": ["Batch", "ModuleRun", "Outcome"],
         "omd.decision.room": ["Decision"],
         "omd.decision.run": ["DecisionOutcome"],
         "omd.delivery.room": ["Delivery"],
         "omd.delivery.run": ["Receipt"],
         "omd.dispatch.room": ["Dispatch"],
+        "omd.doors": ["Control", "connect"],
         "omd.facts.room": ["Facts"],
         "omd.lake.room": ["Lake"],
         "omd.lineage.codes": ["StepResult"],

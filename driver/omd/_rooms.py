@@ -6,6 +6,8 @@ there are any, and in ``room`` the class ``X``, which is its door: ``control.x``
 writes the doors too.
 """
 
+from omd._core.engines import POSTGRES, SPARK
+
 # Each room and its title in `omd --help`; a room comes after those that it uses.
 ROOMS = {
     "control": "Batches and Modules",
@@ -22,9 +24,10 @@ SHORTCUTS = {
     "deliver": "delivery",
 }
 
-# Each engine, its module, and the library that a process has imported when it uses the engine.
-ENGINES = {
-    "SPARK": ("omd.spark.engine", "pyspark.sql"),
+# Each engine, its module, and the library that a process has imported when it has a session of it.
+ENGINES: dict[str, tuple[str, str | None]] = {
+    POSTGRES: ("omd.postgres", None),
+    SPARK: ("omd.spark.engine", "pyspark.sql"),
 }
 
 

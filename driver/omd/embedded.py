@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
-from omd.errors import OmdError
+from omd._core.errors import OmdError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -22,7 +22,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
-from omd.errors import MigrationChanged, NewerInstalled, OmdError
+from omd._core.errors import MigrationChanged, NewerInstalled, OmdError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

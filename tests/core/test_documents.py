@@ -10,7 +10,7 @@ import click
 import pytest
 
 from omd._core.documents import MAX_BYTES, MAX_DEPTH, problem_of
-from omd.cli.yaml_file import read_document, read_json
+from omd._terminal.yaml_file import read_document, read_json
 from omd.errors import InvalidModel
 from omd.lineage.document import read_topics
 

@@ -1,37 +1,30 @@
-"""The structure: which package may import which, and that there is no import circle."""
+"""The structure: which libraries a package may import, and where SQL may stand.
+
+Which of our own packages it may import, tests/house/test_direction.py holds.
+"""
 
 from __future__ import annotations
 
 import ast
-import graphlib
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from omd._rooms import ENGINES, ROOMS
+from support.imports import MODULES, targets, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OWN = {("lake", "pyarrow")}  # with its extra the room reads footers itself; executors don't need it
 
-PACKAGE = Path(__file__).parents[2] / "driver" / "omd"
 SPARK = ("adbc_driver_manager", "adbc_driver_postgresql", "pandas", "pyarrow", "pyspark")
-
-
-def name_of(file: Path) -> str:
-    parts = ("omd", *file.relative_to(PACKAGE).with_suffix("").parts)
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-MODULES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
 
 
 def imports(module: str) -> set[str]:
     """Return what a module imports, in functions too, without the imports for type checkers."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    tree = tree_of(module)
     return {target for node in executed(tree) for target in targets(node)}
 
 
@@ -41,16 +34,6 @@ def executed(node: ast.AST) -> Iterator[ast.AST]:
             continue
         yield child
         yield from executed(child)
-
-
-def targets(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        assert node.level == 0, "the whole name, please"
-        for alias in node.names:
-            full = f"{node.module}.{alias.name}"
-            yield full if full in MODULES else str(node.module)
 
 
 def room_of(module: str) -> str | None:
@@ -64,18 +47,12 @@ def test_every_import_of_our_own_leads_somewhere():
         assert ours <= MODULES.keys(), module
 
 
-def test_nothing_is_imported_in_a_circle():
-    # `import omd` alone imports nothing: its names are imported on first use.
-    graph = {module: imports(module) & MODULES.keys() - {"omd"} for module in MODULES}
-    graphlib.TopologicalSorter(graph).prepare()
-
-
 @pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("omd._core")])
 def test_the_core_knows_no_room_no_spark_and_no_command_line(module):
     for target in imports(module):
         top = target.split(".")[0]
         assert top not in (*SPARK, "click"), target
-        assert top != "omd" or target.startswith("omd._core") or target == "omd._rooms", target
+        assert top != "omd" or target.startswith("omd._core"), target
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if room_of(name)])
@@ -100,7 +77,7 @@ STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CAL
 def test_sql_stands_where_a_routine_is_called_and_nowhere_else(module):
     if module == "omd._core.calls":
         return
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    tree = tree_of(module)
     docs = {
         id(node.value)
         for node in ast.walk(tree)

@@ -14,6 +14,7 @@ PROGRAM = """\
 from datetime import datetime, timezone
 
 import omd
+import omd.dispatch
 import omd.spark
 from pyspark.sql import DataFrame, SparkSession
 
@@ -24,6 +25,18 @@ def job(run: omd.ModuleRun, spark: SparkSession, df: DataFrame) -> None:
     reveal_type(run.stamp(df, record_source="there"))
     run.write(df, mode="replace")  # error
     run.write("no rows")  # error
+    reveal_type(run.control)
+
+
+spark = omd.spark.session()
+df = spark.range(1)
+
+
+def handle(task: omd.dispatch.Task, step: omd.StepRun, batch: omd.Batch) -> None:
+    reveal_type(task.control)
+    reveal_type(task.module("m_x").control)
+    reveal_type(step.control)
+    reveal_type(batch.run("m_x", lambda run: run.control))
 
 
 with omd.connect() as control:
@@ -37,6 +50,9 @@ with omd.connect() as control:
     control.lineage.set_offset("stg.h", datetime.now(timezone.utc), id="4")  # error
     control.lineages  # error
     reveal_type(control.run("m_x", lambda run: run.module_instance_id))
+    reveal_type(control.module("m_x").control)
+    reveal_type(control.batch("b").batch("c").control)
+    control.run("m_x", lambda run: job(run, spark, df))
     try:
         control.module_success(1, rows_inserted=4)
     except omd.errors.InstanceNotExecuting as error:
@@ -45,8 +61,13 @@ with omd.connect() as control:
 
 REVEALED = [
     "pyspark.sql.dataframe.DataFrame",
-    "omd.spark.job.WriteResult",
+    "omd._core.engines.WriteResult",
     "pyspark.sql.dataframe.DataFrame",
+    "omd.doors.Control",
+    "omd.doors.Control",
+    "omd.doors.Control",
+    "omd.doors.Control",
+    "omd.control.run.Outcome[omd.doors.Control]",
     "omd.control.rows.BeginModuleAnswer",
     "int",
     "omd.control.rows.PreviousModuleInstanceRow | None",
@@ -55,6 +76,8 @@ REVEALED = [
     "datetime.datetime | None",
     "omd.lineage.codes.StepResult",
     "omd.control.run.Outcome[int]",
+    "omd.doors.Control",
+    "omd.doors.Control",
     "str | None",
 ]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from omd.cli.common import ExitCode
+from omd._terminal.commands import ExitCode
 from omd.cli.main import cli
 
 if TYPE_CHECKING:

@@ -94,7 +94,7 @@ def test_a_task_that_several_hold_is_free_after_the_last(room: Room) -> None:
     assert codes(room.claim()) == "a"
 
 
-def test_marks_that_are_committed_after_the_resume_are_let_go(
+def test_marks_that_are_committed_after_the_resume_are_released(
     room: Room, another: Callable[..., Room]
 ) -> None:
     """A creator, a claim and a resume may mark for a suspension that ends at that moment."""

@@ -92,8 +92,11 @@ class Empty(EmptyCalls):
 CLI = """\
 import click
 
-from omd.cli.common import Group, call_arguments, call_options, dsn_option, open_control
-from omd.cli.common import output_option, show
+from omd._terminal.commands import Group
+from omd._terminal.options import call_arguments, call_options
+from omd.cli.common import dsn_option, open_control
+from omd._terminal.options import output_option
+from omd._terminal.tables import show
 from omd.empty.calls import EmptyCalls
 
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from omd._core.names import operator, qualified
+from omd._core.texts import storable
 
 if TYPE_CHECKING:
     from psycopg import sql
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from omd._core.errors import StateError
     from omd._core.link import Link
 
-__all__ = ["AS_TEXT", "Calls", "Repeat", "Routine", "exact", "loads"]
+__all__ = ["AS_TEXT", "Calls", "Repeat", "Routine"]
 
 T = TypeVar("T")
 
@@ -37,16 +37,6 @@ def _plain(value: object) -> object:
 
 
 _dumps = json.JSONEncoder(default=_plain).encode
-
-
-def exact(told: str) -> float | Decimal:
-    """Return a number of JSON or YAML; one with more digits than a float keeps is a Decimal."""
-    number = float(told)
-    digits = Decimal(told)
-    return number if Decimal(repr(number)) == digits else digits
-
-
-loads = functools.partial(json.loads, parse_float=exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,9 +286,8 @@ def _adapted(name: str, type_: str, value: Any) -> Any:
 
 def _json_of(name: str, value: Any) -> str:
     """A value as JSON, if PostgreSQL takes it: a document, whose error is that of documents."""
-    from psycopg.errors import lookup
-
     from omd._core.documents import TOO_DEEP, problem_of
+    from omd._core.errors import InvalidModel
 
     try:
         text = _dumps(value)
@@ -313,8 +302,7 @@ def _json_of(name: str, value: Any) -> str:
     if problem is None:
         return text
     path, told = problem
-    error: Any = lookup("OM030")
-    raise error(
+    raise InvalidModel(
         ": ".join(part for part in (name.removeprefix("p_"), storable(path), told) if part),
         hint="Mend the document.",
         detail={
@@ -324,11 +312,3 @@ def _json_of(name: str, value: Any) -> str:
             "problems": [{"path": storable(path), "problem": told}],
         },
     )
-
-
-def storable(text: str) -> str:
-    """Text as PostgreSQL can store it: no NUL, no lone surrogates.
-
-    What a job's exception says must never be the reason why its failure is not recorded.
-    """
-    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()

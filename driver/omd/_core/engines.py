@@ -1,21 +1,28 @@
-"""Engines, which move the rows of a run where PostgreSQL does not do it itself.
+"""Engines, which perform what a run moves: in PostgreSQL, or on Spark.
 
-An engine is found by its name, which Modules and topics carry. Its package is imported only then,
-so that a run in PostgreSQL needs nothing of it.
+An engine is found by its name, which Modules and topics carry.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
-
-from omd._rooms import ENGINES
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["Engine", "Snapshot", "active_session", "engine"]
+__all__ = ["POSTGRES", "SPARK", "Engine", "Engines", "Snapshot", "WriteResult"]
+
+POSTGRES, SPARK = "POSTGRES", "SPARK"
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    """The result of a write: the committed rows of all its partitions."""
+
+    rows: int
 
 
 class Snapshot(Protocol):
@@ -33,49 +40,155 @@ class Snapshot(Protocol):
 
 
 class Engine(Protocol):
-    """The methods that a run calls; a session is an object of the engine."""
+    """All that blocks and rooms ask of an engine.
+
+    A session is an object of the engine, and a run is the block of the room that asks: the core
+    knows the types of neither. Where an engine has no jobs of its own there is nothing to mark, and
+    what it can't do it refuses.
+    """
+
+    name: str
+    needs_process: bool
+    """Whether a program performs each of its runs in a process of its own."""
+
+    # Sessions, and the jobs of a run in them ----------------------------------------------------
 
     def active(self) -> Any | None:
         """Return the session that this thread uses already, if there is one."""
-        ...
+        return None
+
+    def session(
+        self, master: str | None = None, *, is_brief: bool = False, quiet: bool = False
+    ) -> Any:
+        """Return a session.
+
+        Args:
+            master: the master URL.
+            is_brief: a new session has settings for a short life.
+            quiet: what the engine says at its start is not shown.
+        """
+        self._refuse("has no session")
 
     def context(self, session: Any) -> dict[str, Any]:
         """Return what the execution context says about a session."""
-        ...
+        return {}
 
     def attach(self, session: Any, tag: str) -> None:
         """Mark the jobs that this thread starts from now on, so that they can be cancelled."""
-        ...
+        return
 
     def cancel(self, session: Any, tag: str) -> None:
         """Cancel the jobs that are marked with the tag."""
-        ...
+        return
 
     def release(self, session: Any, tag: str) -> None:
         """Stop marking the jobs of this thread."""
-        ...
+        return
 
     def interrupted(self, session: Any) -> None:
         """Clean up after a signal that ended the job at any point of this thread."""
-        ...
+        return
 
-    def roll_back(self, session: Any, statement: str) -> None:
-        """Execute a statement of a rollback."""
-        ...
+    # The rows of a run --------------------------------------------------------------------------
 
     def snapshot(self, dsn: str) -> Snapshot:
         """Hold one moment of a database, for reads of this engine."""
         ...
 
+    def read(self, run: Any, session: Any, table: str | None, **options: Any) -> Any:
+        """Return the rows of a table, a query or the slice of a run."""
+        self._refuse("reads no rows into Python")
 
-def engine(name: str) -> Any:
-    """Return the engine of this name: an `Engine`, which may have more methods than that."""
-    return importlib.import_module(ENGINES[name][0]).engine
+    def stamp(self, run: Any, df: Any, **options: Any) -> Any:
+        """Return rows with the audit columns of a run."""
+        self._refuse("has no rows in Python")
+
+    def write(self, run: Any, df: Any, table: str | None, **options: Any) -> WriteResult:
+        """Write rows to the target of a run, stamped and fenced."""
+        self._refuse("writes no rows of Python")
+
+    def window(self, run: Any, table: str) -> Any:
+        """Record the load window of a run that ends at the newest commit of a lake table."""
+        self._refuse("reads no lake table")
+
+    def roll_back(self, session: Any, statement: str) -> None:
+        """Execute a statement of a rollback."""
+        self._refuse("rolls back in the database")
+
+    def roll_back_tables(self, run: Any, statements: Any) -> None:
+        """Take back what runs have written to lake tables, and confirm it."""
+        self._refuse("writes no lake table")
+
+    # What rooms run on it -----------------------------------------------------------------------
+
+    def step(self, connection: Any, definition: Any, **options: Any) -> Any:
+        """Perform a step of a topic, and return its outcome."""
+        self._refuse("performs no step")
+
+    def decide(self, connection: Any, stage: str, **options: Any) -> Any:
+        """Perform a run of a stage, and return its outcome, still without counts."""
+        self._refuse("performs no stage")
+
+    def compile_checks(self, session: Any, document: Any, constraints: Any) -> None:
+        """Compile the checks of a model, so that one that can't be executed is found."""
+        self._refuse("compiles no checks of a delivery")
+
+    def deliver(self, run: Any) -> None:
+        """Validate and apply what an open run of a delivery was handed."""
+        self._refuse("performs no delivery")
+
+    def delivered_in(self, folder: str, session: Any | None) -> list[str]:
+        """Return the entities for which a folder holds data."""
+        self._refuse("reads no files")
+
+    def export(self, run: Any) -> dict[str, Any]:
+        """Write and publish the files of an export; return the manifest."""
+        self._refuse("writes no files")
+
+    def absolute(self, session: Any, path: str) -> str:
+        """Return a path with its scheme and its authority."""
+        self._refuse("writes no files")
+
+    def join_files(self, run: Any, session: Any, table: Any, column: str, group: Any) -> Any:
+        """Write a group of small files of an Iceberg table as larger ones."""
+        self._refuse("writes no files")
+
+    def join_delta_files(
+        self, run: Any, session: Any, code: str, table: Any, column: str, group: Any
+    ) -> tuple[int, int, list[Any]]:
+        """Write a group of small files of a Delta table as larger ones."""
+        self._refuse("writes no files")
+
+    def _refuse(self, why: str) -> NoReturn:
+        from omd._core.errors import CallerError
+
+        raise CallerError(f"the engine {self.name} {why}", hint=f"The engine {SPARK} does.")
 
 
-def active_session() -> Any | None:
-    """Return the session that this thread uses already, of any engine whose library is imported."""
-    sessions: Iterable[Any] = (
-        engine(name).active() for name, (_, library) in ENGINES.items() if library in sys.modules
-    )
-    return next((session for session in sessions if session is not None), None)
+class Engines:
+    """The engines, found by name; whoever makes a connection hands them in.
+
+    Args:
+        table: for each engine its module, and the library that a process has imported when it has a
+            session of it.
+    """
+
+    def __init__(self, table: Mapping[str, tuple[str, str | None]]) -> None:
+        self._table = table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __getitem__(self, name: str) -> Engine:
+        # It is imported only now, so that a run in PostgreSQL needs nothing of Spark.
+        found: Engine = importlib.import_module(self._table[name][0]).engine
+        return found
+
+    def active_session(self) -> Any | None:
+        """Return the session that this thread uses already, of an engine that is imported."""
+        sessions = (
+            self[name].active()
+            for name, (_, library) in self._table.items()
+            if library in sys.modules
+        )
+        return next((session for session in sessions if session is not None), None)

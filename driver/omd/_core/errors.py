@@ -28,6 +28,7 @@ __all__ = [
     "InstallationHeld",
     "InstallerLacksRight",
     "InternalError",
+    "InvalidModel",
     "MigrationChanged",
     "MissingArgument",
     "NewerInstalled",
@@ -103,6 +104,10 @@ class InternalError(OmdError, code="OM902"):
 
 class MissingArgument(CallerError, code="OM005"):
     """A value that the call can't do without is NULL."""
+
+
+class InvalidModel(CallerError, code="OM030"):
+    """A document is wrong; the detail lists every problem with its path."""
 
 
 class MigrationChanged(InternalError, code="OM901"):

@@ -20,11 +20,11 @@ from psycopg.pq import Format, TransactionStatus
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
 
-from omd._core.calls import loads
 from omd._core.conninfo import read_conninfo
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
 from omd._core.rows import rows_of
 from omd._core.session import Session
+from omd._core.texts import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

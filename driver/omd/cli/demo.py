@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import ExitCode, Group, render
+from omd._terminal.commands import ExitCode, Group
+from omd._terminal.tables import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

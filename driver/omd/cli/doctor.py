@@ -14,15 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    ExitCode,
-    connect,
-    dsn_option,
-    output_option,
-    render,
-    row_dict,
-    short,
-)
+from omd._terminal.commands import ExitCode
+from omd._terminal.options import output_option
+from omd._terminal.tables import render
+from omd._terminal.text import row_dict, short
+from omd.cli.common import connect, dsn_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

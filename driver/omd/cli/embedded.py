@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from omd.cli.common import ExitCode, Group, output_option, render
+from omd._terminal.commands import ExitCode, Group
+from omd._terminal.options import output_option
+from omd._terminal.tables import render
 
 _home = click.option(
     "--home",

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from omd.cli.common import connect, dsn_option, output_option, render
+from omd._terminal.options import output_option
+from omd._terminal.tables import render
+from omd.cli.common import connect, dsn_option
 from omd.cli.doctor import doctor
 
 if TYPE_CHECKING:

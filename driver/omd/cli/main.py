@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._rooms import ROOMS
-from omd.cli.common import ExitCode, entry, report_error
+from omd._terminal.commands import ExitCode, entry
+from omd.cli.common import report_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,29 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    ExitCode,
-    Group,
-    add_call,
-    as_text,
-    document_option,
-    dsn_option,
-    json_value,
-    open_control,
-    output_option,
-    render,
-    resolve_dsn,
-    row_dict,
-    short,
-    show,
-    show_document,
-    show_pairs,
-)
+from omd._terminal.commands import ExitCode, Group
+from omd._terminal.options import document_option, json_value, output_option
+from omd._terminal.tables import render, show, show_document, show_pairs
+from omd._terminal.text import as_text, row_dict, short
+from omd.cli.common import add_call, dsn_option, open_control, resolve_dsn
 from omd.control.calls import ControlCalls
 from omd.control.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
 
 if TYPE_CHECKING:
-    from omd.control.room import Control
+    from omd.doors import Control
 
 _EXIT_CODES = {
     "S": ExitCode.OK,
@@ -222,7 +209,7 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
         elif path.suffix in (".yaml", ".yml"):
             import yaml
 
-            from omd.cli.yaml_file import AnyLoader, bounded_text, within_bounds
+            from omd._terminal.yaml_file import AnyLoader, bounded_text, within_bounds
             from omd.control.document import register_document
 
             try:

@@ -10,10 +10,10 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from omd.control.room import Control
+    from omd.control.connection import Connection
 
 
-def register_document(control: Control, document: Any) -> dict[str, int]:
+def register_document(control: Connection, document: Any) -> dict[str, int]:
     """Register everything in a document; returns how many Modules and Batches it has.
 
     Whatever the order in the document, Modules are registered before the Batches that name them,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from omd.control.room import Control
+    from omd.control.connection import Connection
 
 __all__ = ["BATCH_RUN", "EVENT", "MODULE_RUN", "batch_runs", "events", "module_runs"]
 
@@ -40,21 +40,21 @@ EVENT = {
 }
 
 
-def batch_runs(control: Control, limit: int | None, **conditions: Any) -> list[Any]:
+def batch_runs(control: Connection, limit: int | None, **conditions: Any) -> list[Any]:
     """Return the last Batch Instances, the newest last."""
     from omd.control.rows import BatchExecutionLogRow
 
     return _newest(control, BatchExecutionLogRow, "batch_instance_id", limit, conditions)
 
 
-def module_runs(control: Control, limit: int | None, **conditions: Any) -> list[Any]:
+def module_runs(control: Connection, limit: int | None, **conditions: Any) -> list[Any]:
     """Return the last Module Instances, the newest last."""
     from omd.control.rows import ModuleExecutionLogRow
 
     return _newest(control, ModuleExecutionLogRow, "module_instance_id", limit, conditions)
 
 
-def events(control: Control, limit: int | None, **conditions: Any) -> list[Any]:
+def events(control: Connection, limit: int | None, **conditions: Any) -> list[Any]:
     """Return the last events, the newest last."""
     from omd.control.rows import EventLogRow
 
@@ -62,7 +62,7 @@ def events(control: Control, limit: int | None, **conditions: Any) -> list[Any]:
 
 
 def _newest(
-    control: Control, row: type[Any], key: str, limit: int | None, conditions: dict[str, Any]
+    control: Connection, row: type[Any], key: str, limit: int | None, conditions: dict[str, Any]
 ) -> list[Any]:
     found = control.report(row, order_by=[key], descending=True, limit=limit, **conditions)
     return found[::-1]

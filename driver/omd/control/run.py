@@ -1,8 +1,4 @@
-"""Blocks around a job: `Batch` and `ModuleRun` (docs/explanation/jobs.md, rule J1).
-
-Entering a block begins an instance. Leaving it ends the instance: with success, or, when an
-exception was raised, with failure. The database decides whether and how a run proceeds.
-"""
+"""Blocks around a job: `Batch` and `ModuleRun` (docs/explanation/jobs.md, rule J1)."""
 
 from __future__ import annotations
 
@@ -10,39 +6,21 @@ import functools
 import hashlib
 import inspect
 import logging
-import os
-import platform
 import re
-import socket
 import threading
 import time
-import traceback
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from types import EllipsisType, TracebackType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Concatenate,
-    Generic,
-    Literal,
-    ParamSpec,
-    Protocol,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
-from omd._core import engines, signals
 from omd._core.errors import CallerError, ConnectionFailed
-from omd._core.heartbeat import Heartbeat
+from omd.control.block import Block
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus, ProcessingIndicator
+from omd.control.connection import C
+from omd.control.engine_block import EngineBlock, LoadWindow
 from omd.control.errors import (
     BatchAborted,
     BatchSkipped,
-    InstanceNotExecuting,
-    LeaseExpired,
-    LeaseLost,
     ModuleAborted,
     ModuleSkipped,
     NoRollbackExecutor,
@@ -51,21 +29,20 @@ from omd.control.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import date, datetime, timedelta
+    from types import EllipsisType
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from omd._core.engines import Snapshot
+    from omd._core.engines import WriteResult
     from omd._core.link import Link
-    from omd.control.room import Control
     from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow
-    from omd.spark.engine import SparkEngine
-    from omd.spark.job import WriteResult
 
-__all__ = ["Batch", "Block", "EngineBlock", "LoadWindow", "ModuleRun", "Outcome"]
+__all__ = ["Batch", "ModuleRun", "Outcome"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-B = TypeVar("B", bound="Block")
+R = TypeVar("R", bound="ModuleRun")
 
 _log = logging.getLogger("omd.run")
 
@@ -74,16 +51,6 @@ MODULE_VARIABLE = "OMD_MODULE_INSTANCE_ID"
 DSN_VARIABLE = "OMD_DSN"
 
 _UNDO = re.compile(r"CALL\s+omd\.undo\(")  # what stands for the rollback of lake tables
-
-
-@dataclass(frozen=True, slots=True)
-class LoadWindow:
-    """The slice of the source that a run reads: the rows after the start and up to the end."""
-
-    start_value: datetime | None
-    start_id: int | None
-    end_value: datetime | None
-    end_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,197 +92,7 @@ class Outcome(Generic[T]):
         return self.value  # type: ignore[return-value]
 
 
-class Block(ABC):
-    """The parts that the blocks share: the lease, the signal, and the end of an instance."""
-
-    _kind: str
-
-    def __init__(
-        self,
-        control: Control,
-        code: str | None,
-        *,
-        lease: timedelta | EllipsisType | None,
-        context: Mapping[str, Any] | None,
-    ) -> None:
-        self.control = control
-        self._code = code
-        self._lease = control.lease if isinstance(lease, EllipsisType) else lease
-        self._context = dict(context or {})
-        self._heartbeat: Heartbeat | None = None
-        self._began = False
-        self._open = False
-        self._lost: str | None = None
-        self.reason: str | None = None
-
-    @property
-    def lease(self) -> timedelta | None:
-        """The lease, after which the run is declared dead if it is not renewed; None for none."""
-        return self._lease
-
-    @property
-    def lost(self) -> bool:
-        """Whether the lease was lost: the run was declared dead, or could not renew its lease."""
-        return self._lost is not None
-
-    def __enter__(self: B) -> B:
-        signals.enter(self._interrupted)
-        try:
-            with signals.held():
-                self._begin()
-            signals.deliver()
-            self._prepare()
-        except BaseException as error:
-            try:
-                if self._open:
-                    with signals.held():
-                        self._end(error)
-            finally:
-                signals.leave()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            with signals.held():
-                self._end(error)
-            if error is None:
-                signals.deliver()
-        finally:
-            signals.leave()
-
-    def _start_heartbeat(self, granted: float) -> None:
-        lease = self._lease
-        if lease is None:
-            return
-        seconds = lease.total_seconds()
-        if time.monotonic() - granted > seconds / 5:
-            # A begin that rolls back may take longer than the lease, which starts at its end.
-            granted = time.monotonic()
-            try:
-                self._renew(self.control, lease)
-            except (InstanceNotExecuting, LeaseExpired) as refusal:
-                self._lose(refusal.message)
-                raise
-        self._heartbeat = Heartbeat(
-            f"{self._kind}-{self._instance_id}",
-            lease,
-            granted,
-            connect=lambda: self.control.new_link(
-                name="-heartbeat",
-                patience=timedelta(0),
-                connect_timeout=str(max(2, int(seconds / 5))),
-                tcp_user_timeout=str(max(1000, int(seconds * 200))),
-            ),
-            renew=lambda link: self._renew(ControlCalls(link), lease),
-            lost=self._lose,
-            after_loss=self.cancel,
-        )
-
-    def _stop_heartbeat(self) -> None:
-        if self._heartbeat is not None:
-            self._heartbeat.stop()
-
-    def _lose(self, reason: str) -> None:
-        if self._lost is None:
-            self._lost = reason
-            _log.error("%s %s lost its lease: %s", self._kind, self, reason)
-            self.cancel()
-
-    def _end(self, error: BaseException | None) -> None:
-        """End the instance. An exception of the job is raised on, whatever happens here."""
-        self._open = False
-        if error is not None:
-            self._stop_heartbeat()
-            if not isinstance(error, Exception):
-                self._interrupted()
-            self.cancel()
-        try:
-            if self._lost is None and error is None:
-                self._succeed()
-                return
-        except (InstanceNotExecuting, LeaseExpired) as refusal:
-            self._lost = refusal.message
-            error = refusal
-        except ConnectionFailed as failure:
-            _note(failure, f"The success of {self._kind} {self} is perhaps not recorded.")
-            raise
-        except Exception as refusal:
-            self._record(refusal)
-            raise
-        finally:
-            self._stop_heartbeat()
-            self._closed()
-        if self._lost is None:
-            assert error is not None  # noqa: S101 - no error and no loss has returned above
-            self._record(error)
-            return
-        lost = LeaseLost(
-            f"{self._kind} {self} outlived its lease: {self._lost}",
-            hint="Start it again: the next begin rolls its rows back.",
-        )
-        self._record(error or lost)
-        if error is not None and not isinstance(error, Exception):
-            _note(error, str(lost))  # Ctrl-C and SIGTERM are raised as they are
-            return
-        raise lost from error
-
-    def _record(self, error: BaseException) -> None:
-        """Record a failure; when that fails, add a note to the error and do not replace it."""
-        self._stop_heartbeat()
-        detail, name = describe(error)
-        try:
-            self._fail(detail, name)
-        except (InstanceNotExecuting, LeaseExpired) as refusal:
-            # The run was declared dead already, which records the failure as well.
-            _log.info("%s %s: %s", self._kind, self, refusal.message)
-        except Exception as failure:  # noqa: BLE001 - the job's own exception is raised on
-            _log.exception("the failure of %s %s could not be recorded", self._kind, self)
-            _note(error, f"The failure of {self._kind} {self} could not be recorded: {failure}")
-
-    def __str__(self) -> str:
-        return f"{self._code} (instance {self._instance_id})"
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self}>"
-
-    @property
-    @abstractmethod
-    def _instance_id(self) -> int: ...
-
-    @abstractmethod
-    def _begin(self) -> None: ...
-
-    def _prepare(self) -> None:  # noqa: B027 - to do nothing is a good default
-        """Do what follows a begin and may take long."""
-
-    @abstractmethod
-    def _renew(self, calls: ControlCalls, lease: timedelta) -> None: ...
-
-    @abstractmethod
-    def cancel(self) -> None:
-        """Cancel the Spark jobs of this run; it does not end the block."""
-
-    def _interrupted(self) -> None:  # noqa: B027 - to do nothing is a good default
-        """Clean up after a signal that ended the job at any point."""
-
-    @abstractmethod
-    def _succeed(self) -> None:
-        """End the instance with success; it stops the heartbeat before."""
-
-    @abstractmethod
-    def _fail(self, detail: str, name: str) -> None: ...
-
-    def _closed(self) -> None:  # noqa: B027 - to do nothing is a good default
-        """Do what follows the end of the instance, whatever its outcome."""
-
-
-class Batch(Block):
+class Batch(Block[C]):
     """A Batch Instance as a block; `Control.batch` makes one.
 
     Leaving the block ends the Batch. It fails when an exception leaves the block, and when one of
@@ -331,11 +108,11 @@ class Batch(Block):
 
     def __init__(
         self,
-        control: Control,
+        control: C,
         code: str | None,
         *,
         parent_batch_instance_id: int | None = None,
-        parent: Batch | None = None,
+        parent: Batch[C] | None = None,
         force: bool = False,
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
@@ -348,7 +125,7 @@ class Batch(Block):
         self._parent = parent
         self._parent_batch_instance_id = parent_batch_instance_id
         self._force = force
-        self._children: set[Block] = set()
+        self._children: set[Block[C]] = set()
         self._children_lock = threading.Lock()
 
     @property
@@ -363,7 +140,7 @@ class Batch(Block):
         spark: SparkSession | None = None,
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> ModuleRun:
+    ) -> ModuleRun[C]:
         """Return a Module of this Batch as a block; the parameters are those of `Control.module`.
 
         A rerun skips what has succeeded, so expect `ModuleSkipped`: `run` returns it, and
@@ -380,7 +157,7 @@ class Batch(Block):
             context=context,
         )
 
-    def run(self, code: str, job: Callable[[ModuleRun], T], **options: Any) -> Outcome[T]:
+    def run(self, code: str, job: Callable[[ModuleRun[C]], T], **options: Any) -> Outcome[T]:
         """Call ``job(run)`` if the Module may proceed, and return the outcome.
 
         Only three kinds of exceptions are raised: those that end the process (Ctrl-C, SIGTERM), a
@@ -391,7 +168,7 @@ class Batch(Block):
 
     def module_job(
         self, code: str, **options: Any
-    ) -> Callable[[Callable[Concatenate[ModuleRun, P], T]], Callable[P, Outcome[T]]]:
+    ) -> Callable[[Callable[Concatenate[ModuleRun[C], P], T]], Callable[P, Outcome[T]]]:
         """Return a decorator: a call of the function runs it as a Module of this Batch."""
         return make_decorator(lambda **more: self.module(code, **more), options)
 
@@ -402,9 +179,17 @@ class Batch(Block):
         force: bool = False,
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
-    ) -> Batch:
+    ) -> Batch[C]:
         """Return a child Batch as a block (rule P1)."""
-        return self.control.batch(code, parent=self, force=force, lease=lease, context=context)
+        return Batch(
+            self.control,
+            code,
+            parent=self,
+            parent_batch_instance_id=self.batch_instance_id,
+            force=force,
+            lease=lease,
+            context=context,
+        )
 
     def environment(self) -> dict[str, str]:
         """Return the variables with which another process joins this Batch.
@@ -422,15 +207,15 @@ class Batch(Block):
         for child in self._open_children():
             child.cancel()
 
-    def _open_children(self) -> list[Block]:
+    def _open_children(self) -> list[Block[C]]:
         with self._children_lock:
             return list(self._children)
 
-    def _add(self, child: Block) -> None:
+    def _add(self, child: Block[Any]) -> None:
         with self._children_lock:
             self._children.add(child)
 
-    def _remove(self, child: Block) -> None:
+    def _remove(self, child: Block[Any]) -> None:
         with self._children_lock:
             self._children.discard(child)
 
@@ -443,7 +228,7 @@ class Batch(Block):
         answer = self.control.begin_batch(
             self._code,
             parent_batch_instance_id=self._parent_batch_instance_id,
-            execution_context=execution_context(None, self._context),
+            execution_context=self._execution_context(),
             lease=self._lease,
             force=self._force or None,
         )
@@ -485,160 +270,7 @@ class Batch(Block):
         )
 
 
-class Uncommitted(Protocol):
-    """What a run has written in a way that needs a commit to be visible."""
-
-    def commit(
-        self,
-        finish: Callable[[Link], None] | None = None,
-        before: Callable[[], None] | None = None,
-    ) -> None:
-        """Commit it, and in the same transaction do what ends the run.
-
-        Args:
-            finish: ends the run, over the connection of the commit.
-            before: called before the instance is touched, so that no renewal waits for it.
-        """
-        ...
-
-
-class EngineBlock(Block):
-    """A block whose jobs run on an engine: it tags them, cancels them, and holds their snapshots.
-
-    Attributes:
-        spark: the session given, or that of the control, or the active one at the begin.
-        uncommitted: what it has written and not committed; None where writes commit themselves.
-    """
-
-    def __init__(
-        self,
-        control: Control,
-        code: str | None,
-        *,
-        lease: timedelta | EllipsisType | None,
-        context: Mapping[str, Any] | None,
-        spark: SparkSession | None,
-    ) -> None:
-        super().__init__(control, code, lease=lease, context=context)
-        self.spark = spark if spark is not None else control.spark
-        self._sessions: list[SparkSession] = []
-        self.load_window: LoadWindow | None = None
-        self.uncommitted: Uncommitted | None = None
-        self._snapshots: dict[str, Snapshot] = {}
-        self._held: list[Snapshot] = []
-        self._held_lock = threading.Lock()
-
-    @property
-    def dsn(self) -> str:
-        """A connection string for executors. It usually holds a password: never log it."""
-        return self.control.executor_dsn
-
-    @property
-    def tag(self) -> str:
-        """The tag on the Spark jobs of this run."""
-        return f"omd-{self._instance_id}"
-
-    def check(self) -> None:
-        """Raise `LeaseLost` when this run must stop; call it in loops without Spark."""
-        if self._lost is not None:
-            raise LeaseLost(f"{self._kind} {self} outlived its lease: {self._lost}")
-
-    def attach(self, spark: SparkSession) -> None:
-        """Tag the Spark jobs that this thread starts from now on, so that they can be cancelled.
-
-        `read`, `write` and `stamp` call it, and a session known at the begin is attached there. A
-        thread that the job itself starts has to call it too.
-        """
-        if not any(session is spark for session in self._sessions):
-            self._sessions.append(spark)
-        self._engine.attach(spark, self.tag)
-        self.check()
-
-    def cancel(self) -> None:
-        """Cancel the Spark jobs that carry this run's tag."""
-        for spark in list(self._sessions):
-            try:
-                self._engine.cancel(spark, self.tag)
-            except Exception as error:  # noqa: BLE001 - a dead JVM has no jobs left to cancel
-                _log.warning(
-                    "the Spark jobs of %s %s were not cancelled: %s", self._kind, self, error
-                )
-
-    def snapshot(self, url: str | None = None, *, renew: bool = False) -> str:
-        """Return the id of the exported snapshot that `read` reads from, held until this run ends.
-
-        There is one per database, so that all reads see the same moment. After a write of this run
-        there is a new one.
-
-        Args:
-            url: the database, if it is not that of the run.
-            renew: take another snapshot for the reads that follow.
-        """
-        server = url or self.dsn
-        with self._held_lock:
-            held = self._snapshots.get(server)
-            if renew or held is None or not held.is_held():
-                if not self._open or self._lost is not None:
-                    raise CallerError(f"{self._kind} {self} has ended", hint="Read while it runs.")
-                held = self._snapshots[server] = self._engine.snapshot(server)
-                self._held.append(held)
-        return held.id
-
-    def _release_held_tasks(self) -> None:
-        with self._held_lock:
-            self._snapshots.clear()
-            while self._held:
-                self._held.pop().close()
-
-    def _lose(self, reason: str) -> None:
-        super()._lose(reason)
-        self._release_held_tasks()
-
-    def read(
-        self,
-        spark: SparkSession,
-        table: str | None = None,
-        *,
-        query: str | None = None,
-        columns: Sequence[str] | None = None,
-        window: bool | str | tuple[str | None, str | None] | None = None,
-        predicates: Sequence[str] | None = None,
-        format: str | None = None,  # noqa: A002 - Spark's name for it
-        as_of: datetime | int | None = None,
-        **options: object,
-    ) -> DataFrame:
-        """Read a table, a query or the slice of this run as a DataFrame; see `omd.spark.read`."""
-        self.attach(spark)
-        return self._engine.read(
-            self,
-            spark,
-            table,
-            query=query,
-            columns=columns,
-            window=window,
-            predicates=predicates,
-            format=format,
-            as_of=as_of,
-            **options,
-        )
-
-    @property
-    def _engine(self) -> SparkEngine:
-        """The engine that moves the rows of this run; it is imported on first use."""
-        engine: SparkEngine = engines.engine("SPARK")
-        return engine
-
-    def _interrupted(self) -> None:
-        for spark in self._sessions:
-            self._engine.interrupted(spark)
-
-    def _closed(self) -> None:
-        self._release_held_tasks()
-        for spark in self._sessions:
-            self._engine.release(spark, self.tag)
-
-
-class ModuleRun(EngineBlock):
+class ModuleRun(EngineBlock[C]):
     """A Module Instance as a block; `Batch.module` and `Control.module` make one.
 
     Attributes:
@@ -654,10 +286,10 @@ class ModuleRun(EngineBlock):
 
     def __init__(
         self,
-        control: Control,
+        control: C,
         code: str,
         *,
-        batch: Batch | None = None,
+        batch: Batch[C] | None = None,
         batch_instance_id: int | None = None,
         lease: timedelta | EllipsisType | None = ...,
         spark: SparkSession | None = None,
@@ -790,21 +422,22 @@ class ModuleRun(EngineBlock):
     ) -> DataFrame:
         """Add the audit columns to a DataFrame; see `omd.spark.stamp`."""
         self.attach(df.sparkSession)
-        return self._engine.stamp(
+        rows: DataFrame = self._engine.stamp(
             self,
             df,
             record_source=record_source,
             event_datetime=event_datetime,
             effective_date=effective_date,
         )
+        return rows
 
     def _begin(self) -> None:
         if self._batch is not None:
             self.batch_instance_id = self._batch.batch_instance_id
         if self.spark is None:
-            self.spark = engines.active_session()
+            self.spark = self.control.engines.active_session()
         granted = time.monotonic()
-        answer = self._ask(execution_context(self.spark, self._context))
+        answer = self._ask(self._execution_context(self.spark))
         self.module_instance_id = answer.module_instance_id
         self.instance_array = list(answer.instance_array or [])
         self.reason = answer.reason
@@ -886,7 +519,7 @@ class ModuleRun(EngineBlock):
 
 
 def call_job(
-    block: ModuleRun, job: Callable[Concatenate[ModuleRun, P], T], *args: P.args, **kwargs: P.kwargs
+    block: R, job: Callable[Concatenate[R, P], T], *args: P.args, **kwargs: P.kwargs
 ) -> Outcome[T]:
     """Call a job inside its block, and return the outcome as data."""
 
@@ -924,11 +557,11 @@ def call_job(
 
 
 def make_decorator(
-    make: Callable[..., ModuleRun], options: dict[str, Any]
-) -> Callable[[Callable[Concatenate[ModuleRun, P], T]], Callable[P, Outcome[T]]]:
+    make: Callable[..., R], options: dict[str, Any]
+) -> Callable[[Callable[Concatenate[R, P], T]], Callable[P, Outcome[T]]]:
     """Return the decorator of `Control.module_job` and `Batch.module_job`."""
 
-    def decorate(job: Callable[Concatenate[ModuleRun, P], T]) -> Callable[P, Outcome[T]]:
+    def decorate(job: Callable[Concatenate[R, P], T]) -> Callable[P, Outcome[T]]:
         told = with_checksum(options, job)
 
         @functools.wraps(job)
@@ -951,36 +584,3 @@ def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[s
         if code is not None:
             context["code_checksum"] = hashlib.sha256(code.co_code).hexdigest()
     return {**options, "context": {**context, **(options.get("context") or {})}}
-
-
-def execution_context(spark: Any, extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the execution context of an instance: where it runs."""
-    context: dict[str, Any] = {
-        "platform": "python",
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
-        "python": platform.python_version(),
-    }
-    if spark is not None:
-        context |= engines.engine("SPARK").context(spark)
-    return {**context, **extra}
-
-
-def describe(error: BaseException) -> tuple[str, str]:
-    """Return the event detail of an error (type, message, last frame, traceback), and its type."""
-    kind = type(error)
-    name = (
-        kind.__qualname__
-        if kind.__module__ == "builtins"
-        else f"{kind.__module__}.{kind.__qualname__}"
-    )
-    told = "".join(traceback.format_exception_only(kind, error)).strip()
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
-    trace = "".join(traceback.format_exception(kind, error, error.__traceback__))
-    return f"{told}{where}\n\n{trace}", name
-
-
-def _note(error: BaseException, text: str) -> None:
-    if hasattr(error, "add_note"):  # Python 3.11
-        error.add_note(text)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from omd._core import engines
 from omd.control.codes import ProcessingIndicator
 from omd.control.rows import BeginModuleAnswer, TraceRow
 from omd.control.run import Batch, ModuleRun
+from omd.decision.calls import DecisionCalls
+from omd.decision.run import raise_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd.decision.room import Decision
+    from omd.control.connection import Connection
 
 __all__ = ["StageRun"]
 
@@ -26,7 +27,7 @@ class StageRun(ModuleRun):
     Like `ModuleRun`, it has a lease, handles signals and rolls back. Its success writes the counts.
 
     Attributes:
-        room: the room.
+        calls: the routines of the room.
         stage: the stage.
         links: DataFrames instead of the sources of links.
         parallelism: into how many partitions the records are cut; None: as Spark does.
@@ -39,7 +40,7 @@ class StageRun(ModuleRun):
 
     def __init__(
         self,
-        room: Decision,
+        connection: Connection,
         stage: str,
         *,
         spark: SparkSession | None = None,
@@ -53,13 +54,13 @@ class StageRun(ModuleRun):
         if spark is None and self.links:
             spark = next(iter(self.links.values())).sparkSession
         super().__init__(
-            room.control,
+            connection,
             stage,
             batch=batch if isinstance(batch, Batch) else None,
             batch_instance_id=None if isinstance(batch, Batch) else batch,
             spark=spark,
         )
-        self.room = room
+        self.calls = DecisionCalls(connection._link)
         self.stage = stage
         self.parallelism = parallelism
         self.definition: dict[str, Any] = {}
@@ -70,7 +71,7 @@ class StageRun(ModuleRun):
 
     def refuse(self, sqlstate: str, **detail: Any) -> NoReturn:
         """Raise an error of the catalogue, with the text that the database has for it."""
-        self.room._raise(sqlstate, {"stage_code": self.stage, **detail})
+        raise_error(self.calls, sqlstate, {"stage_code": self.stage, **detail})
 
     def window_of_run(self) -> tuple[datetime | None, datetime | None]:
         """Return the start (exclusive) and the end (inclusive) of the window of this run."""
@@ -78,7 +79,7 @@ class StageRun(ModuleRun):
         return trace.window_start_value, trace.window_end_value
 
     def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
-        begun = self.room.begin_stage(
+        begun = self.calls.begin_stage(
             self.stage,
             batch_instance_id=self.batch_instance_id or None,
             execution_context={**execution_context, "platform": "spark"},
@@ -101,9 +102,9 @@ class StageRun(ModuleRun):
     def _prepare(self) -> None:
         # Spark is started only after the begin: many begins find that another run is at work.
         if self.spark is None:
-            self.spark = engines.engine("SPARK").session(quiet=True)
+            self.spark = self._engine.session(quiet=True)
         super()._prepare()
 
     def _succeed(self) -> None:
         self._stop_heartbeat()
-        self.room.commit_stage(self.module_instance_id, self.counts)
+        self.calls.commit_stage(self.module_instance_id, self.counts)

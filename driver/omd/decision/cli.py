@@ -10,25 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    ExitCode,
-    Sections,
-    add_call,
-    add_view,
-    document_option,
-    dsn_option,
-    instant,
-    json_value,
-    limit_option,
-    open_control,
-    output_option,
-    row_dict,
-    short,
-    show,
-    show_document,
-    show_pairs,
-    tell_more,
-)
+from omd._rooms import ENGINES
+from omd._terminal.commands import ExitCode, Sections
+from omd._terminal.options import document_option, instant, json_value, limit_option, output_option
+from omd._terminal.tables import show, show_document, show_pairs, tell_more
+from omd._terminal.text import row_dict, short
+from omd.cli.common import add_call, add_view, dsn_option, open_control
 from omd.decision.calls import DecisionCalls
 
 if TYPE_CHECKING:
@@ -323,7 +310,7 @@ _EXIT_CODES = {
 @document_option
 @click.option(
     "--engine",
-    type=click.Choice(["POSTGRES", "SPARK"], case_sensitive=False),
+    type=click.Choice(list(ENGINES), case_sensitive=False),
     help="By default the database, or Spark where the kind of the ruleset needs it.",
 )
 @click.option("--batch-instance", type=int, metavar="ID", help="The Batch Instance to run it in.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from omd.cli.yaml_file import as_yaml, in_order, read_document, read_json
+from omd._terminal.yaml_file import as_yaml, in_order, read_document, read_json
 from omd.decision.rows import (
     DecisionRulesetListRow,
     DecisionStageListRow,

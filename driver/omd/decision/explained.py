@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core.errors import CallerError
-from omd.cli.common import as_text, printable, row_dict, short, show_pairs, show_table
-from omd.cli.markup import (
+from omd._terminal.markup import (
     FINDING,
     Html,
     described,
@@ -30,6 +29,8 @@ from omd.cli.markup import (
     verdict,
     zone,
 )
+from omd._terminal.tables import show_pairs, show_table
+from omd._terminal.text import as_text, printable, row_dict, short
 from omd.control.codes import ExecutionStatus
 from omd.decision.errors import UnknownStage
 from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow
@@ -448,7 +449,7 @@ def _left(found: Explanation) -> Iterator[str]:
 
 
 def as_page(found: Explanation) -> str:
-    """Return an explanation as an HTML page (see `omd.cli.markup`)."""
+    """Return an explanation as an HTML page (see `omd._terminal.markup`)."""
     told, run = tell(found), found.run
     title = _key(found.key) or f"Run {run.module_instance_id}"
     pairs: dict[str, object] = {

@@ -7,18 +7,16 @@ The database decides which records form a cycle, which ruleset is in effect and 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
-from omd._core.calls import Routine
-from omd._core.errors import CallerError, one_line
-from omd.control.run import Batch, call_job
-from omd.decision.block import StageRun
+from omd._core.engines import POSTGRES, SPARK
+from omd._core.errors import CallerError
+from omd.control.connection import Door
 from omd.decision.calls import DecisionCalls
 from omd.decision.errors import WrongEngine
 from omd.decision.rows import DecisionRulesetListRow, DecisionTestListRow, TestRulesetRow
 from omd.decision.rules import rules_of, try_out
-from omd.decision.run import POSTGRES, SPARK, DecisionOutcome, outcome_of, run_in_database
+from omd.decision.run import DecisionOutcome, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,32 +24,22 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd.control.room import Control
+    from omd.control.run import Batch
+
 
 __all__ = ["Decision", "DecisionOutcome", "TestResult"]
 
 TestResult = TestRulesetRow
 
-_RAISE_ERROR = Routine(
-    "omd.raise_error", {"p_sqlstate": "text", "p_detail": "jsonb"}, required=2, is_function=True
-)
 
-
-class Decision(DecisionCalls):
+class Decision(Door, DecisionCalls):
     """The room decision: ``control.decision`` (docs/explanation/decision.md).
 
     Examples:
         with omd.connect() as control:
             outcome = control.decision.run("flight_care")
             print(outcome.status, outcome.cycles, outcome.rows_rejected)
-
-    Args:
-        control: the connection; it may serve other calls too.
     """
-
-    def __init__(self, control: Control) -> None:
-        super().__init__(control._link)
-        self.control = control
 
     def run(
         self,
@@ -87,50 +75,26 @@ class Decision(DecisionCalls):
             WrongEngine: the ruleset does not run in the engine that was asked for.
             LinkUnfit: a source lacks something.
         """
-        if engine not in (None, POSTGRES, SPARK):
-            raise CallerError(f"{engine} is no engine", hint="It is POSTGRES or SPARK.")
+        engines = self.control.engines
+        if engine not in (None, *engines):
+            raise CallerError(f"{engine} is no engine", hint=f"It is {' or '.join(engines)}.")
         if engine == POSTGRES and (spark is not None or links):
-            raise CallerError("a session and DataFrames belong to the engine SPARK")
-        instance = batch.batch_instance_id if isinstance(batch, Batch) else batch
-        if engine != SPARK and spark is None and not links:
-            try:
-                return self._run_in_database(stage, instance, end_value, effective_at)
-            except WrongEngine:
-                if engine is not None:
-                    raise
-        run = StageRun(
-            self,
-            stage,
-            spark=spark,
-            links=links,
-            batch=batch,
-            end_value=end_value,
-            effective_at=effective_at,
-            parallelism=parallelism,
-        )
-        ended = call_job(run, engines.engine(SPARK).decide)
-        error = ended.error
-        return outcome_of(
-            self,
-            DecisionOutcome(
-                stage,
-                ended.instance_id,
-                ended.status,
-                SPARK,
-                detail=ended.reason if error is None else one_line(error),
-                error=error,
-            ),
-        )
-
-    def _raise(self, sqlstate: str, detail: Mapping[str, Any]) -> NoReturn:
-        """Let the database raise an error of its catalogue."""
-        self._value(_RAISE_ERROR, sqlstate, detail)
-        raise AssertionError(sqlstate)
-
-    def _run_in_database(self, stage: str, *told: Any) -> DecisionOutcome:
-        """Run it, and add the counts of the database."""
-        with self.control.long_call() as link:
-            ended = run_in_database(link, stage, *told)
+            raise CallerError(f"a session and DataFrames belong to the engine {SPARK}")
+        options: dict[str, Any] = {
+            "spark": spark,
+            "links": links,
+            "batch": batch,
+            "end_value": end_value,
+            "effective_at": effective_at,
+            "parallelism": parallelism,
+        }
+        first = engine or (POSTGRES if spark is None and not links else SPARK)
+        try:
+            ended = engines[first].decide(self.control, stage, **options)
+        except WrongEngine:
+            if engine is not None or first == SPARK:
+                raise
+            ended = engines[SPARK].decide(self.control, stage, **options)
         return outcome_of(self, ended)
 
     def test_ruleset(self, ruleset_code: str, version: int | None = None) -> list[TestResult]:

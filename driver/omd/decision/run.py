@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import psycopg
 
+from omd._core.calls import Routine
+from omd._core.engines import POSTGRES
 from omd._core.errors import one_line, recorded_instance
 from omd.control.codes import ExecutionStatus
+from omd.control.run import Batch
 from omd.decision.calls import DecisionCalls
 from omd.decision.rows import DecisionRunLogRow
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from omd._core.link import Link
-    from omd.decision.room import Decision
 
-__all__ = ["POSTGRES", "SPARK", "DecisionOutcome", "outcome_of", "run_in_database"]
+__all__ = ["DecisionOutcome", "outcome_of", "raise_error", "run_in_database"]
 
-POSTGRES, SPARK = "POSTGRES", "SPARK"
+_RAISE_ERROR = Routine(
+    "omd.raise_error", {"p_sqlstate": "text", "p_detail": "jsonb"}, required=2, is_function=True
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class DecisionOutcome:
 def run_in_database(
     link: Link,
     stage: str,
-    batch_instance_id: int | None,
+    batch: Batch | int | None,
     end_value: datetime | None,
     effective_at: datetime | None,
 ) -> DecisionOutcome:
@@ -72,7 +77,7 @@ def run_in_database(
     try:
         answer = DecisionCalls(link).run_stage(
             stage,
-            batch_instance_id=batch_instance_id,
+            batch_instance_id=batch.batch_instance_id if isinstance(batch, Batch) else batch,
             end_value=end_value,
             effective_at=effective_at,
         )
@@ -94,11 +99,11 @@ def run_in_database(
     )
 
 
-def outcome_of(room: Decision, ended: DecisionOutcome) -> DecisionOutcome:
+def outcome_of(calls: DecisionCalls, ended: DecisionOutcome) -> DecisionOutcome:
     """Return the outcome of a run that has ended, with the counts of the database."""
     if not ended.succeeded:
         return ended
-    [run] = room.report(DecisionRunLogRow, module_instance_id=ended.module_instance_id)
+    [run] = calls.report(DecisionRunLogRow, module_instance_id=ended.module_instance_id)
     return replace(
         ended,
         waves=run.waves,
@@ -108,3 +113,9 @@ def outcome_of(room: Decision, ended: DecisionOutcome) -> DecisionOutcome:
         rows_output=run.rows_inserted,
         rows_rejected=run.rows_rejected,
     )
+
+
+def raise_error(calls: DecisionCalls, sqlstate: str, detail: Mapping[str, Any]) -> NoReturn:
+    """Let the database raise an error of its catalogue."""
+    calls._value(_RAISE_ERROR, sqlstate, detail)
+    raise AssertionError(sqlstate)

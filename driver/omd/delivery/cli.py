@@ -13,27 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    ExitCode,
-    Group,
-    Sections,
-    add_call,
-    add_view,
+from omd._core.engines import SPARK
+from omd._terminal.commands import ExitCode, Group, Sections
+from omd._terminal.options import (
     call_arguments,
     call_options,
     document_option,
-    dsn_option,
     instant,
     limit_option,
-    open_control,
     output_option,
-    row_dict,
-    short,
-    show,
-    show_document,
-    show_pairs,
-    tell_more,
 )
+from omd._terminal.tables import show, show_document, show_pairs, tell_more
+from omd._terminal.text import row_dict, short
+from omd.cli.common import add_call, add_view, dsn_option, open_control
 from omd.cli.model_facts import Followers
 from omd.delivery.calls import DeliveryCalls
 
@@ -174,12 +166,12 @@ def _compiler(
     if not is_wanted:
         return None
 
-    def start() -> Callable[[], None] | None:
-        from omd._core.engines import engine
+    engine = room.control.engines[SPARK]
 
+    def start() -> Callable[[], None] | None:
         click.echo("Spark compiles the checks; --no-spark leaves this out.", err=True)
         try:
-            session = engine("SPARK").session(quiet=True)
+            session = engine.session(quiet=True)
         except Exception as error:
             if spark:
                 raise
@@ -191,7 +183,7 @@ def _compiler(
 
             code = str(told.model["interface"])
             constraints = room.report(DeliveryConstraintsRow, interface_code=code)
-            engine("SPARK").compile_checks(session, told.model, constraints)
+            engine.compile_checks(session, told.model, constraints)
 
         return check
 
@@ -327,7 +319,7 @@ def _document(
     """Return what a YAML or JSON file holds."""
     if path is None:
         return None
-    from omd.cli.yaml_file import read_document
+    from omd._terminal.yaml_file import read_document
 
     return read_document(path)[0]
 
@@ -455,7 +447,6 @@ def _deliver(
     arguments: Mapping[str, Any],
 ) -> int:
     import omd
-    from omd._core.engines import engine
     from omd.delivery.progress import Progress
     from omd.delivery.receipt import read_receipt
 
@@ -466,11 +457,11 @@ def _deliver(
         room: Any = control.delivery
         files = arguments.get("files")
         is_brief = files is not None and _are_small(files)
-        spark = engine("SPARK").session(master, is_brief=is_brief, quiet=True)
+        spark = control.engines[SPARK].session(master, is_brief=is_brief, quiet=True)
         block = room(agreement, **arguments, wait=timedelta(seconds=wait), spark=spark)
         with block:
             tell(f"delivery {block.delivery_id}")
-            with Progress(control.delivery, block.delivery_id, tell):
+            with Progress(control, block.delivery_id, tell):
                 block.run()
         found = read_receipt(control.delivery, block.delivery_id)
     _show_receipt(found, output, page)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from omd.cli.common import as_text
-from omd.cli.yaml_file import as_yaml, in_order, read_document
+from omd._terminal.text import as_text
+from omd._terminal.yaml_file import as_yaml, in_order, read_document
 from omd.delivery.calls import DeliveryCalls
 from omd.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
 

@@ -21,7 +21,6 @@ __all__ = [
     "EntityMissing",
     "ImpossibleSetting",
     "InUse",
-    "InvalidModel",
     "MeasuresInvalid",
     "ModelLosesRows",
     "NoContext",
@@ -36,10 +35,6 @@ __all__ = [
     "UnknownTenant",
     "WrongDeliveryState",
 ]
-
-
-class InvalidModel(CallerError, code="OM030"):
-    """The model document is wrong; the detail lists every problem with its path."""
 
 
 class UnknownInterface(CallerError, code="OM031"):

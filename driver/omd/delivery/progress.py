@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omd._core.link import Link
-    from omd.delivery.room import Delivery
+    from omd.control.connection import Connection
 
 __all__ = ["Progress"]
 
@@ -22,13 +22,15 @@ class Progress:
     """Tells each change of status and each count, over a connection of its own, until it is left.
 
     Args:
-        room: the room.
+        connection: is not used itself while the delivery runs.
         delivery_id: the delivery.
         tell: gets each line.
     """
 
-    def __init__(self, room: Delivery, delivery_id: int, tell: Callable[[str], None]) -> None:
-        self._room = room
+    def __init__(
+        self, connection: Connection, delivery_id: int, tell: Callable[[str], None]
+    ) -> None:
+        self._connection = connection
         self._delivery_id = delivery_id
         self._tell = tell
         self._event = 0
@@ -40,7 +42,7 @@ class Progress:
             "progress",
             1.0,
             0.0,
-            connect=lambda: self._room.control.new_link(name="-progress"),
+            connect=lambda: self._connection.new_link(name="-progress"),
             call=self._look,
             refused=self._tell,
         )
@@ -48,7 +50,7 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         self._looks.stop()
-        self._look(self._room._link)
+        self._look(self._connection._link)
 
     def _look(self, link: Link) -> bool:
         calls = DeliveryCalls(link)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import as_text, printable, short, show_pairs, show_table
-from omd.cli.markup import (
+from omd._terminal.markup import (
     FINDING,
     Html,
     described,
@@ -27,6 +26,8 @@ from omd.cli.markup import (
     verdict,
     zone,
 )
+from omd._terminal.tables import show_pairs, show_table
+from omd._terminal.text import as_text, printable, short
 from omd.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
 
 if TYPE_CHECKING:
@@ -421,7 +422,7 @@ def _rule_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
 
 
 def as_page(receipt: Receipt) -> str:
-    """Return a receipt as an HTML page (see `omd.cli.markup`)."""
+    """Return a receipt as an HTML page (see `omd._terminal.markup`)."""
     log, told = receipt.log, explain(receipt)
     broken, kept = receipt.rules(broken=True), receipt.rules(broken=False)
     pairs: dict[str, object] = {

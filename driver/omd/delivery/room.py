@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from omd.control.connection import Door
 from omd.delivery.calls import DeliveryCalls
 from omd.delivery.run import DeliveryBlock, Receipt
 
@@ -15,26 +16,18 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from omd.control.room import Control
 
 __all__ = ["Delivery", "Receipt"]
 
 
-class Delivery(DeliveryCalls):
+class Delivery(Door, DeliveryCalls):
     """The room delivery: ``control.delivery`` (docs/explanation/delivery.md).
 
     Examples:
         receipt = control.deliver("nyc", files="2013-01/")
         with control.delivery("nyc", entities={"flights": df}, loads={"flights": "DELTA"}) as d:
             receipt = d.run()
-
-    Args:
-        control: the connection; it may serve other calls too.
     """
-
-    def __init__(self, control: Control) -> None:
-        super().__init__(control._link)
-        self.control = control
 
     def __call__(
         self,
@@ -82,7 +75,7 @@ class Delivery(DeliveryCalls):
             lease: a lease other than that of the control; None for none.
         """
         return DeliveryBlock(
-            self,
+            self.control,
             agreement_code,
             created={
                 "snapshot_datetime": snapshot_datetime,

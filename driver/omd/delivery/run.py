@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
+from omd._core.engines import SPARK
 from omd._core.errors import CallerError, StateError, one_line
+from omd.control.engine_block import EngineBlock
 from omd.control.errors import LeaseLost
-from omd.control.run import EngineBlock, execution_context
 from omd.delivery.calls import DeliveryCalls
 from omd.delivery.errors import (
     AttemptFenced,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd.control.calls import ControlCalls
-    from omd.delivery.room import Delivery
+    from omd.control.connection import Connection
     from omd.delivery.rows import BeginDeliveryAnswer
 
 __all__ = ["DeliveryBlock", "DeliveryRun", "Receipt"]
@@ -77,7 +77,7 @@ class DeliveryBlock:
 
     def __init__(
         self,
-        room: Delivery,
+        connection: Connection,
         agreement_code: str | None,
         *,
         created: Mapping[str, Any],
@@ -90,7 +90,8 @@ class DeliveryBlock:
         spark: SparkSession | None,
         lease: timedelta | EllipsisType | None,
     ) -> None:
-        self.room = room
+        self.control = connection
+        self.calls = DeliveryCalls(connection._link)
         self.delivery_id = 0
         self._agreement_code = agreement_code
         self._created = dict(created)
@@ -115,7 +116,7 @@ class DeliveryBlock:
 
     def __enter__(self) -> DeliveryBlock:
         if self._resumed is not None:
-            document = self.room.delivery_receipt(self._resumed)
+            document = self.calls.delivery_receipt(self._resumed)
             if self._agreement_code not in (None, document["agreement"]):
                 raise CallerError(
                     f"delivery {self._resumed} is of the agreement {document['agreement']}"
@@ -123,7 +124,7 @@ class DeliveryBlock:
             self.delivery_id = self._resumed
             return self
         assert self._agreement_code is not None  # noqa: S101 - the constructor requires it
-        answer = self.room.create_delivery(
+        answer = self.calls.create_delivery(
             self._agreement_code, entities=self._entities(), **self._created
         )
         self.delivery_id = answer.delivery_id
@@ -138,7 +139,7 @@ class DeliveryBlock:
         if error is None or self._resumed is not None or self._is_complete:
             return
         try:
-            self.room.cancel_delivery(self.delivery_id, one_line(error))
+            self.calls.cancel_delivery(self.delivery_id, one_line(error))
         except Exception as failure:  # noqa: BLE001 - the exception of the block is raised on
             if hasattr(error, "add_note"):  # Python 3.11
                 error.add_note(f"Delivery {self.delivery_id} could not be cancelled: {failure}")
@@ -160,7 +161,7 @@ class DeliveryBlock:
             raise CallerError("the block of the delivery was not entered", hint="Use it by `with`.")
         self._is_complete = True
         with suppress(WrongDeliveryState):  # loaded already, or decided, which its begin says
-            self.room.report_loaded(self.delivery_id)
+            self.calls.report_loaded(self.delivery_id)
         run = DeliveryRun(self, lease=self._lease, spark=self._spark)
         until = time.monotonic() + self._wait.total_seconds()
         pause = 0.1
@@ -184,8 +185,8 @@ class DeliveryBlock:
 
     def receipt(self) -> Receipt:
         """Return the receipt as it is now."""
-        document = self.room.delivery_receipt(self.delivery_id)
-        items = self.room.report(DeliveryQueueRow, delivery_id=self.delivery_id)
+        document = self.calls.delivery_receipt(self.delivery_id)
+        items = self.calls.report(DeliveryQueueRow, delivery_id=self.delivery_id)
         return Receipt(
             self.delivery_id,
             document["status"],
@@ -203,8 +204,8 @@ class DeliveryBlock:
         if self.given == POSTGRES:
             return None if loads is None else dict(loads)
         if isinstance(self.given, str):
-            engine: Any = engines.engine("SPARK")
-            spark = self._spark or self.room.control.spark or engine.active()
+            engine = self.control.engines[SPARK]
+            spark = self._spark or self.control.spark or engine.active()
             names = engine.delivered_in(self.given, spark)
         else:
             names = self.given
@@ -238,8 +239,8 @@ class DeliveryRun(EngineBlock):
         lease: timedelta | EllipsisType | None,
         spark: SparkSession | None,
     ) -> None:
-        super().__init__(block.room.control, None, lease=lease, context=None, spark=spark)
-        self.room = block.room
+        super().__init__(block.control, None, lease=lease, context=None, spark=spark)
+        self.calls = block.calls
         self.delivery_id = block.delivery_id
         self.given = block.given
         self.attempt = 0
@@ -248,9 +249,8 @@ class DeliveryRun(EngineBlock):
 
     def work(self) -> None:
         """Validate and apply the delivery on its engine."""
-        engine: Any = self._engine
         try:
-            engine.deliver(self)
+            self._engine.deliver(self)
         except StateError as refusal:
             self._fenced(refusal)
             raise
@@ -282,12 +282,12 @@ class DeliveryRun(EngineBlock):
 
     def _begin(self) -> None:
         if self.spark is None:
-            self.spark = engines.active_session()
+            self.spark = self.control.engines.active_session()
         granted = time.monotonic()
-        answer = self.room.begin_delivery(
+        answer = self.calls.begin_delivery(
             self.delivery_id,
             lease=self._lease,
-            execution_context=execution_context(self.spark, self._context),
+            execution_context=self._execution_context(self.spark),
         )
         self._require_begun(answer)
         self.attempt = answer.attempt or 0
@@ -303,18 +303,18 @@ class DeliveryRun(EngineBlock):
             raise _Later(answer.outcome, answer.detail)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
-        room = DeliveryCalls(calls._link)
+        renewing = DeliveryCalls(calls._link)
         try:
-            room.heartbeat_delivery(self.delivery_id, self.attempt, lease)
+            renewing.heartbeat_delivery(self.delivery_id, self.attempt, lease)
         except StateError as refusal:
-            if isinstance(refusal, WrongDeliveryState) and self._has_decided(room):
+            if isinstance(refusal, WrongDeliveryState) and self._has_decided(renewing):
                 return  # the block is about to learn it
             self._fenced(refusal)
             raise
 
-    def _has_decided(self, room: DeliveryCalls) -> bool:
+    def _has_decided(self, calls: DeliveryCalls) -> bool:
         """Return whether this run, the newest one, has ended its delivery."""
-        return room.delivery_receipt(self.delivery_id)["status"] not in ("CANCELLED", "REJECTED")
+        return calls.delivery_receipt(self.delivery_id)["status"] not in ("CANCELLED", "REJECTED")
 
     def _fenced(self, refusal: StateError) -> None:
         """Note that somebody else has ended the run, so that there is nothing left to record."""
@@ -327,7 +327,7 @@ class DeliveryRun(EngineBlock):
 
     def _fail(self, detail: str, name: str) -> None:
         if self._refusal is None:
-            self.room.fail_delivery(
+            self.calls.fail_delivery(
                 self.delivery_id,
                 self.attempt,
                 event_detail=detail,

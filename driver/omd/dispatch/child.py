@@ -26,7 +26,7 @@ from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
 from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
-    from omd.control.room import Control
+    from omd.control.connection import Connection
 
 __all__ = ["TaskProcess", "main"]
 
@@ -178,10 +178,10 @@ def _first_line(descriptor: int) -> bytes:
     return line
 
 
-def _connected(task: Task) -> Control:
-    import omd
+def _connected(task: Task) -> Connection:
+    from omd.doors import connect
 
-    control = omd.connect(application_name="omd-task")
+    control = connect(application_name="omd-task")
     control.set(**session_of(task))
     return control
 

@@ -12,31 +12,22 @@ from zoneinfo import ZoneInfo
 import click
 
 from omd._core.program import python
-from omd.cli.common import (
-    ExitCode,
-    Sections,
-    add_call,
-    add_view,
+from omd._terminal.commands import ExitCode, Sections
+from omd._terminal.options import (
     call_arguments,
     call_options,
     document_option,
-    dsn_option,
     grace_option,
     instant,
     json_value,
     limit_option,
-    open_control,
     output_option,
     poll_option,
-    render,
-    report_error,
-    row_dict,
-    short,
-    show,
-    show_document,
-    show_pairs,
     workers_option,
 )
+from omd._terminal.tables import render, show, show_document, show_pairs
+from omd._terminal.text import row_dict, short
+from omd.cli.common import add_call, add_view, dsn_option, open_control, report_error
 from omd.dispatch.calls import DispatchCalls
 
 if TYPE_CHECKING:
@@ -382,7 +373,7 @@ def _add_each(
     @dsn_option
     @call_options(call, names=names)
     def command(tasks: tuple[int, ...], dsn: str, **told: Any) -> int:
-        from omd.errors import CallerError, StateError
+        from omd._core.errors import CallerError, StateError
 
         code = ExitCode.OK
         with _open(dsn) as room:

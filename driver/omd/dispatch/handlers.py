@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import psycopg
 from psycopg import sql
 
-from omd._core.calls import Calls, Repeat, Routine, storable
+from omd._core.calls import Calls, Repeat, Routine
+from omd._core.engines import SPARK
 from omd._core.errors import NotInstalled, one_line
+from omd._core.texts import storable
+from omd.control.block import describe
 from omd.control.calls import ControlCalls
-from omd.control.run import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omd._core.link import Link
-    from omd.control.room import Control
+    from omd.control.connection import Connection
     from omd.dispatch.task import Task
 
 __all__ = [
@@ -203,9 +205,7 @@ def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:
     """Run a job on Spark inside its Batch or Module."""
     code = str(task.criteria["CODE"])
     if task.master is not None:
-        from omd._core.engines import engine
-
-        task.control.spark = engine("SPARK").session(task.master)
+        task.control.spark = task.control.engines[SPARK].session(task.master)
     # A task is no part of the Batch that the environment of the worker may name.
     block = task.batch(code) if kind.handler == "BATCH" else task.module(code, batch_instance_id=0)
     with block as run:
@@ -227,7 +227,7 @@ def _function(target: str) -> Callable[[Any], Any]:
     return found  # type: ignore[no-any-return]
 
 
-def refresher(kind: TaskType) -> Callable[[Control], object] | None:
+def refresher(kind: TaskType) -> Callable[[Connection], object] | None:
     """Return the function ``refresh(control)`` of the module of a PYTHON handler, if it has one.
 
     It looks for news: the view that a schedule of this type reads may need that.

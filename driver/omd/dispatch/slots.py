@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
     from omd._core.loop import Links, Loop
-    from omd.control.room import Control
+    from omd.control.connection import Connection
     from omd.dispatch.task import Task
 
 __all__ = ["REST", "Claimed", "Ended", "Slot", "Slots"]
@@ -86,7 +86,7 @@ class Slots:
         dsn: str,
         ttl: float,
         links: Links,
-        connect: Callable[[], Control],
+        connect: Callable[[], Connection],
     ) -> None:
         self.queue: deque[Claimed] = deque()
         self.ended: deque[Ended] = deque()
@@ -189,7 +189,7 @@ class Slot:
         self.is_left = False
         self._slots = slots
         self._link: Link | None = None
-        self._control: Control | None = None
+        self._control: Connection | None = None
         self._thread = threading.Thread(target=self._work, name=f"omd-slot-{number}", daemon=True)
         self._thread.start()
 
@@ -283,7 +283,7 @@ class Slot:
             self._link = None
             self._slots.links.give_back(link)
 
-    def control(self, task: Task) -> Control:
+    def control(self, task: Task) -> Connection:
         """Return the connection that handlers in Python use in this slot."""
         if self._control is None:
             self._control = self._slots.connect()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omd._core.calls import loads
+from omd._core.texts import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from omd.control.room import Control
     from omd.control.run import Batch, ModuleRun
+    from omd.doors import Control
 
 __all__ = ["Task"]
 
@@ -71,8 +71,8 @@ class Task:
         self._ended_because: str | None = None
         self._criteria: Any = _UNREAD
         self._payload: Any = _UNREAD
-        self._control: Control | None = None
-        self._open_control: Callable[[Task], Control] | None = None
+        self._control: Any = None
+        self._open_control: Callable[[Task], object] | None = None
 
     @property
     def task_id(self) -> int:
@@ -147,7 +147,7 @@ class Task:
         """Say that it is to end, and why; the worker does."""
         self._ended_because = because
 
-    def opens(self, open_control: Callable[[Task], Control]) -> None:
+    def opens(self, open_control: Callable[[Task], object]) -> None:
         """Say where its `control` comes from: from where it runs."""
         self._open_control = open_control
 
@@ -167,13 +167,14 @@ class Task:
         if self._control is None:
             assert self._open_control is not None  # noqa: S101 - a handler asks only while it runs
             self._control = self._open_control(self)
-        return self._control
+        control: Control = self._control
+        return control
 
-    def batch(self, code: str, **options: Any) -> Batch:
+    def batch(self, code: str, **options: Any) -> Batch[Control]:
         """Return a Batch as a block; the options are those of `omd.Control.batch`."""
         return self.control.batch(code, **options)
 
-    def module(self, code: str, **options: Any) -> ModuleRun:
+    def module(self, code: str, **options: Any) -> ModuleRun[Control]:
         """Return a Module as a block; the options are those of `omd.Control.module`."""
         return self.control.module(code, **options)
 

@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING
 import click
 import psycopg
 
-import omd
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
 from omd._core.loop import Links, Loop
 from omd._core.periodic import Periodic
-from omd.cli.common import short
+from omd._terminal.text import short
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
 from omd.dispatch.exchange import Exchange, Exchanger
@@ -34,12 +33,13 @@ from omd.dispatch.maintenance import Maintenance
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.task import Task
+from omd.doors import connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from omd._core.link import Link
-    from omd.control.room import Control
+    from omd.control.connection import Connection
 
 __all__ = ["Worker"]
 
@@ -539,8 +539,8 @@ class Worker:
         for task_id in cancelled & self._held.keys():
             self._held[task_id].task.end("it was cancelled")
 
-    def _connect_to_control(self, name: str, patience: timedelta = _PATIENCE) -> Control:
-        return omd.connect(self.dsn or None, application_name=name, patience=patience)
+    def _connect_to_control(self, name: str, patience: timedelta = _PATIENCE) -> Connection:
+        return connect(self.dsn or None, application_name=name, patience=patience)
 
 
 def _maintain(maintenance: Maintenance, link: Link) -> bool:

@@ -8,26 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    ExitCode,
-    Sections,
-    add_view,
+from omd._core.engines import SPARK
+from omd._terminal.commands import ExitCode, Sections
+from omd._terminal.options import (
     document_option,
-    dsn_option,
     grace_option,
     instant,
     is_chosen,
-    open_control,
     output_option,
     poll_option,
-    render,
-    row_dict,
-    short,
-    show,
-    show_document,
-    show_table,
     workers_option,
 )
+from omd._terminal.tables import render, show, show_document, show_table
+from omd._terminal.text import row_dict, short
+from omd.cli.common import add_view, dsn_option, open_control
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -282,7 +276,7 @@ def run(dsn: str, **told: Any) -> None:
     """
     from omd.facts.loader import Loader
 
-    Loader(dsn, **told).run()
+    Loader(lambda: open_control(dsn), **told).run()
 
 
 @facts.command()
@@ -448,7 +442,6 @@ def export(
       omd facts export --resume 17
     """
     import omd
-    from omd._core.engines import engine
 
     if (resume is None) == (agreement is None or target is None):
         raise click.UsageError("Name AGREEMENT and TARGET, or --resume ID.")
@@ -459,7 +452,7 @@ def export(
     }
     with omd.connect(dsn or None, application_name="omd-facts") as control:
         room = control.facts
-        spark = engine("SPARK").session(master, quiet=True)
+        spark = control.engines[SPARK].session(master, quiet=True)
         if resume is not None:
             found = room.resume_export(resume, spark=spark)
         else:

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omd.cli.layout import TIP, layered
+from omd._terminal.layout import TIP, layered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from omd.cli.layout import Edge
+    from omd._terminal.layout import Edge
     from omd.facts.room import Facts
 
 __all__ = ["Anchor", "Context", "Link", "as_mermaid", "as_svg", "read_model"]
@@ -73,9 +73,10 @@ class Link:
 
 def read_model(room: Facts, interface_code: str) -> tuple[list[Anchor], list[Link]]:
     """Return what is deployed for an interface; keys and types are those of its model."""
+    from omd.delivery.calls import DeliveryCalls
     from omd.facts.rows import FactsMapRow
 
-    document = room.control.delivery.model_document(interface_code)
+    document = DeliveryCalls(room._link).model_document(interface_code)
     told: dict[str, dict[str, Any]] = {e["name"]: e for e in document["entities"]}
     rows = room.report(
         FactsMapRow, interface_code=interface_code, order_by=["entity_code", "context_code"]

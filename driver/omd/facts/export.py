@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
+from omd._core.engines import SPARK
 from omd.control.codes import ProcessingIndicator
+from omd.control.connection import Door
+from omd.control.engine_block import EngineBlock
 from omd.control.errors import ModuleAborted, ModuleSkipped
-from omd.control.run import EngineBlock
 from omd.facts.calls import FactsCalls
 from omd.facts.errors import ExportEnded
 from omd.facts.rows import FactsExportsRow
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd.control.calls import ControlCalls
-    from omd.control.room import Control
+    from omd.control.connection import Connection
 
 __all__ = ["Export", "ExportRun", "Exports"]
 
@@ -51,10 +52,8 @@ class Export:
         return cls(delivery_id, manifest, sum(e["rows"] for e in manifest["entities"]))
 
 
-class Exports(FactsCalls):
+class Exports(Door, FactsCalls):
     """The methods of the room facts that hand facts out as files."""
-
-    control: Control
 
     def export(
         self,
@@ -87,7 +86,7 @@ class Exports(FactsCalls):
             LeaseLost: the run could not renew its lease.
         """
         if target.strip():
-            engine: Any = engines.engine("SPARK")
+            engine = self.control.engines[SPARK]
             spark = spark or self.control.spark or engine.active() or engine.session()
             target = engine.absolute(spark, target)
         delivery_id = self.create_export(
@@ -121,7 +120,7 @@ class Exports(FactsCalls):
             ModuleAborted: a run of it, or of another export of the agreement, is at work.
             LeaseLost: the run could not renew its lease.
         """
-        run = ExportRun(self, delivery_id, lease=lease, spark=spark)
+        run = ExportRun(self.control, delivery_id, lease=lease, spark=spark)
         try:
             with run:
                 run.work()
@@ -153,14 +152,14 @@ class ExportRun(EngineBlock):
 
     def __init__(
         self,
-        room: Exports,
+        connection: Connection,
         delivery_id: int,
         *,
         lease: timedelta | EllipsisType | None,
         spark: SparkSession | None,
     ) -> None:
-        super().__init__(room.control, None, lease=lease, context=None, spark=spark)
-        self.room = room
+        super().__init__(connection, None, lease=lease, context=None, spark=spark)
+        self.calls = FactsCalls(connection._link)
         self.delivery_id = delivery_id
         self.attempt = 0
         self.module_instance_id = 0
@@ -172,8 +171,7 @@ class ExportRun(EngineBlock):
 
     def work(self) -> None:
         """Write and publish the files on the engine."""
-        engine: Any = self._engine
-        self.manifest = engine.export(self)
+        self.manifest = self._engine.export(self)
 
     def fence(self) -> None:
         """Raise when this run must write nothing more."""
@@ -189,11 +187,11 @@ class ExportRun(EngineBlock):
 
     def _begin(self) -> None:
         if self.spark is None:
-            self.spark = engines.active_session()
+            self.spark = self.control.engines.active_session()
         granted = time.monotonic()
-        answer = self.room.begin_export(self.delivery_id, lease=self._lease)
+        answer = self.calls.begin_export(self.delivery_id, lease=self._lease)
         self.module_instance_id = answer.module_instance_id
-        (export,) = self.room.report(FactsExportsRow, delivery_id=self.delivery_id)
+        (export,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
         if answer.attempt is None:
             refusal = (
                 ModuleSkipped
@@ -227,7 +225,7 @@ class ExportRun(EngineBlock):
 
     def _succeed(self) -> None:
         self._stop_heartbeat()
-        self.room.finish_export(self.delivery_id, self.module_instance_id, self.manifest)
+        self.calls.finish_export(self.delivery_id, self.module_instance_id, self.manifest)
 
     def _fail(self, detail: str, name: str) -> None:
         self.control.module_failure(

@@ -18,8 +18,10 @@ import psycopg
 
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.loop import Call, Links, Loop
-from omd.cli.common import is_chosen, open_control, short
+from omd._terminal.options import is_chosen
+from omd._terminal.text import short
 from omd.facts.calls import FactsCalls
+from omd.facts.room import Facts
 from omd.facts.rows import FactsStateRow, LoadAnswer
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
     from omd._core.listener import Listener
-    from omd.facts.room import Facts
+    from omd.control.connection import Connection
 
 __all__ = ["Loader", "told"]
 
@@ -40,14 +42,14 @@ class Loader:
     """Loads until it is stopped.
 
     Attributes:
-        dsn: the database; empty where libpq's own settings name it.
+        connect: opens a connection.
         workers: how many interfaces may load at once.
         poll: seconds between two looks at every interface; a notification comes before.
         interfaces: patterns of the interfaces to load; without any, all are loaded.
         grace: seconds that running loads have to end after SIGTERM.
     """
 
-    dsn: str
+    connect: Callable[[], Connection]
     workers: int = 1
     poll: float = 10
     interfaces: Sequence[str] = ()
@@ -72,11 +74,11 @@ class Loader:
 
     @contextmanager
     def _connect(self) -> Iterator[tuple[Facts, Listener]]:
-        with open_control(self.dsn) as control, control.facts.listen() as news:
+        with self.connect() as control, Facts(control).listen() as news:
             if self._links is None:
                 self._links = Links(lambda: control.new_link(name="-load", patience=_PATIENCE))
                 _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
-            yield control.facts, news
+            yield Facts(control), news
 
     def _serve(self, session: tuple[Facts, Listener]) -> None:
         facts, news = session

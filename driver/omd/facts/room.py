@@ -10,7 +10,6 @@ from omd.facts.export import Export, Exports
 from omd.facts.run import FactsDelivery
 
 if TYPE_CHECKING:
-    from omd.control.room import Control
     from omd.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
 
 __all__ = ["Export", "Facts"]
@@ -25,14 +24,7 @@ class Facts(Exports):
             print(control.facts.traveling_now("flights"))
         with control.facts.delivery("desk") as desk:
             desk.connection.execute("DELETE FROM gdal_flights.carriers WHERE carrier = 'XX'")
-
-    Args:
-        control: the connection; it may serve other calls too.
     """
-
-    def __init__(self, control: Control) -> None:
-        super().__init__(control._link)
-        self.control = control
 
     def load(self, interface_code: str) -> LoadAnswer:
         """Load the oldest item of a queue; see `FactsCalls.load`. SIGTERM and Ctrl-C cancel it."""
@@ -67,7 +59,9 @@ class Facts(Exports):
         Raises:
             DeliveryOpen: the agreement has an open delivery (on entering).
         """
-        return FactsDelivery(self, agreement_code, physical_delete_allowed=physical_delete_allowed)
+        return FactsDelivery(
+            self.control, agreement_code, physical_delete_allowed=physical_delete_allowed
+        )
 
     def listen(self) -> Listener:
         """Return a connection that is notified of each delivery that is queued."""

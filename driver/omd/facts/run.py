@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import psycopg
 
     from omd._core.link import Link
-    from omd.facts.room import Facts
+    from omd.control.connection import Connection
 
 __all__ = ["FactsDelivery"]
 
@@ -28,9 +28,9 @@ class FactsDelivery:
     """
 
     def __init__(
-        self, room: Facts, agreement_code: str, *, physical_delete_allowed: bool | None
+        self, connection: Connection, agreement_code: str, *, physical_delete_allowed: bool | None
     ) -> None:
-        self.room = room
+        self._control = connection
         self.delivery_id = 0
         self._agreement_code = agreement_code
         self._physical_delete_allowed = physical_delete_allowed
@@ -45,7 +45,7 @@ class FactsDelivery:
         return self._connection
 
     def __enter__(self) -> FactsDelivery:
-        link = self.room.control.new_link(name="-write")
+        link = self._control.new_link(name="-write")
         try:
             link.open()
             self.delivery_id = FactsCalls(link).open_delivery(
@@ -67,7 +67,7 @@ class FactsDelivery:
         if self._link is not None:
             self._link.close()
         try:
-            self.room.close_delivery(self.delivery_id)
+            FactsCalls(self._control._link).close_delivery(self.delivery_id)
         except Exception as failure:
             if error is None:
                 raise

@@ -7,20 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    Sections,
-    add_view,
-    document_option,
-    dsn_option,
-    limit_option,
-    open_control,
-    output_option,
-    row_dict,
-    show,
-    show_document,
-    show_pairs,
-    tell_more,
-)
+from omd._terminal.commands import Sections
+from omd._terminal.options import document_option, limit_option, output_option
+from omd._terminal.tables import show, show_document, show_pairs, tell_more
+from omd._terminal.text import row_dict
+from omd.cli.common import add_view, dsn_option, open_control
 
 if TYPE_CHECKING:
     from omd.lake.rows import LakeTablesRow

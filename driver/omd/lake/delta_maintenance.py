@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from omd._core import engines
+from omd._core.engines import SPARK
 from omd.lake.compaction import SMALL, Group, Small, groups
 from omd.lake.delta import Delta, DeltaFile
 from omd.lake.delta_log import DeltaLog
@@ -149,7 +149,7 @@ def compact(
     pending = DeltaPending(code, location, "COMPACT")
     session = spark(run)
     for group in found:
-        number, rows, files = engines.engine("SPARK").join_delta_files(
+        number, rows, files = run.control.engines[SPARK].join_delta_files(
             run, session, code, table, column, group
         )
         pending.writes.append((number, rows))

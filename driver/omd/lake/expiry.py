@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import ManifestFile
 
-    from omd.control.room import Control
+    from omd.control.connection import Connection
     from omd.lake.run import LakeTable
 
 __all__ = ["expire", "within"]
@@ -37,7 +37,7 @@ _log = logging.getLogger("omd.lake")
 
 
 def expire(
-    control: Control, instance: int | None, code: str, keep: timedelta
+    control: Connection, instance: int | None, code: str, keep: timedelta
 ) -> dict[str, int] | None:
     """Commit a version without old snapshots, and delete what only expired ones need.
 
@@ -57,17 +57,16 @@ def expire(
         _commit(control, instance, code, until)
         old = set()
     # A commit that is made after this is in the table that is read now, and not in these.
-    commits = control.lake.report(LakeCommitsRow, table_code=code, order_by=("commit_id",))
-    needed = _left_over(
-        _open(control, code), commits, old, until, control.lake.table_location(code)
-    )
+    lake = LakeCalls(control._link)
+    commits = lake.report(LakeCommitsRow, table_code=code, order_by=("commit_id",))
+    needed = _left_over(_open(control, code), commits, old, until, lake.table_location(code))
     if instance is not None:
         delete_files(needed)
     return needed if needed or old else None
 
 
-def _open(control: Control, code: str) -> LakeTable:
-    return LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
+def _open(control: Connection, code: str) -> LakeTable:
+    return LakeRun.open(LakeCalls(control._link).find_table(code, table_format_code="ICEBERG"))
 
 
 def _old_snapshots(metadata: Metadata, until: float) -> set[int]:
@@ -81,7 +80,7 @@ def _old_snapshots(metadata: Metadata, until: float) -> set[int]:
     }
 
 
-def _commit(control: Control, instance: int, code: str, until: float) -> None:
+def _commit(control: Connection, instance: int, code: str, until: float) -> None:
     with control.long_call() as link:
         link.set(lock_timeout="5min", idle_in_transaction_session_timeout="10min")
         with link.transaction():

@@ -25,6 +25,7 @@ from omd._core.names import parts
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
 from omd.lake.files import CATALOG, properties
+from omd.lake.room import Lake
 from omd.lake.rows import LakeTablesRow
 from omd.lake.staging import counts_of
 
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
     from pyiceberg.table.sorting import SortOrder
 
-    from omd.control.room import Control
+    from omd.control.connection import Connection
 
 __all__ = ["catalog"]
 
 
-def catalog(control: Control) -> OmdCatalog:
+def catalog(control: Connection) -> OmdCatalog:
     """Return the catalogue of the database as a `pyiceberg.catalog.Catalog`.
 
     Its commits are recorded without a run, which needs the role omd_admin: no run takes them back.
@@ -59,15 +60,16 @@ def catalog(control: Control) -> OmdCatalog:
 class OmdCatalog(MetastoreCatalog, NoopCatalog):
     """See `catalog`."""
 
-    def __init__(self, control: Control) -> None:
+    def __init__(self, control: Connection) -> None:
         super().__init__(CATALOG, **properties())
         self._control = control
+        self._lake = Lake(control)
 
     def load_table(self, identifier: Any) -> Table:
         """Return a table as it is now."""
         code = self._code(identifier)
         try:
-            found = self._control.lake.find_table(code, table_format_code="ICEBERG")
+            found = self._lake.find_table(code, table_format_code="ICEBERG")
         except UnknownNamespace as error:
             raise NoSuchTableError(error.message) from error
         if found.metadata_location is None:
@@ -93,7 +95,7 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
     ) -> Table:
         """Create an empty table, by default in the folder of its namespace."""
         code = self._code(identifier)
-        found = self._control.lake.find_table(code, table_format_code="ICEBERG")
+        found = self._lake.find_table(code, table_format_code="ICEBERG")
         staged = self._create_staged_table(
             identifier, schema, location or found.location, partition_spec, sort_order, properties
         )
@@ -105,7 +107,7 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
     ) -> Table:
         """Enter an existing table."""
         code = self._code(identifier)
-        if overwrite or not self._control.lake.register_table(code, metadata_location):
+        if overwrite or not self._lake.register_table(code, metadata_location):
             raise TableAlreadyExistsError(f"the catalogue has the table {code} already")
         return self.load_table(identifier)
 
@@ -151,12 +153,12 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
         name = self._code(namespace)
         if self.namespace_exists(namespace):
             raise NamespaceAlreadyExistsError(f"there is the namespace {name} already")
-        self._control.lake.register_namespace(name, properties["location"])
+        self._lake.register_namespace(name, properties["location"])
 
     def namespace_exists(self, namespace: Any) -> bool:
         """Return whether a namespace is registered."""
         try:
-            self._control.lake.find_table(f"{self._code(namespace)}.t", table_format_code="ICEBERG")
+            self._lake.find_table(f"{self._code(namespace)}.t", table_format_code="ICEBERG")
         except UnknownNamespace:
             return False
         return True
@@ -164,7 +166,7 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
     def list_tables(self, namespace: Any) -> list[Any]:
         """Return the tables of a namespace."""
         wanted = self.identifier_to_tuple(namespace)
-        rows = self._control.lake.report(LakeTablesRow, order_by=("table_code",))
+        rows = self._lake.report(LakeTablesRow, order_by=("table_code",))
         found = [tuple(parts(row.table_code)) for row in rows if row.metadata_location]
         return [name for name in found if name[:-1] == wanted]
 

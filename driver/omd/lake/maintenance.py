@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
+from omd._core.engines import SPARK
 from omd.control.rows import ModuleExecutionLogRow
+from omd.lake.calls import LakeCalls
 from omd.lake.compaction import groups, small_files
 from omd.lake.elsewhere import catalog_name, settings_of
 from omd.lake.expiry import expire
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyspark.sql import SparkSession
 
-    from omd.control.room import Control
+    from omd.control.blocks import Blocks
+    from omd.control.connection import Connection
     from omd.control.run import ModuleRun
     from omd.lake.compaction import Group
 
@@ -62,7 +64,7 @@ class Done:
 
 
 def maintain(
-    control: Control,
+    control: Blocks,
     tables: Sequence[str] = (),
     *,
     keep: timedelta = timedelta(days=5),
@@ -81,7 +83,7 @@ def maintain(
     Returns:
         What was done. What could not be read is passed over, and is in it with its problem.
     """
-    lake = control.lake
+    lake = LakeCalls(control._link)
     codes = [lake.find_table(code, table_format_code="ICEBERG").table_code for code in tables]
     if dry_run:
         return list(_maintained(control, None, codes, keep))
@@ -91,13 +93,13 @@ def maintain(
 
 
 def _maintained(
-    control: Control, run: ModuleRun | None, codes: Sequence[str], keep: timedelta
+    control: Connection, run: ModuleRun | None, codes: Sequence[str], keep: timedelta
 ) -> Iterator[Done]:
     passed = set()
     for done in _removed_folders(control, codes, dry_run=run is None):
         _tell(control, run, done)
         yield done
-    rows = control.lake.report(
+    rows = LakeCalls(control._link).report(
         LakeTablesRow, order_by=("table_code",), table_code=list(codes) or None
     )
     for step in (_expire, _compact):
@@ -119,7 +121,7 @@ def _maintained(
                 yield result
 
 
-def _tell(control: Control, run: ModuleRun | None, done: Done) -> None:
+def _tell(control: Connection, run: ModuleRun | None, done: Done) -> None:
     """Log what is passed over."""
     if done.problem is None:
         return
@@ -132,14 +134,14 @@ def _tell(control: Control, run: ModuleRun | None, done: Done) -> None:
         )
 
 
-def _removed_folders(control: Control, codes: Sequence[str], *, dry_run: bool) -> Iterator[Done]:
-    rows = control.lake.report(
+def _removed_folders(control: Connection, codes: Sequence[str], *, dry_run: bool) -> Iterator[Done]:
+    rows = LakeCalls(control._link).report(
         LakeFoldersRow,
         order_by=("table_code", "module_instance_id"),
         folder_state="ABANDONED",
         table_code=list(codes) or None,
     )
-    for row, problem in removals(control.lake, rows):
+    for row, problem in removals(LakeCalls(control._link), rows):
         done = None
         try:
             if problem is None and row.folder is not None:
@@ -147,7 +149,7 @@ def _removed_folders(control: Control, codes: Sequence[str], *, dry_run: bool) -
                 files = sizes_in(row.folder, settings, recursive=True)
                 done = Done(row.table_code, "REMOVE_FOLDER", len(files), sum(files.values()))
             if problem is None and not dry_run:
-                remove(control.lake, row)
+                remove(LakeCalls(control._link), row)
         except Exception as error:  # noqa: BLE001 - one table stops no other
             reraise_of_run(error)
             problem = told(error)
@@ -158,7 +160,7 @@ def _removed_folders(control: Control, codes: Sequence[str], *, dry_run: bool) -
 
 
 def _expire(
-    control: Control, run: ModuleRun | None, row: LakeTablesRow, keep: timedelta
+    control: Connection, run: ModuleRun | None, row: LakeTablesRow, keep: timedelta
 ) -> Done | None:
     """Let old snapshots or versions expire, and delete what only they need."""
     code = row.table_code
@@ -172,7 +174,7 @@ def _expire(
 
 
 def _compact(
-    control: Control, run: ModuleRun | None, row: LakeTablesRow, _keep: timedelta
+    control: Connection, run: ModuleRun | None, row: LakeTablesRow, _keep: timedelta
 ) -> Done | None:
     """Join the small files of a table, and exchange them in one commit."""
     code = row.table_code
@@ -198,16 +200,16 @@ def _compact(
 
 
 def _compact_iceberg(
-    control: Control, run: ModuleRun | None, code: str, column: str
+    control: Connection, run: ModuleRun | None, code: str, column: str
 ) -> Sequence[Group[DataFile]]:
-    table = LakeRun.open(control.lake.find_table(code, table_format_code="ICEBERG"))
+    table = LakeRun.open(LakeCalls(control._link).find_table(code, table_format_code="ICEBERG"))
     if column not in table.metadata.schema.column_names:
         return []
     small = small_files(table.io, table.metadata, column)
     found = groups(small, _settled(control, {owner for _, owner, _, _ in small}))
     if not found or run is None:
         return found
-    engine = engines.engine("SPARK")
+    engine = run.control.engines[SPARK]
     spark = _session(run)
     joined = [(group, engine.join_files(run, spark, table, column, group)) for group in found]
     return found if LakeRun(run).exchange(table.code, joined) else []
@@ -216,18 +218,18 @@ def _compact_iceberg(
 def _session(run: ModuleRun) -> SparkSession:
     """Return the session that joins files; one is started if there is none."""
     if run.spark is None:
-        run.spark = engines.engine("SPARK").session(is_brief=True, quiet=True)
+        run.spark = run.control.engines[SPARK].session(is_brief=True, quiet=True)
     run.attach(run.spark)
     return run.spark
 
 
-def _folder(control: Control, code: str) -> str:
-    location = control.lake.find_table(code, table_format_code="DELTA").location
+def _folder(control: Connection, code: str) -> str:
+    location = LakeCalls(control._link).find_table(code, table_format_code="DELTA").location
     assert location is not None  # noqa: S101 - a table of two parts has one
     return location
 
 
-def _settled(control: Control, runs: Collection[int]) -> set[int]:
+def _settled(control: Connection, runs: Collection[int]) -> set[int]:
     """Return the runs that ended so long ago that no rollback of them is to be expected."""
     rows = control.report(ModuleExecutionLogRow, module_instance_id=sorted(runs) or [0])
     until = datetime.now(timezone.utc) - _SETTLED

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from omd.control.connection import Door
 from omd.control.errors import InvalidArgument
 from omd.lake.calls import LakeCalls
-
-if TYPE_CHECKING:
-    from omd.control.room import Control
 
 __all__ = ["Lake"]
 
 
-class Lake(LakeCalls):
-    """The room lake: ``control.lake`` (docs/explanation/lake.md).
-
-    Args:
-        control: the connection; it may serve other calls too.
-    """
-
-    def __init__(self, control: Control) -> None:
-        super().__init__(control._link)
-        self.control = control
+class Lake(Door, LakeCalls):
+    """The room lake: ``control.lake`` (docs/explanation/lake.md)."""
 
     def register_table(self, table_code: str, metadata_location: str) -> bool:
         """Enter an Iceberg table, which may exist elsewhere already, into the catalogue.

@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
 
     from omd._core.link import Link
-    from omd.control.room import Control
+    from omd.control.connection import Connection
+    from omd.control.engine_block import LoadWindow
     from omd.control.rows import ModuleDefinitionRow
-    from omd.control.run import LoadWindow, ModuleRun
+    from omd.control.run import ModuleRun
     from omd.lake.delta import DeltaFile
     from omd.lake.delta_run import DeltaPending, DeltaUndo
     from omd.lake.rows import FindTableRow
@@ -913,9 +914,9 @@ class LakeRun:
                 _log.warning("%s of %s stays: %s", row.folder, row.table_code, problem)
 
 
-def module_of(control: Control, code: str) -> ModuleDefinitionRow | None:
+def module_of(control: Connection, code: str) -> ModuleDefinitionRow | None:
     """Return a Module that loads a table; None if there is none."""
-    rows = control.lake.report(LakeTablesRow, table_code=code)
+    rows = LakeCalls(control._link).report(LakeTablesRow, table_code=code)
     codes = [code for row in rows for code in row.module_codes or []]
     return control.module_definition(codes[0]) if codes else None
 

@@ -38,7 +38,7 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
-from omd.errors import CallerError
+from omd._core.errors import CallerError
 from omd.lake.errors import LakeTableUnreadable
 
 if TYPE_CHECKING:

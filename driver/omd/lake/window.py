@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.control.run import LoadWindow
+from omd.control.engine_block import LoadWindow
 from omd.lake.calls import LakeCalls
 
 if TYPE_CHECKING:

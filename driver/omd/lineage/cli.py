@@ -9,23 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    ExitCode,
-    Group,
-    add_call,
-    dsn_option,
+from omd._core.engines import SPARK
+from omd._terminal.commands import ExitCode, Group
+from omd._terminal.options import (
     grace_option,
     instant,
     is_chosen,
-    open_control,
     output_option,
     poll_option,
-    render,
-    row_dict,
-    short,
-    show,
     workers_option,
 )
+from omd._terminal.tables import render, show
+from omd._terminal.text import row_dict, short
+from omd.cli.common import PROGRAM, add_call, dsn_option, open_control
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
@@ -364,7 +360,8 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
     SKIPPED, 4 for MUTEX (another process holds the topic) and ABORTED.
     """
     with _open(dsn, waits=True) as room:
-        outcome = room.step(topic, session=lambda: _session(master))
+        engines = room.control.engines
+        outcome = room.step(topic, session=lambda: engines[SPARK].session(master))
     if one_line:
         click.echo(short(str(outcome)), err=True)
     else:
@@ -376,12 +373,6 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
     return _EXIT_CODES[outcome.outcome.value]
 
 
-def _session(master: str | None) -> Any:
-    from omd._core.engines import engine
-
-    return engine("SPARK").session(master)
-
-
 @lineage.command()
 @dsn_option
 @workers_option("steps")
@@ -391,7 +382,7 @@ def _session(master: str | None) -> Any:
 @click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Run only topics like this.")
 @_master
 @grace_option("steps")
-def run(dsn: str, **told: Any) -> int:
+def run(dsn: str, master: str | None, **told: Any) -> int:
     """Run topics as they get ready, until SIGTERM or Ctrl-C.
 
     A step in PostgreSQL takes a connection; a step on Spark takes a process of its own. Several
@@ -403,7 +394,10 @@ def run(dsn: str, **told: Any) -> int:
 
     if told["once"] and told["until_quiet"]:
         raise click.UsageError("Give either --once or --until-quiet.")
-    return Scheduler(dsn, **told).run()
+    program = [*PROGRAM, "lineage", "step", "--one-line"]
+    if master is not None:
+        program += ["--master", master]
+    return Scheduler(lambda: open_control(dsn), program, dsn, **told).run()
 
 
 # Administration ---------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import click
 import psycopg
 import yaml
 
-from omd.cli.yaml_file import AnyLoader, bounded_text, within_bounds
+from omd._terminal.yaml_file import AnyLoader, bounded_text, within_bounds
 from omd.lineage.calls import LineageCalls
 from omd.lineage.rows import LineageTopicsRow
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from omd.cli.common import as_text, short
-from omd.cli.layout import TIP, after_each, layered
+from omd._terminal.layout import TIP, after_each, layered
+from omd._terminal.text import as_text, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omd.cli.layout import Edge
+    from omd._terminal.layout import Edge
 
 __all__ = ["FORMATS", "Node"]
 

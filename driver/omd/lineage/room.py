@@ -1,22 +1,18 @@
 """Lineage as Python sees it: the routines as methods, and a step on any engine.
 
-`Lineage` passes a call to the database and returns its answer as a typed object; `StepRun` is a
-step on Spark as a block. The database decides which topic is ready, which block is next and which
-block a retry takes (docs/explanation/lineage.md).
+`Lineage` passes a call to the database and returns its answer as a typed object. The
+database decides which topic is ready, which block is next and which block a retry takes
+(docs/explanation/lineage.md).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omd._core import engines
-from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
+from omd.control.connection import Door
 from omd.lineage.calls import LineageCalls
-from omd.lineage.codes import StepResult
-from omd.lineage.errors import StepNotStarted
 from omd.lineage.rows import ReadyListByTopicRow, ReadyListRow
-from omd.lineage.step import StepOutcome, StepRun, step_in_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +21,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from omd.control.room import Control
+    from omd.lineage.step import StepOutcome
+
 
 __all__ = ["Lineage"]
 
@@ -37,7 +34,7 @@ class _OfTopics(ReadyListRow):
     view = ReadyListByTopicRow.view
 
 
-class Lineage(LineageCalls):
+class Lineage(Door, LineageCalls):
     """The room lineage: ``control.lineage`` (docs/explanation/lineage.md).
 
     Examples:
@@ -49,14 +46,7 @@ class Lineage(LineageCalls):
             )
             lineage.probe_sources()
             print(lineage.step("fact.ticket").outcome)
-
-    Args:
-        control: the connection; it may serve other calls too.
     """
-
-    def __init__(self, control: Control) -> None:
-        super().__init__(control._link)
-        self.control = control
 
     def ready_list(
         self, topic: str | Sequence[str] | None = None, *, only_ready: bool = False
@@ -101,31 +91,7 @@ class Lineage(LineageCalls):
             ConnectionFailed: the database can't be reached.
         """
         definition = self.topic_definition(topic)
-        if definition.engine != "SPARK":
-            with self.control.long_call() as link:
-                return step_in_database(link, topic)
-        run = StepRun(self, definition, spark=spark, session=session, lease=lease, context=context)
-        try:
-            with run:
-                engines.engine("SPARK").transform(run)
-        except StepNotStarted:
-            begun = run.begun
-            assert begun is not None  # noqa: S101 - only begin_step raises this
-            return StepOutcome(
-                topic, begun.outcome, begun.module_instance_id, detail=begun.detail or begun.reason
-            )
-        except ConnectionFailed:
-            raise
-        except Exception as error:
-            if not run._began:
-                raise
-            return _failed(run, error)  # the failure is recorded, and returned as data
-        return StepOutcome(
-            topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
+        outcome: StepOutcome = self.control.engines[definition.engine].step(
+            self.control, definition, spark=spark, session=session, lease=lease, context=context
         )
-
-
-def _failed(run: StepRun, error: Exception) -> StepOutcome:
-    return StepOutcome(
-        run.topic, StepResult.ERROR, run.module_instance_id, detail=one_line(error), error=error
-    )
+        return outcome

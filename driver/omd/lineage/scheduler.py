@@ -21,16 +21,20 @@ import psycopg
 
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.loop import Call, Child, Links, Loop
-from omd.cli.common import PROGRAM, ExitCode, is_chosen, open_control, short
+from omd._terminal.commands import ExitCode
+from omd._terminal.options import is_chosen
+from omd._terminal.text import short
 from omd.lineage.codes import StepResult
+from omd.lineage.room import Lineage
 from omd.lineage.rows import LineageGraphRow, ReadyListRow
 from omd.lineage.step import StepOutcome, step_in_database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from omd._core.engines import Engine
     from omd._core.listener import Listener
-    from omd.lineage.room import Lineage
+    from omd.control.connection import Connection
 
 __all__ = ["Scheduler"]
 
@@ -45,21 +49,23 @@ class Scheduler:
     """Runs steps until it is stopped.
 
     Attributes:
-        dsn: the database; empty where libpq's own settings name it.
+        connect: opens a connection.
+        program: the command that performs a step in a process of its own, without the topic.
+        dsn: the database of such a process; empty where libpq's own settings name it.
         workers: how many steps may run at once.
         poll: seconds between two polls of the sources.
         topics: patterns of the topics to run; without any, all topics are run.
-        master: Spark's master URL.
         once: run the topics that are ready now, and stop.
         until_quiet: stop when no topic is ready and no step runs.
         grace: seconds that running steps have to end after SIGTERM.
     """
 
+    connect: Callable[[], Connection]
+    program: Sequence[str]
     dsn: str
     workers: int = 1
     poll: float = 10
     topics: Sequence[str] = ()
-    master: str | None = None
     once: bool = False
     until_quiet: bool = False
     grace: float = 20
@@ -92,12 +98,12 @@ class Scheduler:
 
     @contextmanager
     def _connect(self) -> Iterator[tuple[Lineage, Listener]]:
-        with open_control(self.dsn) as control, control.lineage.listen() as news:
+        with self.connect() as control, Lineage(control).listen() as news:
             if self._links is None:
                 self._links = Links(lambda: control.new_link(name="-step", patience=_PATIENCE))
                 if not (self.once or self.until_quiet):
                     _tell(f"polling every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
-            yield control.lineage, news
+            yield Lineage(control), news
 
     def _serve(self, session: tuple[Lineage, Listener]) -> None:
         lineage, news = session
@@ -134,7 +140,7 @@ class Scheduler:
             while queue and self._free:
                 row = queue.pop(0)
                 if row.topic not in self._running:
-                    self._start(row.topic, row.engine)
+                    self._start(row.topic, lineage.control.engines[row.engine])
             is_awake = look or bool(self._moved)
             if not self._running and not queue and (self.once or not is_awake):
                 if self.once or (self.until_quiet and not self._progressed):
@@ -175,19 +181,16 @@ class Scheduler:
     def _free(self) -> int:
         return self.workers - len(self._running)
 
-    def _start(self, topic: str, engine: str) -> None:
+    def _start(self, topic: str, engine: Engine) -> None:
         assert self._links is not None  # noqa: S101 - there has been a connection
-        if engine == "POSTGRES":
+        if not engine.needs_process:
             self._running[topic] = Call(
                 topic, self._loop, self._links, lambda link: step_in_database(link, topic)
             )
             return
-        arguments = [*PROGRAM, "lineage", "step", "--one-line"]
-        if self.master is not None:
-            arguments += ["--master", self.master]
         self._running[topic] = Child(
             topic,
-            [*arguments, "--", topic],
+            [*self.program, "--", topic],
             {**os.environ, **({"OMD_DSN": self.dsn} if self.dsn else {})},
             sys.stderr.fileno(),  # the output of a job is no data of this command
         )

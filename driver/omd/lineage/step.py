@@ -11,8 +11,10 @@ import psycopg
 
 from omd._core.errors import one_line, recorded_instance
 from omd.control.codes import ProcessingIndicator
+from omd.control.connection import C
+from omd.control.engine_block import LoadWindow
 from omd.control.rows import BeginModuleAnswer
-from omd.control.run import LoadWindow, ModuleRun
+from omd.control.run import ModuleRun
 from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd._core.link import Link
-    from omd.lineage.room import Lineage
     from omd.lineage.rows import BeginStepAnswer, TopicDefinitionRow
 
 __all__ = ["StepOutcome", "StepRun", "hostid", "step_in_database"]
@@ -65,7 +66,7 @@ class StepOutcome:
         return f"{told}: {self.detail}" if self.detail else told
 
 
-class StepRun(ModuleRun):
+class StepRun(ModuleRun[C]):
     """A step on Spark as a block: its success moves the offset, its failure keeps the block.
 
     Like `ModuleRun`, it has a lease, handles signals, rolls back, and counts and stamps rows.
@@ -81,7 +82,7 @@ class StepRun(ModuleRun):
 
     def __init__(
         self,
-        lineage: Lineage,
+        connection: C,
         definition: TopicDefinitionRow,
         *,
         spark: SparkSession | None = None,
@@ -91,7 +92,7 @@ class StepRun(ModuleRun):
         context: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
-            lineage.control,
+            connection,
             definition.topic,
             lease=lease,
             spark=spark,
@@ -103,11 +104,11 @@ class StepRun(ModuleRun):
         self.module_code = definition.module_code or definition.topic
         self.begun: BeginStepAnswer | None = None
         self.nulls: dict[str, int] = {}
-        self._lineage = lineage
+        self._calls = LineageCalls(connection._link)
         self._session = session
 
     def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
-        begun = self.begun = self._lineage.begin_step(
+        begun = self.begun = self._calls.begin_step(
             self.topic,
             hostid=hostid(),
             lease=self._lease,
@@ -153,7 +154,7 @@ class StepRun(ModuleRun):
         return f"{application}, tag {self.tag}" if application else f"tag {self.tag}"
 
     def _fail(self, detail: str, name: str) -> None:
-        self._lineage.fail_step(
+        self._calls.fail_step(
             self.module_instance_id, event_detail=detail, event_return_code_details=name
         )
 

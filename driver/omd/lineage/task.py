@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from omd._core.engines import engine
+from omd._core.engines import SPARK
+from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
+from omd.lineage.room import Lineage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from omd.control.room import Control
+    from omd.control.connection import Connection
 
 __all__ = ["refresh", "run"]
 
@@ -33,7 +35,7 @@ class Task(Protocol):
     master: str | None
 
     @property
-    def control(self) -> Control:
+    def control(self) -> Connection:
         """A connection to the control plane."""
 
 
@@ -47,13 +49,15 @@ def run(task: Task) -> str:
         RuntimeError: the step ended with ERROR or FAILED.
     """
     topic = str(task.criteria["CODE"])
-    outcome = task.control.lineage.step(topic, session=lambda: engine("SPARK").session(task.master))
+    outcome = Lineage(task.control).step(
+        topic, session=lambda: task.control.engines[SPARK].session(task.master)
+    )
     told = _OUTCOMES.get(outcome.outcome)
     if told is None:
         raise RuntimeError(str(outcome)) from outcome.error
     return told
 
 
-def refresh(control: Control) -> None:
+def refresh(control: Connection) -> None:
     """Probe the sources, so that the topics that read them get ready (rule L13)."""
-    control.lineage.probe_sources()
+    LineageCalls(control._link).probe_sources()

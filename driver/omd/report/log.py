@@ -13,16 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.cli.common import (
-    as_json,
-    as_text,
-    dsn_option,
-    open_control,
-    output_option,
-    row_dict,
-    short,
-    show,
-)
+from omd._terminal.options import output_option
+from omd._terminal.tables import show
+from omd._terminal.text import as_json, as_text, row_dict, short
+from omd.cli.common import dsn_option, open_control
 from omd.control.logs import BATCH_RUN, EVENT, MODULE_RUN, batch_runs, events, module_runs
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The page of `omd report` (see `omd.cli.markup`)."""
+"""The page of `omd report` (see `omd._terminal.markup`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.conninfo import conninfo_to_dict
 
-from omd.cli.common import as_text, short
-from omd.cli.markup import (
+from omd._terminal.markup import (
     Html,
     el,
     join,
@@ -23,6 +22,7 @@ from omd.cli.markup import (
     section,
     table,
 )
+from omd._terminal.text import as_text, short
 from omd.control import rows as t
 from omd.delivery import rows as v
 from omd.delivery.receipt import row_counts
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from omd.control.codes import ExecutionStatus
-    from omd.control.room import Control
+    from omd.doors import Control
 
 MOST_RUNS = 3000  # with more, a browser would not open the page at once
 MOST_ROWS = 200

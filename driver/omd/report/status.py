@@ -7,7 +7,10 @@ from typing import Any
 
 import click
 
-from omd.cli.common import as_json, document_option, dsn_option, open_control, row_dict, show
+from omd._terminal.options import document_option
+from omd._terminal.tables import show
+from omd._terminal.text import as_json, row_dict
+from omd.cli.common import dsn_option, open_control
 from omd.control.logs import BATCH_RUN, EVENT, MODULE_RUN, batch_runs, events, module_runs
 
 __all__ = ["status"]

@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from omd.cli.common import (
-    as_json,
-    as_text,
-    document_option,
-    dsn_option,
-    open_control,
-    printable,
-    row_dict,
-    short,
-)
+from omd._terminal.options import document_option
+from omd._terminal.text import as_json, as_text, printable, row_dict, short
+from omd.cli.common import dsn_option, open_control
 
 if TYPE_CHECKING:
     from omd.control.rows import TraceRow

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from omd._core.lazy import lazily
 
 if TYPE_CHECKING:
-    from omd.spark.job import WriteResult as WriteResult
+    from omd._core.engines import WriteResult as WriteResult
     from omd.spark.job import read as read
     from omd.spark.job import stamp as stamp
     from omd.spark.job import write as write
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "omd.spark.job": ["WriteResult", "read", "stamp", "write"],
+        "omd._core.engines": ["WriteResult"],
+        "omd.spark.job": ["read", "stamp", "write"],
         "omd.spark.lake": ["execute_rollback"],
         "omd.spark.sessions": ["register", "session"],
         "omd.spark.snapshots": ["HeldSnapshot", "SnapshotGone", "snapshot"],

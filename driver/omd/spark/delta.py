@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.errors import CallerError, ConfigurationError, NoRollbackExecutor
+from omd._core.errors import CallerError, ConfigurationError
+from omd.control.errors import NoRollbackExecutor
+from omd.lake.calls import LakeCalls
 from omd.lake.delta import Delta, DeltaFile, delta_files
 from omd.lake.delta_run import DeltaPending, DeltaUndo
 from omd.lake.errors import NothingKept, UnknownLakeTable
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from omd.control.engine_block import EngineBlock
     from omd.control.rows import ModuleDefinitionRow
-    from omd.control.run import EngineBlock, ModuleRun
+    from omd.control.run import ModuleRun
     from omd.lake.compaction import Group
 
 __all__ = ["join", "read", "rewrite", "write"]
@@ -46,7 +49,7 @@ def write(
     lake = lake_run(run)
     if mode == "history":
         stamped = history.Columns.of(run.module).opened(stamped)
-    found = run.control.lake.find_table(code, table_format_code="DELTA")
+    found = LakeCalls(run.control._link).find_table(code, table_format_code="DELTA")
     if found.location is None:
         raise ConfigurationError(
             f"{found.table_code} lies in another catalogue, which OMD does not write to",

@@ -1,4 +1,4 @@
-"""The engine SPARK: the methods of `omd._core.engines.Engine`, and read, write, stamp.
+"""The engine SPARK: the methods of `omd._core.engines.Engine`.
 
 Nothing of Spark is imported before it is needed: a run that has its own session and moves its rows
 itself needs only that session.
@@ -10,23 +10,27 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from omd._core.engines import SPARK, Engine
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pyiceberg.manifest import DataFile
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd._core.engines import Engine
-    from omd.control.run import EngineBlock, LoadWindow, ModuleRun
-    from omd.decision.block import StageRun
+    from omd._core.engines import WriteResult
+    from omd.control.connection import Connection
+    from omd.control.engine_block import EngineBlock, LoadWindow
+    from omd.control.run import ModuleRun
+    from omd.decision.run import DecisionOutcome
     from omd.delivery.rows import DeliveryConstraintsRow
     from omd.delivery.run import DeliveryRun
     from omd.facts.export import ExportRun
     from omd.lake.compaction import Group
     from omd.lake.delta import Delta, DeltaFile
     from omd.lake.run import LakeTable, Rewritten
-    from omd.lineage.step import StepRun
-    from omd.spark.job import WriteResult
+    from omd.lineage.rows import TopicDefinitionRow
+    from omd.lineage.step import StepOutcome
     from omd.spark.snapshots import HeldSnapshot
 
 __all__ = ["SHORT_LIFE", "SparkEngine", "engine"]
@@ -37,8 +41,11 @@ SHORT_LIFE = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+Use
 _log = logging.getLogger("omd.spark")
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """The engine on Spark; a session is a Spark session, which may be one of Spark Connect."""
+
+    name = SPARK
+    needs_process = True
 
     def active(self) -> SparkSession | None:
         """Return the active session of this thread."""
@@ -137,7 +144,7 @@ class SparkEngine:
         return window(run, table)
 
     def snapshot(self, dsn: str) -> HeldSnapshot:
-        """Hold one moment of a database."""
+        """See `omd.spark.snapshots.HeldSnapshot`, which is a connection to PostgreSQL."""
         from omd.spark.snapshots import HeldSnapshot
 
         return HeldSnapshot(dsn)
@@ -178,17 +185,19 @@ class SparkEngine:
 
         return (quiet_session if quiet else session)(master, SHORT_LIFE if is_brief else None)
 
-    def transform(self, run: StepRun) -> None:
-        """See `omd.spark.lineage.transform`."""
-        from omd.spark.lineage import transform
+    def step(
+        self, connection: Connection, definition: TopicDefinitionRow, **options: Any
+    ) -> StepOutcome:
+        """See `omd.spark.lineage.step`."""
+        from omd.spark.lineage import step
 
-        transform(run)
+        return step(connection, definition, **options)
 
-    def decide(self, run: StageRun) -> None:
-        """See `omd.spark.decision.run.decide`."""
-        from omd.spark.decision.run import decide
+    def decide(self, connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
+        """See `omd.spark.decision.run.run`."""
+        from omd.spark.decision.run import run
 
-        decide(run)
+        return run(connection, stage, **options)
 
     def compile_checks(
         self,
@@ -232,6 +241,3 @@ def _context(session: SparkSession) -> Any:
 
 
 engine = SparkEngine()
-
-if TYPE_CHECKING:
-    _as_the_core_asks: Engine = engine

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import adbc_driver_manager
 import psycopg
 
-from omd.errors import OmdError, WriteFailed
+from omd.control.errors import WriteFailed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from omd._core.errors import OmdError
 
 __all__ = ["TaskFailed", "failure_in", "server_failure"]
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omd.errors import CallerError
+from omd._core.errors import CallerError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 )
 from pyspark.sql.window import Window
 
-from omd.errors import CallerError
+from omd._core.errors import CallerError
 from omd.spark.names import quote
 
 if TYPE_CHECKING:

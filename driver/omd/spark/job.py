@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.engines import POSTGRES, SPARK, WriteResult
+from omd._core.errors import CallerError, ConfigurationError
 from omd._core.names import parts
 from omd.control.rows import WriteLogRow
-from omd.errors import CallerError, ConfigurationError
+from omd.lake.calls import LakeCalls
 from omd.spark import lake
 from omd.spark.failure import failure_in
 from omd.spark.relation import Relation
@@ -27,22 +28,18 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from omd.control.room import Control
-    from omd.control.run import EngineBlock, ModuleRun
+    from omd.control.connection import Connection
+    from omd.control.engine_block import EngineBlock
+    from omd.control.run import ModuleRun
 
-__all__ = ["WriteResult", "read", "stamp", "write", "write_table"]
+__all__ = ["read", "stamp", "write", "write_table"]
 
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
 
+# The module that moves the rows of a format, and the extras that it needs.
+_LAKES = {"ICEBERG": ("omd.spark.tables", "lake"), "DELTA": ("omd.spark.delta", "lake,delta")}
 _COMMITS = ("commit_datetime", "sequence_number")  # the position of rows in a lake table
-
-
-@dataclass(frozen=True)
-class WriteResult:
-    """The result of a write: the committed rows of all its partitions."""
-
-    rows: int
 
 
 def read(
@@ -128,17 +125,17 @@ def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | Non
     """Return the format of a table whose files OMD commits: Modules tell it, or the caller."""
     if format_ is None and len(parts(table)) not in (2, 3):
         return None  # no Module can load it by such a name
-    if format_ is not None and format_.upper() == "POSTGRES":
+    if format_ is not None and format_.upper() == POSTGRES:
         return None
-    found = run.control.lake.find_table(table, table_format_code=format_)
-    return found.table_format_code if found.table_format_code in ("ICEBERG", "DELTA") else None
+    found = LakeCalls(run.control._link).find_table(table, table_format_code=format_)
+    return found.table_format_code if found.table_format_code in _LAKES else None
 
 
 def _lake(format_: str) -> Any:
     """Return the module that moves the rows of a format; from here on its extra is needed."""
-    name, extra = ("tables", "lake") if format_ == "ICEBERG" else ("delta", "lake,delta")
+    name, extra = _LAKES[format_]
     try:
-        return importlib.import_module(f"omd.spark.{name}")
+        return importlib.import_module(name)
     except ImportError as error:
         raise ConfigurationError(
             f"tables with the format {format_} need more packages: {error}",
@@ -249,7 +246,7 @@ def write(
     """
     stamped = stamp(run, df)
     target = table or run.module.table_code
-    if run.module.table_format_code in ("ICEBERG", "DELTA"):
+    if run.module.table_format_code in _LAKES:
         kind = _lake(run.module.table_format_code)
         result = WriteResult(kind.write(run, stamped, target, mode, partition_by))
         run.rows(inserted=result.rows)
@@ -259,7 +256,7 @@ def write(
             f"{target} is no lake table: it takes no history and no partition_by",
             hint="Register the Module with p_table_format_code => 'ICEBERG'.",
         )
-    if run.module.platform_code == "SPARK":
+    if run.module.platform_code == SPARK:
         result = WriteResult(lake.write(run, stamped, target, mode == "overwrite"))
     else:
         result = WriteResult(
@@ -270,7 +267,7 @@ def write(
 
 
 def write_table(
-    control: Control,
+    control: Connection,
     module_instance_id: int,
     rows: DataFrame,
     table: str,

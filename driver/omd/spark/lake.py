@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.errors import CallerError, ConfigurationError
 from omd._core.names import parts
-from omd.errors import CallerError, ConfigurationError
 from omd.spark.names import quote
 from omd.spark.writer import MAY_LACK
 

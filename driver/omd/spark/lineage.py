@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.names import parts
-from omd.errors import CallerError, TransformUnfit
+from omd.lineage.codes import StepResult
+from omd.lineage.errors import StepNotStarted, TransformUnfit
+from omd.lineage.step import StepOutcome, StepRun
 from omd.spark.names import quote
+from omd.spark.sessions import session
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
 if TYPE_CHECKING:
@@ -25,9 +29,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from omd.lineage.step import StepRun
+    from omd.control.connection import Connection
+    from omd.lineage.rows import TopicDefinitionRow
 
-__all__ = ["BLOCK", "transform", "view_name"]
+__all__ = ["BLOCK", "step", "transform", "view_name"]
 
 BLOCK = "block"
 
@@ -35,6 +40,34 @@ _FUNCTION = re.compile(r"(?P<module>[^\W\d][\w.]*):(?P<function>[^\W\d][\w.]*)")
 
 # A view is a name in the session, so two steps of one session would read each other's views.
 _one_at_a_time = threading.Lock()
+
+
+def step(connection: Connection, definition: TopicDefinitionRow, **options: Any) -> StepOutcome:
+    """Perform a step of a topic, and return its outcome; the options are those of `StepRun`.
+
+    The failure of a job is recorded, and returned as data.
+    """
+    topic = definition.topic
+    run = StepRun(connection, definition, **options)
+    try:
+        with run:
+            transform(run)
+    except StepNotStarted:
+        begun = run.begun
+        assert begun is not None  # noqa: S101 - only begin_step raises this
+        return StepOutcome(
+            topic, begun.outcome, begun.module_instance_id, detail=begun.detail or begun.reason
+        )
+    except ConnectionFailed:
+        raise
+    except Exception as error:
+        if not run._began:
+            raise
+        instance = run.module_instance_id
+        return StepOutcome(topic, StepResult.ERROR, instance, detail=one_line(error), error=error)
+    return StepOutcome(
+        topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
+    )
 
 
 def transform(run: StepRun) -> None:
@@ -54,7 +87,7 @@ def transform(run: StepRun) -> None:
     """
     spark = run.spark
     if spark is None:
-        spark = run.spark = importlib.import_module("omd.spark").session()
+        spark = run.spark = session()
         run.attach(spark)
     topic = run.definition
     with _one_at_a_time, _views(run, spark):

@@ -14,7 +14,7 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType, TimestampType
 
-from omd.errors import CallerError
+from omd._core.errors import CallerError
 from omd.lake.schema import require_distinct
 from omd.spark.names import quote
 from omd.spark.types import UnsupportedType

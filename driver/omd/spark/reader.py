@@ -38,8 +38,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from omd._core.errors import CallerError
 from omd._core.names import operator
-from omd.errors import CallerError
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import SEVERAL_DIMENSIONS, UnsupportedType, read_array
 

@@ -16,8 +16,10 @@ from psycopg import sql
 from pyspark.sql.types import StructField, StructType
 
 from omd._core.conninfo import resolve_conninfo
-from omd.errors import CallerError, OmdError, TargetNotFound
-from omd.spark.snapshots import snapshot_error, taking_over
+from omd._core.errors import CallerError, OmdError
+from omd._core.snapshots import taking_over
+from omd.control.errors import TargetNotFound
+from omd.spark.snapshots import snapshot_error
 from omd.spark.types import ColumnType, Described, column_type
 
 if TYPE_CHECKING:

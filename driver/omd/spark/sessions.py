@@ -13,7 +13,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import AnalysisException, PySparkRuntimeError, utils
 from pyspark.sql import DataFrame, SparkSession
 
-from omd.errors import CallerError
+from omd._core.errors import CallerError
 from omd.spark.source import OmdDataSource
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from omd.control.run import EngineBlock
+    from omd.control.engine_block import EngineBlock
 
 __all__ = ["side_by_side"]
 

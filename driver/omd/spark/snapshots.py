@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from omd._core.conninfo import resolve_conninfo
-from omd._core.snapshots import taking_over
-from omd.errors import OmdError
+from omd._core.errors import OmdError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HeldSnapshot", "SnapshotGone", "snapshot", "taking_over"]
+__all__ = ["HeldSnapshot", "SnapshotGone", "snapshot", "snapshot_error"]
 
 # The SQLSTATEs for a snapshot whose holder has ended: there is no such snapshot (before and since
 # PostgreSQL 16), or no such process.

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader
 
-from omd.errors import CallerError
+from omd._core.errors import CallerError
 from omd.spark.reader import Reader, Split
 from omd.spark.relation import Relation, catalogue
 from omd.spark.window import Window

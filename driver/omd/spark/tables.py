@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.errors import CallerError
 from omd._core.names import parts
-from omd.errors import CallerError, NoRollbackExecutor
+from omd.control.errors import NoRollbackExecutor
 from omd.lake.elsewhere import catalog_name
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.files import CATALOG
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd.control.run import EngineBlock, LoadWindow, ModuleRun
+    from omd.control.engine_block import EngineBlock, LoadWindow
+    from omd.control.run import ModuleRun
     from omd.lake.compaction import Group
     from omd.lake.delta import DeltaFile
     from omd.lake.delta_run import DeltaUndo

@@ -32,7 +32,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from omd.errors import OmdError
+from omd._core.errors import OmdError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

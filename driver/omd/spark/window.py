@@ -16,8 +16,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from omd._core.errors import CallerError
 from omd._core.names import operator
-from omd.errors import CallerError
 
 if TYPE_CHECKING:
     from omd.spark.relation import Relation

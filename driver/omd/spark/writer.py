@@ -15,8 +15,8 @@ from psycopg import sql
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
+from omd._core.errors import CallerError, OmdError
 from omd._core.names import qualified
-from omd.errors import CallerError, OmdError
 from omd.spark.failure import TaskFailed, server_failure
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import UnsupportedType, write_array

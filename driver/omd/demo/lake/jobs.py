@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.engines import SPARK
 from omd.demo.files import YEAR
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def register(control: omd.Control, namespace: str, location: str) -> None:
         control.register_module(
             module,
             table_code=f"{namespace}.{table}",
-            platform_code="SPARK",
+            platform_code=SPARK,
             table_format_code="ICEBERG",
             **attributes,
         )

@@ -136,7 +136,7 @@ class Links:
         given = self.run.links.get(link["name"])
         if given is not None:
             return self._given(shape, link, given)
-        query = self.run.room.link_query(self.run.module_instance_id, link["name"])
+        query = self.run.calls.link_query(self.run.module_instance_id, link["name"])
         parts = min(_MAX_PARTITIONS, -(-query.block_count // _BLOCKS_PER_PARTITION))
         ranges: dict[str, Any] = (
             {"partitionColumn": "arrival", "numPartitions": parts} if parts > 1 else {}

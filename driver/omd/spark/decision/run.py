@@ -14,8 +14,13 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from omd._core.engines import SPARK
+from omd._core.errors import one_line
+from omd.control.run import call_job
+from omd.decision.block import StageRun
 from omd.decision.rows import DecisionRunLogRow
 from omd.decision.rules import require_allowed
+from omd.decision.run import DecisionOutcome
 from omd.spark.decision import operator as op
 from omd.spark.decision.links import Links
 from omd.spark.decision.operator import CLUSTERED, RESULTS, Shape
@@ -31,9 +36,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-    from omd.decision.block import StageRun
+    from omd.control.connection import Connection
 
-__all__ = ["decide", "operator_of", "results_of"]
+__all__ = ["decide", "operator_of", "results_of", "run"]
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _ROWS_PER_PARTITION = 10_000  # of a write
@@ -53,6 +58,20 @@ _CALLED = {
     "result": "jsonb",
     "trace": "jsonb",
 }
+
+
+def run(connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
+    """Run a stage, and return what became of it; the options are those of `StageRun`."""
+    ended = call_job(StageRun(connection, stage, **options), decide)
+    error = ended.error
+    return DecisionOutcome(
+        stage,
+        ended.instance_id,
+        ended.status,
+        SPARK,
+        detail=ended.reason if error is None else one_line(error),
+        error=error,
+    )
 
 
 def decide(run: StageRun) -> None:
@@ -133,7 +152,7 @@ class _Job:
         self.spark = spark
         self.definition = run.definition
         self.links = Links(run, spark)
-        [log] = run.room.report(DecisionRunLogRow, module_instance_id=run.module_instance_id)
+        [log] = run.calls.report(DecisionRunLogRow, module_instance_id=run.module_instance_id)
         self.most = int(self.definition["max_array_rows"])
         self.buffers, self.buffered = self.links.buffers(self.most)
         self.shape = Shape(
@@ -182,7 +201,7 @@ class _Job:
             rejects = buffered if rejects is None else rejects.unionByName(buffered, True)
         told = [] if rejects is None else _summary(rejects)
         run.check()
-        run.room.judge_rejects(run.module_instance_id, told)  # type: ignore[arg-type]
+        run.calls.judge_rejects(run.module_instance_id, told)  # type: ignore[arg-type]
         called = results.where(F.col("kind") == op.CALL)
         if rejects is not None:
             called = called.unionByName(rejects, True)

@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import functions as f
 from pyspark.sql.types import BooleanType
 
-from omd.errors import InvalidModel
+from omd._core.errors import InvalidModel
 from omd.spark.delivery.permitted import require_expression, require_query
 
 if TYPE_CHECKING:

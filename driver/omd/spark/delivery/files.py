@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from omd._core.errors import OmdError
 from omd.delivery.errors import DeliveryArgumentInvalid
-from omd.errors import OmdError
 from omd.spark.hadoop import absolute
 
 if TYPE_CHECKING:

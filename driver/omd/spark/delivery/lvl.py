@@ -13,9 +13,9 @@ from psycopg import sql
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from omd._core.snapshots import taking_over
 from omd.spark.reader import Reader, Split, converted
 from omd.spark.relation import Relation, catalogue, mover
-from omd.spark.snapshots import taking_over
 from omd.spark.types import write_array
 
 if TYPE_CHECKING:

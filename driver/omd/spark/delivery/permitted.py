@@ -16,7 +16,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import ParseException
 from pyspark.errors.exceptions.captured import convert_exception
 
-from omd.errors import InvalidModel
+from omd._core.errors import InvalidModel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -41,7 +41,7 @@ def deliver(run: DeliveryRun) -> None:
     run.attach(run.spark)
     spark = working_session(register(run.spark, run.dsn))
     with active(spark):
-        first = Plan.read(run.room.validation_plan(run.delivery_id, 1))
+        first = Plan.read(run.calls.validation_plan(run.delivery_id, 1))
         scale = Scale(spark)
         staged = stage(spark, first, run.given, lambda table: run.read(spark, table))
         if scale.are_few_bytes(entity.size for entity in staged.values()):
@@ -72,7 +72,7 @@ def _work(
     staged: Mapping[str, Staged],
     checked: dict[str, Checked],
 ) -> None:
-    room, delivery_id, attempt = run.room, run.delivery_id, run.attempt
+    calls, delivery_id, attempt = run.calls, run.delivery_id, run.attempt
     at_once = int(first.options["max_concurrent_entities"])
     samples = Samples(run, first)
 
@@ -80,25 +80,25 @@ def _work(
         entity = first.entities[name]
         checked[name] = found = check(entity, staged[name], kept(entity))
         staged[name].unchanged()
-        room.register_violations(delivery_id, attempt, 1, name, found.measures())
+        calls.register_violations(delivery_id, attempt, 1, name, found.measures())
         samples.take_checked(found)
         staged[name].unchanged()
 
     side_by_side(run, spark, at_once, first.entities, measure)
-    if room.stage_verdict(delivery_id, attempt, 1).verdict is not None:
+    if calls.stage_verdict(delivery_id, attempt, 1).verdict is not None:
         return
-    second = Plan.read(room.validation_plan(delivery_id, 2))
+    second = Plan.read(calls.validation_plan(delivery_id, 2))
     judgement = Judgement(run, spark, second, checked)
     try:
         if scale.are_few_rows(judgement.about()):
             judgement.work_in_one_task()
         judgement.judge()
         for side in judgement.planned:
-            room.register_violations(delivery_id, attempt, 2, side.name, judgement.measures(side))
+            calls.register_violations(delivery_id, attempt, 2, side.name, judgement.measures(side))
             samples.take_judged(side)
             if side.name in staged:
                 staged[side.name].unchanged()
-        if room.stage_verdict(delivery_id, attempt, 2).delivery_status != "VALIDATED":
+        if calls.stage_verdict(delivery_id, attempt, 2).delivery_status != "VALIDATED":
             return
         sides = {side.name: side for side in judgement.delivered}
         written: dict[str, int] = {}
@@ -108,6 +108,6 @@ def _work(
             staged[name].unchanged()
 
         side_by_side(run, spark, at_once, sides, write)
-        room.apply_delta(delivery_id, attempt, written)
+        calls.apply_delta(delivery_id, attempt, written)
     finally:
         judgement.release()

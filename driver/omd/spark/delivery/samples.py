@@ -139,7 +139,7 @@ class Samples:
     def _register(self, entity: str, samples: list[dict[str, Any]]) -> None:
         taken = self._taken.setdefault(entity, [])
         taken += samples
-        self._run.room.register_samples(
+        self._run.calls.register_samples(
             self._run.delivery_id,
             self._run.attempt,
             entity,

@@ -17,7 +17,7 @@ from pyspark.sql import Column, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NullType, StructType
 
-from omd.delivery.errors import InvalidModel
+from omd._core.errors import InvalidModel
 from omd.spark.delivery import casts, regular
 from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
 from omd.spark.delivery.staging import ABOUT, BAD, FROM, HEAD, PLACE, RAW, TORN, flat

@@ -19,7 +19,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
+from omd._core.errors import InvalidModel
+from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery import regular
 from omd.spark.delivery.files import Files, StagingChanged, in_folder, literal, names_in
 from omd.spark.delivery.frames import plain

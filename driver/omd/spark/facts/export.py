@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
-from omd.errors import StateError
+from omd._core.errors import StateError
 from omd.spark.hadoop import Folder
 from omd.spark.parquet import micros
 from omd.spark.sessions import active, register, session

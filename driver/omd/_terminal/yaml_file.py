@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 import yaml
 
-from omd._core.calls import exact, storable
 from omd._core.documents import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -28,7 +27,8 @@ from omd._core.documents import (
     odd_character,
     problem_of,
 )
-from omd.errors import InvalidModel
+from omd._core.errors import InvalidModel
+from omd._core.texts import exact, storable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

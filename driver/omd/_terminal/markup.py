@@ -9,7 +9,7 @@ import html
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from omd.cli.common import as_text
+from omd._terminal.text import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

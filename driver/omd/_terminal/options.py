@@ -1,0 +1,217 @@
+"""The options that commands share, and those that follow from a generated call."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from omd._core.texts import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "call_arguments",
+    "call_options",
+    "document_option",
+    "grace_option",
+    "instant",
+    "is_chosen",
+    "json_value",
+    "limit_option",
+    "output_option",
+    "poll_option",
+    "singular",
+    "workers_option",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def output_option(command: F) -> F:
+    """Add ``--output``; the command gets it as ``output`` and hands it to `render`."""
+    return click.option(
+        "--output",
+        type=click.Choice(["table", "json", "csv"]),
+        default="table",
+        show_default=True,
+        help="Format of what is printed to stdout.",
+    )(command)
+
+
+def workers_option(what: str) -> Callable[[F], F]:
+    """Add ``--workers`` to a program that runs ``what`` side by side."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help=f"How many {what} may run at once.",
+    )
+
+
+def poll_option(seconds: float, about: str) -> Callable[[F], F]:
+    """Add ``--poll`` to a program that looks for work, by default after so many seconds."""
+    return click.option(
+        "--poll",
+        type=click.FloatRange(min=0.1),
+        default=seconds,
+        show_default=True,
+        help=about,
+    )
+
+
+def grace_option(what: str) -> Callable[[F], F]:
+    """Add ``--grace`` to a program that lets ``what`` end when it is stopped."""
+    return click.option(
+        "--grace",
+        type=click.FloatRange(min=0),
+        default=20,
+        show_default=True,
+        help=f"Seconds that running {what} have to end after SIGTERM or Ctrl-C.",
+    )
+
+
+def limit_option(most: int | None = None) -> Callable[[F], F]:
+    """Add ``--limit``, how many rows are shown; `tell_more` says when there may be others."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, most),
+        default=100,
+        show_default=True,
+        help="How many rows.",
+    )
+
+
+def document_option(command: F) -> F:
+    """Add ``--output`` for a document of more than one table."""
+    return click.option(
+        "--output",
+        type=click.Choice(["table", "json"]),
+        default="table",
+        show_default=True,
+        help="Format of what is printed to stdout.",
+    )(command)
+
+
+def call_options(
+    call: Callable[..., Any],
+    negations: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
+) -> Callable[[F], F]:
+    """Add an option for each optional argument of a generated call, under its name.
+
+    Its help is what the docstring says about the argument. A list becomes an option that may be
+    repeated and is named in the singular; a truth value becomes a pair of options; an object is
+    given as JSON. The command passes what it gets to `call_arguments`.
+
+    Args:
+        call: the method.
+        negations: for truth values, the name of the option that says no.
+        without: the arguments that get no option.
+        names: for arguments, another name of the option.
+    """
+    texts = _argument_texts(call)
+    options = [
+        _call_option(
+            name,
+            str(parameter.annotation),
+            (names or {}).get(name),
+            texts.get(name, ""),
+            (negations or {}).get(name),
+        )
+        for name, parameter in inspect.signature(call).parameters.items()
+        if parameter.default is not parameter.empty and name not in without
+    ]
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def singular(name: str) -> str:
+    """Return the name of one of several values; depends_on stays."""
+    for end, of_one in (("criteria", "criterion"), ("ses", "s"), ("s", "")):
+        if name.endswith(end):
+            return name.removesuffix(end) + of_one
+    return name
+
+
+def _call_option(
+    name: str, type_: str, option: str | None, text: str, negation: str | None
+) -> Callable[[F], F]:
+    told = f"{text[:1].upper()}{text[1:]}"
+    option = option or (singular(name) if type_.startswith("Sequence") else name).replace("_", "-")
+    if name == "inactive_indicator":
+        about = "Whether it is inactive, that is, not run."
+        return click.option("--inactive/--active", name, default=None, help=about)
+    if type_.startswith("bool"):
+        flags = f"--{option}/--{negation or f'no-{option}'}"
+        return click.option(flags, name, default=None, help=told)
+    if type_.startswith("Sequence"):
+        told = f"{told.removesuffix('.')}; may be repeated, an empty text is an empty list."
+        return click.option(f"--{option}", name, multiple=True, metavar="TEXT", help=told)
+    if type_.startswith("Mapping"):
+        return click.option(f"--{option}", name, callback=json_value, metavar="JSON", help=told)
+    if type_.startswith("datetime"):
+        return click.option(f"--{option}", name, callback=instant, metavar="INSTANT", help=told)
+    if type_.startswith("int"):
+        return click.option(f"--{option}", name, type=int, metavar="NUMBER", help=told)
+    return click.option(f"--{option}", name, metavar="TEXT", help=told)
+
+
+def call_arguments(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the options of `call_options` as arguments of the call."""
+    arguments: dict[str, Any] = {}
+    for name, value in told.items():
+        if isinstance(value, tuple):
+            arguments[name] = [text for text in value if text] if value else None
+        elif name == "inactive_indicator" and value is not None:
+            arguments[name] = "Y" if value else "N"
+        else:
+            arguments[name] = value
+    return arguments
+
+
+def _argument_texts(call: Callable[..., Any]) -> dict[str, str]:
+    """Return what a docstring says about each argument."""
+    _, _, section = (inspect.getdoc(call) or "").partition("\nArgs:\n")
+    section = section.partition("\n\n")[0].replace("``", "")
+    entries = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in entries}
+
+
+def json_value(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> Any:
+    """Return a value of the command line that is JSON."""
+    if told is None:
+        return None
+    try:
+        return loads(told)
+    except ValueError as error:
+        raise click.BadParameter(f"{told} is no JSON: {error}") from error
+
+
+def instant(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> datetime | None:
+    """Return an instant of the command line; without a zone it is a local time."""
+    if told is None:
+        return None
+    try:
+        found = datetime.fromisoformat(told.replace("Z", "+00:00"))
+    except ValueError as error:
+        raise click.BadParameter(f"{told} is not like 2013-07-01T00:00:00+02:00") from error
+    return found.astimezone()
+
+
+def is_chosen(name: str, globs: Sequence[str]) -> bool:
+    """Return whether a name matches one of these patterns; without patterns, every name does."""
+    return not globs or any(fnmatchcase(name, glob) for glob in globs)

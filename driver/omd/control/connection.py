@@ -1,0 +1,173 @@
+"""A session with the control plane, as every block and every room takes it.
+
+It passes a call to the database and returns its answer as a typed object. It decides nothing. The
+routines are in `omd.control.calls`, which is generated.
+"""
+
+from __future__ import annotations
+
+import functools
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+
+from psycopg.pq import TransactionStatus
+
+from omd._core import signals
+from omd._core.calls import Calls
+from omd._core.errors import CallerError
+from omd._core.link import Link
+from omd.control.calls import ControlCalls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import timedelta
+
+    import psycopg
+    from pyspark.sql import SparkSession
+    from typing_extensions import Self, TypeVar
+
+    from omd._core.engines import Engines
+
+    # Blocks keep the type of their connection: that of `omd.Control`, which stands above them, is
+    # their users'.
+    C = TypeVar("C", bound="Connection", default="Connection", covariant=True)
+else:
+    from typing import TypeVar
+
+    C = TypeVar("C")
+
+__all__ = ["C", "Connection", "Door"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _on_its_own_connection(
+    call: Callable[Concatenate[ControlCalls, P], T],
+) -> Callable[Concatenate[Connection, P], T]:
+    """Give a call that takes long its own connection, so that other calls need not wait for it."""
+
+    def wrapper(connection: Connection, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        link = connection.new_link()
+        try:
+            return call(ControlCalls(link), *args, **kwargs)
+        finally:
+            link.close()
+
+    functools.update_wrapper(wrapper, call)
+    return wrapper
+
+
+class Connection(ControlCalls):
+    """A session with the control plane, and what every block needs of it.
+
+    Threads may share it: statements are short and are executed one at a time. It moves no data.
+    """
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        lease: timedelta | None,
+        application_name: str,
+        patience: timedelta,
+        spark: SparkSession | None,
+        rollback_executor: Callable[[str], object] | None,
+        executor_dsn: str | None,
+        engines: Engines,
+    ) -> None:
+        self.lease = lease
+        self.engines = engines
+        self.spark = spark
+        self.rollback_executor = rollback_executor
+        self._conninfo = conninfo
+        self._executor_dsn = executor_dsn
+        self._application_name = application_name
+        self._patience = patience
+        self._settings: dict[str, str] = {}
+        super().__init__(self.new_link())
+        self._link.open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection. Open runs stay as they are until their leases expire."""
+        self._link.close()
+
+    @property
+    def dsn(self) -> str:
+        """A connection string for other processes. It holds the password: never log it."""
+        return self._link.dsn
+
+    @property
+    def executor_dsn(self) -> str:
+        """The connection string for Spark's processes. It may hold a password: never log it."""
+        return self._executor_dsn or self.dsn
+
+    def new_link(
+        self, *, name: str = "", patience: timedelta | None = None, **options: str
+    ) -> Link:
+        """Return another connection to the same database, not yet open; options are libpq's."""
+        link = Link(
+            self._conninfo,
+            application_name=self._application_name + name,
+            patience=self._patience if patience is None else patience,
+            **options,
+        )
+        link.set(**self._settings)
+        return link
+
+    @contextmanager
+    def long_call(self) -> Iterator[Link]:
+        """Yield another connection for one call that takes long; SIGTERM and Ctrl-C cancel it."""
+        link = self.new_link()
+        signals.enter(lambda: None)
+        try:
+            yield link
+        except BaseException:
+            link.cancel()
+            raise
+        finally:
+            link.close()
+            signals.leave()
+
+    def set(self, **settings: str) -> None:
+        """Set parameters of the session, and of those that this control opens from now on."""
+        self._settings.update(settings)
+        self._link.set(**settings)
+
+    @contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        """Make the calls inside one transaction; use it for registration, never around a run."""
+        with self._link.transaction() as connection:
+            yield connection
+
+    def execute_script(self, script: str) -> None:
+        """Execute a SQL file, such as one of CALL omd.register_…, in one transaction.
+
+        Raises:
+            CallerError: the script ended its transaction itself.
+        """
+        with self.transaction() as connection:
+            connection.execute(script.encode())
+            if connection.info.transaction_status is not TransactionStatus.INTRANS:
+                raise CallerError("the script must not end its transaction by COMMIT or ROLLBACK")
+
+    run_batch = _on_its_own_connection(ControlCalls.run_batch)
+    run_module = _on_its_own_connection(ControlCalls.run_module)
+
+
+class Door(Calls):
+    """What the doors to the rooms have in common: `control.lineage` and the others.
+
+    Args:
+        connection: the connection; it may serve other calls too.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection._link)
+        self.control = connection

@@ -1,0 +1,72 @@
+"""The control plane as its users see it: the routines, the blocks around a job, the rooms.
+
+Nothing below imports this module, for type checkers neither.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import omd.errors  # noqa: F401 - psycopg raises them by their SQLSTATE
+from omd._core.conninfo import resolve_conninfo
+from omd._core.engines import Engines
+from omd._doors import Doors
+from omd._rooms import ENGINES
+from omd.control.blocks import Blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["Control", "connect"]
+
+
+class Control(Blocks, Doors):
+    """A session with the control plane; use `connect` to make one.
+
+    Threads may share it: statements are short and are executed one at a time. It moves no data.
+    """
+
+
+def connect(
+    conninfo: str | None = None,
+    *,
+    lease: timedelta | None = timedelta(minutes=5),
+    application_name: str = "omd",
+    patience: timedelta = timedelta(minutes=1),
+    spark: SparkSession | None = None,
+    rollback_executor: Callable[[str], object] | None = None,
+    executor_dsn: str | None = None,
+) -> Control:
+    """Connect to the control plane.
+
+    Args:
+        conninfo: libpq connection string or URL; by default OMD_DSN, DATABASE_URL, or libpq's own
+            settings.
+        lease: after how long without a renewal a run of this driver is declared dead; a background
+            thread renews the lease after each fifth of it. With None a run is never declared dead,
+            not even when this process dies.
+        application_name: the name that pg_stat_activity shows.
+        patience: for how long a broken connection is tried again before `ConnectionFailed`.
+        spark: the Spark session of the runs, where they name no other.
+        rollback_executor: executes one Spark SQL statement of a rollback, without a session.
+        executor_dsn: connection string for Spark's processes; by default OMD_EXECUTOR_DSN, or that
+            of this connection with its password. With ``service=dwh`` libpq finds the rest on the
+            machines of these processes, so that no secret passes through Spark.
+
+    Raises:
+        ConnectionFailed: the database does not answer.
+    """
+    return Control(
+        resolve_conninfo(conninfo),
+        lease=lease,
+        application_name=application_name,
+        patience=patience,
+        spark=spark,
+        rollback_executor=rollback_executor,
+        executor_dsn=executor_dsn or os.environ.get("OMD_EXECUTOR_DSN"),
+        engines=Engines(ENGINES),
+    )

@@ -1,0 +1,58 @@
+"""The engine POSTGRES: the database performs the run, over a connection that nobody else uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from omd._core.engines import POSTGRES, Engine
+
+if TYPE_CHECKING:
+    from omd.control.connection import Connection
+    from omd.control.engine_block import LoadWindow
+    from omd.control.run import ModuleRun
+    from omd.decision.run import DecisionOutcome
+    from omd.lineage.rows import TopicDefinitionRow
+    from omd.lineage.step import StepOutcome
+    from omd.spark.snapshots import HeldSnapshot
+
+__all__ = ["PostgresEngine", "engine"]
+
+
+class PostgresEngine(Engine):
+    """The engine in the database; it has no sessions, and cancels by the connection of a call."""
+
+    name = POSTGRES
+    needs_process = False
+
+    def snapshot(self, dsn: str) -> HeldSnapshot:
+        """See `omd.spark.snapshots.HeldSnapshot`, which is a connection to PostgreSQL."""
+        from omd.spark.snapshots import HeldSnapshot
+
+        return HeldSnapshot(dsn)
+
+    def window(self, run: ModuleRun, table: str) -> LoadWindow:
+        """See `omd.lake.window.window`."""
+        from omd.lake.window import window
+
+        return window(run, table)
+
+    def step(
+        self, connection: Connection, definition: TopicDefinitionRow, **_options: Any
+    ) -> StepOutcome:
+        """See `omd.lineage.step.step_in_database`; the options are those of a step on Spark."""
+        from omd.lineage.step import step_in_database
+
+        with connection.long_call() as link:
+            return step_in_database(link, definition.topic)
+
+    def decide(self, connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
+        """See `omd.decision.run.run_in_database`."""
+        from omd.decision.run import run_in_database
+
+        with connection.long_call() as link:
+            return run_in_database(
+                link, stage, options["batch"], options["end_value"], options["effective_at"]
+            )
+
+
+engine = PostgresEngine()
