@@ -572,7 +572,7 @@ def _doors(connection: Connection) -> str:
         imports[:0] = ["    from collections.abc import Callable", ""]
     return "\n".join(
         [
-            HEADER + '"""The doors of process control to the rooms above it."""',
+            HEADER + '"""The doors to the rooms, which `omd.doors.Control` has."""',
             "",
             "from __future__ import annotations",
             "",

@@ -81,12 +81,12 @@ LIST = f"""\
 """
 
 DOOR = """\
+from omd.control.connection import Door
 from omd.empty.calls import EmptyCalls
 
 
-class Empty(EmptyCalls):
-    def __init__(self, control):
-        super().__init__(control._link)
+class Empty(Door, EmptyCalls):
+    pass
 """
 
 CLI = """\
