@@ -9,6 +9,11 @@
   aggregate of two attributes (2 times), COPY of all columns (3 times). As of the traveling now: the
   aggregate (2 times the current view's), the point query (2.5 times). All of it again with 20
   closed versions of each key (1.1 times what it took before).
+* As-of reads of entities of two and three contexts, with six versions of each key: at the traveling
+  now (2 times the current view's), at a moment after which a tenth of the keys has changed (2.5
+  times), and at an old one, after which all have: there a closed row is looked up for each context
+  that is named. Beside them the floor, a join of all contexts by their intervals. The history of
+  one key reads as many buffers where there are ten times as many keys (1.5 times: trees grow).
 * Writes: transactions of one UPDATE of one row, beside those of the plain table (3 times), and
   10,000 rows in one UPDATE (per row no longer than one by one).
 
@@ -16,8 +21,9 @@ The sides take turns, several rounds, each in a database of its own; medians of 
 shown, of elapsed time and, for loads, of the processor time of the server.
 
 Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/facts_peers.py [--scale 1] [--rounds 3]
-[--only loads|reads]``. It makes an environment with dbt-postgres in a temporary folder, or takes
-that of ``--peers``, and starts an embedded, durable server of its own.
+[--only loads|reads|contexts]``. It makes an environment with dbt-postgres in a temporary folder, or
+takes that of ``--peers``, and starts an embedded, durable server of its own. ``--only
+contexts`` needs neither that nor tpchgen.
 """
 
 from __future__ import annotations
@@ -134,21 +140,27 @@ def delta(name: str, day: int) -> str:
     )
 
 
-def queue(conn: psycopg.Connection[Any], at: str, of: Callable[[str], str | None]) -> None:
+def queue(
+    conn: psycopg.Connection[Any],
+    at: str,
+    of: Callable[[str], str | None],
+    interface: str = "tpch",
+    tables: dict[str, dict[str, Any]] = TABLES,
+) -> None:
     """Put a delta of all tables into the queue, as an accepted delivery would."""
     row = conn.execute("SELECT omd_delivery.insert_delivery('a', 'LVL', %s)", [at]).fetchone()
     assert row is not None
     names = []
-    for name, table in TABLES.items():
+    for name, table in tables.items():
         query = of(name)
         if query is not None:
             names.append(name)
             columns = ", ".join(table["columns"])
             conn.execute(
-                f"INSERT INTO wrk_tpch.delta_{name} (delivery_id, acm_record_ind, acm_audit_id,"
-                f" {columns}) SELECT {row[0]}, * FROM ({query}) AS q".encode()
+                f"INSERT INTO wrk_{interface}.delta_{name} (delivery_id, acm_record_ind,"
+                f" acm_audit_id, {columns}) SELECT {row[0]}, * FROM ({query}) AS q".encode()
             )
-            conn.execute(f"ANALYZE wrk_tpch.delta_{name}".encode())
+            conn.execute(f"ANALYZE wrk_{interface}.delta_{name}".encode())
     conn.execute(
         "UPDATE omd_delivery.delivery SET delivery_status = 'ACCEPTED', verdict = 'ACCEPTED'"
         " WHERE delivery_id = %s",
@@ -455,11 +467,142 @@ def changed(name: str, n: int) -> str | None:
     )
 
 
+CHAINS = {
+    name: {"columns": {"nbr": "integer", **{f"a{n}": "integer" for n in range(1, count + 1)}}}
+    for name, count in (("two", 2), ("three", 3))
+}
+CHAIN_VERSIONS = 6  # of each key; one more of a tenth of them
+AT = "(SELECT current_setting('omd_facts.as_of')::timestamptz)"
+MOMENTS = {
+    "now": "9999-01-01 00:00:00+00",
+    "a tenth changed": f"2024-01-{CHAIN_VERSIONS:02} 12:00:00+00",
+    "all changed": "2024-01-01 12:00:00+00",
+}
+CHAIN_BOUNDS = {"now": 2, "a tenth changed": 2.5}
+
+
+def chains(dsn: str, keys: int) -> None:
+    """Load entities whose attributes are contexts of their own, and their floors as views."""
+    model = {
+        "interface": "many",
+        "entities": [
+            {
+                "name": name,
+                "key": ["nbr"],
+                "attributes": [{"name": n, "type": t} for n, t in table["columns"].items()],
+                "facts": {
+                    "contexts": [
+                        {"name": code, "attributes": [code]} for code in list(table["columns"])[2:]
+                    ]
+                },
+            }
+            for name, table in CHAINS.items()
+        ],
+    }
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("CALL omd_delivery.deploy_model(p_model => %s)", (Jsonb(model),))
+        conn.execute("CALL omd_delivery.register_tenant('t')")
+        conn.execute("CALL omd_delivery.register_agreement('a', 't', 'many')")
+        conn.execute("CALL omd_facts.deploy('many')")
+        for n in range(CHAIN_VERSIONS + 1):
+            some = "TRUE" if n < CHAIN_VERSIONS else "hashint4(k) % 10 = 0"
+
+            def delta(name: str, n: int = n, some: str = some) -> str:
+                values = "".join(f", k + {n}" for _ in list(CHAINS[name]["columns"])[1:])
+                return (
+                    f"SELECT '{'A' if n else 'N'}', 0, k{values}"
+                    f" FROM generate_series(1, {keys}) AS k WHERE {some} ORDER BY hashint4(k + {n})"
+                )
+
+            queue(conn, f"2024-01-{n + 1:02} 00:00:00+00", delta, "many", CHAINS)
+            conn.execute("CALL omd_facts.load_all()")
+        conn.execute("CREATE SCHEMA floor")
+        for name, table in CHAINS.items():
+            codes = list(table["columns"])[2:]
+            columns = "".join(f", {c}.{c}" for c in codes)
+            joins = "".join(
+                f" LEFT JOIN cfl_many.s_{name}_{c} AS {c} ON p.acm_id = {c}.acm_id"
+                f" AND {c}.acm_start_dt <= {AT} AND {c}.acm_end_dt > {AT}"
+                f" AND {c}.acm_record_ind <> 'R'"
+                for c in codes
+            )
+            conn.execute(
+                f"CREATE VIEW floor.{name} AS SELECT a.nbr, p.a1{columns}"
+                f" FROM cfl_many.s_{name}_properties AS p"
+                f" LEFT JOIN cfl_many.h_{name} AS a ON p.acm_id = a.acm_id{joins}"
+                f" WHERE p.acm_record_ind <> 'R' AND p.acm_start_dt <= {AT}"
+                f" AND p.acm_end_dt > {AT}".encode()
+            )
+        conn.execute("VACUUM (ANALYZE)")
+
+
+def history_buffers(conn: psycopg.Connection[Any], name: str) -> int:
+    """Return how many buffers the history of one key reads."""
+    query = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM history_many.{name} WHERE nbr=7"
+    for _ in range(2):  # the second time, nothing is read of the catalog
+        row = conn.execute(query.encode()).fetchone()
+    assert row is not None
+    plan = row[0][0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+
+
+def chain_reads(server: str, keys: int, rounds: int) -> None:
+    """Print how long reads as of moments take, beside the current view and the floor."""
+    buffers: dict[tuple[str, int], int] = {}
+    for size in (keys // 10, keys):
+        dsn = new_database(server, f"bench_chains_{size}")
+        chains(dsn, size)
+        with psycopg.connect(dsn) as conn:
+            for name in CHAINS:
+                buffers[name, size] = history_buffers(conn, name)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for name, table in CHAINS.items():
+            codes = list(table["columns"])[1:]
+            reads = {
+                ", ".join(some): "SELECT " + ", ".join(f"sum({c})" for c in some) + " FROM {}"
+                for some in ([codes[0]], [codes[1]], codes[:2], codes)
+            }
+            reads["*"] = "SELECT count(x) FROM (SELECT * FROM {} OFFSET 0) AS x"
+            reads["point"] = "SELECT * FROM {} WHERE nbr = %s"
+            for title, text in reads.items():
+                chain_read(conn, name, title, text, keys, rounds)
+            ratio = buffers[name, keys] / buffers[name, keys // 10]
+            show(f"{name}: history of a key, buffers of 10 times the keys", [ratio], 1.5)
+
+
+def chain_read(
+    conn: psycopg.Connection[Any], name: str, title: str, text: str, keys: int, rounds: int
+) -> None:
+    """Measure one read of each side in turns, and print its ratios."""
+    numbers = random.Random(1).sample(range(1, keys), 50) if title == "point" else [None]
+
+    def spent(relation: str, moment: str) -> float:
+        conn.execute("SELECT set_config('omd_facts.as_of', %s, FALSE)", [moment])
+        query = text.format(relation).encode()
+        began = time.perf_counter()
+        for number in numbers:
+            conn.execute(query, None if number is None else (number,), prepare=True)
+        return time.perf_counter() - began
+
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for _ in range(3 * rounds):
+        now = spent(f"gdal_many.{name}", "")
+        for moment, at in MOMENTS.items():
+            for side in ("asof_many", "floor"):
+                ratio = spent(f"{side}.{name}", at) / now
+                ratios.setdefault((moment, side), []).append(ratio)
+    for (moment, side), found in ratios.items():
+        bound = CHAIN_BOUNDS.get(moment) if side == "asof_many" else None
+        if bound is not None and title == "point":
+            bound = BOUNDS["as of: point query / current"]
+        show(f"{name}: {title}; {moment}{'' if side == 'asof_many' else ', floor'}", found, bound)
+
+
 def show(name: str, ratios: list[float], bound: float | None) -> None:
     """Print a median and its bound."""
     middle = statistics.median(ratios)
     mark = "" if bound is None else f"  bound {bound:g}{'' if middle <= bound else '  MISSED'}"
-    print(f"{name:44}{middle:8.2f}{mark}", flush=True)
+    print(f"{name:52}{middle:8.2f}{mark}", flush=True)
 
 
 def main() -> None:
@@ -468,14 +611,19 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", type=Path)
-    parser.add_argument("--only", choices=["loads", "reads"])
+    parser.add_argument("--only", choices=["loads", "reads", "contexts"])
+    parser.add_argument("--keys", type=int, default=100_000)
     given = parser.parse_args()
     with durable_server(None) as server, tempfile.TemporaryDirectory() as folder:
+        if given.only in ("contexts", None):
+            chain_reads(server, given.keys, given.rounds)
+        if given.only == "contexts":
+            return
         prepare(new_database(server, "bench_tpch"), Path(folder), given.scale)
         if given.only != "reads":
             python = environment(given.peers or Path(folder, "peers"))
             rounds = [loads(server, "bench_tpch", python, n) for n in range(given.rounds)]
-            print(f"omd / dbt{'':35} elapsed, then processor")
+            print(f"omd / dbt{'':43} elapsed, then processor")
             for title in (*LOADS, "orders read"):
                 for kind, bound in ((0, BOUNDS[f"{title} omd"]), (1, None)):
                     ratios = [r[f"{title} omd"][kind] / r[f"{title} dbt"][kind] for r in rounds]

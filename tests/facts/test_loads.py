@@ -360,6 +360,29 @@ def test_the_moment_of_a_session_is_that_of_all_its_views(store: Store) -> None:
     assert store.rows(both) == [{"t": "new", "c": "old"}]
 
 
+def test_a_setting_that_is_no_moment_shows_nothing_else_and_reset_takes_it_back(
+    store: Store,
+) -> None:
+    store.set_up(PLAIN)
+    store.put(1, thing=[("N", 1, "old")])
+    store.put(3, thing=[("A", 1, "new")])
+    for text, found in (
+        ("2020-01-02", [(1, "old")]),
+        ("infinity", [(1, "new")]),
+        ("-infinity", []),
+        ("", [(1, "new")]),
+    ):
+        store.conn.execute(f"SET omd_facts.as_of = '{text}'".encode())
+        assert store.seen("asof_shop.thing") == found, text
+    for text, code in (("soon", "22007"), ("2020-02-30", "22008")):
+        store.conn.execute(f"SET omd_facts.as_of = '{text}'".encode())
+        with pytest.raises(psycopg.Error, match=text) as caught:
+            store.seen("asof_shop.thing")
+        assert caught.value.sqlstate == code
+        store.conn.execute("RESET omd_facts.as_of")
+        assert store.seen("asof_shop.thing") == [(1, "new")]
+
+
 def test_readers_read_and_nobody_else_does(store: Store) -> None:
     store.set_up(PLAIN, PHONE)
     store.put(1, thing=[("N", 1, "x")], phone=[("N", 1, "home", "1")])
