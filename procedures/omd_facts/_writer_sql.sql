@@ -286,7 +286,8 @@ BEGIN
                     acm_record_ind, acm_audit_id,
                     acm_entity_id{for attributes}, {column}{end}{for links}, {link}{end})
                 VALUES (v_id{for own_keys}, v_row.{column}{end}, {open}.acm_start_dt, v_at,
-                    {open}.acm_record_ind, {open}.acm_audit_id, {open}.acm_entity_id{for attributes},
+                    {open}.acm_record_ind, {open}.acm_audit_id,
+                    {open}.acm_entity_id{for attributes},
                     {open}.{column}{end}{for links},
                     {open}.{link}{end});
             END IF;
@@ -410,7 +411,8 @@ BEGIN
                 acm_record_ind, acm_audit_id,
                 acm_entity_id{for attributes}, {column}{end}{for links}, {link}{end})
             VALUES (v_id{for own_keys}, v_row.{column}{end}, {open}.acm_start_dt, v_at,
-                {open}.acm_record_ind, {open}.acm_audit_id, {open}.acm_entity_id{for attributes},
+                {open}.acm_record_ind, {open}.acm_audit_id,
+                {open}.acm_entity_id{for attributes},
                 {open}.{column}{end}{for links},
                 {open}.{link}{end});
         ELSE
