@@ -6,6 +6,12 @@
 \if :pending
 \ir ../../migrations/V027__decision.sql
 \endif
+\set checksum '8a2482d738222024454ccbc3a55d33ce38ae3868c7b79ef512011dd2782356ae'
+\set migration 'V060__link_records'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V060__link_records.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
@@ -61,6 +67,7 @@
 \ir ../../procedures/omd_decision/_raise_too_large.sql
 \ir ../../procedures/omd_decision/_require_links.sql
 \ir ../../procedures/omd_decision/hear_undo.sql
+\ir ../../procedures/omd_decision/_next_record.sql
 \ir ../../procedures/omd_decision/_cycles_across_keys.sql
 \ir ../../procedures/omd_decision/_buffers_sql.sql
 \ir ../../procedures/omd_decision/_buffers.sql

@@ -18,6 +18,12 @@
 \if :pending
 \ir ../../migrations/V048__writers_terms.sql
 \endif
+\set checksum 'bc809a445557cf4ec39f27e0c05a4d4d6df06a60bea8dd7bc765d1ad274010b8'
+\set migration 'V059__writers_data'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V059__writers_data.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -62,8 +68,11 @@
 \ir ../../procedures/omd_facts/_moment_sql.sql
 \ir ../../procedures/omd_facts/_wanted_views.sql
 \ir ../../procedures/omd_facts/_odd_value_sql.sql
-\ir ../../procedures/omd_facts/_writer_blocks.sql
-\ir ../../procedures/omd_facts/_children_sql.sql
+\ir ../../procedures/omd_facts/_render.sql
+\ir ../../procedures/omd_facts/_writer_context.sql
+\ir ../../procedures/omd_facts/_writer_parents.sql
+\ir ../../procedures/omd_facts/_writer_refusals.sql
+\ir ../../procedures/omd_facts/_writer_data.sql
 \ir ../../procedures/omd_facts/_writer_sql.sql
 \ir ../../procedures/omd_facts/_function_statements.sql
 \ir ../../procedures/omd_facts/_view_statements.sql

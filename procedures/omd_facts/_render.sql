@@ -1,0 +1,118 @@
+-- A long text is made from one template that shows what comes out, in its order. A tag in braces
+-- says what differs:
+--     {name}                 is the value of that name.
+--     {for list}…{end}       is the block once for each item of the list; with {for list ", "} the
+--                            quoted text stands between them. An item is an object: in the block
+--                            its names come before those outside.
+--     {if name}…{else}…{end} is the first block unless the name is unknown, false, '' or an empty
+--                            list; the part {else}… may be left out.
+-- Values are put in as they are: whoever makes the data has quoted them. Where {for}, {if}, {else}
+-- or {end} stands alone on a line, nothing is left of the line.
+
+CREATE OR REPLACE FUNCTION omd_facts._render(
+    p_template text,
+    p_data jsonb
+)
+RETURNS text
+LANGUAGE plpgsql
+IMMUTABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $render$
+DECLARE
+    -- The tokens of the template: text, name, for, if, else or end, and what is said to it.
+    v_words text[];
+    v_texts text[];
+    v_separators text[];
+    -- To which token one leads: if to its else or end, else and for to the end, and an end back to
+    -- what it ends.
+    v_partners integer[];
+    v_open integer[] := '{}'::integer[];
+    -- The lists that are gone through, the innermost last, the number and the value of the item.
+    v_depth integer := 0;
+    v_lists jsonb[] := '{}'::jsonb[];
+    v_numbers integer[] := '{}'::integer[];
+    v_items jsonb[] := '{}'::jsonb[];
+    v_place integer := 1;
+    v_partner integer;
+    v_value jsonb;
+    v_output text := '';
+BEGIN
+    SELECT
+        array_agg(
+            CASE WHEN t.m[1] IS NOT NULL THEN 'text' ELSE coalesce(t.m[2], 'name') END
+            ORDER BY t.n
+        ),
+        array_agg(coalesce(t.m[1], t.m[3]) ORDER BY t.n),
+        array_agg(coalesce(t.m[4], '') ORDER BY t.n)
+    INTO v_words, v_texts, v_separators
+    FROM regexp_matches(
+        regexp_replace(p_template, '^ *(\{(?:for|if|else|end)\M[^}]*\})\n', '\1', 'gn'),
+        '([^{]+)|\{(?:(for|if|else|end)\M ?)?(\w*)(?: "([^"]*)")?\}', 'g'
+    ) WITH ORDINALITY AS t (m, n);
+    v_partners := array_fill(0, ARRAY[cardinality(v_words)]);
+    FOR i IN 1..cardinality(v_words) LOOP
+        IF v_words[i] IN ('else', 'end') THEN
+            v_partner := v_open[cardinality(v_open)];
+            v_partners[v_partner] := i;
+            v_partners[i] := v_partner;
+            v_open := trim_array(v_open, 1);
+        END IF;
+        IF v_words[i] IN ('for', 'if', 'else') THEN
+            v_open := v_open || i;
+        END IF;
+    END LOOP;
+
+    WHILE v_place <= cardinality(v_words) LOOP
+        IF v_words[v_place] IN ('name', 'for', 'if') THEN
+            v_value := NULL;
+            FOR i IN REVERSE v_depth..1 LOOP
+                EXIT WHEN v_value IS NOT NULL;
+                v_value := v_items[i] -> v_texts[v_place];
+            END LOOP;
+            v_value := coalesce(v_value, p_data -> v_texts[v_place], 'null');
+        END IF;
+        v_partner := v_partners[v_place];
+        CASE v_words[v_place]
+            WHEN 'text' THEN
+                v_output := v_output || v_texts[v_place];
+            WHEN 'name' THEN
+                v_output := v_output || coalesce(v_value #>> '{}', '');
+            WHEN 'if' THEN
+                IF v_value IN ('null', 'false', '""', '[]') THEN
+                    v_place := v_partner;
+                END IF;
+            WHEN 'else' THEN
+                -- The block before it was taken.
+                v_place := v_partner;
+            WHEN 'for' THEN
+                IF v_value IN ('null', '[]') THEN
+                    v_place := v_partner;
+                ELSE
+                    v_depth := v_depth + 1;
+                    v_lists[v_depth] := v_value;
+                    v_numbers[v_depth] := 0;
+                    v_items[v_depth] := v_value -> 0;
+                END IF;
+            WHEN 'end' THEN
+                IF v_words[v_partner] = 'for' THEN
+                    v_numbers[v_depth] := v_numbers[v_depth] + 1;
+                    v_items[v_depth] := v_lists[v_depth] -> v_numbers[v_depth];
+                    IF v_items[v_depth] IS NULL THEN
+                        v_depth := v_depth - 1;
+                    ELSE
+                        v_output := v_output || v_separators[v_partner];
+                        v_place := v_partner;
+                    END IF;
+                END IF;
+        END CASE;
+        v_place := v_place + 1;
+    END LOOP;
+    RETURN btrim(v_output, E'\n ');
+END
+$render$;
+
+COMMENT ON FUNCTION omd_facts._render IS
+'Returns the text that p_template makes of p_data, an object. Locks: none.';
+REVOKE ALL ON FUNCTION omd_facts._render FROM PUBLIC;
