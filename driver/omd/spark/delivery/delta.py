@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.hashes import row_hash
 from omd.spark.delivery.stage2 import OPERATION
-from omd.spark.delivery.staging import PLACE
+from omd.spark.delivery.staging.staged import PLACE
 from omd.spark.job import write_table
 
 if TYPE_CHECKING:

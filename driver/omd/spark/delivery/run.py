@@ -43,7 +43,7 @@ def deliver(run: DeliveryRun) -> None:
     with active(spark):
         first = Plan.read(run.room.validation_plan(run.delivery_id, 1))
         scale = Scale(spark)
-        staged = stage(spark, first, run.given, lambda table: run.read(spark, table))
+        staged = stage(spark, first, run.source, lambda table: run.read(spark, table))
         if scale.are_few_bytes(entity.size for entity in staged.values()):
             staged = {name: entity.in_one_task() for name, entity in staged.items()}
         checked: dict[str, Checked] = {}

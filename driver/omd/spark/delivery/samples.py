@@ -15,7 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.stage1 import READABLE, SKIP, has
 from omd.spark.delivery.stage2 import CODE, CODES
-from omd.spark.delivery.staging import FROM, PLACE, RAW, unmarked
+from omd.spark.delivery.staging import unmarked
+from omd.spark.delivery.staging.staged import FROM, PLACE, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

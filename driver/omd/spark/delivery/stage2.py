@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from omd.spark.delivery.frames import Keeper, plain
 from omd.spark.delivery.lvl import HASHES, RECORD_IND, Current
 from omd.spark.delivery.permitted import require_query
-from omd.spark.delivery.staging import PLACE
+from omd.spark.delivery.staging.staged import PLACE
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
