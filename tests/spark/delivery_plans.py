@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.types.json import Jsonb
 
+from omd.delivery.source import source_of
+from omd.spark.delivery import staging
 from omd.spark.delivery.plan import Plan
 from omd.spark.delivery.stage1 import check
-from omd.spark.delivery.staging import stage, working_session
+from omd.spark.delivery.staging import working_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd.spark.delivery.stage1 import Checked
+    from omd.spark.delivery.staging import Staged
 
 
 class Desk:
@@ -63,9 +67,17 @@ class Desk:
         return Plan.read(row[0])
 
 
+def stage(spark: SparkSession, plan: Plan, given: Any) -> dict[str, Staged]:
+    """Return the staged rows of a folder, or of what is given for each entity."""
+    is_folder = not isinstance(given, Mapping)
+    return staging.stage(
+        spark, plan, source_of(files=given) if is_folder else source_of(entities=given)
+    )
+
+
 def checked(spark: SparkSession, plan: Plan, given: Any, entity: str = "e", **more: Any) -> Checked:
     """Return an entity of the plan after stage 1."""
-    staged = stage(spark, plan, given, more.pop("table", None))
+    staged = stage(spark, plan, given)
     return check(plan.entities[entity], staged[entity], **more)
 
 
@@ -82,4 +94,4 @@ def another_session(spark: SparkSession, **settings: str) -> SparkSession:
     return session
 
 
-__all__ = ["Desk", "another_session", "checked", "violated", "working_session"]
+__all__ = ["Desk", "another_session", "checked", "stage", "violated", "working_session"]

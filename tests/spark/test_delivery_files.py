@@ -16,8 +16,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.stage1 import check
-from omd.spark.delivery.staging import StagingChanged, stage
-from spark.delivery_plans import Desk, checked, violated
+from omd.spark.delivery.staging import StagingChanged
+from spark.delivery_plans import Desk, checked, stage, violated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +120,7 @@ CSV: dict[str, tuple[dict[str, Any], dict[str, bytes], Rows, dict[str, int]]] = 
 def test_each_record_of_csv_is_one_row(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("omd.spark.delivery.staging._FEW_BYTES", 0)
+    monkeypatch.setattr("omd.spark.delivery.staging.csv._FEW_BYTES", 0)
     plan = desk.plan(E)
     for number, (case, (options, files, rows, counts)) in enumerate(CSV.items()):
         folder = tmp_path / f"{number}.csv"
@@ -271,7 +271,7 @@ def test_random_files_give_the_rows_that_were_written(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     rng = random.Random(seed)
-    monkeypatch.setattr("omd.spark.delivery.staging._FEW_BYTES", seed % 4 // 2 * 2**25)
+    monkeypatch.setattr("omd.spark.delivery.staging.csv._FEW_BYTES", seed % 4 // 2 * 2**25)
     kind = "csv" if seed % 2 == 0 else "json"
     folder = tmp_path / f"e.{kind}"
     folder.mkdir()
@@ -347,7 +347,7 @@ def test_files_with_one_header_each_are_read_once_by_lines(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where all columns are texts, a header is a regular line."""
-    monkeypatch.setattr("omd.spark.delivery.staging._FEW_BYTES", 0)
+    monkeypatch.setattr("omd.spark.delivery.staging.csv._FEW_BYTES", 0)
     folder = tmp_path / "e.csv"
     folder.mkdir()
     for number in range(3):

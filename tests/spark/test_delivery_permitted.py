@@ -10,8 +10,9 @@ import pytest
 from omd.errors import InvalidModel
 from omd.spark.delivery.checks import compile_checks
 from omd.spark.delivery.permitted import require_expression, require_query
-from omd.spark.delivery.staging import stage, working_session
+from omd.spark.delivery.staging import working_session
 from spark.delivery_plans import Desk as Plans
+from spark.delivery_plans import stage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.stage1 import check
-from omd.spark.delivery.staging import stage
-from spark.delivery_plans import Desk
+from spark.delivery_plans import Desk, stage
 from spark.test_delivery_stage1 import CASTS, violated
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def test_a_line_means_the_same_whoever_reads_it(
     separator: str,
     are_broken: bool,
 ) -> None:
-    monkeypatch.setattr("omd.spark.delivery.staging._FEW_BYTES", 0)
+    monkeypatch.setattr("omd.spark.delivery.staging.csv._FEW_BYTES", 0)
     chance = random.Random(ord(separator))
     (tmp_path / "e.csv").write_bytes(b"\n".join(lines(chance, separator, are_broken)))
     attributes = [{"name": f"a{n}", "type": kind} for n, kind in enumerate(TYPES)]
@@ -122,7 +121,7 @@ def test_a_line_means_the_same_whoever_reads_it(
 def test_lines_of_one_field_and_fields_that_lack_or_come_twice(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("omd.spark.delivery.staging._FEW_BYTES", 0)
+    monkeypatch.setattr("omd.spark.delivery.staging.csv._FEW_BYTES", 0)
     folder = tmp_path / "e.csv"
     folder.mkdir()
     (folder / "1.csv").write_text("k\n1\n +2\n\n  \nx\n")

@@ -12,8 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
 from omd.spark.delivery.stage1 import has
-from omd.spark.delivery.staging import StagingChanged, stage
-from spark.delivery_plans import Desk, another_session, checked, violated
+from omd.spark.delivery.staging import StagingChanged
+from spark.delivery_plans import Desk, another_session, checked, stage, violated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -400,7 +400,7 @@ def test_a_file_is_read_without_loss(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("omd.spark.delivery.stage1._SHARE", 1)
-    monkeypatch.setattr("omd.spark.delivery.staging._FEW_BYTES", 0)
+    monkeypatch.setattr("omd.spark.delivery.staging.csv._FEW_BYTES", 0)
     for case, (options, data, wanted, counts) in FILES.items():
         plan = desk.plan(entity({"name": "v", "type": "text"}), csv=options)
         (tmp_path / "e.csv").write_bytes(data)

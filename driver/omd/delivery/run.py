@@ -25,6 +25,7 @@ from omd.delivery.errors import (
     WrongDeliveryState,
 )
 from omd.delivery.rows import DeliveryQueueRow
+from omd.delivery.source import SourceFolder, SourceTables, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from omd.delivery.rows import BeginDeliveryAnswer
 
 __all__ = ["DeliveryBlock", "DeliveryRun", "Receipt"]
-
-POSTGRES = "postgres"
 
 _LONGEST_PAUSE = 2.0  # seconds between two questions whether a delivery may begin
 
@@ -101,7 +100,7 @@ class DeliveryBlock:
         self._spark = spark
         self._lease = lease
         self._is_complete = False
-        self.given = _one_of(entities, files, staging)
+        self.source = source_of(entities=entities, files=files, staging=staging)
         if delivery_id is None and agreement_code is None:
             raise CallerError(
                 "neither an agreement nor a delivery is named",
@@ -201,14 +200,14 @@ class DeliveryBlock:
         loads = self._loads
         if loads is not None and not isinstance(loads, Mapping):
             loads = dict.fromkeys(loads, "FULL")
-        if self.given == POSTGRES:
+        if isinstance(self.source, SourceTables):  # the agreement has them, or `loads` says it
             return None if loads is None else dict(loads)
-        if isinstance(self.given, str):
+        if isinstance(self.source, SourceFolder):
             engine = self.control.engines[SPARK]
             spark = self._spark or self.control.spark or engine.active()
-            names = engine.delivered_in(self.given, spark)
+            names = engine.delivered_in(self.source.path, spark)
         else:
-            names = self.given
+            names = self.source.entities
         return {**dict.fromkeys(names, "FULL"), **(loads or {})}
 
 
@@ -227,7 +226,7 @@ class DeliveryRun(EngineBlock):
     Attributes:
         attempt: its number; 0 before the begin.
         instances: the Module Instance of each entity.
-        given: what was handed over.
+        source: what was handed over.
     """
 
     _kind = "delivery"
@@ -242,7 +241,7 @@ class DeliveryRun(EngineBlock):
         super().__init__(block.control, None, lease=lease, context=None, spark=spark)
         self.calls = block.calls
         self.delivery_id = block.delivery_id
-        self.given = block.given
+        self.source = block.source
         self.attempt = 0
         self.instances: dict[str, int] = {}
         self._refusal: StateError | None = None
@@ -333,16 +332,3 @@ class DeliveryRun(EngineBlock):
                 event_detail=detail,
                 event_return_code_details=name,
             )
-
-
-def _one_of(entities: Mapping[str, Any] | None, files: str | None, staging: str | None) -> Any:
-    given = [value for value in (entities, files, staging) if value is not None]
-    if len(given) != 1:
-        raise CallerError(
-            "a delivery is handed over in one way",
-            hint="Give entities={entity: DataFrame or path}, files='folder/' or"
-            " staging='postgres'.",
-        )
-    if staging not in (None, POSTGRES):
-        raise CallerError(f"there is no staging {staging}", hint="It may be 'postgres'.")
-    return str(given[0]) if files is not None else given[0]

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StringType
 
 import omd.spark
+from omd.delivery.source import source_of
 from omd.spark.delivery.casts import spark_type, typed
 from omd.spark.delivery.plan import Attribute, Plan
 from omd.spark.delivery.stage1 import check
@@ -101,7 +102,8 @@ def main() -> None:
 
     def stage_1(path: Path) -> int:
         with active(working):
-            checked = check(entity, stage(working, said, {"lineitem": path})["lineitem"])
+            staged = stage(working, said, source_of(entities={"lineitem": path}))
+            checked = check(entity, staged["lineitem"])
             skipped: int = checked.measures()["rows_skipped"]
             checked.release()
         return skipped

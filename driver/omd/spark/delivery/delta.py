@@ -13,15 +13,15 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.hashes import row_hash
-from omd.spark.delivery.stage2 import OPERATION
-from omd.spark.delivery.staging import PLACE
+from omd.spark.delivery.stage2.side import OPERATION
+from omd.spark.delivery.staging.staged import PLACE
 from omd.spark.job import write_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from omd.delivery.run import DeliveryRun
-    from omd.spark.delivery.stage2 import Side
+    from omd.spark.delivery.stage2.side import Side
 
 __all__ = ["write_delta"]
 

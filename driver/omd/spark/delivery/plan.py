@@ -60,6 +60,11 @@ class Relationship:
     context_filter: bool
     child_required: bool
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each column of the child, with that of the parent."""
+        return list(zip(self.columns, self.parent_columns, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Constraint:

@@ -13,7 +13,8 @@ from omd.spark.delivery.plan import Plan
 from omd.spark.delivery.samples import Samples
 from omd.spark.delivery.scale import Scale
 from omd.spark.delivery.stage1 import check
-from omd.spark.delivery.stage2 import Judgement, kept
+from omd.spark.delivery.stage2.judgement import Judgement
+from omd.spark.delivery.stage2.side import kept
 from omd.spark.delivery.staging import names_in, stage, working_session
 from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
@@ -43,7 +44,7 @@ def deliver(run: DeliveryRun) -> None:
     with active(spark):
         first = Plan.read(run.calls.validation_plan(run.delivery_id, 1))
         scale = Scale(spark)
-        staged = stage(spark, first, run.given, lambda table: run.read(spark, table))
+        staged = stage(spark, first, run.source, lambda table: run.read(spark, table))
         if scale.are_few_bytes(entity.size for entity in staged.values()):
             staged = {name: entity.in_one_task() for name, entity in staged.items()}
         checked: dict[str, Checked] = {}

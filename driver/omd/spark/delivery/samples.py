@@ -14,8 +14,9 @@ from pyspark.sql import Column, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.stage1 import READABLE, SKIP, has
-from omd.spark.delivery.stage2 import CODE, CODES
-from omd.spark.delivery.staging import FROM, PLACE, RAW, unmarked
+from omd.spark.delivery.stage2.side import CODE, CODES
+from omd.spark.delivery.staging import unmarked
+from omd.spark.delivery.staging.staged import FROM, PLACE, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from omd.delivery.run import DeliveryRun
     from omd.spark.delivery.plan import Constraint, Plan
     from omd.spark.delivery.stage1 import Checked
-    from omd.spark.delivery.stage2 import Side
+    from omd.spark.delivery.stage2.side import Side
 
 __all__ = ["Samples"]
 

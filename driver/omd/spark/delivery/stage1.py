@@ -18,9 +18,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NullType, StructType
 
 from omd._core.errors import InvalidModel
-from omd.spark.delivery import casts, regular
+from omd.spark.delivery import casts
 from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
-from omd.spark.delivery.staging import ABOUT, BAD, FROM, HEAD, PLACE, RAW, TORN, flat
+from omd.spark.delivery.staging.csv_regular import regular_column
+from omd.spark.delivery.staging.staged import ABOUT, BAD, FROM, HEAD, PLACE, RAW, TORN, flat
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -253,7 +254,7 @@ class _Rules:
             said = f"the staged column {place or name} of {entity.entity}"
             value = casts.typed(attribute, column, of, said)
             is_staged = casts.present(attribute, column, of)
-            read = regular.column(source, place)
+            read = regular_column(source, place)
             if read is not None:
                 value = F.coalesce(casts.fitting(attribute, *read), value)
                 is_staged = casts.present(attribute, *read) | is_staged
@@ -264,7 +265,7 @@ class _Rules:
         mark = F.lit(False)
         if entity.indicator_column in raw.names:
             said_mark = F.col(RAW).getField(entity.indicator_column).cast("string")
-            read = regular.column(source, entity.indicator_column)
+            read = regular_column(source, entity.indicator_column)
             said_mark = said_mark if read is None else F.coalesce(read[0], said_mark)
             mark = F.coalesce(said_mark == entity.indicator_delete, F.lit(False))
         for n, word in enumerate(self.words):

@@ -2,7 +2,7 @@
 
 A tenant writes its folder, and this process may read more than the tenant. So a symbolic link in
 it is refused before a byte is read. It could be put there later, and be gone again: so after each
-reading the files must be those that were found, by their number on the disk and the time at which
+reading the files must be those that were listed, by their number on the disk and the time at which
 that was last touched. Executors on other machines open names of their own; there it is the mount
 that must not follow links.
 """
@@ -22,17 +22,15 @@ from pyspark.errors import PySparkException
 
 from omd._core.errors import OmdError
 from omd.delivery.errors import DeliveryArgumentInvalid
-from omd.spark.hadoop import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from pyspark.sql import SparkSession
 
-__all__ = ["COMPRESSED", "Files", "StagingChanged", "in_folder", "names_in"]
+__all__ = ["COMPRESSED", "Files", "StagingChanged", "literal", "names"]
 
 COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
-_FORMATS = {".json": "json", ".jsonl": "json", ".parquet": "parquet"}
 _GLOB = re.compile(r"([\[\]{}?*\\])")
 _PASSED_OVER = ("_", ".")  # by Spark: files that are being written, and marks of other programs
 _BEING_COPIED = "._COPYING_"
@@ -53,13 +51,12 @@ class File(NamedTuple):
 
 @dataclass(frozen=True)
 class Files:
-    """The files of an entity, as they were when they were found."""
+    """The files of an entity, as they were when they were listed."""
 
     spark: SparkSession
     root: str
-    format: str
     options: Mapping[str, Any]
-    found: tuple[File, ...]
+    listed: tuple[File, ...]
 
     @classmethod
     def at(cls, spark: SparkSession, root: str, options: Mapping[str, Any]) -> Files:
@@ -68,38 +65,24 @@ class Files:
         Args:
             spark: the session.
             root: the path.
-            options: those of the agreement: ``csv``, ``allow_symbolic_links``.
+            options: those of the agreement, of which ``allow_symbolic_links`` counts.
         """
-        found = _list(spark, root, options)
-        csv = options.get("csv") or {}
-        own = _format(root, csv)
-        kinds = {own, *(_format(file.path, csv) for file in found)} - {None}
-        if own is None and len(kinds) != 1:
-            raise DeliveryArgumentInvalid(
-                f"what {root} holds can't be told from its name",
-                hint="Name it .csv, .json or .parquet; or set the option csv.file_extension.",
-            )
-        return cls(spark, root, own or str(kinds.pop()), options, found)
-
-    @property
-    def csv(self) -> Mapping[str, Any]:
-        """The option csv of the agreement."""
-        return self.options.get("csv") or {}
+        return cls(spark, root, options, _list(spark, root, options))
 
     @property
     def size(self) -> int | None:
-        """How many bytes of text they have; of packed files nobody knows."""
-        if self.format == "parquet" or any(f.path.endswith(COMPRESSED) for f in self.found):
+        """How many bytes of text they have, if it is text; of packed files nobody knows."""
+        if any(f.path.endswith(COMPRESSED) for f in self.listed):
             return None
-        return sum(file.size for file in self.found)
+        return sum(file.size for file in self.listed)
 
     def unchanged(self) -> None:
-        """Raise when the files are not those that were found."""
+        """Raise when the files are not those that were listed."""
         try:
             now = _list(self.spark, self.root, self.options)
         except DeliveryArgumentInvalid:
             now = ()
-        changed = sorted({file.path for file in set(self.found) ^ set(now)})
+        changed = sorted({file.path for file in set(self.listed) ^ set(now)})
         if changed:
             raise StagingChanged(
                 f"{changed[0]} was changed while the delivery read it",
@@ -115,34 +98,7 @@ def literal(paths: Iterable[str]) -> list[str]:
     return [_GLOB.sub(r"\\\1", path) for path in paths]
 
 
-def in_folder(
-    spark: SparkSession, folder: str, entities: Iterable[str], options: Mapping[str, Any]
-) -> dict[str, Files]:
-    """Return the files of the entities of which a folder has some."""
-    names = _names(spark, folder, options)
-    csv = options.get("csv") or {}
-    sources = {}
-    for entity in entities:
-        wanted = {
-            entity + ending + packed for ending in _suffixes(csv) for packed in ("", *COMPRESSED)
-        }
-        found = sorted(wanted & set(names))
-        if len(found) > 1:
-            raise DeliveryArgumentInvalid(
-                f"{folder} has several sources of {entity}: {', '.join(found)}"
-            )
-        if found:
-            sources[entity] = Files.at(spark, names[found[0]], options)
-    return sources
-
-
-def names_in(spark: SparkSession, folder: str) -> list[str]:
-    """Return what stands before the ending of each file or folder that can be staged."""
-    names = _names(spark, absolute(spark, folder), {"allow_symbolic_links": True})  # none is opened
-    return sorted({n.partition(".")[0] for n in names if _format(n, {})} - {""})
-
-
-def _names(spark: SparkSession, folder: str, options: Mapping[str, Any]) -> dict[str, str]:
+def names(spark: SparkSession, folder: str, options: Mapping[str, Any]) -> dict[str, str]:
     """Return the names in a folder, and their paths."""
     path, system = _opened(spark, folder)
     if not system.exists(path) or not system.getFileStatus(path).isDirectory():
@@ -185,7 +141,7 @@ def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[F
             f"{root} can't be read: Spark passes over names that begin with _ or .",
             hint="Rename it.",
         )
-    found: list[File] = []
+    files: list[File] = []
     entries = system.listFiles(path, True)
     start = len(system.getFileStatus(path).getPath().toString())
     while entries.hasNext():
@@ -196,7 +152,7 @@ def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[F
             where = str(whole.toUri().getPath())
             _require_name(name, where)
             _require_no_link(name, not is_local and bool(entry.isSymlink()), options)
-            found.append(
+            files.append(
                 File(
                     name,
                     int(entry.getLen()),
@@ -211,7 +167,7 @@ def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[F
             f"{min(seen)!a} is there, but Java does not see a file of this name",
             hint="Rename it, or run in a locale of UTF-8: LC_ALL=C.UTF-8.",
         )
-    return tuple(sorted(found))
+    return tuple(sorted(files))
 
 
 def _is_passed_over(name: str) -> bool:
@@ -272,17 +228,5 @@ def _composed(path: str) -> str:
 
 
 def _identity(path: str) -> tuple[int, ...]:
-    found = Path(path).stat()
-    return (found.st_dev, found.st_ino, found.st_ctime_ns) if stat.S_ISREG(found.st_mode) else ()
-
-
-def _suffixes(csv: Mapping[str, Any]) -> dict[str, str]:
-    extension = "." + str(csv.get("file_extension") or "csv").lstrip(".").lower()
-    return {extension: "csv"} | {k: v for k, v in _FORMATS.items() if k != extension}
-
-
-def _format(path: str, csv: Mapping[str, Any]) -> str | None:
-    name = path.rstrip("/").rpartition("/")[2].lower()
-    for ending in COMPRESSED:
-        name = name.removesuffix(ending)
-    return next((kind for ending, kind in _suffixes(csv).items() if name.endswith(ending)), None)
+    file = Path(path).stat()
+    return (file.st_dev, file.st_ino, file.st_ctime_ns) if stat.S_ISREG(file.st_mode) else ()

@@ -128,8 +128,8 @@ class Records:
             return
         if piece.endswith(b"\r"):
             piece, between = piece[:-1], b"\r" + between
-        found = _LINE_END.split(piece) if b"\r" in piece or b"\n" in piece else [piece]
-        yield from zip(found[::2], [*found[1::2], between], strict=True)
+        parts = _LINE_END.split(piece) if b"\r" in piece or b"\n" in piece else [piece]
+        yield from zip(parts[::2], [*parts[1::2], between], strict=True)
 
 
 def _is_blank(record: bytes) -> bool:
@@ -147,8 +147,8 @@ def _by_file(
             lines = batch.column(0).view(pa.binary()).to_pylist()
             yield from zip(batch.column(1).to_pylist(), lines, strict=True)
 
-    for file, found in itertools.groupby(pieces(), operator.itemgetter(0)):
-        yield file, (piece for _, piece in found)
+    for file, pairs in itertools.groupby(pieces(), operator.itemgetter(0)):
+        yield file, (piece for _, piece in pairs)
 
 
 def _batch(records: list[bytes], origins: list[str | None]) -> pa.RecordBatch:

@@ -2,8 +2,8 @@
 
 A line is regular when it has the right number of fields, and each is written as most programs
 write it: in quotes as a whole or without any, and a number or a time in the form that
-`casts.regular` names. One regular expression, made of those of the fields, tells. All other lines
-are left to Spark. What a line means does not depend on who reads it.
+`casts.regular` names. One regular expression, made of those of the fields, decides. All other
+lines are left to Spark. What a line means does not depend on who reads it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import Attribute
 
-__all__ = ["Form", "can_read", "column", "forms", "read"]
+__all__ = ["Form", "can_read_regular", "read_regular", "regular_column", "regular_forms"]
 
 _READ = "_read_"
 _MOST_FIELDS = 1_000  # the pattern of many more would be too large for RE2
@@ -48,20 +48,20 @@ class Form:
 _TEXT = Form(None, StringType())
 
 
-def forms(attributes: Iterable[Attribute], texts: Iterable[str]) -> dict[str, Form]:
+def regular_forms(attributes: Iterable[Attribute], texts: Iterable[str]) -> dict[str, Form]:
     """Return the forms of the staged columns of attributes, and of those that are texts."""
-    found: dict[str, Form] = {}
+    forms: dict[str, Form] = {}
     for attribute in attributes:
         if attribute.source is not None:
-            told = casts.regular(attribute)
-            form = _TEXT if told is None else Form(*told)
-            if found.setdefault(attribute.source, form) != form:  # two attributes are made of it
-                found[attribute.source] = _TEXT
-    return found | dict.fromkeys(texts, _TEXT)
+            typed = casts.regular(attribute)
+            form = _TEXT if typed is None else Form(*typed)
+            if forms.setdefault(attribute.source, form) != form:  # two attributes are made of it
+                forms[attribute.source] = _TEXT
+    return forms | dict.fromkeys(texts, _TEXT)
 
 
-def can_read(number: int, separator: str, quote: str) -> bool:
-    """Return whether `read` takes such lines: nothing in a number may be taken for a separator.
+def can_read_regular(number: int, separator: str, quote: str) -> bool:
+    """Return whether `read_regular` takes such lines: no separator may be a part of a number.
 
     Args:
         number: how many fields they have at most.
@@ -78,20 +78,23 @@ def can_read(number: int, separator: str, quote: str) -> bool:
     )
 
 
-def column(frame: DataFrame, name: str | None) -> tuple[Column, DataType] | None:
-    """Return the values of a staged column in regular lines and their type, if `read` added it."""
+def regular_column(frame: DataFrame, name: str | None) -> tuple[Column, DataType] | None:
+    """Return the values of a staged column in regular lines and their type.
+
+    It is None where `read_regular` has not added such a column.
+    """
     added = f"{_READ}{name}"
     if added not in frame.columns:
         return None
     return F.col(quoted(added)), frame.schema[added].dataType
 
 
-def read(
+def read_regular(
     lines: DataFrame, names: Sequence[str], wanted: Mapping[str, Form], separator: str, quote: str
 ) -> DataFrame:
     """Return lines with the values of those that are regular, whose text is NULL then.
 
-    For each form a column is added, see `column`. It is NULL in other lines.
+    For each form a column is added, see `regular_column`. It is NULL in other lines.
 
     Args:
         lines: the lines as ``value``, and columns to keep.
@@ -140,7 +143,7 @@ def read(
                 column_names=[str(n) for n in range(len(names))],
             )
             table = csv.read_csv(pa.BufferReader(text), reading, parsing, converting)
-            return [found.combine_chunks() for found in table.columns]
+            return [column.combine_chunks() for column in table.columns]
 
         for batch in batches:
             columns, texts = batch.columns, batch.column(at)

@@ -1,0 +1,101 @@
+"""Derived entities: Spark SQL over other staged entities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd._core.errors import InvalidModel
+from omd.spark.delivery.permitted import require_query
+from omd.spark.delivery.staging.reader import Reader, no_columns, typed_rows
+from omd.spark.delivery.staging.staged import BAD, HEAD, RAW, TORN, Staged
+from omd.spark.names import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from omd.spark.delivery.plan import Derived, EntityPlan, Plan
+
+__all__ = ["DerivedReader", "mended"]
+
+
+class DerivedReader(Reader):
+    """Reads the query of a derived entity.
+
+    Args:
+        spark: a session of `working_session`; the sources become views in it.
+        plan: the plan of stage 1.
+        entity: the entity in it.
+        derived: its sources and its query.
+        sources: the staged rows of other entities, `mended`.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        plan: Plan,
+        entity: EntityPlan,
+        derived: Derived,
+        sources: Mapping[str, Staged],
+    ) -> None:
+        super().__init__(spark, plan, entity)
+        self.expressions = ""  # each column that a query returns should be an attribute
+        self.derived = derived
+        self.indicators = {name: plan.entities[name].indicator_column for name in derived.sources}
+        self.sources = {name: sources[name] for name in derived.sources}
+
+    def staged(self) -> Staged:
+        """Return the rows of the query.
+
+        Raises:
+            InvalidModel: the query can't be compiled, or does what a query may not do.
+        """
+        for name, source in self.sources.items():
+            self.visible(name, source).createOrReplaceTempView(quote(name))
+        place = f"the query of {self.entity.entity}"
+        try:
+            require_query(self.spark, self.derived.query, place, self.derived.sources)
+            frame = self.spark.sql(self.derived.query)
+        except AnalysisException as error:
+            if not any(source.missing for source in self.sources.values()):
+                reason = str(error).strip().partition("\n")[0]
+                raise InvalidModel(f"{place} can't be compiled: {reason}") from error
+            # A column that was not handed over is a violation there, and no mistake of the model.
+            return self.made(no_columns(self.spark), "derived", None)
+        sizes = [source.size for source in self.sources.values()]
+        size = None if None in sizes else sum(n or 0 for n in sizes)
+        return self.made(frame, f"derived from {', '.join(self.sources)}", size)
+
+    def visible(self, name: str, source: Staged) -> DataFrame:
+        """Return the rows of a source as the query sees them, with all columns of the model."""
+        lacking = [c for c in (*source.missing, self.indicators[name]) if c not in source.columns]
+        columns = [F.col(RAW).getField(c).alias(c) for c in source.columns]
+        nothing = [F.lit(None).cast("string").alias(c) for c in dict.fromkeys(lacking)]
+        return source.frame.where(~F.col(BAD)).select(*columns, *nothing)
+
+    def made(self, frame: DataFrame, origin: str, size: int | None) -> Staged:
+        """Return the staged rows that are made of a frame."""
+        rows = typed_rows(self.entity, frame, F.lit(origin))
+        return Staged(
+            self.entity.entity,
+            rows,
+            rows,
+            tuple(frame.columns),
+            findings=self.findings(frame.columns),
+            missing=self.missing(frame.columns),
+            size=size,
+        )
+
+
+def mended(staged: Staged) -> Staged:
+    """Return staged rows of which none is torn, and none is taken for a header."""
+    if staged.whole is None:
+        return staged
+    counted = staged.frame.agg(F.max(TORN), F.count_if(HEAD)).first()
+    assert counted is not None  # noqa: S101 - it is an aggregate
+    has_torn, headers = counted
+    return staged.whole() if has_torn or headers != staged.headers else staged

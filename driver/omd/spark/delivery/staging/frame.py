@@ -1,0 +1,62 @@
+"""Rows that Spark has with their types: a DataFrame that was handed over, or a staging table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.spark.delivery.staging.reader import Reader, typed_rows
+from omd.spark.delivery.staging.staged import Staged
+from omd.spark.sessions import in_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from omd.spark.delivery.plan import EntityPlan, Plan
+
+__all__ = ["FrameReader"]
+
+_ROW_BYTES = 200  # about
+
+
+class FrameReader(Reader):
+    """Reads a DataFrame.
+
+    Args:
+        spark: a session of `working_session`.
+        plan: the plan of stage 1.
+        entity: the entity in it.
+        frame: its rows; the frame may be of another session.
+        origin: where samples say that a row comes from.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        plan: Plan,
+        entity: EntityPlan,
+        frame: DataFrame,
+        origin: str = "DataFrame",
+    ) -> None:
+        super().__init__(spark, plan, entity)
+        self.frame = in_session(spark, frame)
+        self.origin = origin
+
+    def staged(self) -> Staged:
+        """Return the staged rows."""
+        rows = typed_rows(self.entity, self.frame, F.lit(self.origin))
+        return Staged(
+            self.entity.entity,
+            rows,
+            rows,
+            tuple(self.frame.columns),
+            findings=self.findings(self.frame.columns),
+            missing=self.missing(self.frame.columns),
+            size=self.size(),
+        )
+
+    def size(self) -> int | None:
+        """Return about how many bytes there are at most, where Spark knows how many rows."""
+        rows = self.frame._jdf.queryExecution().optimizedPlan().maxRows()
+        return int(rows.get()) * _ROW_BYTES if rows.isDefined() else None

@@ -1,0 +1,46 @@
+"""Parquet: its columns have types, and a row is no line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from omd.spark.delivery.staging.files import literal
+from omd.spark.delivery.staging.reader import FileReader, no_columns, path_of, typed_rows, uri_of
+from omd.spark.delivery.staging.staged import Staged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ParquetReader"]
+
+
+class ParquetReader(FileReader):
+    """Reads Parquet; a column that only some of the files have is NULL in the others."""
+
+    @classmethod
+    def endings(cls, options: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG003 - none is about it
+        """Return how the names of such files end."""
+        return (".parquet",)
+
+    def staged(self) -> Staged:
+        """Return the staged rows."""
+        paths = [file.path for file in self.files.listed]
+        if paths:
+            frame = self.spark.read.options(mergeSchema="true").parquet(*literal(paths))
+            origin = path_of(uri_of(frame))
+        else:
+            frame = no_columns(self.spark)
+            origin = F.lit(self.files.root)
+        rows = typed_rows(self.entity, frame, origin)
+        return Staged(
+            self.entity.entity,
+            rows,
+            rows,
+            tuple(frame.columns),
+            findings=self.findings(frame.columns),
+            missing=self.missing(frame.columns),
+            unchanged=self.files.unchanged,
+            size=None,  # the bytes are packed
+        )
