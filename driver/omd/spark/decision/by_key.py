@@ -74,14 +74,16 @@ def _failed(
 ) -> Iterator[Call | Reject]:
     """Reject the records of a key of which no attempt becomes a cycle."""
     for place, waiting in enumerate(group.links):
+        takes_one = shape.takes_one(place)
         for number, record in enumerate(waiting.drain(), start=1):
             # An attempt takes one record of such a link, so the third one belongs to the third.
             # What an array has belongs to the first.
-            cycle_no = number if shape.takes_one(place) else 1
-            # It has failed at the first link that has no such record.
-            cause = next(single for single in shape.singles if counts[single] < cycle_no)
-            if cycle_no <= attempts and place < cause:
-                yield Reject(place, record, cycle_no=cycle_no, cause=cause)
-            else:
-                # There is no such attempt, or it has not come to this link.
-                yield Reject(place, record)
+            cycle_no = number if takes_one else 1
+            if cycle_no <= attempts:
+                # It has failed at the first link that has no such record.
+                cause = next(single for single in shape.singles if counts[single] < cycle_no)
+                if place < cause:
+                    yield Reject(place, record, None, cycle_no, cause)
+                    continue
+            # There is no such attempt, or it has not come to this link.
+            yield Reject(place, record)

@@ -59,9 +59,12 @@ class Invocations:
 
     def add(self, wave: Wave, call: Call) -> None:
         """Add a call, and count it in its wave."""
+        key, cycle_no, invocation_no, values, arrivals = call
         wave.invocations += 1
-        wave.cycles += call.invocation_no == 1
-        values = [*call.values, *wave.buffered]
+        if invocation_no == 1:
+            wave.cycles += 1
+        if wave.buffered:
+            values = [*values, *wave.buffered]
         text = self._object(values)
         params = inputs = None
         if self._shape.params is None:
@@ -69,8 +72,8 @@ class Invocations:
         elif self._kept:
             params = f"{{{', '.join(self._names[place] + values[place] for place in self._kept)}}}"
         if self._shape.keeps_inputs:
-            inputs = self._object(call.inputs)
-        self._rows.append((wave.text, call.key, call.cycle_no, call.invocation_no, inputs, params))
+            inputs = self._object(arrivals)
+        self._rows.append((wave.text, key, cycle_no, invocation_no, inputs, params))
         self._texts.append(text)
         self._bytes += len(text)
 
