@@ -4,11 +4,12 @@
     python tools/generate.py            # write the files
     python tools/generate.py --check    # exit 1 when the committed files differ
 
-It writes the calls and rows of each room in Python (``driver/omd/<room>/calls.py`` and
-``rows.py``), the doors to the rooms and all their errors (``driver/omd/_doors.py`` and
-``errors.py``), and the reference (``docs/reference``). The texts are the COMMENTs of the database
-objects: to change a file, change the SQL. The database is --dsn, or OMD_DSN, or that of libpq's own
-settings; --embedded makes a new one. The files are the same for every version of PostgreSQL.
+It writes the calls, rows and errors of each room in Python (``driver/omd/<room>/calls.py``,
+``rows.py`` and ``errors.py``), the doors to the rooms and all their errors
+(``driver/omd/_doors.py`` and ``errors.py``), and the reference (``docs/reference``). The texts are
+the COMMENTs of the database objects, and the error catalogue: to change a file, change the SQL. The
+database is --dsn, or OMD_DSN, or that of libpq's own settings; --embedded makes a new one. The
+files are the same for every version of PostgreSQL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls, rows, doors and errors in Python, written by ``tools/generate.py`` from the catalog.
+"""Calls, rows and doors in Python, written by ``tools/generate.py`` from the catalog.
 
 The COMMENT holds what the catalog does not have, in sentences of a fixed form:
 
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import error_classes
 from omd._rooms import ROOMS, SHORTCUTS, schema_of
 
 if TYPE_CHECKING:
@@ -238,8 +239,7 @@ def files(connection: Connection) -> dict[str, str]:
         if routines or views:
             found[f"driver/omd/{room}/rows.py"] = _rows(schema, routines, views, codes)
     found["driver/omd/_doors.py"] = _doors(connection)
-    found["driver/omd/errors.py"] = _errors()
-    return found
+    return found | error_classes.files(HEADER, errors)
 
 
 def _codes(room: str) -> dict[str, tuple[str, str]]:
@@ -531,7 +531,7 @@ def _class(
     return "\n".join(["@dataclass(frozen=True, slots=True)", f"class {name}:", *body])
 
 
-# Doors and errors -------------------------------------------------------------------------------
+# Doors ------------------------------------------------------------------------------------------
 
 
 def _doors(connection: Connection) -> str:
@@ -603,27 +603,6 @@ def _method_of_door(room: str, name: str) -> ast.FunctionDef:
     tree = ast.parse((PACKAGE / room / "room.py").read_text(encoding="utf-8"))
     return next(
         node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name
-    )
-
-
-def _errors() -> str:
-    """Every error of every room, under one name."""
-    homes = ["_core", *(room for room in sorted(ROOMS) if (PACKAGE / room / "errors.py").exists())]
-    lines, names = [], []
-    for home in homes:
-        tree = ast.parse((PACKAGE / home / "errors.py").read_text(encoding="utf-8"))
-        found = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-        names += found
-        lines.append(f"from omd.{home}.errors import ({', '.join(sorted(found))},)")
-    return "\n".join(
-        [
-            HEADER + '"""The errors of all rooms."""',
-            "",
-            *lines,
-            "",
-            f"__all__ = {sorted(names)!r}",
-            "",
-        ]
     )
 
 

@@ -1,9 +1,8 @@
 """The base of all errors of OMD, and the errors that belong to no room.
 
 Every SQLSTATE of class ``OM`` has a class, here or in the ``errors`` of its room, and psycopg
-raises that class itself: a subclass that names its ``code`` registers it with psycopg. The table
-``omd.error_catalogue`` is the other half of the catalogue; its error names are the names of the
-classes.
+raises that class itself: a subclass that names its ``code`` registers it with psycopg. Those of the
+rooms are generated from ``omd.error_catalogue``; its error names are the names of the classes.
 
     OM0nn  CallerError         the call was wrong
     OM1nn  StateError          the state of the instance does not allow the call
@@ -47,7 +46,7 @@ class OmdError(psycopg.DatabaseError):
 
     def __init_subclass__(cls, **psycopg_arguments: Any) -> None:
         super().__init_subclass__(**psycopg_arguments)
-        if cls.__module__.startswith("omd.") and cls.__module__.endswith(".errors"):
+        if cls.__module__.startswith("omd.") and cls.__module__.endswith("errors"):
             cls.__module__ = "omd.errors"  # the name that users import, and the event log shows
 
     def __init__(

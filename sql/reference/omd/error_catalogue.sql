@@ -4,20 +4,24 @@
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
 (
+    -- No Batch has this code.
     'OM001', 'UnknownBatch', 'Batch "{batch_code}" is not registered',
     'SELECT batch_code FROM omd_report.batch_list; or CALL '
     'omd.register_batch({batch_code_literal});'
 ),
 (
+    -- No Module has this code.
     'OM002', 'UnknownModule', 'Module "{module_code}" is not registered',
     'SELECT module_code FROM omd_report.module_list; or CALL '
     'omd.register_module({module_code_literal}, ''STG'', ''schema.table'');'
 ),
 (
+    -- No Batch Instance has this id.
     'OM003', 'UnknownBatchInstance', 'Batch Instance {batch_instance_id} does not exist',
     'SELECT * FROM omd_report.batch_execution_log ORDER BY batch_instance_id DESC LIMIT 20;'
 ),
 (
+    -- No Module Instance has this id.
     'OM004', 'UnknownModuleInstance', 'Module Instance {module_instance_id} does not exist',
     'SELECT * FROM omd_report.module_execution_log ORDER BY module_instance_id DESC LIMIT 20;'
 ),
@@ -26,55 +30,66 @@ VALUES
     'Call again with {argument}; \df+ in psql shows what each parameter takes.'
 ),
 (
+    -- The reference table does not have this code.
     'OM006', 'InvalidCode', '"{code}" is not a known {kind}',
     'Known codes: {codes}.'
 ),
 (
+    -- A row count is below zero.
     'OM007', 'NegativeRowCount', 'a row count of Module Instance {module_instance_id} is negative',
     'CALL omd.module_success({module_instance_id}, …); with counts of 0 or more.'
 ),
 (
+    -- A Batch would contain itself.
     'OM008',
     'CyclicHierarchy',
     'Batch "{batch_code}" can''t be placed under "{parent_batch_code}", which it contains',
     'SELECT * FROM omd_report.batch_module_list WHERE child_batch_code IS NOT NULL;'
 ),
 (
+    -- A table code is not of the form ``schema.table``.
     'OM009',
     'InvalidTableCode',
     '"{table_code}" is not a table name that the platform {platform_code} takes',
     'Give schema.table, with double quotes where a name needs them: "My schema"."My table".'
 ),
 (
+    -- A load window has no end, ends before it starts, or ends beyond all dates.
     'OM010', 'InvalidLoadWindow',
     'Module Instance {module_instance_id} asked for a load window that {problem}',
     'The window starts at {start}; give an end that is not before it.'
 ),
 (
+    -- A lease is not longer than zero, or is longer than 100 years.
     'OM011', 'InvalidLease', 'a lease of {lease} is not longer than zero and at most 100 years',
     'Give an interval, such as interval ''5 minutes'', or NULL for no lease.'
 ),
 (
+    -- No parameter has this code.
     'OM012', 'UnknownParameter', 'parameter "{parameter_code}" is not registered',
     'CALL omd.set_parameter({parameter_code_literal}, ''value'', p_batch_code => ''…'');'
 ),
 (
+    -- The argument does not allow this value.
     'OM013', 'InvalidArgument', '{argument} is "{value}", but must be {expected}',
     'Call again; \df+ in psql shows what each parameter takes.'
 ),
 (
+    -- A decision was requested in a transaction that is not READ COMMITTED.
     'OM014', 'WrongIsolationLevel',
     'process control can''t decide in a transaction with isolation level {isolation_level}',
     'SET default_transaction_isolation = ''read committed''; or BEGIN ISOLATION LEVEL READ '
     'COMMITTED;'
 ),
 (
+    -- A procedure that commits was called in a transaction block or from a function.
     'OM018', 'TransactionBlock',
     '{routine} commits while it runs, so it can''t be called in a transaction block or from a '
     'function',
     'End the transaction first, or switch autocommit on; then CALL it on its own.'
 ),
 (
+    -- A load window has another kind of position than the earlier windows of the Module.
     'OM019', 'LoadWindowKind',
     'Module Instance {module_instance_id} asked for a load window that ends by {kind}, but the '
     'windows of Module "{module_code}" go by {expected}',
@@ -82,24 +97,28 @@ VALUES
     'of its own.'
 ),
 (
+    -- The instance has ended already, or was declared dead.
     'OM101', 'InstanceNotExecuting',
     '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '
     '{outcome}',
     'Start a new run: {next_command}'
 ),
 (
+    -- The instance was not told to proceed.
     'OM102', 'NotProceeding',
     '{instance_type} {instance_id} of "{code}" can''t {action}: its Processing Indicator is '
     '{processing_indicator}, not P',
     'Run first: {next_command}'
 ),
 (
+    -- There is no rollback to do or to confirm.
     'OM103', 'NoRollbackPending',
     'Module Instance {module_instance_id} of "{module_code}" has no rollback to do: its '
     'Processing Indicator is {processing_indicator}, not R',
     'SELECT * FROM omd.previous_module_instance({module_code_literal});'
 ),
 (
+    -- A Batch can't succeed while one of its Modules failed or still runs.
     'OM104', 'BatchNotComplete',
     'Batch Instance {batch_instance_id} can''t succeed: instances in it execute or have failed: '
     '{members}',
@@ -107,22 +126,26 @@ VALUES
     'omd.batch_failure({batch_instance_id});'
 ),
 (
+    -- The instance has its load window already.
     'OM105',
     'LoadWindowExists',
     'Module Instance {module_instance_id} has a load window with another end',
     'SELECT * FROM omd.source_control WHERE module_instance_id = {module_instance_id};'
 ),
 (
+    -- A direct UPDATE wanted to change a column that only OMD writes.
     'OM106', 'DirectEditRefused',
     '{instance_type} {instance_id} can''t be edited like this: {problem}',
     'An administrator may set next_run_indicator and nothing else: R only where something ran, P '
     'only where no rollback is pending.'
 ),
 (
+    -- The lease has expired; the instance will be declared dead.
     'OM107', 'LeaseExpired', 'the lease of {instance_type} {instance_id} has expired',
     'Stop the work of this run: the next begin declares it dead and rolls it back.'
 ),
 (
+    -- A Module was to get another target or way of undoing while a run waits for its rollback.
     'OM111', 'TargetInUse',
     'Module "{module_code}" can''t be given another {what}: rows of its Module Instances '
     '{module_instance_ids} may be in {table_code}, and a rollback would {because}',
@@ -130,22 +153,26 @@ VALUES
     '{module_code_literal}); then register the Module again.'
 ),
 (
+    -- Rows of the runs to undo are still there, or rows of other runs refer to them.
     'OM112', 'RollbackIncomplete',
     'the rollback of Module "{module_code}" does not undo Module Instances {module_instance_ids} '
     'in {table_code}: {problem}',
     '{way_out}'
 ),
 (
+    -- A Batch or Module was to retire while it executes or waits for a rollback.
     'OM113', 'NotAtRest', '{object_type} "{code}" can''t be retired: {because}',
     'Do this first: {next_command}'
 ),
 (
+    -- A rollback is pending, and no rollback template says how to do it.
     'OM201', 'NoRollbackTemplate',
     'Module "{module_code}" has instances {pending} to roll back, but no template for area '
     '{area_code}, table type {table_type_code}, platform {platform_code}{and_format}',
     'CALL omd.register_rollback({module_code_literal});'
 ),
 (
+    -- The target table of the Module does not exist.
     'OM202',
     'TargetNotFound',
     'the target {table_code} of Module "{module_code}" does not exist, so nothing can be '
@@ -154,16 +181,19 @@ VALUES
     '''schema.table'');'
 ),
 (
+    -- The Module has no SQL to execute in the database.
     'OM203', 'NoExecutable', 'Module "{module_code}" has no SQL to run in the database',
     'CALL omd.register_module({module_code_literal}, p_executable => ''INSERT …'');'
 ),
 (
+    -- The call is for a target on another platform.
     'OM204',
     'WrongPlatform',
     'the target of Module "{module_code}" lives on {platform_code}, not on {expected}',
     'Run its statements there; then {next_command}'
 ),
 (
+    -- A rollback needs a column that the target table does not have.
     'OM205',
     'TargetColumnNotFound',
     'the rollback of Module "{module_code}" needs a column that {table_code} does not have: '
@@ -172,12 +202,14 @@ VALUES
     'give the Module a rollback of its own: CALL omd.register_rollback({module_code_literal}, …);'
 ),
 (
+    -- A rollback template names an unknown placeholder, or its count is not a plain SELECT.
     'OM209', 'InvalidRollbackTemplate',
     'the rollback template for step {step} of Module "{module_code}" can''t be used: {problem}',
     'CALL omd.register_rollback({module_code_literal}, …, p_step => {step}); the comment of '
     'omd.rollback_template.statement_template lists the placeholders.'
 ),
 (
+    -- The target is in a schema of OMD or of PostgreSQL itself.
     'OM210', 'ProtectedTarget',
     '{table_code} can''t be the target of a Module: the schema {schema_name} belongs to OMD or to '
     'PostgreSQL itself',

@@ -3,30 +3,36 @@
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
 (
+    -- No stage has this code.
     'OM080', 'UnknownStage', 'stage "{stage_code}" is not defined',
     'SELECT * FROM omd_report.decision_stage_list; or CALL omd_decision.define_stage(…);'
 ),
 (
+    -- No ruleset has this code, or it has no such version.
     'OM081', 'UnknownRuleset', 'there is no {version_of}ruleset "{ruleset_code}"',
     'SELECT * FROM omd_report.decision_ruleset_list; or CALL omd_decision.define_ruleset(…);'
 ),
 (
+    -- The document of a stage or a ruleset is wrong; its DETAIL lists all problems.
     'OM082', 'InvalidDefinition',
     'the {document} "{code}" has {problem_count} problem(s); {path}: {problem}',
     'The DETAIL lists all problems. Mend the document, and define it again.'
 ),
 (
+    -- The version has not passed every test case.
     'OM180', 'RulesetUntested',
     'version {version} of ruleset "{ruleset_code}" has not passed: {tests}',
     'SELECT * FROM omd_decision.test_ruleset({ruleset_code_literal}, {version}); or omd decision '
     'test.'
 ),
 (
+    -- The Module Instance is no executing run of a stage.
     'OM181', 'NotAStageRun', 'Module Instance {module_instance_id} is no executing run of a stage',
     'CALL omd_decision.run_stage(…); or begin_stage; the rows of a run are written while it '
     'executes.'
 ),
 (
+    -- A link rejects records with LEFTOVER, and its reject link does not list it.
     'OM280', 'LeftoverNotAllowed',
     'link "{link}" has records without a match (LEFTOVER), and no reject link for them; the first '
     'has the arrival {arrival}',
@@ -34,6 +40,7 @@ VALUES
     'link "reject": {"on": ["LEFTOVER"]}.'
 ),
 (
+    -- A link rejects records with KEY_MISMATCH, and its reject link does not list it.
     'OM281', 'KeyMismatchNotAllowed',
     'link "{link}" has records without a match (KEY_MISMATCH), and no reject link for them; the '
     'first has the arrival {arrival}',
@@ -41,11 +48,13 @@ VALUES
     'link "reject": {"on": ["KEY_MISMATCH"]}.'
 ),
 (
+    -- A link rejects more records than its abort_after.
     'OM282', 'RejectLimitExceeded',
     '{rejected} records of link "{link}" are rejected, more than {abort_after}',
     'SELECT * FROM omd_decision.cycles({stage_code_literal}) WHERE code IS NOT NULL;'
 ),
 (
+    -- A call of the ruleset failed.
     'OM283', 'RulesetFailed',
     'ruleset "{ruleset_code}" failed in cycle {cycle_no}, invocation {invocation_no}, of wave '
     '{wave} and key {key}: {error}',
@@ -53,6 +62,7 @@ VALUES
     '{cycle_no} AND invocation_no = {invocation_no};'
 ),
 (
+    -- What the ruleset answered does not fit an output.
     'OM284', 'OutputUnfit',
     'what ruleset "{ruleset_code}" answered in cycle {cycle_no}, invocation {invocation_no}, of '
     'wave {wave} and key {key} does not fit: {problem}',
@@ -60,36 +70,43 @@ VALUES
     'whose fields fit the columns.'
 ),
 (
+    -- A buffer link that is no array has no record for a wave.
     'OM285', 'EmptyBufferLink', 'the buffer link "{link}" is no array, and has no record for wave '
     '{wave}',
     'Fill its source, or make it an array.'
 ),
 (
+    -- No version of the ruleset is active and effective.
     'OM286', 'NoRulesetVersion',
     'no version of ruleset "{ruleset_code}" is active and effective at {effective_at}',
     'SELECT * FROM omd_report.decision_ruleset_list; CALL omd_decision.activate_ruleset('
     '{ruleset_code_literal}, …);'
 ),
 (
+    -- The function of the ruleset is not as it was when it was defined.
     'OM287', 'RulesetChanged',
     'function {content} is not as it was when version {version} of ruleset "{ruleset_code}" was '
     'defined',
     'Define the ruleset again: the function as it is now becomes a new version.'
 ),
 (
+    -- The ruleset does not run in this engine.
     'OM288', 'WrongEngine', 'ruleset "{ruleset_code}" of kind {kind} does not run in {engine}',
     'Only a FUNCTION runs in the database: omd decision run {stage_code_literal} --engine SPARK.'
 ),
 (
+    -- A source or DataFrame lacks something, or a record has no arrival.
     'OM289', 'LinkUnfit', 'link "{link}" can''t be read: {problem}',
     'Mend its source, or define the stage again.'
 ),
 (
+    -- Two records of a link have the same arrival.
     'OM290', 'DuplicateArrival',
     'two records of link "{link}" have the arrival {arrival}, in wave {wave} and key {key}',
     'The arrival tells the records of one wave (in KEY: of one wave and key) apart.'
 ),
 (
+    -- An array has more records than max_array_rows.
     'OM291', 'ArrayTooLarge',
     'an array of {rows} records in wave {wave} and key {key} is longer than {max_array_rows}',
     'Raise max_array_rows of the stage, or make the link one that is no array.'

@@ -3,99 +3,121 @@
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
 (
+    -- The model document is wrong; the detail lists every problem with its path.
     'OM030', 'InvalidModel',
     'the model has {problem_count} problems; the first: {first}: {problem}',
     'DETAIL lists them all. Mend the document, then deploy it again: CALL '
     'omd_delivery.deploy_model(…, p_dry_run => true);'
 ),
 (
+    -- No model of this interface was deployed.
     'OM031', 'UnknownInterface', 'interface "{interface_code}" has no model',
     'SELECT interface_code FROM omd_delivery.interface; or CALL omd_delivery.deploy_model(…);'
 ),
 (
+    -- No tenant has this code.
     'OM032', 'UnknownTenant', 'tenant "{tenant_code}" is not registered',
     'CALL omd_delivery.register_tenant({tenant_code_literal}, …);'
 ),
 (
+    -- No agreement has this code.
     'OM033', 'UnknownAgreement', 'agreement "{agreement_code}" is not registered',
     'SELECT agreement_code FROM omd_delivery.agreement; or CALL '
     'omd_delivery.register_agreement({agreement_code_literal}, …);'
 ),
 (
+    -- There is no delivery with this id.
     'OM034', 'UnknownDelivery', 'there is no delivery {delivery_id}',
     'SELECT * FROM omd_report.delivery_log;'
 ),
 (
+    -- A setting names no constraint of the model.
     'OM035', 'UnknownConstraint',
     'interface "{interface_code}" has no constraints {constraint_codes}',
     'SELECT constraint_code FROM omd_delivery.model_constraint WHERE NOT is_retired;'
 ),
 (
+    -- An agreement or a delivery can't be as this argument says.
     'OM036', 'DeliveryArgumentInvalid', '{argument} can''t be {value}: {problem}',
     'See docs/explanation/delivery.md.'
 ),
 (
+    -- An entity was delivered at the same time or later.
     'OM037', 'DeliveryOvertaken', 'entity "{entity}" was delivered at {high_water_mark}',
     'Deliver a later state: SELECT * FROM omd_report.delivery_marks;'
 ),
 (
+    -- The time of the delivery is in the future.
     'OM038', 'DeliveryInFuture', 'the time {snapshot_datetime} of the delivery is in the future',
     'Give the time at which the data was taken from the source.'
 ),
 (
+    -- A Full entity has context filters, and none of them is active.
     'OM039', 'NoContext', 'the Full entity "{entity}" has no context: {problem}: {parents}',
     'Deliver a parent with it, name keys in p_context, or, where the agreement names none, give '
     'the entity "context": "ALL" or "ROWS".'
 ),
 (
+    -- The counts of a run do not fit its plan.
     'OM040', 'MeasuresInvalid', 'the measures of {entity} in delivery {delivery_id}: {problem}',
     'SELECT omd_delivery.validation_plan({delivery_id}, 1);'
 ),
 (
+    -- The agreement asks for complete deliveries.
     'OM041', 'EntityMissing', 'a delivery under "{agreement_code}" must be complete: {missing}',
     'Deliver these entities too.'
 ),
 (
+    -- A constraint can't be set so.
     'OM042', 'ImpossibleSetting', '{path}: {problem}',
     'DETAIL lists all impossible settings. SELECT * FROM omd_delivery.constraint_type;'
 ),
 (
+    -- The status of the delivery does not allow this.
     'OM130', 'WrongDeliveryState',
     'delivery {delivery_id} is {delivery_status} and can''t {action}',
     '{next_command}'
 ),
 (
+    -- Another delivery of the agreement is not decided yet.
     'OM131', 'DeliveryPending',
     'delivery {delivery_id} of agreement "{agreement_code}" is not decided yet '
     '({delivery_status}), and the next one has to wait',
     'Run it, or CALL omd_delivery.cancel_delivery({delivery_id}, …);'
 ),
 (
+    -- The run has ended, or a later one has begun: stop the work.
     'OM132', 'AttemptFenced',
     'run {attempt} of delivery {delivery_id} has ended; its newest run is {newest_attempt}',
     'Stop this program. SELECT * FROM omd_report.delivery_state WHERE delivery_id = {delivery_id};'
 ),
 (
+    -- What was accepted can't be taken back.
     'OM133', 'NotReverted', 'delivery {delivery_id} can''t be taken back: {problem}',
     '{next_command}'
 ),
 (
+    -- The delta is not what was written, or does not fit the current rows.
     'OM134', 'DeltaMisfit', 'the delta of {entity} in delivery {delivery_id}: {problem}',
     'CALL omd_delivery.fail_delivery({delivery_id}, …); then begin again.'
 ),
 (
+    -- The facts can't do this with the item of the queue.
     'OM135', 'QueueItemNotReady', 'item {queue_id} of the queue: {problem}',
     'SELECT * FROM omd_report.delivery_queue;'
 ),
 (
+    -- What is to be changed or removed is in use.
     'OM136', 'InUse', '{object} is in use: {used_by}',
     'Wait for it, or end it: SELECT * FROM omd_report.current_processing;'
 ),
 (
+    -- A work table or a staging table does not take rows of this session now.
     'OM137', 'RowsRefused', 'rows of {table_name} are refused: {problem}',
     'Create or begin a delivery first: SELECT * FROM omd_report.delivery_state;'
 ),
 (
+    -- Rows would be lost or reinterpreted by the model.
     'OM230', 'ModelLosesRows',
     'interface "{interface_code}" has rows that the model would lose or reinterpret: {object}: '
     '{change}',
@@ -103,20 +125,24 @@ VALUES
     'is another thing now another name.'
 ),
 (
+    -- Current rows break an alternate key of the model.
     'OM231', 'AlternateKeyBroken',
     'current rows of "{entity_code}" break the alternate key "{alternate_key_code}" '
     '{attribute_codes}',
     'Deliver the rows without the duplicates, then deploy again.'
 ),
 (
+    -- The agreement is inactive, or not effective today.
     'OM232', 'AgreementNotEffective', 'agreement "{agreement_code}" {problem}',
     'CALL omd_delivery.register_agreement({agreement_code_literal}, …);'
 ),
 (
+    -- A schema of the interface belongs to somebody else.
     'OM233', 'SchemaTaken', 'the schema "{schema_name}" belongs to somebody else',
     'Rename the schema, or give the interface another code.'
 ),
 (
+    -- The owner of OMD may not create schemas in this database.
     'OM234', 'SchemaNotCreated',
     'omd_owner may not create the schema "{schema_name}" in the database "{database_name}"',
     'GRANT CREATE ON DATABASE {database_ident} TO omd_owner; a database that was copied or '

@@ -3,76 +3,92 @@
 INSERT INTO omd.error_catalogue (sqlstate_code, error_name, message_template, hint_template)
 VALUES
 (
+    -- No family has this code.
     'OM070', 'UnknownFamily', 'family "{family_code}" is not registered',
     'SELECT family_code FROM omd_dispatch.task_conf_family_desc; or CALL '
     'omd_dispatch.register_family({family_code_literal}, …);'
 ),
 (
+    -- The family has no type of tasks with this name.
     'OM071', 'UnknownTaskType', 'family "{family_code}" has no type of tasks "{task_type}"',
     'SELECT task_type FROM omd_dispatch.task_conf_type_desc WHERE family_code = '
     '{family_code_literal}; or CALL omd_dispatch.register_task_type({family_code_literal}, '
     '{task_type_literal}, …);'
 ),
 (
+    -- No task has this id; a finished one goes when its partition is purged.
     'OM072', 'UnknownTask', 'there is no task {task_id}',
     'A finished task goes when its partition is purged: SELECT * FROM omd_dispatch.search_tasks(…);'
 ),
 (
+    -- No suspension has this id, or it was resumed.
     'OM073', 'UnknownSuspension', 'there is no suspension {suspension_id}',
     'SELECT * FROM omd_report.dispatch_suspensions;'
 ),
 (
+    -- No schedule has this code.
     'OM074', 'UnknownSchedule', 'schedule "{schedule_code}" is not registered',
     'SELECT * FROM omd_report.dispatch_schedules;'
 ),
 (
+    -- The model of the family has no such criterion.
     'OM075', 'CriterionUnknown', 'family "{family_code}" has no criterion "{criterion}"',
     'Its criteria: {criteria}.'
 ),
 (
+    -- A criterion that the type needs was not given.
     'OM076', 'CriterionMissing', 'a task of type "{task_type}" needs the criterion {criterion}',
     'CALL omd_dispatch.set_custom({family_code_literal}, {task_type_literal}, '
     '{criterion_literal}, ''O''); makes it optional.'
 ),
 (
+    -- A criterion was given that the type must not have.
     'OM077', 'CriterionForbidden',
     'a task of type "{task_type}" must not have the criterion {criterion}',
     'Its criteria: {criteria}.'
 ),
 (
+    -- The value of a criterion is not of its type.
     'OM078', 'CriterionInvalid', 'the value of the criterion {criterion} is refused: {problem}',
     'SELECT criterion, data_type FROM omd_dispatch.task_conf_family_model WHERE family_code = '
     '{family_code_literal};'
 ),
 (
+    -- No declared index serves the search.
     'OM079', 'SearchNotAllowed',
     'no index of family "{family_code}" serves a search by {criteria}',
     'SELECT * FROM omd_dispatch.task_conf_search_allowed WHERE family_code = '
     '{family_code_literal}; an administrator may CALL omd_dispatch.allow_search(…);'
 ),
 (
+    -- A live task has the same key.
     'OM170', 'DuplicateTask', 'task {task_id} has the same key {key} and is live',
     'SELECT * FROM omd_dispatch.explain_task({task_id}); or create it with p_on_duplicate => '
     '''EXISTING''.'
 ),
 (
+    -- The state of the task does not allow the call.
     'OM171', 'WrongTaskState', 'task {task_id} is {status} and can''t {action}',
     'SELECT * FROM omd_dispatch.explain_task({task_id});'
 ),
 (
+    -- The backend is not registered, or was declared dead.
     'OM172', 'BackendGone', 'backend "{backend_id}" is not registered, or was declared dead',
     'CALL omd_dispatch.register_backend(…); its tasks go to other backends.'
 ),
 (
+    -- The migration status of the family does not allow the call.
     'OM173', 'WrongMigrationStep',
     'family "{family_code}" has migration status {status}: {problem}',
     'CALL omd_dispatch.set_migration_status({family_code_literal}, …); one step up or down.'
 ),
 (
+    -- The two models differ.
     'OM174', 'MigrationNotClean', 'the models of family "{family_code}" differ: {problem}',
     'SELECT * FROM omd_dispatch.compare_models({family_code_literal});'
 ),
 (
+    -- The spare partition of a family is not as its partitions are.
     'OM270', 'TwinDiffers', 'the spare partition of {table_name} differs: {problem}',
     'Make {twin_name} as the partitions are: columns, types, constraints and indexes.'
 )

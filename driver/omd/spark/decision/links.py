@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.decision.rules import odd_character
 from omd.spark.decision.keys import family_of, json_of, named, sort_key
-from omd.spark.decision.operator import Buffers, LinkShape
+from omd.spark.decision.shape import Buffers, LinkShape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

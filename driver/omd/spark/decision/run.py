@@ -23,8 +23,9 @@ from omd.decision.rules import require_allowed
 from omd.decision.run import DecisionOutcome
 from omd.spark.decision import operator as op
 from omd.spark.decision.links import Links
-from omd.spark.decision.operator import CLUSTERED, RESULTS, Shape
+from omd.spark.decision.operator import CLUSTERED, RESULTS
 from omd.spark.decision.rules import Rules
+from omd.spark.decision.shape import Shape
 from omd.spark.job import write_table
 from omd.spark.relation import Relation
 from omd.spark.sessions import register

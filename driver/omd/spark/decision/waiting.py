@@ -10,9 +10,23 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Segment", "Waiting"]
+__all__ = ["Record", "Segment", "Waiting"]
 
 _PER_RECORD = 120  # what Python needs for a text and a number, besides their digits
+
+
+class Record(NamedTuple):
+    """A record that waits.
+
+    Attributes:
+        sort_key: the sort key of wave and keys, or of wave and batch.
+        arrival: its arrival.
+        text: the record as JSON.
+    """
+
+    sort_key: str
+    arrival: int
+    text: str
 
 
 class Segment(NamedTuple):
@@ -102,8 +116,8 @@ class Waiting:
                 self._back, self._back_bytes = [], 0
         return self._front[0] if self._front else None
 
-    def pop(self) -> tuple[str, int, str]:
-        """Take the next record: its sort key, arrival and text."""
+    def pop(self) -> Record:
+        """Take the next record."""
         segment = self.head()
         assert segment is not None  # noqa: S101 - the caller has looked
         at = self._next
@@ -111,7 +125,7 @@ class Waiting:
         self._next += 1
         if self._next == len(segment.records):
             self._drop()
-        return segment.sort_key, segment.arrivals[at], segment.records[at]
+        return Record(segment.sort_key, segment.arrivals[at], segment.records[at])
 
     def pop_all(self) -> tuple[list[int], list[str]]:
         """Take all records: their arrivals and texts."""
@@ -124,7 +138,7 @@ class Waiting:
             self._drop()
         return arrivals, records
 
-    def drain(self) -> Iterator[tuple[str, int, str]]:
+    def drain(self) -> Iterator[Record]:
         """Take the records one by one."""
         while self.count:
             yield self.pop()

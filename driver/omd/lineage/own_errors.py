@@ -1,0 +1,13 @@
+"""What only the driver raises in the room lineage."""
+
+from __future__ import annotations
+
+from omd.control.errors import NotStarted
+
+__all__ = ["StepNotStarted"]
+
+
+class StepNotStarted(NotStarted):
+    """The database decided against this step; `reason` is its outcome (rule L8)."""
+
+    kind, verdict = "step of", "not started"

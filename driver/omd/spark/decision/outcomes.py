@@ -1,0 +1,118 @@
+"""What becomes of the records: calls of the rules and rejects, or a failure of the whole run.
+
+`by_batch`, `by_key` and `across_keys` answer calls and rejects, one after the other: a group may
+have more records than fit the memory, so nobody holds all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    from omd.spark.decision.shape import Shape
+    from omd.spark.decision.waiting import Record
+    from omd.spark.decision.wave import Wave
+
+    Outcome = "Call | Reject"
+
+__all__ = ["KEY_MISMATCH", "LEFTOVER", "Call", "Failed", "Reject", "calls_of", "too_large"]
+
+LEFTOVER, KEY_MISMATCH = "LEFTOVER", "KEY_MISMATCH"
+
+
+class Call(NamedTuple):
+    """A call of the rules.
+
+    Attributes:
+        key: the key of its cycle, as JSON.
+        cycle_no: the number of the cycle.
+        invocation_no: which call of the cycle it is.
+        values: by place, the JSON that the link gives.
+        inputs: by place, the arrivals of that: a number or a list of JSON.
+    """
+
+    key: str | None
+    cycle_no: int
+    invocation_no: int
+    values: Sequence[str]
+    inputs: Sequence[str]
+
+
+class Reject(NamedTuple):
+    """A record that is rejected.
+
+    Without a code, what other groups have decides it, maybe those of other partitions (C6): of a
+    record that a failed attempt has taken, whether the link without a match has a greater key than
+    `bound_key`; of one that no attempt has taken, whether an attempt with a greater key has looked
+    at its link.
+
+    Attributes:
+        place: the place of its link.
+        record: the record.
+        code: why, if that is known already.
+        cycle_no: the attempt that has taken it.
+        cause: the place of the link for which that attempt has failed.
+        bound_key: the key that is compared with the bound; None: its own.
+    """
+
+    place: int
+    record: Record
+    code: str | None = None
+    cycle_no: int | None = None
+    cause: int | None = None
+    bound_key: str | None = None
+
+
+class Failed(Exception):  # noqa: N818 - it never leaves the operator
+    """The run can't go on: the SQLSTATE of its error, and the DETAIL."""
+
+    def __init__(self, sqlstate: str, **detail: Any) -> None:
+        super().__init__(sqlstate)
+        self.sqlstate = sqlstate
+        self.detail = detail
+
+
+def too_large(shape: Shape, wave: Wave, place: int, record: Record, rows: int) -> Failed:
+    """Return the failure of an array that has too many records; one of them tells the key."""
+    return Failed(
+        "OM291",
+        link=shape.links[place].name,
+        wave=wave.text,
+        key=shape.key_of(record.text),
+        rows=rows,
+        max_array_rows=shape.most,
+    )
+
+
+def calls_of(
+    shape: Shape,
+    first: Call,
+    follow: Callable[[int], Generator[Reject, None, Record | None]],
+) -> Iterator[Call | Reject]:
+    """Call the rules as often as a link that is no array has a next record (C5, 3).
+
+    Args:
+        shape: the stage.
+        first: the first call of the cycle.
+        follow: takes the next record that belongs to the cycle, of the link at a place; what it
+            rejects on the way comes first.
+    """
+    yield first
+    if not shape.singles:
+        return
+    key, cycle_no, number, values, inputs = first
+    while True:
+        values, inputs, took = [*values], [*inputs], False
+        for place in shape.singles:
+            record = yield from follow(place)
+            # A link without a further record keeps its last one.
+            if record is not None:
+                _, arrival, values[place] = record
+                inputs[place] = str(arrival)
+                took = True
+        if not took:
+            return
+        number += 1
+        yield Call(key, cycle_no, number, values, inputs)
