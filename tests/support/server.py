@@ -59,6 +59,7 @@ def pytest_configure() -> None:
         for name in [name for name in os.environ if name.startswith("PG")]:
             del os.environ[name]
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["SPARK_CONF_DIR"] = str(Path(__file__).with_name("spark_conf"))
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH:
         os.environ.setdefault("TMPDIR", str(MEMORY))
         tempfile.tempdir = None  # it is found anew
