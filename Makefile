@@ -17,6 +17,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo 'make demo      loads a year of real flights by Spark, under the control of PostgreSQL'
 	@echo 'make test      runs the tests (ARGS="-k lease": some of them; OMD_TEST_PG=15|16|18: the server)'
+	@echo 'make test ROOM=facts   runs those of one room that need no Spark, draw no lots, kill nothing'
+	@echo '               and are not slow, on all processors; it needs neither Java nor Spark'
 	@echo 'make soak      runs the random tests OMD_SOAK times as long (20)'
 	@echo 'make bench     runs the benchmarks'
 	@echo 'make lint      runs sqlfluff, ruff and mypy'
@@ -32,8 +34,15 @@ demo: $(VENV)/.demo java
 	@dsn="$${OMD_DSN:-$$($(BIN)/omd embedded start)}" && \
 	    export OMD_DSN="$$dsn" && $(BIN)/omd install && $(BIN)/omd demo $(ARGS)
 
+ifdef ROOM
+# A server for each processor; with OMD_TEST_DSN there is one, and its roles can't be shared.
+test: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(VENV)/.test)
+	$(BIN)/python -m pytest tests/$(ROOM) -q -m 'not (spark or slow or random or kill)' \
+	    $(if $(OMD_TEST_DSN),,-n logical --dist loadfile) $(ARGS)
+else
 test: $(VENV)/.dev java
 	$(BIN)/python -m pytest tests -q $(ARGS)
+endif
 
 # The random tests that go on for as long as they are told.
 soak: export OMD_SOAK ?= 20
@@ -86,7 +95,7 @@ $(VENV)/bin/pip:
 	@'$(PYTHON)' -c 'import ensurepip' 2>/dev/null || $(call apt,$(notdir $(PYTHON))-venv)
 	'$(PYTHON)' -m venv $(VENV)
 
-$(VENV)/.demo $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/bin/pip
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.test: $(VENV)/.%: pyproject.toml | $(VENV)/bin/pip
 	@echo 'Installing the packages of omd[$*]; the first time this takes a few minutes ...'
 	$(BIN)/pip install -q -e '.[$*]'
 	@touch $@

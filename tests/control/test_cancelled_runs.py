@@ -240,6 +240,7 @@ def test_a_session_that_is_signalled_twice_records_its_failure(
         one_event_each(flow)
 
 
+@pytest.mark.random
 def test_a_run_cancelled_at_any_moment_is_over_at_once(
     flow: Flow, another: Another, background: Background
 ) -> None:

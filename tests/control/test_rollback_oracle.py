@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+import pytest
 
 if TYPE_CHECKING:
     from support.flow import Begun, Flow
@@ -277,6 +278,7 @@ def scenario(flow: Flow, seed: int) -> str:
     return "undone"
 
 
+@pytest.mark.random
 def test_no_row_of_a_succeeded_run_goes_or_changes(flow: Flow) -> None:
     """A seed that fails is in the assertion: scenario(flow, seed) repeats it."""
     seen: dict[str, int] = {}

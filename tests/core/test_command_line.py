@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-import pytest
 from click.testing import CliRunner
 
 from omd.cli.main import cli
+from support.offenders import assert_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    yield path
+def commands(
+    command: click.Command, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
@@ -24,35 +26,32 @@ def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[st
             yield from commands(found, (*path, name))
 
 
-TREE = list(commands(cli, ()))
+TREE = dict(commands(cli, ()))
 
 
-def command_at(path: tuple[str, ...]) -> click.Command:
-    command: click.Command = cli
-    for name in path:
-        assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), name)
-        assert found is not None
-        command = found
-    return command
-
-
-@pytest.mark.parametrize("path", TREE, ids=" ".join)
-def test_no_line_of_help_is_cut_off(path: tuple[str, ...]) -> None:
+def cut_off(path: tuple[str, ...]) -> Iterator[str]:
     done = CliRunner().invoke(cli, [*path, "--help"], terminal_width=80)
-    assert done.exit_code == 0, done.output
+    if done.exit_code != 0:
+        yield done.output
     usage, _, rest = done.output.partition("\n\n")
-    assert usage.startswith("Usage: ")  # in the usage line ARGS... is correct
-    for line in rest.splitlines():
-        assert not line.endswith("..."), line
+    if not usage.startswith("Usage: "):  # in the usage line ARGS... is correct
+        yield usage
+    yield from (line for line in rest.splitlines() if line.endswith("..."))
 
 
-@pytest.mark.parametrize("path", TREE, ids=" ".join)
-def test_every_option_has_a_word_of_help(path: tuple[str, ...]) -> None:
-    for parameter in command_at(path).params:
-        if isinstance(parameter, click.Option):
-            assert parameter.help, parameter.opts
-            assert parameter.help.endswith((".", "]", ")")), parameter.opts
+def test_no_line_of_help_is_cut_off() -> None:
+    assert len(TREE) > 150
+    assert_none((" ".join(path), line) for path in TREE for line in cut_off(path))
+
+
+def test_every_option_has_a_word_of_help() -> None:
+    assert_none(
+        (" ".join(path), f"{parameter.opts}: {parameter.help}")
+        for path, command in TREE.items()
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        if not (parameter.help and parameter.help.endswith((".", "]", ")")))
+    )
 
 
 # These print no rows: they change something, or their output has a format of its own.
@@ -82,13 +81,17 @@ SILENT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", [path for path in TREE if " ".join(path) not in SILENT])
-def test_every_command_that_shows_data_has_an_output_option(path: tuple[str, ...]) -> None:
-    assert "output" in {parameter.name for parameter in command_at(path).params}
+def test_every_command_that_shows_data_has_an_output_option() -> None:
+    shows = {" ".join(path): command for path, command in TREE.items()}
+    assert_none(
+        (path, "it has no option --output")
+        for path, command in shows.items()
+        if path not in SILENT and "output" not in {parameter.name for parameter in command.params}
+    )
 
 
 def test_a_log_is_named_in_the_singular_too() -> None:
-    [what] = [p for p in command_at(("log",)).params if p.name == "what"]
+    [what] = [p for p in TREE[("log",)].params if p.name == "what"]
     for name in ("modules", "batches", "events"):
         singular = {"batches": "batch"}.get(name, name.removesuffix("s"))
         assert what.type.convert(singular, what, None) == name

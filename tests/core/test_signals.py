@@ -68,6 +68,7 @@ def test_a_signal_fails_module_and_batch(
     assert event["event_return_code_details"] == name
 
 
+@pytest.mark.kill
 def test_a_killed_driver_leaves_nothing_to_clean_up_by_hand(
     control: omd.Control, dsn: str, module_row: Row
 ) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import omd
 from omd.control.rows import ModuleExecutionLogRow
+from support.offenders import assert_none
 from support.strangers import assert_nothing_happened, plant
 
 if TYPE_CHECKING:
@@ -119,10 +120,13 @@ def whole(node: ast.Constant | ast.JoinedStr) -> str | None:
     )
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.relative_to(PACKAGE).as_posix())
-def test_every_name_has_its_schema(file: Path) -> None:
-    found = {f"{line}: {text}": names for line, text in texts(file) if (names := loose(text))}
-    assert found == {}
+def test_every_name_has_its_schema() -> None:
+    assert_none(
+        (f"{file.relative_to(PACKAGE)}, line {line}", f"{names} in {text!r}")
+        for file in FILES
+        for line, text in texts(file)
+        if (names := loose(text))
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-import pytest
-
 from omd._rooms import ENGINES, ROOMS
 from support.imports import MODULES, targets, tree_of
+from support.offenders import assert_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,30 +41,52 @@ def room_of(module: str) -> str | None:
 
 
 def test_every_import_of_our_own_leads_somewhere():
-    for module in MODULES:
-        ours = {target for target in imports(module) if target.split(".")[0] == "omd"}
-        assert ours <= MODULES.keys(), module
+    assert_none(
+        (module, f"there is no {target}")
+        for module in MODULES
+        for target in sorted(imports(module) - MODULES.keys())
+        if target.split(".")[0] == "omd"
+    )
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("omd._core")])
-def test_the_core_knows_no_room_no_spark_and_no_command_line(module):
-    for target in imports(module):
-        top = target.split(".")[0]
-        assert top not in (*SPARK, "click"), target
-        assert top != "omd" or target.startswith("omd._core"), target
+def is_for_the_core(target: str) -> bool:
+    top = target.split(".")[0]
+    if top == "omd":
+        return target.startswith("omd._core")
+    return top not in (*SPARK, "click")
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if room_of(name)])
-def test_a_room_knows_only_the_rooms_below_it_and_no_engine(module):
+def test_the_core_knows_no_room_no_spark_and_no_command_line():
+    core = [name for name in MODULES if name.startswith("omd._core")]
+    assert len(core) > 15
+    assert_none(
+        (module, f"it imports {target}")
+        for module in core
+        for target in sorted(imports(module))
+        if not is_for_the_core(target)
+    )
+
+
+def is_for_room(room: str, target: str) -> bool:
     order = list(ROOMS)
-    mine = order.index(room_of(module) or "")
     engines = [".".join(path.split(".")[:2]) for path, _ in ENGINES.values()]
-    for target in imports(module):
-        other = room_of(target)
-        assert other is None or order.index(other) <= mine, target
-        assert not target.startswith(("omd.report", *engines)), target
-        top = target.split(".")[0]
-        assert top not in SPARK or (room_of(module), top) in OWN, target
+    other, top = room_of(target), target.split(".")[0]
+    if other is not None and order.index(other) > order.index(room):
+        return False
+    if target.startswith(("omd.report", *engines)):
+        return False
+    return top not in SPARK or (room, top) in OWN
+
+
+def test_a_room_knows_only_the_rooms_below_it_and_no_engine():
+    rooms = {name: room for name in MODULES if (room := room_of(name))}
+    assert len(rooms) > 80
+    assert_none(
+        (module, f"it imports {target}")
+        for module, room in rooms.items()
+        for target in sorted(imports(module))
+        if not is_for_room(room, target)
+    )
 
 
 # These are not in the rooms: the installer, the embedded server, the doctor, and the demos.
@@ -73,10 +94,8 @@ OUTSIDE = re.compile(r"omd\.(spark|demo|install|embedded|cli\.doctor)\b")
 STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CALL \w)")
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if not OUTSIDE.match(name)])
-def test_sql_stands_where_a_routine_is_called_and_nowhere_else(module):
-    if module == "omd._core.calls":
-        return
+def statements(module: str) -> Iterator[str]:
+    """Yield the texts in a module that are statements, without its docstrings."""
     tree = tree_of(module)
     docs = {
         id(node.value)
@@ -84,5 +103,16 @@ def test_sql_stands_where_a_routine_is_called_and_nowhere_else(module):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
-            assert not STATEMENT.match(node.value), node.value
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in docs and STATEMENT.match(node.value):
+            yield node.value
+
+
+def test_sql_stands_where_a_routine_is_called_and_nowhere_else():
+    assert list(statements("omd._core.calls"))
+    assert_none(
+        (module, statement)
+        for module in MODULES
+        if not OUTSIDE.match(module) and module != "omd._core.calls"
+        for statement in statements(module)
+    )

@@ -220,6 +220,7 @@ def expected(case: Case) -> tuple[Counter[Any], Counter[Any]]:
     return calls, rejects
 
 
+@pytest.mark.random
 def test_the_operator_gives_what_the_model_says_at_any_parallelism(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -265,6 +266,7 @@ def test_the_operator_gives_what_the_model_says_at_any_parallelism(
             }, f"seed {seed}"
 
 
+@pytest.mark.random
 def test_groups_in_clusters_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(SEED)
     done = 0
@@ -291,6 +293,7 @@ def test_groups_in_clusters_give_the_same(monkeypatch: pytest.MonkeyPatch) -> No
             assert counted == len(records_of(case)), f"seed {seed}, {clusters} clusters"
 
 
+@pytest.mark.random
 def test_records_wait_in_order_in_memory_and_in_a_file() -> None:
     rng = random.Random(SEED)
     for limit in (0, 1000, 1 << 20):
@@ -311,6 +314,7 @@ def test_records_wait_in_order_in_memory_and_in_a_file() -> None:
         assert held.count == 0
 
 
+@pytest.mark.random
 @pytest.mark.parametrize(
     ("arrivals", "text", "sqlstate"),
     [
@@ -378,6 +382,7 @@ def test_numbers_reach_the_rules_as_they_are() -> None:
         assert answers([text]) == [(text, None)]
 
 
+@pytest.mark.random
 def test_a_ruleset_that_fails_is_told_with_its_first_call() -> None:
     rng = random.Random(3)
     stage = Stage("BATCH", 1, [], [Link("l1")])

@@ -95,6 +95,7 @@ def load(room: Room, case: Case) -> None:
                 copy.write_row(row)
 
 
+@pytest.mark.random
 def test_the_cycles_are_those_of_the_model(room: Room) -> None:
     rng = random.Random(SEED)
     room.conn.execute("CREATE SCHEMA app")
@@ -122,6 +123,7 @@ def test_the_cycles_are_those_of_the_model(room: Room) -> None:
         assert found[1] == as_json(room, rejects, case.key_types, seen), f"seed {seed}"
 
 
+@pytest.mark.random
 def test_a_run_counts_as_the_model_does(room: Room) -> None:
     rng = random.Random(SEED)
     room.scene()

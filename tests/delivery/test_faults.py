@@ -29,6 +29,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+import pytest
 from psycopg.rows import dict_row
 
 from delivery.runs import OPEN, Shop
@@ -366,6 +367,8 @@ def wrong(shop: Shop, sequences: dict[str, Sequence]) -> list[str]:
     return found
 
 
+@pytest.mark.random
+@pytest.mark.kill
 def test_each_delivery_has_its_effect_once_whatever_dies(fault_server: Server) -> None:
     rng = random.Random(SEED)
     dsn = fault_server.new_database()

@@ -230,6 +230,7 @@ def test_lanes_limit_what_runs_at_once(room: Room, another: Callable[..., Room])
     assert room.reason(pending) == "LANE_FULL"
 
 
+@pytest.mark.random
 def test_sixteen_claimers_start_each_task_once_while_members_come_and_go_and_a_purge_moves_tasks(
     room: Room, another: Callable[..., Room]
 ) -> None:

@@ -148,6 +148,7 @@ def expression(chance: random.Random) -> str:
     return " ".join(field(n) for n in range(5))
 
 
+@pytest.mark.random
 def test_occurrences_are_those_of_the_model(room: Room) -> None:
     chance = random.Random(12)
     room.conn.execute("SET timezone = 'America/Los_Angeles'")

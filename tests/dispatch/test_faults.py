@@ -631,6 +631,8 @@ def wrong(dsn: str, created: set[int]) -> Iterator[str]:
                 yield f"topic {n} has lost, and has too many: {rows_of_topic(conn, n)}"
 
 
+@pytest.mark.random
+@pytest.mark.kill
 @pytest.mark.slow
 def test_each_task_has_its_effect_once_whatever_dies(fault_server: Server, tmp_path: Path) -> None:
     print(f"\nOMD_DISPATCH_FAULT_SEED={SEED}")

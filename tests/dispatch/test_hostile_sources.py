@@ -149,6 +149,7 @@ def link(dsn: str) -> Iterator[Callable[[], Link]]:
         one.close()
 
 
+@pytest.mark.random
 def test_whatever_a_source_does_is_its_own_problem_in_one_session(
     sources: Sources, another: Callable[..., Room]
 ) -> None:

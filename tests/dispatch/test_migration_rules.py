@@ -90,6 +90,7 @@ def live(room: Room, seed: int) -> None:
         room.member()
 
 
+@pytest.mark.random
 def test_both_models_are_the_same_after_everything(room: Room) -> None:
     room.family("F", ("CODE", "N"), criteria=CRITERIA, migration_status=0)
     room.type("V", backoff="0", later_after="0", max_attempts=2)

@@ -66,6 +66,7 @@ def test_a_search_needs_a_declared_index(room: Room) -> None:
     assert room.call("purge_partition", family_code="F", partition_code=slot)["outcome"] == "PURGED"
 
 
+@pytest.mark.random
 def test_searches_with_the_same_criteria_come_and_go_among_purges(room: Room) -> None:
     seed = random.randrange(2**32)
     choose = random.Random(seed)

@@ -279,6 +279,7 @@ def test_each_handler_ends_its_task_as_it_went(
     assert room.rows("SELECT * FROM omd_report.dispatch_backends") == []
 
 
+@pytest.mark.kill
 def test_tasks_of_a_killed_and_of_a_frozen_worker_are_done_by_another_one(
     room: Room, start: Callable[..., Process], seen: Callable[..., list[str]], tmp_path: Path
 ) -> None:

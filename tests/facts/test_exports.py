@@ -191,6 +191,7 @@ def test_of_many_begins_of_an_export_one_runs(
     assert store.one("SELECT attempt FROM omd_report.facts_exports") == 1
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", [1, 2])
 def test_changes_are_the_net_difference_of_two_moments(store: Store, seed: int) -> None:
     chance = random.Random(seed)

@@ -122,6 +122,8 @@ def stop(
     return stop
 
 
+@pytest.mark.random
+@pytest.mark.kill
 def test_a_load_that_is_stopped_at_any_step_is_done_once(
     store: Store, stop: Callable[[str, str, str], None]
 ) -> None:
@@ -164,6 +166,7 @@ def test_a_load_that_is_stopped_at_any_step_is_done_once(
     assert store.one("SELECT count(*) FROM omd_facts.load_log") == done
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("way", ["terminate", "kill"])
 def test_an_undo_that_is_stopped_is_done_once(
     store: Store, stop: Callable[[str, str, str], None], way: str

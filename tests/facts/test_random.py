@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DAY = "extract(day FROM {} AT TIME ZONE 'UTC')::integer"
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_deltas_give_what_a_model_in_python_says(store: Store, seed: int) -> None:
     chance = random.Random(seed)
@@ -108,6 +109,7 @@ def assert_back(found: dict[str, set[tuple[Any, ...]]], was: dict[str, set[Any]]
             assert (row["acm_exists_ind"], row["acm_latest_start_dt"]) == ("0", "None")
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", [0, 3])
 def test_loads_of_subtypes_and_slices_are_undone_and_done_again(store: Store, seed: int) -> None:
     chance = random.Random(seed)

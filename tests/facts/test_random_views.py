@@ -258,6 +258,7 @@ class Desk:
         assert self.store.sound()
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", [4, 6, 9])
 def test_all_views_show_a_desk_and_deliveries_as_a_model_says(store: Store, seed: int) -> None:
     store.set_up(PARTY, STAFF, SHELF)

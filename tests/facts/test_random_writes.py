@@ -423,6 +423,7 @@ class Case:
         assert self.store.sound()
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", range(SEED, SEED + CASES))
 def test_random_writes_and_loads_give_what_a_model_in_python_says(store: Store, seed: int) -> None:
     store.set_up(PERSON, PHONE)

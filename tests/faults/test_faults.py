@@ -360,6 +360,8 @@ class Round:
         return told
 
 
+@pytest.mark.random
+@pytest.mark.kill
 @pytest.mark.slow
 def test_after_any_death_the_next_run_makes_good(fault_server: Server) -> None:
     print(f"\nOMD_FAULT_SEED={SEED} OMD_FAULT_ROUNDS={ROUNDS}")

@@ -11,6 +11,7 @@ import omd.install
 from house.exceptions import NEVER_RAISED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import psycopg
@@ -132,8 +133,17 @@ class Catalog:
         self.triggers = conn.execute(TRIGGERS.encode()).fetchall()
         self.calls = {name: self.names(routine.text) for name, routine in self.routines.items()}
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Routine]:
         return iter(self.routines.values())
+
+    def of_files(self) -> Iterator[tuple[Path, Routine]]:
+        """Yield each file of procedures with its routine.
+
+        A file without a routine is found by test_every_routine_has_its_file.
+        """
+        for file in FILES:
+            if routine := self.routines.get(name_of(file)):
+                yield file, routine
 
     def names(self, text: str) -> set[str]:
         """Return the routines that a text calls; a routine that names itself is one of them."""
@@ -174,6 +184,11 @@ class Catalog:
                             changed |= bool(new)
             self._codes = codes
         return self._codes
+
+
+def name_of(file: Path) -> str:
+    """Return the name of the routine that a file is to hold."""
+    return f"{file.parent.name}.{file.stem}"
 
 
 def sections(text: str) -> Any:

@@ -6,12 +6,12 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-import pytest
-
-from house.catalog import FILES, FOLDER
+from house.catalog import FILES, FOLDER, name_of
 from house.exceptions import NOT_GRANTED, OF_FAMILIES
+from support.offenders import assert_none
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from house.catalog import Catalog
@@ -19,45 +19,58 @@ if TYPE_CHECKING:
 STATEMENT = r"^(CREATE|COMMENT|REVOKE|GRANT|ALTER|DROP|DO|SELECT|INSERT|UPDATE|DELETE|SET)\b"
 
 
-def name_of(file: Path) -> str:
-    return f"{file.parent.name}.{file.stem}"
-
-
-@pytest.mark.parametrize("file", FILES, ids=name_of)
-def test_a_file_holds_the_routine_of_its_name(file: Path) -> None:
+def strays(file: Path) -> Iterator[str]:
+    """Yield what is not in the file, and what does not belong there."""
     name, text = name_of(file), file.read_text(encoding="utf-8")
     created = re.findall(r"^CREATE OR REPLACE (PROCEDURE|FUNCTION) ([\w.]+)", text, re.MULTILINE)
-    assert [name for _, name in created] == [name]
-    kind = created[0][0]
-    assert text.startswith("-- ")
+    if [found for _, found in created] != [name]:
+        yield f"it creates {created}"
+    if not text.startswith("-- "):
+        yield "it does not begin with a comment"
     rest = re.sub(
         r"\$(\w+)\$.*?\$\1\$|^BEGIN ATOMIC.*?^END;", "", text, flags=re.DOTALL | re.MULTILINE
     )
     rest = re.sub(r"--[^\n]*|'(?:[^']|'')*'", "", rest)
     statements = re.findall(STATEMENT, rest, re.MULTILINE)
     statements = [word for word in statements if word != "SET"]  # an attribute
-    assert statements in (
+    if statements not in (
         ["CREATE", "COMMENT", "REVOKE"],
         ["CREATE", "COMMENT", "REVOKE", "GRANT"],
-    )
-    assert len(re.findall(rf"^COMMENT ON {kind} {name} IS$", text, re.MULTILINE)) == 1
-    assert f"\nREVOKE ALL ON {kind} {name} FROM PUBLIC;\n" in text
-    if "GRANT" in statements:
-        assert f"\nGRANT EXECUTE ON {kind} {name} TO " in text
+    ):
+        yield f"its statements are {statements}"
+    for kind, _ in created[:1]:
+        if len(re.findall(rf"^COMMENT ON {kind} {name} IS$", text, re.MULTILINE)) != 1:
+            yield "it has not one COMMENT on the routine"
+        if f"\nREVOKE ALL ON {kind} {name} FROM PUBLIC;\n" not in text:
+            yield "it does not REVOKE"
+        if "GRANT" in statements and f"\nGRANT EXECUTE ON {kind} {name} TO " not in text:
+            yield "its GRANT is of something else"
+
+
+def test_a_file_holds_the_routine_of_its_name() -> None:
+    assert len(FILES) > 800
+    assert_none((name_of(file), problem) for file in FILES for problem in strays(file))
 
 
 def test_every_routine_has_its_file(catalog: Catalog) -> None:
-    routines = [name for name in catalog.routines if not OF_FAMILIES.fullmatch(name)]
-    assert sorted(routines) == sorted(name_of(file) for file in FILES)
+    routines = {name for name in catalog.routines if not OF_FAMILIES.fullmatch(name)}
+    files = {name_of(file) for file in FILES}
+    assert_none([(name, "it has no file") for name in sorted(routines - files)])
+    assert_none([(name, "it is not installed") for name in sorted(files - routines)])
 
 
-@pytest.mark.parametrize("file", FILES, ids=name_of)
-def test_the_grants_are_those_of_the_file(catalog: Catalog, file: Path) -> None:
-    routine = catalog.routines[name_of(file)]
-    found = re.search(r"^GRANT EXECUTE ON .* TO (.*);", file.read_text(), re.MULTILINE)
-    assert sorted(routine.granted) == (sorted(found.group(1).split(", ")) if found else [])
-    if routine.is_public and routine.name not in NOT_GRANTED:
-        assert found, "nobody may call it: is it internal, or for rooms?"
+def misgranted(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    for file, routine in catalog.of_files():
+        found = re.search(r"^GRANT EXECUTE ON .* TO (.*);", file.read_text(), re.MULTILINE)
+        granted = sorted(found.group(1).split(", ")) if found else []
+        if sorted(routine.granted) != granted:
+            yield routine.name, f"its file grants it to {granted}, not to {sorted(routine.granted)}"
+        if not found and routine.is_public and routine.name not in NOT_GRANTED:
+            yield routine.name, "nobody may call it: is it internal, or for rooms?"
+
+
+def test_the_grants_are_those_of_the_file(catalog: Catalog) -> None:
+    assert_none(misgranted(catalog))
 
 
 def test_a_new_text_of_the_functions_of_families_reaches_the_families_that_exist() -> None:

@@ -109,6 +109,7 @@ def test_five_starters_at_once_start_one_server(home):
     assert pids == {f"{embedded.status(home).pid}\n"}
 
 
+@pytest.mark.kill
 def test_it_survives_its_starter_and_the_interrupt_of_the_terminal(home):
     program = "import sys; from pathlib import Path; from omd import embedded;"
     program += "embedded.start(Path(sys.argv[1]), settings={'fsync': 'off'});"
@@ -119,6 +120,7 @@ def test_it_survives_its_starter_and_the_interrupt_of_the_terminal(home):
     assert query(embedded.dsn(home), "SELECT 1") == 1
 
 
+@pytest.mark.kill
 def test_it_recovers_after_it_was_killed(home):
     found = embedded.start(home)
     with psycopg.connect(found.dsn) as conn:

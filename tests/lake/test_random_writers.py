@@ -336,6 +336,7 @@ class Iceberg(World):
                 self.model.did(self.version(), "ADD", new)
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_of_iceberg_stands_what_the_runs_that_stand_and_the_others_have_left(
     modules: omd.Control, conn: Any, seed: int
@@ -421,6 +422,7 @@ class DeltaWorld(World):
                 self.model.did(self.version(), "CLEAR")
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("modules", ["DELTA"], indirect=True)
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_of_delta_stands_what_the_runs_that_stand_and_the_others_have_left(

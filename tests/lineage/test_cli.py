@@ -406,6 +406,7 @@ def test_after_its_grace_a_step_is_ended_and_its_failure_recorded(
     assert room.step("fact.a").rows == 10
 
 
+@pytest.mark.kill
 def test_a_killed_scheduler_does_not_stop_its_steps(
     room: omd.Lineage, start: Callable[..., Process], held: Callable[[], int], conn: Connection
 ) -> None:
@@ -424,6 +425,7 @@ def test_a_killed_scheduler_does_not_stop_its_steps(
     assert ids(conn) == list(range(1, 41))
 
 
+@pytest.mark.kill
 def test_a_killed_process_of_a_step_on_spark_is_told(
     room: omd.Lineage, start: Callable[..., Process], conn: Connection
 ) -> None:

@@ -271,6 +271,8 @@ def take_out(replaced: Callable[[str, str, str], None]) -> None:
         replaced("omd.module_success", "AND mi.execution_status_code = 'E'", "")
 
 
+@pytest.mark.random
+@pytest.mark.kill
 @pytest.mark.slow
 def test_every_row_once_whatever_dies(
     scene: Scene, dsn: str, tmp_path: Path, replaced: Callable[[str, str, str], None]

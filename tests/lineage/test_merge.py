@@ -497,6 +497,7 @@ def test_an_undo_that_can_not_put_all_back_is_refused(orders: Orders) -> None:
     assert orders.content() == [(1, 12)]
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", range(2))
 def test_any_order_of_changes_steps_and_undos_ends_with_the_right_totals(
     orders: Orders, seed: int

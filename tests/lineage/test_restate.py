@@ -187,6 +187,7 @@ def test_a_range_without_blocks_that_becomes_ready_while_a_step_is_claimed_costs
     assert queued(scene) == 0
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_chain_that_is_restated_equals_one_that_is_computed_anew(scene: Scene, seed: int) -> None:
     """dwh.d joins dwh.b and dwh.c, and dwh.r is reloaded from dwh.c."""
@@ -409,6 +410,7 @@ def test_what_can_not_be_restated_is_refused(scene: Scene, another: Another) -> 
     assert queued(scene) == 0
 
 
+@pytest.mark.random
 @pytest.mark.slow
 def test_ranges_are_taken_again_while_steps_run_and_sessions_are_killed(
     scene: Scene, another: Another, background: Background

@@ -13,7 +13,6 @@ from spark.desk import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
 
@@ -23,17 +22,6 @@ AUDIT = (
     "omd_insert_datetime timestamptz NOT NULL,"
     "omd_record_source text NOT NULL"
 )
-
-
-@pytest.fixture
-def dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
-    """The connection string of a fresh database, with a name that no test before has used.
-
-    A task of a failed job may still be at work when the next test begins. It must not find that
-    test's database in place of its own: both begin with Module Instance 1.
-    """
-    with new_database() as dsn:
-        yield dsn
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,10 @@ def main(folder: Path, dsn: str, then: str) -> None:
             "spark.hadoop.javax.jdo.option.ConnectionURL": (
                 f"jdbc:derby:;databaseName={folder}/metastore;create=true"
             ),
-            "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={folder}/derby.log",
+            "spark.driver.extraJavaOptions": (
+                "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+                f" -Dderby.stream.error.file={folder}/derby.log"
+            ),
             "spark.log.level": "OFF",
         },
     )

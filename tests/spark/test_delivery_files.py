@@ -266,6 +266,7 @@ def random_file(rng: random.Random, kind: str, rows: Rows) -> bytes:
     return gzip.compress(data) if rng.random() < 0.3 else data
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", range(ROUNDS * 2))
 def test_random_files_give_the_rows_that_were_written(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

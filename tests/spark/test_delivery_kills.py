@@ -113,6 +113,8 @@ def kept(shop: Shop, name: str, days: int) -> tuple[set[tuple[Any, ...]], list[d
     return found, states
 
 
+@pytest.mark.random
+@pytest.mark.kill
 def test_deliveries_whose_job_is_killed_are_resumed(
     jobs: Callable[[], Job], conn: Any, dsn: str, tmp_path: Path
 ) -> None:

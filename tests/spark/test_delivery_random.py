@@ -178,6 +178,7 @@ def random_rows(
 
 
 # More of them by hand: OMD_DELIVERY_SEEDS=20
+@pytest.mark.random
 @pytest.mark.parametrize("seed", range(1, int(os.environ.get("OMD_DELIVERY_SEEDS", "1")) + 1))
 def test_random_deliveries_end_as_plain_python_says(
     desk: Desk, seed: int, monkeypatch: pytest.MonkeyPatch

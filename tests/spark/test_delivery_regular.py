@@ -82,6 +82,7 @@ def told(found: Checked) -> tuple[dict[str, Any], list[tuple[Any, ...]], list[tu
     return found.measures(), [tuple(row) for row in narrow], sorted(map(tuple, values.collect()))
 
 
+@pytest.mark.random
 @pytest.mark.parametrize(
     ("separator", "are_broken"),
     [(",", True), ("\t", True), (";", False)],

@@ -210,6 +210,7 @@ def test_the_command_exports_and_resumes(
     assert [row["delivery_status"] for row in json.loads(shown.stdout)] == ["EXPORTED"]
 
 
+@pytest.mark.kill
 @pytest.mark.slow
 def test_an_export_whose_program_is_killed_is_resumed(
     shop: Store,

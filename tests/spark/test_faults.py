@@ -240,6 +240,7 @@ def assert_each_row_once(conn: Any) -> None:
     assert wrong == []
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("ledger", [True, False], ids=["", "the test sees it without the ledger"])
 def test_executors_that_die_between_a_commit_and_its_answer(
     jobs: Callable[[], Job], conn: Any, dsn: str, module: str, ledger: bool
@@ -264,6 +265,7 @@ def test_executors_that_die_between_a_commit_and_its_answer(
         assert found["n"] > ROWS
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize(
     "ledger",
     [
@@ -298,6 +300,8 @@ def test_a_partition_that_is_tried_twice_at_a_time(
         assert found["n"] > ROWS
 
 
+@pytest.mark.random
+@pytest.mark.kill
 def test_executors_killed_at_random(
     jobs: Callable[[], Job], conn: Any, dsn: str, module: str
 ) -> None:
@@ -328,6 +332,8 @@ def test_executors_killed_at_random(
     assert "S" in answers
 
 
+@pytest.mark.random
+@pytest.mark.kill
 def test_jobs_killed_at_random(jobs: Callable[[], Job], conn: Any, dsn: str, module: str) -> None:
     conn.execute(SLOW_COMMIT.format("PERFORM pg_sleep(random() / 5);"))
     print(f"OMD_FAULT_SEED={SEED}")

@@ -216,6 +216,8 @@ def visible_delta(folder: Path) -> list[Counter[int]]:
     return [Counter(table[COLUMN].to_pylist()) for table in held]
 
 
+@pytest.mark.random
+@pytest.mark.kill
 @pytest.mark.parametrize("format", ["ICEBERG", "DELTA"])
 def test_each_finished_run_is_seen_once_in_both_tables_and_no_other_however_jobs_are_killed(
     dsn: str, remote: str, tmp_path: Path, format: str

@@ -187,6 +187,7 @@ def test_a_table_that_does_not_fit_is_refused(
         run.write(spark.range(3).selectExpr(column))
 
 
+@pytest.mark.kill
 @pytest.mark.slow
 def test_a_job_that_is_killed_leaves_nothing_behind(
     conn: Any, dsn: str, module: Callable[..., str], tmp_path: Path

@@ -219,6 +219,7 @@ def test_a_connection_that_is_cut_while_rows_move(
     assert_clean_after_the_next_begin(conn, control, module)
 
 
+@pytest.mark.kill
 def test_a_server_that_crashes_while_rows_move(
     spark: SparkSession, new_home: Callable[[], Path]
 ) -> None:

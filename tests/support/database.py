@@ -18,7 +18,6 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
-from pytest_postgresql.janitor import DatabaseJanitor
 
 import omd.install
 
@@ -64,25 +63,18 @@ def postgresql_server(server: str) -> Server:
 postgresql_noproc = factories.postgresql_noproc(
     dbname=NAME, load=[install], load_autocommit=True, depends_on="postgresql_server"
 )
-postgresql = factories.postgresql("postgresql_noproc")
 postgresql_empty = factories.postgresql("postgresql_server")
 
 
 @pytest.fixture
-def dsn(server: str, postgresql: psycopg.Connection[Any]) -> str:
-    """The connection string of a fresh database with OMD, as a superuser."""
-    return _with_rights(make_conninfo(server, dbname=postgresql.info.dbname))
+def dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """The connection string of a fresh database with OMD, as a superuser.
 
-
-def _with_rights(dsn: str) -> str:
-    # A copy of a database has the rights on what is in it, and not those on the database itself.
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute(
-            sql.SQL("GRANT CREATE ON DATABASE {} TO omd_owner").format(
-                sql.Identifier(conn.info.dbname)
-            )
-        )
-    return dsn
+    No test before has used its name: what a failed test has left at work, as a task of a Spark job,
+    does not find this database in place of its own.
+    """
+    with new_database() as dsn:
+        yield dsn
 
 
 @pytest.fixture
@@ -97,19 +89,26 @@ def new_database(
 ) -> Callable[[], AbstractContextManager[str]]:
     """A function that creates a database with OMD, for more than one test, and drops it."""
 
+    template = sql.Identifier(postgresql_noproc.template_dbname)
+
     @contextlib.contextmanager
     def create() -> Iterator[str]:
-        where = postgresql_noproc
-        with DatabaseJanitor(
-            user=where.user,
-            host=where.host,
-            port=where.port,
-            password=where.password,
-            dbname=f"{NAME}_{next(_number)}",
-            template_dbname=where.template_dbname,
-            maintenance_dbname=where.maintenance_dbname,
-        ) as database:
-            yield _with_rights(make_conninfo(server, dbname=database.dbname))
+        name = f"{NAME}_{next(_number)}"
+        database = sql.Identifier(name)
+        with psycopg.connect(server, autocommit=True) as conn:
+            # To copy files takes half of the time of the other strategy, which logs each page.
+            conn.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
+                    database, template
+                )
+            )
+            # A copy of a database has the rights on what is in it, and not those on itself.
+            conn.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO omd_owner").format(database))
+        try:
+            yield make_conninfo(server, dbname=name)
+        finally:
+            with psycopg.connect(server, autocommit=True) as conn:
+                conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(database))
 
     return create
 

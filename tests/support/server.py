@@ -11,7 +11,9 @@ TMPDIR        is where servers, Spark and tests write; by default memory, if the
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
+import re
 import shutil
 import tempfile
 import warnings
@@ -27,6 +29,7 @@ from omd import embedded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+SPARK = importlib.util.find_spec("pyspark") is not None
 GIVEN_DSN = os.environ.get("OMD_TEST_DSN")
 VERSION = int(os.environ.get("OMD_TEST_PG", embedded.DEFAULT_VERSION))
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
@@ -59,6 +62,7 @@ def pytest_configure() -> None:
         for name in [name for name in os.environ if name.startswith("PG")]:
             del os.environ[name]
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["SPARK_CONF_DIR"] = str(Path(__file__).with_name("spark_conf"))
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH:
         os.environ.setdefault("TMPDIR", str(MEMORY))
         tempfile.tempdir = None  # it is found anew
@@ -79,11 +83,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("server")
 
 
-def pytest_report_header() -> str:
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what can't be imported without Spark; the header says so."""
+    if SPARK or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return (
+        bool(
+            re.search(r"^(import|from) (omd\.spark|omd\.demo|pyspark|spark)\b", text, re.MULTILINE)
+        )
+        or None
+    )
+
+
+def pytest_report_header() -> list[str]:
+    lines = [f"server: PostgreSQL {VERSION}, started for this run"]
     if GIVEN_DSN:
         with psycopg.connect(GIVEN_DSN) as conn:
-            return f"server: PostgreSQL {conn.info.server_version / 10000:g}, given by OMD_TEST_DSN"
-    return f"server: PostgreSQL {VERSION}, started for this run"
+            version = f"{conn.info.server_version / 10000:g}"
+        lines = [f"server: PostgreSQL {version}, given by OMD_TEST_DSN"]
+    if not SPARK:
+        lines.append("Spark: not installed; the files that import it are left out")
+    return lines
 
 
 @pytest.fixture(scope="session")
