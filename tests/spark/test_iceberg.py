@@ -165,8 +165,9 @@ def _compact(lake: Lake) -> None:
     """Commit one file with all rows in place of those that are live, without a run."""
     from omd.lake.calls import LakeCalls
     from omd.lake.footers import data_files
+    from omd.lake.iceberg_run import record_of
     from omd.lake.names import below
-    from omd.lake.run import LakeRun, _commit
+    from omd.lake.run import LakeRun
     from omd.lake.schema import spark_schema
     from omd.lake.staging import EVERYTHING, Change, stage
     from omd.spark.parquet import fitting, read_files, write_files
@@ -184,7 +185,7 @@ def _compact(lake: Lake) -> None:
         calls = LakeCalls(lake.control._link)
         calls.open_commit(None, ["lake.t"])
         staged = stage(table.io, table.metadata, change)
-        calls.commit_tables(None, [_commit("lake.t", table.metadata, staged, change, [])])
+        calls.commit_tables(None, [record_of("lake.t", table.metadata, staged, change, [])])
 
 
 def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake: Lake) -> None:

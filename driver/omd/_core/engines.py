@@ -59,8 +59,8 @@ class Engine(Protocol):
         """Clean up after a signal that ended the job at any point of this thread."""
         ...
 
-    def roll_back(self, session: Any, statement: str) -> None:
-        """Execute a statement of a rollback."""
+    def roll_back(self, session: Any, step: Any) -> None:
+        """Execute a step of a rollback, as omd.plan_rollback answers it."""
         ...
 
     def snapshot(self, dsn: str) -> Snapshot:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         EvaluateModuleAnswer,
         ExplainBeginRow,
         ModuleDefinitionRow,
+        PlanRollbackRow,
         PreviewRollbackRow,
         PreviousBatchInstanceRow,
         PreviousModuleInstanceRow,
@@ -763,6 +764,26 @@ class ControlCalls(Calls):
             _PARAMETER_VALUE, parameter_code, module_instance_id, batch_instance_id
         )
         return answer
+
+    def plan_rollback(self, module_instance_id: int) -> list[PlanRollbackRow]:
+        """Returns what has to happen so that the Module Instance has undone what it has to undo,
+        or, if nothing was decided for it, what a begin of its Module would undo now: for each step
+        its platform, what kind of statement it is (statement_kind of omd.rollback_template), the
+        target and its column of instance ids, the instances, and the statement.
+
+        There is no row when nothing is pending. It executes nothing. DIRECT, "Rollback Procedures".
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+        """
+        from omd.control.rows import PlanRollbackRow
+
+        return self._rows(_PLAN_ROLLBACK, PlanRollbackRow, module_instance_id)
 
     def preview_rollback(self, module_instance_id: int) -> list[PreviewRollbackRow]:
         """Returns what build_rollback_sql returns, with the number of rows that each statement
@@ -1638,6 +1659,13 @@ _NEXT_WRITE_NUMBER = Routine("omd.next_write_number", repeat=Repeat(), is_functi
 _PARAMETER_VALUE = Routine(
     "omd.parameter_value",
     {"p_parameter_code": "text", "p_module_instance_id": "bigint", "p_batch_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+_PLAN_ROLLBACK = Routine(
+    "omd.plan_rollback",
+    {"p_module_instance_id": "bigint"},
     required=1,
     repeat=Repeat(),
     is_function=True,

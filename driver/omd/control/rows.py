@@ -40,6 +40,7 @@ __all__ = [
     "OpenInstanceRow",
     "ParameterListRow",
     "PendingRollbacksRow",
+    "PlanRollbackRow",
     "PreviewRollbackRow",
     "PreviousBatchInstanceRow",
     "PreviousModuleInstanceRow",
@@ -159,6 +160,19 @@ class ModuleDefinitionRow:
     inactive_indicator: str
     table_format_code: str | None
     open_expiry_date: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRollbackRow:
+    """Row of omd.plan_rollback."""
+
+    step: int
+    platform_code: str
+    statement_kind: str
+    table_code: str
+    insert_instance_column: str
+    instance_array: list[int]
+    statement: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.errors import CallerError, ConfigurationError, NoRollbackExecutor
 from omd.lake.delta import Delta, DeltaFile, delta_files
-from omd.lake.delta_run import DeltaPending, DeltaUndo
+from omd.lake.delta_run import DeltaPending
 from omd.lake.errors import NothingKept, UnknownLakeTable
 from omd.lake.footers import require_rows
 from omd.lake.names import below
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from omd.control.rows import ModuleDefinitionRow
     from omd.control.run import EngineBlock, ModuleRun
     from omd.lake.compaction import Group
+    from omd.lake.delta_undo import DeltaUndo
 
 __all__ = ["join", "read", "rewrite", "write"]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
+    from omd.control.rows import PlanRollbackRow
     from omd.control.run import EngineBlock, LoadWindow, ModuleRun
     from omd.decision.block import StageRun
     from omd.delivery.rows import DeliveryConstraintsRow
@@ -91,17 +92,17 @@ class SparkEngine:
         with suppress(Exception):
             _context(session)._gateway._gateway_client.get_thread_connection().close()
 
-    def roll_back(self, session: SparkSession, statement: str) -> None:
-        """Execute a statement of a rollback; see `omd.spark.lake.execute_rollback`."""
+    def roll_back(self, session: SparkSession, step: PlanRollbackRow) -> None:
+        """Execute a step of a rollback; see `omd.spark.lake.execute_rollback`."""
         from omd.spark.lake import execute_rollback
 
-        execute_rollback(session, statement)
+        execute_rollback(session, step)
 
-    def roll_back_tables(self, run: ModuleRun, statements: Sequence[str]) -> None:
+    def roll_back_tables(self, run: ModuleRun, instances: Sequence[int]) -> None:
         """See `omd.spark.tables.roll_back`."""
         from omd.spark.tables import roll_back
 
-        roll_back(run, statements)
+        roll_back(run, instances)
 
     def join_files(
         self,
@@ -110,7 +111,7 @@ class SparkEngine:
         table: LakeTable,
         column: str,
         group: Group[DataFile],
-    ) -> Rewritten:
+    ) -> Rewritten[DataFile]:
         """See `omd.spark.tables.join`."""
         from omd.spark.tables import join
 

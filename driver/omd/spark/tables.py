@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from omd.control.run import EngineBlock, LoadWindow, ModuleRun
     from omd.lake.compaction import Group
     from omd.lake.delta import DeltaFile
-    from omd.lake.delta_run import DeltaUndo
+    from omd.lake.delta_undo import DeltaUndo
     from omd.lake.plan import Plan
     from omd.lake.undo import Undo
 
@@ -132,21 +132,16 @@ def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFr
 # Rollback -----------------------------------------------------------------------------------------
 
 
-def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
+def roll_back(run: ModuleRun, instances: Sequence[int]) -> None:
     """Take back what runs did to lake tables; Spark is needed only for mixed files.
 
     Args:
         run: the run that begins.
-        statements: those of its rollback that stand for lake tables; they name the runs.
+        instances: the runs to take back.
     """
     lake = lake_run(run)
-    instances = {
-        int(number)
-        for statement in statements
-        for number in statement.rpartition("array(")[2].rstrip(") ").split(",")
-    }
 
-    def rewrite(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten:
+    def rewrite(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten[DataFile]:
         spark = run.spark
         if spark is None:
             raise NoRollbackExecutor(
@@ -164,15 +159,12 @@ def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
         fit = fitting(kept, spark_schema(table.metadata.schema), table.code, frozenset())
         return Rewritten(*_put(lake, table, fit))
 
-    def rewrite_delta(
-        code: str, undo: DeltaUndo, array: Sequence[int]
-    ) -> tuple[int, int, list[DeltaFile]]:
+    def rewrite_delta(code: str, undo: DeltaUndo, array: Sequence[int]) -> Rewritten[DeltaFile]:
         from omd.spark import delta  # the extra delta is needed
 
-        found: tuple[int, int, list[DeltaFile]] = delta.rewrite(run, lake, code, undo, array)
-        return found
+        return Rewritten(*delta.rewrite(run, lake, code, undo, array))
 
-    lake.undo(sorted(instances), rewrite, rewrite_delta)
+    lake.undo(instances, rewrite, rewrite_delta)
 
 
 def _repaired(
@@ -199,7 +191,7 @@ def _repaired(
 
 def join(
     run: ModuleRun, spark: SparkSession, table: LakeTable, column: str, group: Group[DataFile]
-) -> Rewritten:
+) -> Rewritten[DataFile]:
     """Write the rows of small files into few larger ones, those of each run together."""
     rows = joined(_read(spark, table, group.files), column, group)
     fit = fitting(rows, spark_schema(table.metadata.schema), table.code, frozenset())
