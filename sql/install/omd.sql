@@ -345,6 +345,7 @@
 \ir ../views/omd/standing_read.sql
 \ir ../../procedures/omd/tell_undo.sql
 \ir ../../procedures/omd/stamp_datetime.sql
+\ir ../../procedures/omd/begin_write.sql
 \ir ../views/omd/failure_event.sql
 
 -- Triggers

@@ -475,6 +475,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "it has seen the run execute, which has no window yet",
         ["omd_decision._pin_run > omd.create_load_window"],
     ),
+    ("OM221", "a format is given", ["omd_lake.begin_write > omd_lake.find_table"]),
     (
         "OM181",
         "the run is its own, of this moment",

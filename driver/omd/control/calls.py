@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         BatchMembersRow,
         BeginBatchAnswer,
         BeginModuleAnswer,
+        BeginWriteRow,
         BuildRollbackSqlRow,
         CreateLoadWindowAnswer,
         EvaluateBatchAnswer,
@@ -292,6 +293,21 @@ class ControlCalls(Calls):
             execution_context,
             lease,
         )
+
+    def begin_write(self, module_instance_id: int) -> BeginWriteRow:
+        """One row: what the Module Instance ``module_instance_id`` needs for one write: its number
+        for record_write, which no other write has, and the time that its rows bear in
+        omd_insert_datetime (stamp_datetime).
+
+        Call it once per write, before its partitions.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        from omd.control.rows import BeginWriteRow
+
+        return self._answer(_BEGIN_WRITE, BeginWriteRow, module_instance_id)
 
     def build_rollback_sql(self, module_instance_id: int) -> list[BuildRollbackSqlRow]:
         """Returns the statements (step, platform_code, statement) that undo what the Module
@@ -1525,6 +1541,13 @@ _BEGIN_MODULE = Routine(
         "p_lease": "interval",
     },
     required=1,
+)
+_BEGIN_WRITE = Routine(
+    "omd.begin_write",
+    {"p_module_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )
 _BUILD_ROLLBACK_SQL = Routine(
     "omd.build_rollback_sql",

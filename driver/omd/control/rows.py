@@ -20,6 +20,7 @@ __all__ = [
     "BatchModuleListRow",
     "BeginBatchAnswer",
     "BeginModuleAnswer",
+    "BeginWriteRow",
     "BuildRollbackSqlRow",
     "CommonErrorsRow",
     "CreateLoadWindowAnswer",
@@ -93,6 +94,14 @@ class BeginModuleAnswer:
     processing_indicator: ProcessingIndicator
     instance_array: list[int] | None
     reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BeginWriteRow:
+    """Row of omd.begin_write."""
+
+    write_number: int
+    insert_datetime: datetime
 
 
 @dataclass(frozen=True, slots=True)

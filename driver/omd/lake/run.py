@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from omd.lake.delta_run import DeltaPending, DeltaRollback, RewriteDelta
     from omd.lake.formats import Record, TableChange
     from omd.lake.iceberg_run import Rewrite
-    from omd.lake.rows import FindTableRow
+    from omd.lake.rows import BeginWriteRow, FindTableRow
 
 __all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
 
@@ -97,7 +97,7 @@ class LakeRun(MomentReads):
         return LakeRun.open(self.calls.find_table(code, table_format_code="ICEBERG"))
 
     @staticmethod
-    def open(found: FindTableRow) -> LakeTable:
+    def open(found: FindTableRow | BeginWriteRow) -> LakeTable:
         """Return the table that the catalogue has found, or its own one has."""
         return LakeTable.found(found)
 
@@ -112,6 +112,15 @@ class LakeRun(MomentReads):
             partition_by: see `omd.lake.schema.partition_spec`.
         """
         found = self.calls.find_table(code, table_format_code="ICEBERG")
+        return self.made(found, spark_schema, partition_by)
+
+    def made(
+        self,
+        found: FindTableRow | BeginWriteRow,
+        spark_schema: dict[str, Any],
+        partition_by: Sequence[str] | None,
+    ) -> LakeTable:
+        """Return a table that the database has looked for; see `table_for`."""
         with suppress(UnknownLakeTable):
             table = LakeRun.open(found)
             if partition_by is not None:
@@ -130,7 +139,7 @@ class LakeRun(MomentReads):
         finally:
             if not is_new:
                 io.delete(metadata.file)
-        return LakeTable(found.table_code, io, metadata) if is_new else self.table(code)
+        return LakeTable(found.table_code, io, metadata) if is_new else self.table(found.table_code)
 
     def require_absent(self, code: str) -> None:
         """Refuse to make a table outside of the catalogue that runs have written to.
@@ -145,10 +154,24 @@ class LakeRun(MomentReads):
 
     # Writes -------------------------------------------------------------------------------------
 
-    def announce(self, code: str, location: str) -> tuple[int, str]:
-        """Announce a write; return its number and the folder for its files."""
+    def begin_write(self, code: str, table_format: str) -> BeginWriteRow:
+        """Ask for all that a write needs: the table, a number, a time, the announced folder."""
+        return self.calls.begin_write(self.run.module_instance_id, code, table_format)
+
+    def announce(
+        self, code: str, location: str, begun: BeginWriteRow | None = None
+    ) -> tuple[int, str]:
+        """Announce a write, unless that has happened; return its number and its folder.
+
+        Args:
+            code: the table.
+            location: where it lies.
+            begun: what `begin_write` has answered; it knows no folder in another catalogue.
+        """
+        if begun is not None and begun.folder is not None:
+            return begun.write_number, begun.folder
         instance = self.run.module_instance_id
-        number = self.run.control.next_write_number()
+        number = self.run.control.next_write_number() if begun is None else begun.write_number
         folder = folder_of(location, instance, number)
         self.calls.announce_write(instance, number, code, folder)
         return number, folder

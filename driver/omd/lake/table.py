@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyiceberg.io import FileIO
 
-    from omd.lake.rows import FindTableRow
+    from omd.lake.rows import BeginWriteRow, FindTableRow
 
 __all__ = ["LakeTable"]
 
@@ -40,7 +40,7 @@ class LakeTable:
         return cls(found.code, found.io, found.metadata)
 
     @classmethod
-    def found(cls, row: FindTableRow) -> LakeTable:
+    def found(cls, row: FindTableRow | BeginWriteRow) -> LakeTable:
         """Return the table that the catalogue has found, as its own catalogue has it now.
 
         Raises:

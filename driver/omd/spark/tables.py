@@ -41,15 +41,22 @@ if TYPE_CHECKING:
     from omd.lake.delta import DeltaFile
     from omd.lake.delta_undo import DeltaUndo
     from omd.lake.plan import Plan
+    from omd.lake.rows import BeginWriteRow
     from omd.lake.undo import Undo
 
-__all__ = ["join", "read", "roll_back", "write"]
+__all__ = ["begin", "join", "read", "roll_back", "write"]
+
+
+def begin(run: ModuleRun, code: str, mode: str) -> BeginWriteRow:
+    """Ask the database for all that a write needs, in one call."""
+    require_mode(mode)
+    return lake_run(run).begin_write(code, "ICEBERG")
 
 
 def write(
     run: ModuleRun,
     stamped: DataFrame,
-    code: str,
+    begun: BeginWriteRow,
     mode: str,
     partition_by: Sequence[str] | None,
 ) -> int:
@@ -58,33 +65,34 @@ def write(
     Args:
         run: the run.
         stamped: the rows.
-        code: the table.
+        begun: what `begin` has answered for the table.
         mode: append, overwrite or history.
         partition_by: how a missing table is partitioned.
     """
     lake = lake_run(run)
-    require_mode(mode)
     if mode == "history":
         stamped = history.Columns.of(run.module).opened(stamped)
     try:
-        table = lake.table_for(code, stamped.schema.jsonValue(), partition_by)
+        table = lake.made(begun, stamped.schema.jsonValue(), partition_by)
     except UnknownType as error:
         raise UnsupportedType(
-            f"{code}: {error}",
+            f"{begun.table_code}: {error}",
             hint="Cast the column, or let the Module write DELTA, which takes lists and maps.",
         ) from None
     rows = fitting(stamped, spark_schema(table.metadata.schema), table.code, MAY_LACK)
     if mode == "history":
-        return _write_history(run, lake, table, rows)
-    number, counted, files = _put(lake, table, rows)
+        return _write_history(run, lake, table, rows, begun)
+    number, counted, files = _put(lake, table, rows, begun)
     lake.written(table, number, counted, files, mode)
     return counted
 
 
-def _put(lake: LakeRun, table: LakeTable, rows: DataFrame) -> tuple[int, int, list[DataFile]]:
+def _put(
+    lake: LakeRun, table: LakeTable, rows: DataFrame, begun: BeginWriteRow | None = None
+) -> tuple[int, int, list[DataFile]]:
     """Write rows with field ids into a folder of their own."""
     metadata = table.metadata
-    number, folder = lake.announce(table.code, metadata.location)
+    number, folder = lake.announce(table.code, metadata.location, begun)
     names = {field.field_id: field.name for field in metadata.schema.fields}
     partition = [partition_value(rows, names[f.source_id], f) for f in metadata.spec.fields]
     counted, uris = write_files(rows, folder, partition)
@@ -104,7 +112,9 @@ def _read(spark: SparkSession, table: LakeTable, files: Sequence[DataFile]) -> D
 # History ------------------------------------------------------------------------------------------
 
 
-def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFrame) -> int:
+def _write_history(
+    run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFrame, begun: BeginWriteRow
+) -> int:
     columns = history.Columns.of(run.module)
     new = rows.persist()
     try:
@@ -119,7 +129,7 @@ def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFr
         old = _read(new.sparkSession, table, [file for _, file in files])
         merged = columns.merged(old, new, run.module_instance_id, reach)
         fit = fitting(merged, spark_schema(table.metadata.schema), table.code, frozenset())
-        number, _, written = _put(lake, table, fit)
+        number, _, written = _put(lake, table, fit, begun)
         removed: dict[str, set[str]] = {}
         for manifest, file in files:
             removed.setdefault(manifest, set()).add(file.file_path)
