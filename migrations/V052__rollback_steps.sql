@@ -1,6 +1,6 @@
 -- V052: what kind of statement a rollback template is, so that no caller reads its text. Applied
 -- once. A call from before goes on with the former functions: _rollback_statements answers a column
--- more, its file creates it again; plan_rollback takes the place of _plan_rollback.
+-- more, its file creates it again; rollback_steps takes the place of _plan_rollback.
 
 DO $do$
 BEGIN

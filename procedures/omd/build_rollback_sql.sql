@@ -19,7 +19,7 @@ BEGIN ATOMIC
         p.step,
         p.platform_code,
         p.statement
-    FROM omd.plan_rollback(p_module_instance_id) AS p
+    FROM omd.rollback_steps(p_module_instance_id) AS p
     ORDER BY p.step;
 END;
 

@@ -98,7 +98,7 @@
 \ir ../../migrations/V045__between_rooms.sql
 \endif
 
-\set checksum '41afac2ecf710449e6f2aa9169f0919c8817fafcb169b8b4b79441ef37eed854'
+\set checksum '04ca8985432486a24664147b49516d939c1d4c311e4eee1e4aac9dfe7ccc93c1'
 \set migration 'V052__rollback_steps'
 \ir ../setup/claim.psql
 \if :pending
@@ -246,7 +246,7 @@
 \ir ../../procedures/omd/_stamp_column.sql
 \ir ../../procedures/omd/_has_strangers.sql
 \ir ../../procedures/omd/_look_before_truncate.sql
-\ir ../../procedures/omd/plan_rollback.sql
+\ir ../../procedures/omd/rollback_steps.sql
 \ir ../../procedures/omd/build_rollback_sql.sql
 \ir ../../procedures/omd/preview_rollback.sql
 \ir ../../procedures/omd/_claim_companions.sql

@@ -440,7 +440,7 @@ def test_what_is_to_be_rolled_back_is_answered_as_columns(flow: Flow) -> None:
     )
     first = flow.run_module("m", "F")
     second = flow.end_module(flow.begin_module().id, "F")
-    plan = "SELECT * FROM omd.plan_rollback(%s)"
+    plan = "SELECT * FROM omd.rollback_steps(%s)"
     (row,) = flow.rows(plan, second)
     assert row == {
         "step": 1,

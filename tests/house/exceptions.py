@@ -282,7 +282,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM004 OM005",
         "the instance is its own, of this moment",
-        ["omd.explain_begin > omd._answer_module", "omd.explain_begin > omd.plan_rollback"],
+        ["omd.explain_begin > omd._answer_module", "omd.explain_begin > omd.rollback_steps"],
     ),
     (
         "OM101",
@@ -292,7 +292,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM009 OM201 OM202 OM205",
         "it answers what a begin would raise",
-        ["omd.explain_begin > omd.plan_rollback"],
+        ["omd.explain_begin > omd.rollback_steps"],
     ),
     (
         "OM002 OM003 OM009",

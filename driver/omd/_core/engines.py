@@ -60,7 +60,7 @@ class Engine(Protocol):
         ...
 
     def roll_back(self, session: Any, step: Any) -> None:
-        """Execute a step of a rollback, as omd.plan_rollback answers it."""
+        """Execute a step of a rollback, as omd.rollback_steps answers it."""
         ...
 
     def snapshot(self, dsn: str) -> Snapshot:

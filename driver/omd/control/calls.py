@@ -24,13 +24,13 @@ if TYPE_CHECKING:
         EvaluateModuleAnswer,
         ExplainBeginRow,
         ModuleDefinitionRow,
-        PlanRollbackRow,
         PreviewRollbackRow,
         PreviousBatchInstanceRow,
         PreviousModuleInstanceRow,
         PurgeHistoryAnswer,
         ReapExpiredInstancesAnswer,
         RecordWriteAnswer,
+        RollbackStepsRow,
         RunBatchAnswer,
         RunModuleAnswer,
     )
@@ -781,26 +781,6 @@ class ControlCalls(Calls):
         )
         return answer
 
-    def plan_rollback(self, module_instance_id: int) -> list[PlanRollbackRow]:
-        """Returns what has to happen so that the Module Instance has undone what it has to undo,
-        or, if nothing was decided for it, what a begin of its Module would undo now: for each step
-        its platform, what kind of statement it is (statement_kind of omd.rollback_template), the
-        target and its column of instance ids, the instances, and the statement.
-
-        There is no row when nothing is pending. It executes nothing. DIRECT, "Rollback Procedures".
-
-        Raises:
-            UnknownModuleInstance: OM004.
-            MissingArgument: OM005.
-            InvalidTableCode: OM009.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
-        """
-        from omd.control.rows import PlanRollbackRow
-
-        return self._rows(_PLAN_ROLLBACK, PlanRollbackRow, module_instance_id)
-
     def preview_rollback(self, module_instance_id: int) -> list[PreviewRollbackRow]:
         """Returns what build_rollback_sql returns, with the number of rows that each statement
         would touch now; it is NULL on Spark, and for a template without a count.
@@ -1276,6 +1256,26 @@ class ControlCalls(Calls):
         """
         self._do(_ROLLBACK_MODULE, module_instance_id)
 
+    def rollback_steps(self, module_instance_id: int) -> list[RollbackStepsRow]:
+        """Returns what has to happen so that the Module Instance has undone what it has to undo,
+        or, if nothing was decided for it, what a begin of its Module would undo now: for each step
+        its platform, what kind of statement it is (statement_kind of omd.rollback_template), the
+        target and its column of instance ids, the instances, and the statement.
+
+        There is no row when nothing is pending. It executes nothing. DIRECT, "Rollback Procedures".
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+        """
+        from omd.control.rows import RollbackStepsRow
+
+        return self._rows(_ROLLBACK_STEPS, RollbackStepsRow, module_instance_id)
+
     def run_batch(
         self,
         batch_code: str,
@@ -1686,13 +1686,6 @@ _PARAMETER_VALUE = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_PLAN_ROLLBACK = Routine(
-    "omd.plan_rollback",
-    {"p_module_instance_id": "bigint"},
-    required=1,
-    repeat=Repeat(),
-    is_function=True,
-)
 _PREVIEW_ROLLBACK = Routine(
     "omd.preview_rollback",
     {"p_module_instance_id": "bigint"},
@@ -1838,6 +1831,13 @@ _ROLLBACK_MODULE = Routine(
     {"p_module_instance_id": "bigint"},
     required=1,
     repeat=Repeat("OM103", "processing_indicator", "P"),
+)
+_ROLLBACK_STEPS = Routine(
+    "omd.rollback_steps",
+    {"p_module_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )
 _RUN_BATCH = Routine(
     "omd.run_batch",

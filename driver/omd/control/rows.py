@@ -41,7 +41,6 @@ __all__ = [
     "OpenInstanceRow",
     "ParameterListRow",
     "PendingRollbacksRow",
-    "PlanRollbackRow",
     "PreviewRollbackRow",
     "PreviousBatchInstanceRow",
     "PreviousModuleInstanceRow",
@@ -49,6 +48,7 @@ __all__ = [
     "ReadinessRow",
     "ReapExpiredInstancesAnswer",
     "RecordWriteAnswer",
+    "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
     "StandingReadRow",
@@ -172,19 +172,6 @@ class ModuleDefinitionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanRollbackRow:
-    """Row of omd.plan_rollback."""
-
-    step: int
-    platform_code: str
-    statement_kind: str
-    table_code: str
-    insert_instance_column: str
-    instance_array: list[int]
-    statement: str
-
-
-@dataclass(frozen=True, slots=True)
 class PreviewRollbackRow:
     """Row of omd.preview_rollback."""
 
@@ -243,6 +230,19 @@ class RecordWriteAnswer:
 
     is_first: bool
     recorded_row_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackStepsRow:
+    """Row of omd.rollback_steps."""
+
+    step: int
+    platform_code: str
+    statement_kind: str
+    table_code: str
+    insert_instance_column: str
+    instance_array: list[int]
+    statement: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from omd._core.engines import Snapshot
     from omd._core.link import Link
     from omd.control.room import Control
-    from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow, PlanRollbackRow
+    from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow, RollbackStepsRow
     from omd.spark.engine import SparkEngine
     from omd.spark.job import WriteResult
 
@@ -833,7 +833,7 @@ class ModuleRun(EngineBlock):
 
     def _roll_back(self) -> None:
         """Execute the rollback of a target that the database can't reach."""
-        steps = self.control.plan_rollback(self.module_instance_id)
+        steps = self.control.rollback_steps(self.module_instance_id)
         executed = [step for step in steps if step.statement_kind != "LAKE"]
         if executed or not steps:
             self._execute_rollback(executed)
@@ -844,7 +844,7 @@ class ModuleRun(EngineBlock):
         else:
             self.control.confirm_rollback(self.module_instance_id)
 
-    def _execute_rollback(self, steps: Iterable[PlanRollbackRow]) -> None:
+    def _execute_rollback(self, steps: Iterable[RollbackStepsRow]) -> None:
         execute, spark = self._rollback_executor, self.spark
         if execute is None and spark is None:
             raise NoRollbackExecutor(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from omd._core.engines import Engine
-    from omd.control.rows import PlanRollbackRow
+    from omd.control.rows import RollbackStepsRow
     from omd.control.run import EngineBlock, LoadWindow, ModuleRun
     from omd.decision.block import StageRun
     from omd.delivery.rows import DeliveryConstraintsRow
@@ -92,7 +92,7 @@ class SparkEngine:
         with suppress(Exception):
             _context(session)._gateway._gateway_client.get_thread_connection().close()
 
-    def roll_back(self, session: SparkSession, step: PlanRollbackRow) -> None:
+    def roll_back(self, session: SparkSession, step: RollbackStepsRow) -> None:
         """Execute a step of a rollback; see `omd.spark.lake.execute_rollback`."""
         from omd.spark.lake import execute_rollback
 

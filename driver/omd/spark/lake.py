@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd.control.rows import PlanRollbackRow
+    from omd.control.rows import RollbackStepsRow
     from omd.control.run import ModuleRun
 
 __all__ = ["execute_rollback", "write"]
@@ -45,7 +45,7 @@ def write(run: ModuleRun, stamped: DataFrame, table: str, overwrite: bool) -> in
     return int(counted.get["rows"])
 
 
-def execute_rollback(spark: SparkSession, step: PlanRollbackRow) -> None:
+def execute_rollback(spark: SparkSession, step: RollbackStepsRow) -> None:
     """Execute a step of a rollback.
 
     Dropping a partition removes the files of a managed table only, and of these only the files that

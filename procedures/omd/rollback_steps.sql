@@ -1,7 +1,7 @@
 -- Who executes a rollback asks here, and need not read a statement to know what it is about. The
 -- statements of build_rollback_sql come from here too, so both are the same, in the same order.
 
-CREATE OR REPLACE FUNCTION omd.plan_rollback(
+CREATE OR REPLACE FUNCTION omd.rollback_steps(
     p_module_instance_id bigint
 )
 RETURNS TABLE (
@@ -33,12 +33,12 @@ BEGIN ATOMIC
     ORDER BY 1;
 END;
 
-COMMENT ON FUNCTION omd.plan_rollback IS
+COMMENT ON FUNCTION omd.rollback_steps IS
 'Returns what has to happen so that the Module Instance has undone what it has to undo, or, if '
 'nothing was decided for it, what a begin of its Module would undo now: for each step its '
 'platform, what kind of statement it is (statement_kind of omd.rollback_template), the target and '
 'its column of instance ids, the instances, and the statement. There is no row when nothing is '
 'pending. It executes nothing. Errors: OM004, OM005, OM009, OM201, OM202, OM205. Locks: none. '
 'DIRECT, "Rollback Procedures".';
-REVOKE ALL ON FUNCTION omd.plan_rollback FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.plan_rollback TO omd_reader;
+REVOKE ALL ON FUNCTION omd.rollback_steps FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.rollback_steps TO omd_reader;
