@@ -7,6 +7,7 @@ CREATE OR REPLACE FUNCTION omd._rollback_statements(
 RETURNS TABLE (
     step integer,
     platform_code text,
+    statement_kind text,
     statement text,
     count_statement text
 )
@@ -83,6 +84,7 @@ BEGIN
     SELECT
         t.step,
         v_module.platform_code,
+        t.statement_kind,
         omd._fill_template(t.statement_template, v_values),
         CASE
             WHEN t.count_template IS NOT NULL THEN omd._fill_template(t.count_template, v_values)
@@ -93,8 +95,9 @@ END
 $rollback_statements$;
 
 COMMENT ON FUNCTION omd._rollback_statements IS
-'Returns the statements (step, platform_code, statement, and a SELECT that counts its rows, or '
-'NULL) that undo the instances p_instance_array of the Module p_module_id in its own target. It '
-'executes nothing. Errors: OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
+'Returns the statements (step, platform_code, statement_kind, statement, and a SELECT that counts '
+'its rows, or NULL) that undo the instances p_instance_array of the Module p_module_id in its own '
+'target. It executes nothing. Errors: OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback '
+'Procedures".';
 REVOKE ALL ON FUNCTION omd._rollback_statements FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._rollback_statements TO omd_reader;

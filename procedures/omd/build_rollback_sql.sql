@@ -1,5 +1,5 @@
--- The driver executes these statements where the target is not in this database; for any target
--- they are a dry run.
+-- For any target the statements are a dry run; where the target is not in this database, the caller
+-- executes them.
 
 CREATE OR REPLACE FUNCTION omd.build_rollback_sql(
     p_module_instance_id bigint
@@ -19,7 +19,7 @@ BEGIN ATOMIC
         p.step,
         p.platform_code,
         p.statement
-    FROM omd._plan_rollback(p_module_instance_id) AS p
+    FROM omd.rollback_steps(p_module_instance_id) AS p
     ORDER BY p.step;
 END;
 

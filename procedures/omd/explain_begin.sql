@@ -89,7 +89,7 @@ BEGIN
             IF processing_indicator = 'R' THEN
                 -- A begin also builds the rollback. Where the target is in this database the
                 -- evaluation executes it, and the answer is P.
-                PERFORM omd._plan_rollback(v_id);
+                PERFORM omd.rollback_steps(v_id);
                 processing_indicator := CASE v_platform_code WHEN 'POSTGRES' THEN 'P' ELSE 'R' END;
             END IF;
             v_dead := ARRAY(

@@ -98,6 +98,13 @@
 \ir ../../migrations/V045__between_rooms.sql
 \endif
 
+\set checksum '04ca8985432486a24664147b49516d939c1d4c311e4eee1e4aac9dfe7ccc93c1'
+\set migration 'V052__rollback_steps'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V052__rollback_steps.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -239,7 +246,7 @@
 \ir ../../procedures/omd/_stamp_column.sql
 \ir ../../procedures/omd/_has_strangers.sql
 \ir ../../procedures/omd/_look_before_truncate.sql
-\ir ../../procedures/omd/_plan_rollback.sql
+\ir ../../procedures/omd/rollback_steps.sql
 \ir ../../procedures/omd/build_rollback_sql.sql
 \ir ../../procedures/omd/preview_rollback.sql
 \ir ../../procedures/omd/_claim_companions.sql
@@ -340,6 +347,7 @@
 \ir ../views/omd/standing_read.sql
 \ir ../../procedures/omd/tell_undo.sql
 \ir ../../procedures/omd/stamp_datetime.sql
+\ir ../../procedures/omd/begin_write.sql
 \ir ../views/omd/failure_event.sql
 
 -- Triggers

@@ -44,6 +44,7 @@
 -- Commits
 \ir ../../procedures/omd_lake/folder_problem.sql
 \ir ../../procedures/omd_lake/announce_write.sql
+\ir ../../procedures/omd_lake/begin_write.sql
 \ir ../../procedures/omd_lake/record_folder_removal.sql
 \ir ../../procedures/omd_lake/open_commit.sql
 \ir ../../procedures/omd_lake/_lock_names.sql

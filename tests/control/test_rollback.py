@@ -428,6 +428,42 @@ def test_plain_parquet_loses_the_partitions_of_the_array(
     )
 
 
+def test_what_is_to_be_rolled_back_is_answered_as_columns(flow: Flow) -> None:
+    """No caller has to read a statement to know its kind, its table and its runs."""
+    flow.module(
+        "m",
+        area_code="HSTG",
+        table_code='dwh."my m"',
+        platform_code="SPARK",
+        table_format_code="PARQUET",
+        insert_instance_column="by `run`",
+    )
+    first = flow.run_module("m", "F")
+    second = flow.end_module(flow.begin_module().id, "F")
+    plan = "SELECT * FROM omd.rollback_steps(%s)"
+    (row,) = flow.rows(plan, second)
+    assert row == {
+        "step": 1,
+        "platform_code": "SPARK",
+        "statement_kind": "PARTITIONS",
+        "table_code": 'dwh."my m"',
+        "insert_instance_column": "by `run`",
+        "instance_array": [first, second],
+        "statement": flow.one("SELECT statement FROM omd.build_rollback_sql(%s)", second),
+    }
+    # What a user declares is executed as it is, also where it names another table.
+    for template in ("DELETE FROM {table}", "ALTER TABLE dwh.x DROP IF EXISTS {partition_list}"):
+        flow.call("register_rollback", module_code="m", statement_template=template)
+        assert [row["statement_kind"] for row in flow.rows(plan, second)] == ["SQL"]
+    flow.call("register_rollback", module_code="m", is_removed=True)
+    assert [row["statement_kind"] for row in flow.rows(plan, second)] == ["PARTITIONS"]
+    # A target in this database may be asked for too.
+    flow.module("here", area_code="HSTG")
+    failed = flow.run_module("here", "F")
+    (row,) = flow.rows(plan, failed)
+    assert (row["statement_kind"], row["instance_array"]) == ("SQL", [failed])
+
+
 def test_a_format_has_templates_of_its_own_and_no_others(flow: Flow) -> None:
     flow.module("m", table_type_code="SAT", platform_code="SPARK", table_format_code="PARQUET")
     flow.run_module("m", "F")

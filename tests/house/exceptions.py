@@ -283,7 +283,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM004 OM005",
         "the instance is its own, of this moment",
-        ["omd.explain_begin > omd._answer_module", "omd.explain_begin > omd._plan_rollback"],
+        ["omd.explain_begin > omd._answer_module", "omd.explain_begin > omd.rollback_steps"],
     ),
     (
         "OM101",
@@ -293,7 +293,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM009 OM201 OM202 OM205",
         "it answers what a begin would raise",
-        ["omd.explain_begin > omd._plan_rollback"],
+        ["omd.explain_begin > omd.rollback_steps"],
     ),
     (
         "OM002 OM003 OM009",
@@ -476,6 +476,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "it has seen the run execute, which has no window yet",
         ["omd_decision._pin_run > omd.create_load_window"],
     ),
+    ("OM221", "a format is given", ["omd_lake.begin_write > omd_lake.find_table"]),
     (
         "OM181",
         "the run is its own, of this moment",

@@ -9,8 +9,10 @@ from pyiceberg.table import StaticTable
 from pyspark.sql import functions as F  # noqa: N812
 
 import omd
+from omd._core.link import Link
 from omd.errors import CallerError
 from omd.lake.maintenance import maintain
+from omd.lake.rows import LakeFoldersRow
 from omd.spark import UnsupportedType
 
 from .histories import HISTORY, chain, versions
@@ -110,6 +112,29 @@ def test_two_writes_become_visible_together_with_the_success_and_readers_agree(l
     assert lake.ids() == [100]
 
 
+@pytest.mark.parametrize("format", ["ICEBERG", "DELTA"])
+def test_a_write_into_a_table_asks_the_database_once_before_and_the_block_commits_it(
+    lake: Lake, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    execute = Link.execute
+
+    def noted(link: Link, query: bytes, *rest: Any, **named: Any) -> Any:
+        if link is lake.control._link:
+            asked.append(query.decode())
+        return execute(link, query, *rest, **named)
+
+    with lake.run(lake.module(table_format_code=format)) as run:
+        run.write(lake.rows(0, 2))  # it creates the table
+        monkeypatch.setattr(Link, "execute", noted)
+        run.write(lake.rows(2, 4))
+        monkeypatch.undo()
+    (before,) = asked
+    assert '"omd_lake"."begin_write"' in before
+    folders = lake.control.lake.report(LakeFoldersRow)
+    assert [row.folder_state for row in folders] == ["COMMITTED"] * 2
+
+
 def test_a_failed_run_is_taken_back_whether_it_had_committed_or_not(lake: Lake) -> None:
     module = lake.module()
     with lake.run(module) as run:
@@ -165,8 +190,9 @@ def _compact(lake: Lake) -> None:
     """Commit one file with all rows in place of those that are live, without a run."""
     from omd.lake.calls import LakeCalls
     from omd.lake.footers import data_files
+    from omd.lake.iceberg_run import record_of
     from omd.lake.names import below
-    from omd.lake.run import LakeRun, _commit
+    from omd.lake.run import LakeRun
     from omd.lake.schema import spark_schema
     from omd.lake.staging import EVERYTHING, Change, stage
     from omd.spark.parquet import fitting, read_files, write_files
@@ -184,7 +210,7 @@ def _compact(lake: Lake) -> None:
         calls = LakeCalls(lake.control._link)
         calls.open_commit(None, ["lake.t"])
         staged = stage(table.io, table.metadata, change)
-        calls.commit_tables(None, [_commit("lake.t", table.metadata, staged, change, [])])
+        calls.commit_tables(None, [record_of("lake.t", table.metadata, staged, change, [])])
 
 
 def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake: Lake) -> None:

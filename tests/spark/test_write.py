@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 import omd
+from omd._core.link import Link
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,6 +148,27 @@ def backends(conn: Any) -> int:
 def established(conn: Any) -> int:
     query = "SELECT sessions FROM pg_stat_database WHERE datname = current_database()"
     return int(conn.execute(query).fetchone()["sessions"])
+
+
+def test_a_write_asks_the_database_once_before_and_once_after(
+    spark: SparkSession, control: omd.Control, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    execute = Link.execute
+
+    def noted(link: Link, query: bytes, *rest: Any, **named: Any) -> Any:
+        if link is control._link:
+            asked.append(query.decode())
+        return execute(link, query, *rest, **named)
+
+    with control.module(module) as run:
+        assert run.module.platform_code == "POSTGRES"  # a block asks once what its Module is
+        monkeypatch.setattr(Link, "execute", noted)
+        run.write(spark.range(3))
+        monkeypatch.undo()
+    before, after = asked
+    assert '"begin_write"' in before
+    assert '"write_log"' in after
 
 
 def test_a_write_without_a_run_is_a_plain_append(spark: SparkSession, conn: Any, dsn: str) -> None:

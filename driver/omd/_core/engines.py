@@ -111,11 +111,11 @@ class Engine(Protocol):
         """Record the load window of a run that ends at the newest commit of a lake table."""
         self._refuse("reads no lake table")
 
-    def roll_back(self, session: Any, statement: str) -> None:
-        """Execute a statement of a rollback."""
+    def roll_back(self, session: Any, step: Any) -> None:
+        """Execute a step of a rollback, as omd.rollback_steps answers it."""
         self._refuse("rolls back in the database")
 
-    def roll_back_tables(self, run: Any, statements: Any) -> None:
+    def roll_back_tables(self, run: Any, instances: Any) -> None:
         """Take back what runs have written to lake tables, and confirm it."""
         self._refuse("writes no lake table")
 

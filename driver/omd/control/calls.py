@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         BatchMembersRow,
         BeginBatchAnswer,
         BeginModuleAnswer,
+        BeginWriteRow,
         BuildRollbackSqlRow,
         CreateLoadWindowAnswer,
         EvaluateBatchAnswer,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         PurgeHistoryAnswer,
         ReapExpiredInstancesAnswer,
         RecordWriteAnswer,
+        RollbackStepsRow,
         RunBatchAnswer,
         RunModuleAnswer,
     )
@@ -291,6 +293,21 @@ class ControlCalls(Calls):
             execution_context,
             lease,
         )
+
+    def begin_write(self, module_instance_id: int) -> BeginWriteRow:
+        """One row: what the Module Instance ``module_instance_id`` needs for one write: its number
+        for record_write, which no other write has, and the time that its rows bear in
+        omd_insert_datetime (stamp_datetime).
+
+        Call it once per write, before its partitions.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        from omd.control.rows import BeginWriteRow
+
+        return self._answer(_BEGIN_WRITE, BeginWriteRow, module_instance_id)
 
     def build_rollback_sql(self, module_instance_id: int) -> list[BuildRollbackSqlRow]:
         """Returns the statements (step, platform_code, statement) that undo what the Module
@@ -1239,6 +1256,26 @@ class ControlCalls(Calls):
         """
         self._do(_ROLLBACK_MODULE, module_instance_id)
 
+    def rollback_steps(self, module_instance_id: int) -> list[RollbackStepsRow]:
+        """Returns what has to happen so that the Module Instance has undone what it has to undo,
+        or, if nothing was decided for it, what a begin of its Module would undo now: for each step
+        its platform, what kind of statement it is (statement_kind of omd.rollback_template), the
+        target and its column of instance ids, the instances, and the statement.
+
+        There is no row when nothing is pending. It executes nothing. DIRECT, "Rollback Procedures".
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+        """
+        from omd.control.rows import RollbackStepsRow
+
+        return self._rows(_ROLLBACK_STEPS, RollbackStepsRow, module_instance_id)
+
     def run_batch(
         self,
         batch_code: str,
@@ -1504,6 +1541,13 @@ _BEGIN_MODULE = Routine(
         "p_lease": "interval",
     },
     required=1,
+)
+_BEGIN_WRITE = Routine(
+    "omd.begin_write",
+    {"p_module_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )
 _BUILD_ROLLBACK_SQL = Routine(
     "omd.build_rollback_sql",
@@ -1787,6 +1831,13 @@ _ROLLBACK_MODULE = Routine(
     {"p_module_instance_id": "bigint"},
     required=1,
     repeat=Repeat("OM103", "processing_indicator", "P"),
+)
+_ROLLBACK_STEPS = Routine(
+    "omd.rollback_steps",
+    {"p_module_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )
 _RUN_BATCH = Routine(
     "omd.run_batch",

@@ -20,6 +20,7 @@ __all__ = [
     "BatchModuleListRow",
     "BeginBatchAnswer",
     "BeginModuleAnswer",
+    "BeginWriteRow",
     "BuildRollbackSqlRow",
     "CommonErrorsRow",
     "CreateLoadWindowAnswer",
@@ -47,6 +48,7 @@ __all__ = [
     "ReadinessRow",
     "ReapExpiredInstancesAnswer",
     "RecordWriteAnswer",
+    "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
     "StandingReadRow",
@@ -92,6 +94,14 @@ class BeginModuleAnswer:
     processing_indicator: ProcessingIndicator
     instance_array: list[int] | None
     reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BeginWriteRow:
+    """Row of omd.begin_write."""
+
+    write_number: int
+    insert_datetime: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +230,19 @@ class RecordWriteAnswer:
 
     is_first: bool
     recorded_row_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackStepsRow:
+    """Row of omd.rollback_steps."""
+
+    step: int
+    platform_code: str
+    statement_kind: str
+    table_code: str
+    insert_instance_column: str
+    instance_array: list[int]
+    statement: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import functools
 import hashlib
 import inspect
 import logging
-import re
 import threading
 import time
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from omd._core.engines import WriteResult
     from omd._core.link import Link
-    from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow
+    from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow, RollbackStepsRow
 
 __all__ = ["Batch", "ModuleRun", "Outcome"]
 
@@ -49,8 +48,6 @@ _log = logging.getLogger("omd.run")
 BATCH_VARIABLE = "OMD_BATCH_INSTANCE_ID"
 MODULE_VARIABLE = "OMD_MODULE_INSTANCE_ID"
 DSN_VARIABLE = "OMD_DSN"
-
-_UNDO = re.compile(r"CALL\s+omd\.undo\(")  # what stands for the rollback of lake tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,29 +466,30 @@ class ModuleRun(EngineBlock[C]):
 
     def _roll_back(self) -> None:
         """Execute the rollback of a target that the database can't reach."""
-        told = [row.statement for row in self.control.build_rollback_sql(self.module_instance_id)]
-        statements = [text for text in told if not _UNDO.match(text)]
-        if statements or not told:
-            self._execute_rollback(statements)
-        undone = [text for text in told if _UNDO.match(text)]
+        steps = self.control.rollback_steps(self.module_instance_id)
+        executed = [step for step in steps if step.statement_kind != "LAKE"]
+        if executed or not steps:
+            self._execute_rollback(executed)
+        undone = {run for step in steps if step not in executed for run in step.instance_array}
         if undone:
             # It is confirmed in the transaction that takes the rows back.
-            self._engine.roll_back_tables(self, undone)
+            self._engine.roll_back_tables(self, sorted(undone))
         else:
             self.control.confirm_rollback(self.module_instance_id)
 
-    def _execute_rollback(self, statements: Iterable[str]) -> None:
-        execute = self._rollback_executor
-        if execute is None and self.spark is not None:
-            execute = functools.partial(self._engine.roll_back, self.spark)
-        if execute is None:
+    def _execute_rollback(self, steps: Iterable[RollbackStepsRow]) -> None:
+        execute, spark = self._rollback_executor, self.spark
+        if execute is None and spark is None:
             raise NoRollbackExecutor(
                 f"module {self} must roll back {self.instance_array} on Spark and has no session",
                 hint="Pass spark=… or rollback_executor=… to batch.module() or omd.connect().",
             )
-        for statement in statements:
-            _log.info("module %s rolls back: %s", self, statement)
-            execute(statement)
+        for step in steps:
+            _log.info("module %s rolls back: %s", self, step.statement)
+            if execute is not None:
+                execute(step.statement)
+            elif spark is not None:
+                self._engine.roll_back(spark, step)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         calls.heartbeat(self.module_instance_id, lease)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omd.lake.rows import (
+        BeginWriteRow,
         CommitAsOfRow,
         CreateLoadWindowAnswer,
         FindTableRow,
@@ -49,6 +50,31 @@ class LakeCalls(Calls):
             UnknownNamespace: OM220.
         """
         self._do(_ANNOUNCE_WRITE, module_instance_id, write_number, table_code, folder)
+
+    def begin_write(
+        self, module_instance_id: int, table_code: str, table_format_code: str
+    ) -> BeginWriteRow:
+        """One row: what the Module Instance ``module_instance_id`` needs for one write into the
+        table ``table_code`` of the format ``table_format_code``: what find_table answers, what
+        omd.begin_write answers, and the folder for its files, which is announced as by
+        announce_write; of a table of another catalogue, neither location nor folder.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidCode: OM006.
+            InvalidTableCode: OM009.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+            LeaseExpired: OM107.
+            UnknownNamespace: OM220.
+        """
+        from omd.lake.rows import BeginWriteRow
+
+        return self._answer(
+            _BEGIN_WRITE, BeginWriteRow, module_instance_id, table_code, table_format_code
+        )
 
     def commit_as_of(self, table_code: str, as_of: datetime) -> CommitAsOfRow:
         """One row: the commit of the table ``table_code`` that was the newest one at ``as_of``.
@@ -432,6 +458,13 @@ _ANNOUNCE_WRITE = Routine(
     },
     required=4,
     repeat=Repeat(),
+)
+_BEGIN_WRITE = Routine(
+    "omd_lake.begin_write",
+    {"p_module_instance_id": "bigint", "p_table_code": "text", "p_table_format_code": "text"},
+    required=3,
+    repeat=Repeat(),
+    is_function=True,
 )
 _COMMIT_AS_OF = Routine(
     "omd_lake.commit_as_of",

@@ -16,7 +16,8 @@ from omd._core.engines import SPARK
 from omd.lake.compaction import SMALL, Group, Small, groups
 from omd.lake.delta import Delta, DeltaFile
 from omd.lake.delta_log import DeltaLog
-from omd.lake.delta_run import DeltaPending, oldest
+from omd.lake.delta_run import DeltaPending
+from omd.lake.delta_versions import oldest
 from omd.lake.errors import LakeConflict
 from omd.lake.expiry import within
 from omd.lake.files import delete_files, lies_within, sizes_of

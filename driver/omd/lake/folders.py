@@ -54,7 +54,7 @@ def _named(code: str, folders: Sequence[str]) -> set[str]:
     named: set[str] = set()
     for location in {location_of(folder) for folder in folders}:
         if DeltaLog(location).numbers:
-            from omd.lake.delta_run import named_folders  # the extra delta is needed
+            from omd.lake.delta_versions import named_folders  # the extra delta is needed
 
             named |= named_folders(location)
     return named

@@ -11,6 +11,7 @@ from typing import ClassVar
 from omd.control.codes import ExecutionStatus
 
 __all__ = [
+    "BeginWriteRow",
     "CommitAsOfRow",
     "CreateLoadWindowAnswer",
     "FindTableRow",
@@ -19,6 +20,18 @@ __all__ = [
     "LakeFoldersRow",
     "LakeTablesRow",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class BeginWriteRow:
+    """Row of omd_lake.begin_write."""
+
+    table_code: str
+    location: str | None
+    metadata_location: str | None
+    write_number: int
+    insert_datetime: datetime
+    folder: str | None
 
 
 @dataclass(frozen=True, slots=True)

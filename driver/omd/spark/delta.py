@@ -8,9 +8,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConfigurationError
 from omd.control.errors import NoRollbackExecutor
-from omd.lake.calls import LakeCalls
 from omd.lake.delta import Delta, DeltaFile, delta_files
-from omd.lake.delta_run import DeltaPending, DeltaUndo
+from omd.lake.delta_run import DeltaPending
 from omd.lake.errors import NothingKept, UnknownLakeTable
 from omd.lake.footers import require_rows
 from omd.lake.names import below
@@ -30,14 +29,22 @@ if TYPE_CHECKING:
     from omd.control.rows import ModuleDefinitionRow
     from omd.control.run import ModuleRun
     from omd.lake.compaction import Group
+    from omd.lake.delta_undo import DeltaUndo
+    from omd.lake.rows import BeginWriteRow
 
-__all__ = ["join", "read", "rewrite", "write"]
+__all__ = ["begin", "join", "read", "rewrite", "write"]
+
+
+def begin(run: ModuleRun, code: str, mode: str) -> BeginWriteRow:
+    """Ask the database for all that a write needs, in one call."""
+    require_mode(mode)
+    return lake_run(run).begin_write(code, "DELTA")
 
 
 def write(
     run: ModuleRun,
     stamped: DataFrame,
-    code: str,
+    begun: BeginWriteRow,
     mode: str,
     partition_by: Sequence[str] | None,
 ) -> int:
@@ -45,32 +52,29 @@ def write(
 
     See `omd.spark.tables.write`; ``partition_by`` names columns.
     """
-    require_mode(mode)
     lake = lake_run(run)
     if mode == "history":
         stamped = history.Columns.of(run.module).opened(stamped)
-    found = LakeCalls(run.control._link).find_table(code, table_format_code="DELTA")
-    if found.location is None:
+    code = begun.table_code
+    if begun.location is None:
         raise ConfigurationError(
-            f"{found.table_code} lies in another catalogue, which OMD does not write to",
+            f"{code} lies in another catalogue, which OMD does not write to",
             hint="Name a table of this catalogue: namespace.table.",
         )
-    table = Delta.find(found.location)
+    table = Delta.find(begun.location)
     if table is None:
-        lake.require_absent(found.table_code)
-        table = Delta.create(found.location, stamped.schema.jsonValue(), partition_by or ())
+        lake.require_absent(code)
+        table = Delta.create(begun.location, stamped.schema.jsonValue(), partition_by or ())
     elif partition_by is not None and list(partition_by) != table.partition_by:
         raise CallerError(
-            f"{found.table_code} exists, and is partitioned otherwise",
+            f"{code} exists, and is partitioned otherwise",
             hint="Leave partition_by out: the table knows it.",
         )
     table.require_readable()
-    pending = lake.delta.setdefault(
-        found.table_code, DeltaPending(found.table_code, found.location)
-    )
+    pending = lake.delta.setdefault(code, DeltaPending(code, begun.location))
     if mode == "history":
-        return _write_history(run, lake, table, pending, stamped)
-    number, counted, files = _put(lake, found.table_code, table, stamped)
+        return _write_history(run, lake, table, pending, stamped, begun)
+    number, counted, files = _put(lake, code, table, stamped, begun)
     if mode == "overwrite":
         pending.overwritten()
     pending.writes.append((number, counted))
@@ -79,7 +83,12 @@ def write(
 
 
 def _write_history(
-    run: ModuleRun, lake: LakeRun, table: Delta, pending: DeltaPending, stamped: DataFrame
+    run: ModuleRun,
+    lake: LakeRun,
+    table: Delta,
+    pending: DeltaPending,
+    stamped: DataFrame,
+    begun: BeginWriteRow,
 ) -> int:
     columns = history.Columns.of(run.module)
     new = fitting(stamped, table.spark_schema, pending.code, MAY_LACK).persist()
@@ -90,7 +99,7 @@ def _write_history(
         files = [file for file in pending.over(table.files()) if reach.may_touch(file.counted)]
         old = _rows(new.sparkSession, table, files)
         merged = columns.merged(old, new, run.module_instance_id, reach)
-        number, _, written = _put(lake, pending.code, table, merged)
+        number, _, written = _put(lake, pending.code, table, merged, begun)
         pending.writes.append((number, reach.rows))
         pending.replaced(table, files, written)
         return reach.rows
@@ -99,11 +108,15 @@ def _write_history(
 
 
 def _put(
-    lake: LakeRun, code: str, table: Delta, rows: DataFrame
+    lake: LakeRun,
+    code: str,
+    table: Delta,
+    rows: DataFrame,
+    begun: BeginWriteRow | None = None,
 ) -> tuple[int, int, list[DeltaFile]]:
     schema = table.spark_schema
     fit = fitting(rows, schema, code, MAY_LACK)
-    number, folder = lake.announce(code, table.location)
+    number, folder = lake.announce(code, table.location, begun)
     partition = [F.col(quote(name)) for name in table.partition_by]
     counted, uris = write_files(fit, folder, partition)
     files = delta_files(table.location, below(folder, uris), schema, table.partition_by)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from omd._core.engines import WriteResult
     from omd.control.connection import Connection
     from omd.control.engine_block import EngineBlock, LoadWindow
+    from omd.control.rows import RollbackStepsRow
     from omd.control.run import ModuleRun
     from omd.decision.run import DecisionOutcome
     from omd.delivery.rows import DeliveryConstraintsRow
@@ -98,17 +99,17 @@ class SparkEngine(Engine):
         with suppress(Exception):
             _context(session)._gateway._gateway_client.get_thread_connection().close()
 
-    def roll_back(self, session: SparkSession, statement: str) -> None:
-        """Execute a statement of a rollback; see `omd.spark.lake.execute_rollback`."""
+    def roll_back(self, session: SparkSession, step: RollbackStepsRow) -> None:
+        """Execute a step of a rollback; see `omd.spark.lake.execute_rollback`."""
         from omd.spark.lake import execute_rollback
 
-        execute_rollback(session, statement)
+        execute_rollback(session, step)
 
-    def roll_back_tables(self, run: ModuleRun, statements: Sequence[str]) -> None:
+    def roll_back_tables(self, run: ModuleRun, instances: Sequence[int]) -> None:
         """See `omd.spark.tables.roll_back`."""
         from omd.spark.tables import roll_back
 
-        roll_back(run, statements)
+        roll_back(run, instances)
 
     def join_files(
         self,
@@ -117,7 +118,7 @@ class SparkEngine(Engine):
         table: LakeTable,
         column: str,
         group: Group[DataFile],
-    ) -> Rewritten:
+    ) -> Rewritten[DataFile]:
         """See `omd.spark.tables.join`."""
         from omd.spark.tables import join
 

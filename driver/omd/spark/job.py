@@ -184,11 +184,24 @@ def stamp(
         effective_date: the start of the validity, for a target with history. It also adds the open
             end and the current indicator.
     """
+    # Spark's clock is that of another host, and may be behind the start of the run.
+    instant = run.control.stamp_datetime(run.module_instance_id)
+    return _stamped(run, df, instant, record_source, event_datetime, effective_date)
+
+
+def _stamped(
+    run: ModuleRun,
+    df: DataFrame,
+    instant: datetime,
+    record_source: str | None = None,
+    event_datetime: Column | datetime | None = None,
+    effective_date: Column | date | datetime | None = None,
+) -> DataFrame:
+    """Return the DataFrame with the audit columns of this run, as `stamp` describes them."""
     module = run.module
     columns = {
         module.insert_instance_column: F.lit(run.module_instance_id).cast("bigint"),
-        # Spark's clock is that of another host, and may be behind the start of the run.
-        INSERT_DATETIME: _literal(run.control.stamp_datetime(run.module_instance_id)),
+        INSERT_DATETIME: _literal(instant),
     }
     if record_source is not None or RECORD_SOURCE not in df.columns:
         columns[RECORD_SOURCE] = F.lit(record_source or run.module_code)
@@ -244,11 +257,12 @@ def write(
             run may not write any more. The error names table, column and a solution. The next
             begin rolls back what was written already.
     """
-    stamped = stamp(run, df)
     target = table or run.module.table_code
     if run.module.table_format_code in _LAKES:
         kind = _lake(run.module.table_format_code)
-        result = WriteResult(kind.write(run, stamped, target, mode, partition_by))
+        begun = kind.begin(run, target, mode)
+        stamped = _stamped(run, df, begun.insert_datetime)
+        result = WriteResult(kind.write(run, stamped, begun, mode, partition_by))
         run.rows(inserted=result.rows)
         return result
     if mode == "history" or partition_by is not None:
@@ -257,10 +271,18 @@ def write(
             hint="Register the Module with p_table_format_code => 'ICEBERG'.",
         )
     if run.module.platform_code == SPARK:
-        result = WriteResult(lake.write(run, stamped, target, mode == "overwrite"))
+        result = WriteResult(lake.write(run, stamp(run, df), target, mode == "overwrite"))
     else:
+        begun = run.control.begin_write(run.module_instance_id)
         result = WriteResult(
-            write_table(run.control, run.module_instance_id, stamped, target, mode=mode)
+            write_table(
+                run.control,
+                run.module_instance_id,
+                _stamped(run, df, begun.insert_datetime),
+                target,
+                mode=mode,
+                write_number=begun.write_number,
+            )
         )
     run.rows(inserted=result.rows)
     return result
@@ -273,6 +295,7 @@ def write_table(
     table: str,
     *,
     mode: Literal["append", "overwrite"] = "append",
+    write_number: int | None = None,
     through: tuple[Relation, str] | None = None,
 ) -> int:
     """Write rows that carry their Module Instance ID to PostgreSQL; return how many there are.
@@ -283,6 +306,7 @@ def write_table(
         rows: the rows.
         table: the target.
         mode: see `write`.
+        write_number: of omd.begin_write; by default a new one.
         through: a temporary table into which the rows go, and the CALL that takes them from there;
             the rows that this has written are counted.
     """
@@ -290,7 +314,9 @@ def write_table(
     register(rows.sparkSession, dsn)
     relation = Relation.describe(dsn, table, None) if through is None else through[0]
     name = str(relation) if through is None else table
-    ledger = Ledger(module_instance_id, control.next_write_number(), name)
+    if write_number is None:
+        write_number = control.next_write_number()
+    ledger = Ledger(module_instance_id, write_number, name)
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     Writer(dsn, relation, rows.schema, mode == "overwrite", ledger)
     if mode == "overwrite":

@@ -8,7 +8,6 @@ at once.
 from __future__ import annotations
 
 import logging
-import re
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Observation
@@ -24,16 +23,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from omd.control.rows import RollbackStepsRow
     from omd.control.run import ModuleRun
 
 __all__ = ["execute_rollback", "write"]
 
 _log = logging.getLogger("omd.spark")
-
-_DROP = re.compile(
-    r"ALTER TABLE (?P<table>.+?) DROP IF EXISTS (?P<parts>PARTITION \(.+\))", re.DOTALL
-)
-_PART = re.compile(r"PARTITION \((?P<column>`(?:[^`]|``)+`) = (?P<instance>\d+)\)")
 
 
 def write(run: ModuleRun, stamped: DataFrame, table: str, overwrite: bool) -> int:
@@ -50,21 +45,20 @@ def write(run: ModuleRun, stamped: DataFrame, table: str, overwrite: bool) -> in
     return int(counted.get["rows"])
 
 
-def execute_rollback(spark: SparkSession, statement: str) -> None:
-    """Execute a statement of a rollback.
+def execute_rollback(spark: SparkSession, step: RollbackStepsRow) -> None:
+    """Execute a step of a rollback.
 
     Dropping a partition removes the files of a managed table only, and of these only the files that
     the catalogue knows. The files that a killed job has left, and those of an external table, would
     stay, and the next repair of the table would add them again. So each partition is emptied first.
     """
-    drop = _DROP.fullmatch(statement.strip())
-    if drop is not None:
-        if not spark.catalog.tableExists(drop["table"]):
-            _log.info("%s does not exist: nothing to roll back", drop["table"])
+    if step.statement_kind == "PARTITIONS":
+        name = _quoted(step.table_code)
+        if not spark.catalog.tableExists(name):
+            _log.info("%s does not exist: nothing to roll back", name)
             return
-        parts = [(part["column"], int(part["instance"])) for part in _PART.finditer(drop["parts"])]
-        _empty(spark, drop["table"], parts)
-    spark.sql(statement)
+        _empty(spark, name, quote(step.insert_instance_column), step.instance_array)
+    spark.sql(step.statement)
 
 
 def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: bool) -> None:
@@ -102,19 +96,19 @@ def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: boo
 def _drop_others(spark: SparkSession, name: str, key: str, kept: int) -> None:
     """Drop the partitions that an overwrite replaces, after the new rows are written."""
     told = (row[0].rpartition("=")[2] for row in spark.sql(f"SHOW PARTITIONS {name}").collect())
-    others = [(key, int(value)) for value in told if value.isdigit() and int(value) != kept]
+    others = [int(value) for value in told if value.isdigit() and int(value) != kept]
     if others:
-        _empty(spark, name, others)
-        drops = ", ".join(f"PARTITION ({key} = {value})" for _, value in others)
+        _empty(spark, name, key, others)
+        drops = ", ".join(f"PARTITION ({key} = {value})" for value in others)
         spark.sql(f"ALTER TABLE {name} DROP IF EXISTS {drops}")
 
 
-def _empty(spark: SparkSession, name: str, parts: Iterable[tuple[str, int]]) -> None:
-    """Remove the files of partitions, whether or not the catalogue knows them."""
+def _empty(spark: SparkSession, name: str, key: str, instances: Iterable[int]) -> None:
+    """Remove the files of the partitions of runs, whether or not the catalogue knows them."""
     columns = spark.catalog.listColumns(name)
     nulls = ", ".join("NULL" for column in columns if not column.isPartition)
-    for key, value in parts:
-        spark.sql(f"INSERT OVERWRITE {name} PARTITION ({key} = {value}) SELECT {nulls} WHERE false")
+    for run in instances:
+        spark.sql(f"INSERT OVERWRITE {name} PARTITION ({key} = {run}) SELECT {nulls} WHERE false")
 
 
 def _quoted(table: str) -> str:

@@ -41,17 +41,24 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.lake.compaction import Group
     from omd.lake.delta import DeltaFile
-    from omd.lake.delta_run import DeltaUndo
+    from omd.lake.delta_undo import DeltaUndo
     from omd.lake.plan import Plan
+    from omd.lake.rows import BeginWriteRow
     from omd.lake.undo import Undo
 
-__all__ = ["join", "read", "roll_back", "write"]
+__all__ = ["begin", "join", "read", "roll_back", "write"]
+
+
+def begin(run: ModuleRun, code: str, mode: str) -> BeginWriteRow:
+    """Ask the database for all that a write needs, in one call."""
+    require_mode(mode)
+    return lake_run(run).begin_write(code, "ICEBERG")
 
 
 def write(
     run: ModuleRun,
     stamped: DataFrame,
-    code: str,
+    begun: BeginWriteRow,
     mode: str,
     partition_by: Sequence[str] | None,
 ) -> int:
@@ -60,33 +67,34 @@ def write(
     Args:
         run: the run.
         stamped: the rows.
-        code: the table.
+        begun: what `begin` has answered for the table.
         mode: append, overwrite or history.
         partition_by: how a missing table is partitioned.
     """
     lake = lake_run(run)
-    require_mode(mode)
     if mode == "history":
         stamped = history.Columns.of(run.module).opened(stamped)
     try:
-        table = lake.table_for(code, stamped.schema.jsonValue(), partition_by)
+        table = lake.made(begun, stamped.schema.jsonValue(), partition_by)
     except UnknownType as error:
         raise UnsupportedType(
-            f"{code}: {error}",
+            f"{begun.table_code}: {error}",
             hint="Cast the column, or let the Module write DELTA, which takes lists and maps.",
         ) from None
     rows = fitting(stamped, spark_schema(table.metadata.schema), table.code, MAY_LACK)
     if mode == "history":
-        return _write_history(run, lake, table, rows)
-    number, counted, files = _put(lake, table, rows)
+        return _write_history(run, lake, table, rows, begun)
+    number, counted, files = _put(lake, table, rows, begun)
     lake.written(table, number, counted, files, mode)
     return counted
 
 
-def _put(lake: LakeRun, table: LakeTable, rows: DataFrame) -> tuple[int, int, list[DataFile]]:
+def _put(
+    lake: LakeRun, table: LakeTable, rows: DataFrame, begun: BeginWriteRow | None = None
+) -> tuple[int, int, list[DataFile]]:
     """Write rows with field ids into a folder of their own."""
     metadata = table.metadata
-    number, folder = lake.announce(table.code, metadata.location)
+    number, folder = lake.announce(table.code, metadata.location, begun)
     names = {field.field_id: field.name for field in metadata.schema.fields}
     partition = [partition_value(rows, names[f.source_id], f) for f in metadata.spec.fields]
     counted, uris = write_files(rows, folder, partition)
@@ -106,7 +114,9 @@ def _read(spark: SparkSession, table: LakeTable, files: Sequence[DataFile]) -> D
 # History ------------------------------------------------------------------------------------------
 
 
-def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFrame) -> int:
+def _write_history(
+    run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFrame, begun: BeginWriteRow
+) -> int:
     columns = history.Columns.of(run.module)
     new = rows.persist()
     try:
@@ -121,7 +131,7 @@ def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFr
         old = _read(new.sparkSession, table, [file for _, file in files])
         merged = columns.merged(old, new, run.module_instance_id, reach)
         fit = fitting(merged, spark_schema(table.metadata.schema), table.code, frozenset())
-        number, _, written = _put(lake, table, fit)
+        number, _, written = _put(lake, table, fit, begun)
         removed: dict[str, set[str]] = {}
         for manifest, file in files:
             removed.setdefault(manifest, set()).add(file.file_path)
@@ -134,21 +144,16 @@ def _write_history(run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFr
 # Rollback -----------------------------------------------------------------------------------------
 
 
-def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
+def roll_back(run: ModuleRun, instances: Sequence[int]) -> None:
     """Take back what runs did to lake tables; Spark is needed only for mixed files.
 
     Args:
         run: the run that begins.
-        statements: those of its rollback that stand for lake tables; they name the runs.
+        instances: the runs to take back.
     """
     lake = lake_run(run)
-    instances = {
-        int(number)
-        for statement in statements
-        for number in statement.rpartition("array(")[2].rstrip(") ").split(",")
-    }
 
-    def rewrite(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten:
+    def rewrite(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten[DataFile]:
         spark = run.spark
         if spark is None:
             raise NoRollbackExecutor(
@@ -166,15 +171,12 @@ def roll_back(run: ModuleRun, statements: Sequence[str]) -> None:
         fit = fitting(kept, spark_schema(table.metadata.schema), table.code, frozenset())
         return Rewritten(*_put(lake, table, fit))
 
-    def rewrite_delta(
-        code: str, undo: DeltaUndo, array: Sequence[int]
-    ) -> tuple[int, int, list[DeltaFile]]:
+    def rewrite_delta(code: str, undo: DeltaUndo, array: Sequence[int]) -> Rewritten[DeltaFile]:
         from omd.spark import delta  # the extra delta is needed
 
-        found: tuple[int, int, list[DeltaFile]] = delta.rewrite(run, lake, code, undo, array)
-        return found
+        return Rewritten(*delta.rewrite(run, lake, code, undo, array))
 
-    lake.undo(sorted(instances), rewrite, rewrite_delta)
+    lake.undo(instances, rewrite, rewrite_delta)
 
 
 def _repaired(
@@ -201,7 +203,7 @@ def _repaired(
 
 def join(
     run: ModuleRun, spark: SparkSession, table: LakeTable, column: str, group: Group[DataFile]
-) -> Rewritten:
+) -> Rewritten[DataFile]:
     """Write the rows of small files into few larger ones, those of each run together."""
     rows = joined(_read(spark, table, group.files), column, group)
     fit = fitting(rows, spark_schema(table.metadata.schema), table.code, frozenset())

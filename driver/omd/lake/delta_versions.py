@@ -1,0 +1,58 @@
+"""Which versions of a Delta log count: for a reader, for the folders of writes, for an expiry."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from omd.lake.delta import Delta
+from omd.lake.delta_log import DeltaLog
+from omd.lake.errors import NothingKept
+from omd.lake.names import WRITE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+__all__ = ["named_folders", "oldest", "version_to_read"]
+
+
+def version_to_read(
+    table: Delta, recorded: int, known: Callable[[list[int]], Collection[int]]
+) -> int:
+    """Return the version that a run reads if it asks for none.
+
+    What other engines have committed after the newest recorded commit is read too, up to a commit
+    of OMD that changes rows and is not recorded: its run may still be taken back, or the moment of
+    the reader was earlier.
+
+    Args:
+        table: the table, with its newest version.
+        recorded: the newest version that the database has recorded; -1: none.
+        known: returns which of some versions it has recorded.
+    """
+    log = DeltaLog(table.location)
+    later = log.versions(number for number in log.numbers if recorded < number <= table.version)
+    ours = [version.number for version in later if version.operation and version.has_other_rows]
+    unsure = set(ours) - set(known(ours) if ours else ())
+    return min(unsure, default=max(table.version, recorded) + 1) - 1
+
+
+def named_folders(location: str) -> set[str]:
+    """Return the folders of the writes of which a version of the log names a file.
+
+    A run that dies between commit and success leaves files in the log that the database does not
+    know to be committed.
+    """
+    log = DeltaLog(location)
+    paths = {path for version in log.versions(log.numbers) for path in version.added}
+    paths |= {file.path for file in oldest(location, log.numbers).files()}
+    found = (WRITE.match(path) for path in paths)
+    return {f"{location}/{write[0]}" for write in found if write is not None}
+
+
+def oldest(location: str, numbers: Sequence[int]) -> Delta:
+    """Return the oldest of some versions that can be read; the newest of all if none can."""
+    for number in numbers:
+        with suppress(NothingKept):
+            return Delta(location, number)
+    return Delta(location)

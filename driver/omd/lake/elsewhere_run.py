@@ -1,0 +1,62 @@
+"""Iceberg tables of one run in another catalogue, which `omd.lake.elsewhere` talks to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from omd.lake.elsewhere import Elsewhere, commit_elsewhere
+from omd.lake.iceberg_run import IcebergChange, IcebergUndo, Pending
+from omd.lake.table import LakeTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omd.control.run import ModuleRun
+    from omd.lake.catalogue import RunCatalogue
+    from omd.lake.formats import Record
+    from omd.lake.iceberg_run import Rewrite
+    from omd.lake.rows import LakeCommitsRow
+    from omd.lake.staging import Change
+
+__all__ = ["ElsewherePending", "ElsewhereUndo"]
+
+
+class _Elsewhere(IcebergChange):
+    """The commit is made through the other catalogue, and is visible at once."""
+
+    is_outside: ClassVar[bool] = True
+
+    def commit(self, run: ModuleRun) -> Record | None:
+        """Commit there, unless that has happened already."""
+
+        def change_of(now: Elsewhere) -> Change | None:
+            return self.change(run, LakeTable.elsewhere(now))
+
+        # The idempotency key: the run, and the numbers of its writes, which the snapshot carries.
+        return commit_elsewhere(self.code, run.module_instance_id, self.writes, change_of)
+
+
+class ElsewherePending(_Elsewhere, Pending):
+    """The writes of a run."""
+
+
+class ElsewhereUndo(_Elsewhere, IcebergUndo):
+    """What takes runs back; see `omd.lake.iceberg_run.IcebergUndo`."""
+
+    def __init__(
+        self,
+        catalogue: RunCatalogue,
+        table: LakeTable,
+        commits: Sequence[LakeCommitsRow],
+        instances: Sequence[int],
+        rewrite: Rewrite,
+    ) -> None:
+        super().__init__(catalogue, table, commits, instances, rewrite)
+        if self.changes and not self.writes:
+            # The commit is found again by the number of a write, also where nothing is written.
+            self.writes = [(catalogue.run.control.next_write_number(), 0)]
+
+    @property
+    def changes(self) -> bool:
+        """Whether a commit is needed; nobody else commits for runs that have ended."""
+        return not self.withheld.is_empty

@@ -1,0 +1,63 @@
+"""An Iceberg table at one moment, from whichever catalogue has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from omd.lake.elsewhere import Elsewhere, catalog_name
+from omd.lake.errors import NothingKept, UnknownLakeTable
+from omd.lake.files import file_io
+from omd.lake.metadata import Metadata
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pyiceberg.io import FileIO
+
+    from omd.lake.rows import BeginWriteRow, FindTableRow
+
+__all__ = ["LakeTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class LakeTable:
+    """A table at one moment."""
+
+    code: str
+    io: FileIO
+    metadata: Metadata
+
+    @classmethod
+    def read(cls, code: str, location: str) -> LakeTable:
+        """Return the table that a metadata file describes."""
+        io = file_io(location)
+        return cls(code, io, Metadata.read(io, location))
+
+    @classmethod
+    def elsewhere(cls, found: Elsewhere) -> LakeTable:
+        """Return a table of another catalogue."""
+        return cls(found.code, found.io, found.metadata)
+
+    @classmethod
+    def found(cls, row: FindTableRow | BeginWriteRow) -> LakeTable:
+        """Return the table that the catalogue has found, as its own catalogue has it now.
+
+        Raises:
+            UnknownLakeTable: there is none.
+        """
+        if catalog_name(row.table_code) is not None:
+            return cls.elsewhere(Elsewhere.load(row.table_code))
+        if row.metadata_location is None:
+            raise UnknownLakeTable(
+                f"the catalogue has no table {row.table_code}",
+                hint="Write to it first: run.write creates it.",
+            )
+        return cls.read(row.table_code, row.metadata_location)
+
+    def nothing_kept(self, as_of: datetime | int | None) -> NothingKept:
+        """Return the error that nothing is kept of a moment."""
+        return NothingKept(
+            f"nothing is kept of {self.code} as of {as_of}",
+            hint="omd_report.lake_commits shows its commits, with time and snapshot_id.",
+        )
