@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from omd.decision.rules import NoJson
-from omd.spark.decision.outcomes import Failed
+from omd.spark.decision.failed import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

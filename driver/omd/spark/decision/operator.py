@@ -14,8 +14,9 @@ import json
 from typing import TYPE_CHECKING
 
 from omd.spark.decision import across_keys, by_batch, by_key
+from omd.spark.decision.failed import Failed
 from omd.spark.decision.invocations import Invocations
-from omd.spark.decision.outcomes import KEY_MISMATCH, LEFTOVER, Call, Failed
+from omd.spark.decision.outcomes import KEY_MISMATCH, LEFTOVER, Call
 from omd.spark.decision.results import (
     BOUND,
     CALL,

@@ -6,7 +6,9 @@ have more records than fit the memory, so nobody holds all of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from omd.spark.decision.failed import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     Outcome = "Call | Reject"
 
-__all__ = ["KEY_MISMATCH", "LEFTOVER", "Call", "Failed", "Reject", "calls_of", "too_large"]
+__all__ = ["KEY_MISMATCH", "LEFTOVER", "Call", "Reject", "calls_of", "too_large"]
 
 LEFTOVER, KEY_MISMATCH = "LEFTOVER", "KEY_MISMATCH"
 
@@ -63,15 +65,6 @@ class Reject(NamedTuple):
     cycle_no: int | None = None
     cause: int | None = None
     bound_key: str | None = None
-
-
-class Failed(Exception):  # noqa: N818 - it never leaves the operator
-    """The run can't go on: the SQLSTATE of its error, and the DETAIL."""
-
-    def __init__(self, sqlstate: str, **detail: Any) -> None:
-        super().__init__(sqlstate)
-        self.sqlstate = sqlstate
-        self.detail = detail
 
 
 def too_large(shape: Shape, wave: Wave, place: int, record: Record, rows: int) -> Failed:

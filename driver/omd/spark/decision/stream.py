@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from omd.decision.rules import odd_character
-from omd.spark.decision.outcomes import Failed
+from omd.spark.decision.failed import Failed
 from omd.spark.decision.waiting import Segment
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.spark.decision.outcomes import Failed
+from omd.spark.decision.failed import Failed
 
 if TYPE_CHECKING:
     from omd.spark.decision.shape import LinkShape, Shape
