@@ -48,10 +48,12 @@ def files(header: str, catalogue: Mapping[str, str]) -> dict[str, str]:
     names = {"_core": core}
     coded: set[str] = set(core)
     for room in sorted(ROOMS):
-        errors = [error for error in _errors(room) if error.name not in core]
+        catalogued = _errors(room)
+        errors = [error for error in catalogued if error.name not in core]
+        of_core = [error.name for error in catalogued if error.name in core]
         own = _classes(f"{room}/own_errors.py")
         if errors or own:
-            found[f"driver/omd/{room}/errors.py"] = header + _room(room, errors, own)
+            found[f"driver/omd/{room}/errors.py"] = header + _room(room, errors, of_core, own)
             names[room] = sorted([*own, *(error.name for error in errors)])
             coded |= {error.name for error in errors}
     if unread := set(catalogue.values()) - coded:
@@ -80,9 +82,9 @@ def _classes(name: str) -> list[str]:
     return sorted(node.name for node in tree.body if isinstance(node, ast.ClassDef))
 
 
-def _room(room: str, errors: Sequence[Error], own: Sequence[str]) -> str:
-    bases = sorted({BASES[error.code[:3]] for error in errors})
-    imports = [f"from omd._core.errors import {', '.join(bases)}"] if bases else []
+def _room(room: str, errors: Sequence[Error], of_core: Sequence[str], own: Sequence[str]) -> str:
+    from_core = sorted({*of_core, *(BASES[error.code[:3]] for error in errors)})
+    imports = [f"from omd._core.errors import ({', '.join(from_core)},)"] if from_core else []
     if own:
         imports.append(f"from omd.{room}.own_errors import ({', '.join(own)},)")
     lines = [
@@ -93,7 +95,7 @@ def _room(room: str, errors: Sequence[Error], own: Sequence[str]) -> str:
         "",
         *imports,
         "",
-        f"__all__ = {sorted([*own, *(error.name for error in errors)])!r}",
+        f"__all__ = {sorted([*of_core, *own, *(error.name for error in errors)])!r}",
     ]
     for error in errors:
         if not error.when:

@@ -4,7 +4,18 @@
 
 from __future__ import annotations
 
-from omd._core.errors import CallerError, ConfigurationError, StateError
+from omd._core.errors import (
+    CallerError,
+    ConfigurationError,
+    ForeignSchema,
+    InstallationHeld,
+    InstallerLacksRight,
+    InternalError,
+    MigrationChanged,
+    MissingArgument,
+    NewerInstalled,
+    StateError,
+)
 from omd.control.own_errors import (
     BatchAborted,
     BatchSkipped,
@@ -22,7 +33,11 @@ __all__ = [
     "BatchSkipped",
     "CyclicHierarchy",
     "DirectEditRefused",
+    "ForeignSchema",
+    "InstallationHeld",
+    "InstallerLacksRight",
     "InstanceNotExecuting",
+    "InternalError",
     "InvalidArgument",
     "InvalidCode",
     "InvalidLease",
@@ -33,9 +48,12 @@ __all__ = [
     "LeaseLost",
     "LoadWindowExists",
     "LoadWindowKind",
+    "MigrationChanged",
+    "MissingArgument",
     "ModuleAborted",
     "ModuleSkipped",
     "NegativeRowCount",
+    "NewerInstalled",
     "NoExecutable",
     "NoRollbackExecutor",
     "NoRollbackPending",

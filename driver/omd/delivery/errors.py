@@ -4,7 +4,12 @@
 
 from __future__ import annotations
 
-from omd._core.errors import CallerError, ConfigurationError, StateError
+from omd._core.errors import (
+    CallerError,
+    ConfigurationError,
+    InvalidModel,
+    StateError,
+)
 from omd.delivery.own_errors import (
     DeliveryAborted,
     DeliverySkipped,
@@ -26,6 +31,7 @@ __all__ = [
     "EntityMissing",
     "ImpossibleSetting",
     "InUse",
+    "InvalidModel",
     "MeasuresInvalid",
     "ModelLosesRows",
     "NoContext",

@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
-from omd._core.errors import CallerError, ConfigurationError, StateError
+from omd._core.errors import (
+    CallerError,
+    ConfigurationError,
+    StateError,
+)
 
 __all__ = [
     "AlternateKeyTaken",
