@@ -1,68 +1,26 @@
 -- What an administrator changes writes an event. OMD's own routines run as omd_owner, and a worker
 -- that leaves or dies is no edit.
 
-CREATE OR REPLACE TRIGGER trg_task_conf_family_desc_edit
-AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.task_conf_family_desc
-FOR EACH ROW
-EXECUTE FUNCTION omd_dispatch._log_definition_edit();
-
-COMMENT ON TRIGGER trg_task_conf_family_desc_edit
-ON omd_dispatch.task_conf_family_desc IS
-'Logs each change.';
-
-CREATE OR REPLACE TRIGGER trg_task_conf_family_model_edit
-AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.task_conf_family_model
-FOR EACH ROW
-EXECUTE FUNCTION omd_dispatch._log_definition_edit();
-
-COMMENT ON TRIGGER trg_task_conf_family_model_edit
-ON omd_dispatch.task_conf_family_model IS
-'Logs each change.';
-
-CREATE OR REPLACE TRIGGER trg_task_conf_type_desc_edit
-AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.task_conf_type_desc
-FOR EACH ROW
-EXECUTE FUNCTION omd_dispatch._log_definition_edit();
-
-COMMENT ON TRIGGER trg_task_conf_type_desc_edit
-ON omd_dispatch.task_conf_type_desc IS
-'Logs each change.';
-
-CREATE OR REPLACE TRIGGER trg_task_conf_custom_edit
-AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.task_conf_custom
-FOR EACH ROW
-EXECUTE FUNCTION omd_dispatch._log_definition_edit();
-
-COMMENT ON TRIGGER trg_task_conf_custom_edit
-ON omd_dispatch.task_conf_custom IS
-'Logs each change.';
-
-CREATE OR REPLACE TRIGGER trg_task_conf_dict_edit
-AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.task_conf_dict
-FOR EACH ROW
-EXECUTE FUNCTION omd_dispatch._log_definition_edit();
-
-COMMENT ON TRIGGER trg_task_conf_dict_edit
-ON omd_dispatch.task_conf_dict IS
-'Logs each change.';
-
-CREATE OR REPLACE TRIGGER trg_task_conf_search_allowed_edit
-AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.task_conf_search_allowed
-FOR EACH ROW
-EXECUTE FUNCTION omd_dispatch._log_definition_edit();
-
-COMMENT ON TRIGGER trg_task_conf_search_allowed_edit
-ON omd_dispatch.task_conf_search_allowed IS
-'Logs each change.';
-
-CREATE OR REPLACE TRIGGER trg_task_schedule_edit
-AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.task_schedule
-FOR EACH ROW
-EXECUTE FUNCTION omd_dispatch._log_definition_edit();
-
-COMMENT ON TRIGGER trg_task_schedule_edit
-ON omd_dispatch.task_schedule IS
-'Logs each change.';
+DO $do$
+DECLARE
+    v_table text;
+BEGIN
+    FOREACH v_table IN ARRAY ARRAY[
+        'task_conf_family_desc', 'task_conf_family_model', 'task_conf_type_desc',
+        'task_conf_custom', 'task_conf_dict', 'task_conf_search_allowed', 'task_schedule'
+    ] LOOP
+        EXECUTE format(
+            'CREATE OR REPLACE TRIGGER %I AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.%I'
+            ' FOR EACH ROW EXECUTE FUNCTION omd_dispatch._log_definition_edit()',
+            'trg_' || v_table || '_edit', v_table
+        );
+        EXECUTE format(
+            'COMMENT ON TRIGGER %I ON omd_dispatch.%I IS %L',
+            'trg_' || v_table || '_edit', v_table, 'Logs each change.'
+        );
+    END LOOP;
+END
+$do$;
 
 CREATE OR REPLACE TRIGGER trg_backend_registration_edit
 AFTER DELETE ON omd_dispatch.backend_registration
