@@ -34,7 +34,7 @@ class UnknownTaskType(CallerError, code="OM071"):
 
 
 class UnknownTask(CallerError, code="OM072"):
-    """No task has this id; a finished one goes when its slot is purged."""
+    """No task has this id; a finished one goes when its partition is purged."""
 
 
 class UnknownSuspension(CallerError, code="OM073"):
@@ -74,7 +74,7 @@ class WrongTaskState(StateError, code="OM171"):
 
 
 class BackendGone(StateError, code="OM172"):
-    """The member is not registered, or was declared dead."""
+    """The backend is not registered, or was declared dead."""
 
 
 class WrongMigrationStep(StateError, code="OM173"):
@@ -86,4 +86,4 @@ class MigrationNotClean(StateError, code="OM174"):
 
 
 class TwinDiffers(ConfigurationError, code="OM270"):
-    """The twin of a slot is not as the slot is."""
+    """The spare partition is not like the partition that it replaces."""

@@ -1,4 +1,4 @@
-"""What a worker tells the database, and what it gets: in a thread of its own, while tasks run."""
+"""What a worker reports to the database, and gets: in a thread of its own, while tasks run."""
 
 from __future__ import annotations
 
@@ -57,20 +57,20 @@ class Exchange:
     """One exchange: the database ends tasks, and claims others, in one transaction.
 
     Attributes:
-        member: who does it.
-        results: what is over, and is told.
+        backend_id: who does it.
+        results: what is over, and is reported.
         limit: how many tasks are claimed at most; 0: none.
         anew: whether to look for due tasks from the start, since there are new ones.
-        new: a new task, as its family, slot and number, if there is nothing else to look for.
+        new: a new task, as its family, partition and number, if there is nothing else to look for.
         claimed: the claimed tasks, in starting order, as what `Task` is made of.
-        refused: the tasks of the results that the member does not hold any more.
+        refused: the tasks of the results that the backend does not hold any more.
         types_version: the version of the types of tasks; None when nothing was claimed.
         error: why there is no answer.
         begun: is set when its thread has taken it.
         done: is set when there is an answer, or an error.
     """
 
-    member: str
+    backend_id: str
     results: list[Ended]
     limit: int
     anew: bool
@@ -127,24 +127,24 @@ class Exchanger:
         exchange.done.set()
 
     def _make(self, exchange: Exchange) -> None:
-        for *told, types_version in self._answer(exchange):
-            task_id, claim_token = told[0], told[7]
+        for *values, types_version in self._answer(exchange):
+            task_id, claim_token = values[0], values[7]
             if types_version is not None:
                 exchange.types_version = types_version
             if claim_token is not None:
-                exchange.claimed.append(told)
+                exchange.claimed.append(values)
             elif task_id is not None:
                 exchange.refused.append(task_id)
 
     def _answer(self, exchange: Exchange) -> list[tuple[Any, ...]]:
         if exchange.new is not None:
             family_code, *task = exchange.new
-            return self._calls._tuples(_take(family_code), _Columns, exchange.member, *task)
+            return self._calls._tuples(_take(family_code), _Columns, exchange.backend_id, *task)
         done, results = _sorted_out(exchange.results)
         return self._calls._tuples(
             _COMPLETE_AND_CLAIM,
             _Columns,
-            exchange.member,
+            exchange.backend_id,
             results,
             exchange.limit,
             exchange.anew,

@@ -106,12 +106,12 @@ class Task:
 
     @property
     def partition_code(self) -> int:
-        """The slot in which it was claimed."""
+        """The partition in which it was claimed."""
         return self._partition_code
 
     @property
     def master(self) -> str | None:
-        """Spark's master URL, as the worker was told; None for the default."""
+        """Spark's master URL, as it was given to the worker; None for the default."""
         return self._master
 
     @property
@@ -179,6 +179,6 @@ class Task:
         return self.control.module(code, **options)
 
     def __str__(self) -> str:
-        told = " ".join(str(value) for value in self.criteria.values())
+        criteria = " ".join(str(value) for value in self.criteria.values())
         name = f"task {self.task_id}, {self.family_code} {self.task_type}"
-        return f"{name} {told}" if told else name
+        return f"{name} {criteria}" if criteria else name
