@@ -23,7 +23,7 @@ from omd._core import signals
 from omd._core.loop import Child
 from omd._core.program import python
 from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
-from omd.dispatch.task import Task
+from omd.dispatch.task import Claim, Task
 
 if TYPE_CHECKING:
     from omd.control.connection import Connection
@@ -112,15 +112,7 @@ class TaskProcess:
 
 def _task_line(task: Task, kind: TaskType, tell: int, ttl: float) -> bytes:
     line = {
-        "task_id": task.task_id,
-        "family_code": task.family_code,
-        "task_type": task.task_type,
-        "criteria": task.criteria_json,
-        "payload": task.payload_json,
-        "attempt": task.attempt,
-        "execution_time": task.execution_time.isoformat(),
-        "claim_token": task.claim_token,
-        "partition_code": task.partition_code,
+        "claim": task._claim._asdict(),
         "handler": kind.handler,
         "target": kind.target,
         "master": task.master,
@@ -129,7 +121,7 @@ def _task_line(task: Task, kind: TaskType, tell: int, ttl: float) -> bytes:
         "parent": os.getpid(),
         "path": sys.path,
     }
-    return json.dumps(line).encode() + b"\n"
+    return json.dumps(line, default=datetime.isoformat).encode() + b"\n"
 
 
 # In the process ---------------------------------------------------------------------------------
@@ -145,18 +137,9 @@ def main() -> None:
     os.set_inheritable(line["tell"], False)
     sys.path[:] = line["path"]
     _end_with(line["parent"], feed, line["ttl"])
-    task = Task(
-        line["master"],
-        line["task_id"],
-        line["family_code"],
-        line["task_type"],
-        line["criteria"],
-        line["payload"],
-        datetime.fromisoformat(line["execution_time"]),
-        line["attempt"],
-        line["claim_token"],
-        line["partition_code"],
-    )
+    claim = line["claim"]
+    claim["execution_time"] = datetime.fromisoformat(claim["execution_time"])
+    task = Task._of(Claim(**claim), line["master"])
     task.opens(_connected)
     kind = TaskType(task.family_code, task.task_type, line["handler"], line["target"], "", None)
 

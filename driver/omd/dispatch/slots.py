@@ -238,14 +238,15 @@ class Slot:
             # The backend is read after the task is shown: who ends the tasks of a backend sets
             # first the backend, and then looks for them.
             is_gone = claimed.backend_id != slots.backend_id
-            ending = None if is_gone else self._run(claimed.task, claimed.kind, began)
+            ending = None if is_gone else self._run(claimed, began)
             self.claimed = None
             now = time.monotonic()
             slots.end(Ended(claimed, ending, now - began), now)
         if self._control is not None:
             self._control.close()
 
-    def _run(self, task: Task, kind: TaskType, began: float) -> Ending:
+    def _run(self, claimed: Claimed, began: float) -> Ending:
+        task, kind = claimed.task, claimed.kind
         if task.cancelled:
             return kind.failure("it was not begun", task.ended_because)
         if kind.timeout is not None:

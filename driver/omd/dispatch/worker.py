@@ -28,7 +28,7 @@ from omd._core.periodic import Periodic
 from omd._terminal.text import short
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
-from omd.dispatch.exchange import Exchange, Exchanger
+from omd.dispatch.exchange import Exchange, Exchanger, NewTask
 from omd.dispatch.handlers import TaskType, refresher, task_types
 from omd.dispatch.maintenance import Maintenance
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
@@ -102,7 +102,7 @@ class Worker:
     _doubt_until: float = field(default=0, init=False)
     _look: bool = field(default=True, init=False)  # there may be tasks to claim
     _anew: bool = field(default=False, init=False)  # some are new
-    _new: tuple[str, int, int] | None = field(default=None, init=False)  # a single one
+    _new: NewTask | None = field(default=None, init=False)  # a single one
     _position: int | None = field(default=None, init=False)  # its place in its group
     _renewal: Periodic | None = field(default=None, init=False)
 
@@ -324,7 +324,7 @@ class Worker:
                 if match is None or self._new is not None or match[1] not in families:
                     self._look = True
                 else:
-                    self._new = match[1], int(match[2]), int(match[3])
+                    self._new = NewTask(match[1], int(match[2]), int(match[3]))
 
     def _deadlines(self) -> list[float]:
         """Return when something is to be done for a task that runs."""
@@ -424,7 +424,7 @@ class Worker:
             self._types = task_types(self._dispatch)
             self._types_version = exchange.types_version
             self._seconds.clear()
-        return [Task(self.master, *values) for values in exchange.claimed]
+        return [Task._of(claim, self.master) for claim in exchange.claimed]
 
     def _complete(self) -> None:
         """Report what is over, and wait until that is done."""
