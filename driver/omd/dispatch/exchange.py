@@ -127,8 +127,8 @@ class Exchanger:
         exchange.done.set()
 
     def _make(self, exchange: Exchange) -> None:
-        for row in self._answer(exchange):
-            claim: Any = Claim._make(row)  # a row that is no claim has one value, and else NULL
+        claim: Any  # a row that is no claim has one value, and else NULL
+        for claim in map(Claim._make, self._answer(exchange)):
             if claim.types_version is not None:
                 exchange.types_version = claim.types_version
             if claim.claim_token is not None:
@@ -173,7 +173,7 @@ def _sorted_out(ended: list[Ended]) -> tuple[list[dict[str, Any]], list[dict[str
     done: dict[tuple[str, int, int], list[int]] = {}
     results = []
     for claimed, ending, _ in ended:
-        claim = claimed.task._claim
+        claim = claimed.claim
         if ending is SUCCEEDED and not claimed.task.has_control:
             place = claim.family_code, claim.partition_code, claim.claim_token
             done.setdefault(place, []).append(claim.task_id)

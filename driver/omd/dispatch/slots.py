@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omd._core.link import Link
     from omd._core.loop import Links, Loop
     from omd.control.connection import Connection
-    from omd.dispatch.task import Task
+    from omd.dispatch.task import Claim, Task
 
 __all__ = ["REST", "Claimed", "Ended", "Slot", "Slots"]
 
@@ -32,12 +32,14 @@ class Claimed(NamedTuple):
     """A task that waits for a slot.
 
     Attributes:
-        task: the task.
+        claim: what was claimed.
+        task: the same, as its handler sees it.
         kind: its type.
         backend_id: the backend that has claimed it.
         since: when, in seconds of `time.monotonic`.
     """
 
+    claim: Claim
     task: Task
     kind: TaskType
     backend_id: str

@@ -33,7 +33,7 @@ from omd.dispatch.handlers import TaskType, refresher, task_types
 from omd.dispatch.maintenance import Maintenance
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
-from omd.dispatch.task import Task
+from omd.dispatch.task import Claim, Task
 from omd.doors import connect
 
 if TYPE_CHECKING:
@@ -245,8 +245,8 @@ class Worker:
     def _leave(self) -> None:
         """Let what runs end, and leave the group."""
         try:
-            self._give_back([c.task.task_id for c in self._slots.take_back()])
-            self._give_back([task.task_id for task in self._await_exchange()])
+            self._give_back([c.claim.task_id for c in self._slots.take_back()])
+            self._give_back([claim.task_id for claim in self._await_exchange()])
         except psycopg.Error as error:
             _tell(f"tasks that were not started can't be given back now: {one_line(error)}")
         self._loop.let_end(self._slots.running, self.grace, self._finish, hurry=_HURRY)
@@ -397,7 +397,7 @@ class Worker:
         else:  # nothing can run meanwhile
             self._exchanger.make(self._exchange)
 
-    def _await_exchange(self) -> list[Task]:
+    def _await_exchange(self) -> list[Claim]:
         """Wait for the end of the exchange that is on its way; return what it has claimed."""
         exchange = self._take_exchange()
         return [] if exchange is None else self._open(exchange)
@@ -413,18 +413,18 @@ class Worker:
             raise exchange.error
         self._reported_at = time.monotonic()
         for ended in exchange.results:
-            self._held.pop(ended.claimed.task.task_id, None)
+            self._held.pop(ended.claimed.claim.task_id, None)
         self._look = self._look or 0 < exchange.limit == len(exchange.claimed)
         return exchange
 
-    def _open(self, exchange: Exchange) -> list[Task]:
+    def _open(self, exchange: Exchange) -> list[Claim]:
         """Show how tasks went that an exchange has reported; return what it has claimed."""
         self._show(exchange)
         if exchange.types_version is not None and exchange.types_version != self._types_version:
             self._types = task_types(self._dispatch)
             self._types_version = exchange.types_version
             self._seconds.clear()
-        return [Task._of(claim, self.master) for claim in exchange.claimed]
+        return exchange.claimed
 
     def _complete(self) -> None:
         """Report what is over, and wait until that is done."""
@@ -469,14 +469,21 @@ class Worker:
         for task_id in exchange.refused:
             _tell(f"task {task_id}: its result was refused, since its claim had ended")
 
-    def _start(self, tasks: list[Task]) -> None:
+    def _start(self, claims: list[Claim]) -> None:
         """Let claimed tasks wait for a slot, and give back what is too much."""
-        if not tasks:
+        if not claims:
             return
-        now, backend_id, types = time.monotonic(), self.backend_id, self._types
+        now, backend_id = time.monotonic(), self.backend_id
+        master, types = self.master, self._types
         claimed = [
-            Claimed(task, types[task.family_code, task.task_type], backend_id, now)
-            for task in tasks
+            Claimed(
+                claim,
+                Task._of(claim, master),
+                types[claim.family_code, claim.task_type],
+                backend_id,
+                now,
+            )
+            for claim in claims
         ]
         took = {kind: self._seconds.get(kind, 1.0) for kind in {c.kind for c in claimed}}
         seconds = max(took.values())
@@ -490,10 +497,10 @@ class Worker:
         reported = 0 if self._exchange is None else len(self._exchange.results)
         room = max(self.workers + ahead - len(self._held) + reported, 0)
         for c in claimed[:room]:
-            self._held[c.task.task_id] = c
+            self._held[c.claim.task_id] = c
         self._slots.wake_at = self._ahead * 3 // 4 - 1  # then there is room again
         self._slots.add(claimed[:room])
-        self._give_back([c.task.task_id for c in claimed[room:]])
+        self._give_back([c.claim.task_id for c in claimed[room:]])
 
     def _give_back(self, task_ids: list[int]) -> None:
         """Let others have tasks that have not started."""
@@ -510,7 +517,7 @@ class Worker:
                 if (running := slot.claimed) is not None:
                     self._seconds[running.kind] = _SOON
             self._ahead = 0
-            self._give_back([c.task.task_id for c in late])
+            self._give_back([c.claim.task_id for c in late])
 
     def _find_lost_claims(self) -> None:
         """Give back what was claimed by a call whose answer was lost."""
@@ -530,9 +537,9 @@ class Worker:
             if claimed is None:
                 continue
             what = None
-            if claimed.task.task_id in cancelled:
+            if claimed.claim.task_id in cancelled:
                 what = slot.end("it was cancelled")
-                cancelled.remove(claimed.task.task_id)
+                cancelled.remove(claimed.claim.task_id)
             elif kill_at is not None and now >= kill_at and slot.process is not None:
                 what = f"it did not end, {slot.kill()}"
             elif deadline is not None and now >= deadline:
