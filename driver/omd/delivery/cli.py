@@ -96,8 +96,8 @@ def apply_file(file: Path, dsn: str, output: str, spark: bool | None) -> None:
     version, changes, facts = _apply(file, dsn, dry_run=False, spark=spark)
     if changes or output != "table":
         show(changes, _CHANGE, output)
-    told = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
-    click.echo(f"Model {facts.interface} has version {version}: {told}.", err=True)
+    what = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
+    click.echo(f"Model {facts.interface} has version {version}: {what}.", err=True)
     facts.tell()
 
 
@@ -122,28 +122,28 @@ def _apply(
     from omd._core.errors import OmdError
     from omd.delivery.document import apply_model, read_model
 
-    told = read_model(file)
+    model_file = read_model(file)
     with open_control(dsn) as control:
         room = control.delivery
-        facts = Followers(control, str(told.model.get("interface")))
+        facts = Followers(control, str(model_file.model.get("interface")))
         try:
             version, changes = apply_model(
                 room,
-                told,
+                model_file,
                 dry_run=dry_run,
-                compiler=_compiler(room, told, spark),
+                compiler=_compiler(room, model_file, spark),
                 before=facts.before,
                 after=facts.after,
             )
         except OmdError as error:
-            for line in _problems(error, told, file):
+            for line in _problems(error, model_file, file):
                 click.echo(line, err=True)
                 error._hint = f"Mend the file; omd model diff {file} tells what is left."
             raise
     return version, changes, facts
 
 
-def _problems(error: Any, told: ModelFile, file: Path) -> Iterator[str]:
+def _problems(error: Any, model_file: ModelFile, file: Path) -> Iterator[str]:
     """Yield every problem that an error lists, with its place in the file."""
     problems = error.detail.get("problems") or [
         {"path": f"settings[{json.dumps(code)}]", "problem": "there is no such constraint"}
@@ -151,18 +151,18 @@ def _problems(error: Any, told: ModelFile, file: Path) -> Iterator[str]:
     ]
     for problem in problems:
         if "path" in problem:
-            line = told.line(problem["path"])
+            line = model_file.line(problem["path"])
             yield str(short(f"{file}:{line}: {problem['path'] or 'model'}: {problem['problem']}"))
         else:
             yield str(short(f"{file}: {problem['object']}: {problem['change']}"))
 
 
 def _compiler(
-    room: Delivery, told: ModelFile, spark: bool | None
+    room: Delivery, model_file: ModelFile, spark: bool | None
 ) -> Callable[[], Callable[[], None] | None] | None:
     """Return what starts Spark and returns the check by it; None where Spark is not asked."""
     # A check is judged by the database, and means the same on Spark.
-    is_wanted = spark or (spark is None and find_spec("pyspark") and _has_query(told.model))
+    is_wanted = spark or (spark is None and find_spec("pyspark") and _has_query(model_file.model))
     if not is_wanted:
         return None
 
@@ -181,9 +181,9 @@ def _compiler(
         def check() -> None:
             from omd.delivery.rows import DeliveryConstraintsRow
 
-            code = str(told.model["interface"])
+            code = str(model_file.model["interface"])
             constraints = room.report(DeliveryConstraintsRow, interface_code=code)
-            engine.compile_checks(session, told.model, constraints)
+            engine.compile_checks(session, model_file.model, constraints)
 
         return check
 
@@ -244,7 +244,7 @@ def list_models(dsn: str, output: str) -> None:
     from omd.delivery.rows import DeliveryModelsRow
 
     with _open(dsn) as room:
-        found = room.report(DeliveryModelsRow, order_by=["interface_code"])
+        rows = room.report(DeliveryModelsRow, order_by=["interface_code"])
     columns = {
         "interface": "interface_code",
         "version": "model_version",
@@ -252,7 +252,7 @@ def list_models(dsn: str, output: str) -> None:
         "deployed": "deployed_datetime",
         "by": "deployed_by",
     }
-    show(found, columns, output)
+    show(rows, columns, output)
 
 
 # Deliveries -------------------------------------------------------------------------------------
@@ -290,27 +290,27 @@ _receipt_file = click.option(
 
 
 def _loads(
-    _ctx: click.Context, _parameter: click.Parameter, told: tuple[str, ...]
+    _ctx: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, Any] | None:
     """Return how each entity is delivered: E, E=DELTA, or E={JSON}."""
-    found: dict[str, Any] = {}
-    for text in told:
+    loads: dict[str, Any] = {}
+    for text in texts:
         entity, _, load = text.partition("=")
-        if not entity or entity in found:
+        if not entity or entity in loads:
             what = "is given twice" if entity else "names no entity"
             raise click.BadParameter(f"{entity or text} {what}")
         try:
-            found[entity] = json.loads(load) if load.startswith("{") else load.upper() or "FULL"
+            loads[entity] = json.loads(load) if load.startswith("{") else load.upper() or "FULL"
         except ValueError as error:
             raise click.BadParameter(f"{load} is no JSON: {error}") from error
-    return found or None
+    return loads or None
 
 
-def _folder(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> str | None:
+def _folder(_ctx: click.Context, _parameter: click.Parameter, folder: str | None) -> str | None:
     """Return a folder; whether one is there that is not local, Spark knows."""
-    if told is not None and "://" not in told and not Path(told).is_dir():
-        raise click.BadParameter(f"there is no folder {told}")
-    return told
+    if folder is not None and "://" not in folder and not Path(folder).is_dir():
+        raise click.BadParameter(f"there is no folder {folder}")
+    return folder
 
 
 def _document(
@@ -386,7 +386,7 @@ def run(
     wait: float,
     master: str | None,
     message: str | None,
-    **told: Any,
+    **given: Any,
 ) -> int:
     """Deliver a folder of files under AGREEMENT, and print the receipt.
 
@@ -398,7 +398,7 @@ def run(
       omd delivery run nyc --files 2013-01/ --snapshot 2013-02-01
       omd delivery run nyc --files changes/ --load flights=DELTA --receipt receipt.html
     """
-    arguments = {name: value for name, value in told.items() if value}
+    arguments = {name: value for name, value in given.items() if value}
     if message is not None:
         arguments["message"] = {"message": message}
     arguments["files"] = files
@@ -463,9 +463,9 @@ def _deliver(
             tell(f"delivery {block.delivery_id}")
             with Progress(control, block.delivery_id, tell):
                 block.run()
-        found = read_receipt(control.delivery, block.delivery_id)
-    _show_receipt(found, output, page)
-    return _exit_code(found)
+        receipt = read_receipt(control.delivery, block.delivery_id)
+    _show_receipt(receipt, output, page)
+    return _exit_code(receipt)
 
 
 def _are_small(folder: str) -> bool:
@@ -474,19 +474,19 @@ def _are_small(folder: str) -> bool:
     return Path(folder).is_dir() and sum(sizes) <= _SMALL
 
 
-def _exit_code(found: Receipt) -> ExitCode:
-    return ExitCode.REJECTED if found.is_rejected else ExitCode.OK
+def _exit_code(receipt: Receipt) -> ExitCode:
+    return ExitCode.REJECTED if receipt.is_rejected else ExitCode.OK
 
 
-def _show_receipt(found: Receipt, output: str, page: Path | None) -> None:
+def _show_receipt(receipt: Receipt, output: str, page: Path | None) -> None:
     from omd.delivery.receipt import as_page, print_receipt
 
     if page is not None:
-        page.write_text(as_page(found), encoding="utf-8")
+        page.write_text(as_page(receipt), encoding="utf-8")
     if output == "json":
-        show_document(found.document)
+        show_document(receipt.document)
     else:
-        print_receipt(found)
+        print_receipt(receipt)
     if page is not None:
         click.echo(f"The receipt is in {page}.", err=True)
 
@@ -539,7 +539,7 @@ delivery.section("Stage with other tools")
     DeliveryCalls.create_delivery,
     names={"snapshot_datetime": "snapshot", "allow_deletes": "allow-deletes"},
 )
-def create(agreement: str, dsn: str, **told: Any) -> None:
+def create(agreement: str, dsn: str, **given: Any) -> None:
     """Create a delivery, and print its id; its staging tables stg_AGREEMENT are empty then.
 
     Fill them with any tool, then report that they are complete, and resume the delivery.
@@ -551,7 +551,7 @@ def create(agreement: str, dsn: str, **told: Any) -> None:
       omd delivery loaded $id && omd delivery resume $id
     """
     with _open(dsn) as room:
-        answer = room.create_delivery(agreement, **call_arguments(told))
+        answer = room.create_delivery(agreement, **call_arguments(given))
     click.echo(answer.delivery_id)
     click.echo(f"Delivery {answer.delivery_id} is {answer.delivery_status}.", err=True)
 
@@ -744,14 +744,14 @@ def show_delivery(delivery_id: int, dsn: str, output: str) -> None:
             t.DeliveryEventsRow, delivery_id=delivery_id, order_by=["delivery_event_id"]
         )
         items = room.report(t.DeliveryQueueRow, delivery_id=delivery_id)
-    told = row_dict(log)
+    pairs = row_dict(log)
     if state:
-        told |= {"is_running": state[0].is_running, "waits_for": state[0].waits_for}
-    told |= {"queue_id": items[0].queue_id} if items else {}
+        pairs |= {"is_running": state[0].is_running, "waits_for": state[0].waits_for}
+    pairs |= {"queue_id": items[0].queue_id} if items else {}
     if output == "json":
-        show_document({**told, "entities": entities, "events": events})
+        show_document({**pairs, "entities": entities, "events": events})
         return
-    show_pairs(told)
+    show_pairs(pairs)
     click.secho("\nEntities", bold=True)
     of_all = ("delivery_id", "delivery_status", "duration")
     show(entities, {t: c for t, c in _METRICS.items() if c not in of_all}, output)
@@ -775,8 +775,8 @@ def receipt(delivery_id: int, dsn: str, output: str, page: Path | None) -> None:
     from omd.delivery.receipt import read_receipt
 
     with _open(dsn) as room:
-        found = read_receipt(room, delivery_id)
-    _show_receipt(found, output, page)
+        receipt = read_receipt(room, delivery_id)
+    _show_receipt(receipt, output, page)
 
 
 @delivery.command()
@@ -804,7 +804,7 @@ def quarantine(
 
     with _open(dsn) as room:
         newest = room.delivery_receipt(delivery_id)["attempt"]
-        found = room.report(
+        samples = room.report(
             QuarantineRow,
             delivery_id=delivery_id,
             attempt=newest if attempt is None else attempt,
@@ -813,11 +813,11 @@ def quarantine(
             limit=limit if constraint is None else None,
         )
     if constraint is not None:
-        found = [row for row in found if constraint in row.constraint_codes]
+        samples = [row for row in samples if constraint in row.constraint_codes]
     if output == "table":  # the folder is that of the delivery
-        found = [
+        samples = [
             dataclasses.replace(row, staged_from=row.staged_from and row.staged_from.split("/")[-1])
-            for row in found
+            for row in samples
         ]
     columns = {
         "entity": "entity_code",
@@ -828,9 +828,9 @@ def quarantine(
         "row": "raw",
         "from": "staged_from",
     }
-    show(found[:limit], columns, output, whole=("constraints",))
-    tell_more(found[:limit], limit)
-    if not found and entity_code is None and constraint is None:
+    show(samples[:limit], columns, output, whole=("constraints",))
+    tell_more(samples[:limit], limit)
+    if not samples and entity_code is None and constraint is None:
         run_ = newest if attempt is None else attempt
         click.echo(f"Run {run_} of delivery {delivery_id} has registered no samples.", err=True)
 

@@ -94,15 +94,15 @@ def read_model(path: Path) -> ModelFile:
 
 
 def _entries(
-    told: Any, of: str, code: str, known: set[str], path: Path, lines: Mapping[str, int]
+    entries: Any, of: str, code: str, known: set[str], path: Path, lines: Mapping[str, int]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the entries of a list by their codes, after a look at their keys."""
-    if told is None:
+    if entries is None:
         return
-    if not isinstance(told, list):
+    if not isinstance(entries, list):
         raise click.UsageError(f"{path}:{lines[of]}: {of} must be a list")
     seen = set()
-    for number, entry in enumerate(told):
+    for number, entry in enumerate(entries):
         place = f"{path}:{lines[f'{of}[{number}]']}"
         if not isinstance(entry, dict) or not isinstance(entry.get(code), str):
             raise click.UsageError(f"{place}: an entry of {of} is a mapping with {code}: its code")
@@ -119,15 +119,17 @@ def _entries(
         yield entry[code], {k: v for k, v in entry.items() if k != code and v is not None}
 
 
-def _tenants(told: Any, path: Path, lines: Mapping[str, int]) -> Iterator[tuple[str, str | None]]:
-    for code, entry in _entries(told, "tenants", "tenant", {"name"}, path, lines):
+def _tenants(
+    entries: Any, path: Path, lines: Mapping[str, int]
+) -> Iterator[tuple[str, str | None]]:
+    for code, entry in _entries(entries, "tenants", "tenant", {"name"}, path, lines):
         yield code, None if "name" not in entry else str(entry["name"])
 
 
 def _agreements(
-    told: Any, interface: Any, path: Path, lines: Mapping[str, int]
+    entries: Any, interface: Any, path: Path, lines: Mapping[str, int]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    for code, entry in _entries(told, "agreements", "agreement", _AGREEMENT, path, lines):
+    for code, entry in _entries(entries, "agreements", "agreement", _AGREEMENT, path, lines):
         arguments = {"interface_code": interface} if isinstance(interface, str) else {}
         for key, value in entry.items():
             is_flag = key == "inactive_indicator" and isinstance(value, bool)
@@ -162,17 +164,17 @@ def apply_model(
     Returns:
         The version of the model, and what has changed.
     """
-    told = room.deploy_model(file.model, dry_run=True)
-    changes = _changes(told.changes)
+    answer = room.deploy_model(file.model, dry_run=True)
+    changes = _changes(answer.changes)
     if dry_run and not (file.tenants or file.agreements):
-        return told.model_version, changes
+        return answer.model_version, changes
     check = compiler() if changes and compiler is not None and not dry_run else None
     with room.control.transaction():
         if changes and before is not None and not dry_run:
             before()
         if changes or not dry_run:
-            told = room.deploy_model(file.model)
-            changes = _changes(told.changes)
+            answer = room.deploy_model(file.model)
+            changes = _changes(answer.changes)
             if check is not None:
                 check()
         former = _registered(room, file)
@@ -185,23 +187,23 @@ def apply_model(
             raise psycopg.Rollback
         if after is not None:
             after()
-    return told.model_version, changes
+    return answer.model_version, changes
 
 
-def _changes(told: Any) -> list[Change]:
-    return [Change(**change) for change in told]
+def _changes(changes: Any) -> list[Change]:
+    return [Change(**change) for change in changes]
 
 
 def _registered(room: Delivery, file: ModelFile) -> dict[str, dict[str, Any]]:
     """Return what is registered of the tenants and agreements of a file, by their names."""
-    found: dict[str, dict[str, Any]] = {}
+    registered: dict[str, dict[str, Any]] = {}
     for tenant in room.report(DeliveryTenantsRow, tenant_code=[*file.tenants]):
-        found[f"tenant {tenant.tenant_code}"] = {"name": tenant.tenant_name}
+        registered[f"tenant {tenant.tenant_code}"] = {"name": tenant.tenant_name}
     for row in room.report(DeliveryAgreementsRow, agreement_code=[*file.agreements]):
-        found[f"agreement {row.agreement_code}"] = {
+        registered[f"agreement {row.agreement_code}"] = {
             key: getattr(row, _CODES.get(key, key)) for key in sorted(_AGREEMENT)
         }
-    return found
+    return registered
 
 
 def _differences(
@@ -259,9 +261,9 @@ _ORDER = [
 def _agreement(row: DeliveryAgreementsRow) -> dict[str, Any]:
     defaults = {"layer": "LVL", "completeness": "PARTIAL", "inactive_indicator": "N"}
     values = {key: getattr(row, _CODES.get(key, key)) for key in sorted(_AGREEMENT)}
-    told = {
+    given = {
         key: str(value) if key.startswith("effective") else value
         for key, value in values.items()
         if value is not None and value != {} and defaults.get(key) != value
     }
-    return {"agreement": row.agreement_code, **told}
+    return {"agreement": row.agreement_code, **given}

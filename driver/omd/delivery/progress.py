@@ -1,4 +1,4 @@
-"""What happens to a delivery while it runs, told line by line."""
+"""What happens to a delivery while it runs, shown line by line."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ def _event(event: DeliveryEventsRow) -> str:
 
 
 def _counts(row: DeliveryMetricsRow) -> str:
-    told = f"{row.entity_code}: {row.rows_delivered:,} rows, {row.rows_skipped:,} left out"
+    line = f"{row.entity_code}: {row.rows_delivered:,} rows, {row.rows_skipped:,} left out"
     if row.rows_new is not None:
-        told += (
+        line += (
             f"; {row.rows_new:,} new, {row.rows_changed:,} changed, {row.rows_deleted:,} deleted"
         )
-    return told
+    return line

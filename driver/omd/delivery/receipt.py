@@ -1,7 +1,7 @@
 """The receipt of a delivery in words: for a terminal, and as a page for people.
 
-`omd_delivery.delivery_receipt` says what was counted and decided; here it is only told. No row of
-the data is in it.
+`omd_delivery.delivery_receipt` says what was counted and decided; here it is only put into
+words. No row of the data is in it.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ class Receipt:
 
     def rules(self, *, broken: bool) -> list[tuple[str, Mapping[str, Any]]]:
         """Return entity and constraint of each rule that was counted, the worst ones first."""
-        found = [
+        rules = [
             (entity["entity"], rule)
             for entity in self.document["entities"]
             for rule in entity["constraints"]
             if rule["level"] is not None and (rule["level"] != "NONE") == broken
         ]
-        return sorted(found, key=lambda f: -_LEVELS.index(f[1]["level"]))
+        return sorted(rules, key=lambda f: -_LEVELS.index(f[1]["level"]))
 
     def findings(self) -> list[tuple[str, str, int]]:
         """Return entity, finding and count of what was found beside the rules."""
@@ -219,17 +219,17 @@ def _reasons(receipt: Receipt) -> Iterator[str]:
     counts = {e["entity"]: e["rows_delivered"] for e in receipt.document["entities"]}
     broken = receipt.rules(broken=True)
     rejecting = [(e, r) for e, r in broken if r["level"] == "REJECT"]
-    told = []
+    lines = []
     for entity, rule in rejecting or broken:
         of = f" of {counts[entity]:,}" if counts[entity] and rule["type"] != "deletes" else ""
         old = f", of them {rule['existing']:,} that were there before" if rule["existing"] else ""
         limit = f"; allowed: {limit_of(rule)}" if rejecting else ""
-        told.append(f"{entity}: {words_of(entity, rule)}: {rule['violations']:,}{of}{old}{limit}.")
+        lines.append(f"{entity}: {words_of(entity, rule)}: {rule['violations']:,}{of}{old}{limit}.")
     if not rejecting:
-        told += [f"{e}: {_finding(code)}: {count:,}." for e, code, count in receipt.findings()]
-    yield from told[:_MOST]
-    if len(told) > _MOST:
-        yield f"And {len(told) - _MOST:,} more, which are listed below."
+        lines += [f"{e}: {_finding(code)}: {count:,}." for e, code, count in receipt.findings()]
+    yield from lines[:_MOST]
+    if len(lines) > _MOST:
+        yield f"And {len(lines) - _MOST:,} more, which are listed below."
 
 
 _MOST = 6
@@ -286,7 +286,7 @@ _ACTIONS = {
     "NO ACTION": "the row is kept",
 }
 _LOADS = {"FULL": "all rows", "DELTA": "changes"}
-_TOLD = {"NONE": "kept", "FINDING": "found", "WARN": "many", "REJECT": "too many"}
+_LEVEL_TEXTS = {"NONE": "kept", "FINDING": "found", "WARN": "many", "REJECT": "too many"}
 _COLOURS = {"NONE": "S", "FINDING": "C", "WARN": "A", "REJECT": "F"}
 
 
@@ -300,12 +300,12 @@ def words_of(entity: str, rule: Mapping[str, Any]) -> str:
 def limit_of(rule: Mapping[str, Any]) -> str:
     """Return how many violations are allowed, in words."""
     count, percent = rule["threshold"], rule["threshold_percent"]
-    told = []
+    limits = []
     if count is not None:
-        told.append("none" if count == 0 else f"{count:,}")
+        limits.append("none" if count == 0 else f"{count:,}")
     if percent is not None:
-        told.append(f"{float(percent):g} %")
-    return " and ".join(told) or "any number"
+        limits.append(f"{float(percent):g} %")
+    return " and ".join(limits) or "any number"
 
 
 def row_counts(counts: Mapping[str, Mapping[str, int]]) -> str:
@@ -328,12 +328,12 @@ def _finding(code: str) -> str:
 def print_receipt(receipt: Receipt) -> None:
     """Print a receipt to stdout."""
     log = receipt.log
-    told = explain(
+    explained = explain(
         receipt, f"The rows can be looked at with: omd delivery quarantine {log.delivery_id}"
     )
-    colour = {"S": "green", "F": "red", "A": "yellow"}.get(told.kind)
-    click.secho(f"{told.title}.", bold=True, fg=colour)
-    for line in told.why:
+    colour = {"S": "green", "F": "red", "A": "yellow"}.get(explained.kind)
+    click.secho(f"{explained.title}.", bold=True, fg=colour)
+    for line in explained.why:
         click.echo(printable(line))
     click.echo()
     show_pairs(
@@ -358,9 +358,9 @@ def print_receipt(receipt: Receipt) -> None:
             "finding": lambda f: f"{f[1]}: {_finding(f[1])}",
         },
     )
-    if told.next:
+    if explained.next:
         click.echo()
-    for line in told.next:
+    for line in explained.next:
         click.echo(printable(line))
 
 
@@ -408,7 +408,7 @@ def _entity_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
 def _rule_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
     columns: dict[str, Callable[[Any], Any]] = {
         "rule": lambda f: f[1]["constraint"],
-        "found": lambda f: _TOLD[f[1]["level"]],
+        "found": lambda f: _LEVEL_TEXTS[f[1]["level"]],
         "rows#": lambda f: f[1]["violations"],
         "existing#": lambda f: f[1]["existing"],
         "allowed": lambda f: limit_of(f[1]),
@@ -423,7 +423,7 @@ def _rule_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
 
 def as_page(receipt: Receipt) -> str:
     """Return a receipt as an HTML page (see `omd._terminal.markup`)."""
-    log, told = receipt.log, explain(receipt)
+    log, explained = receipt.log, explain(receipt)
     broken, kept = receipt.rules(broken=True), receipt.rules(broken=False)
     pairs: dict[str, object] = {
         "From": [name(log.tenant_name), f" ({log.tenant_code})"],
@@ -451,11 +451,11 @@ def as_page(receipt: Receipt) -> str:
             el("p", name(log.tenant_name)),
         ),
         verdict(
-            told.kind,
-            told.title,
-            *(el("p", line) for line in told.why),
-            *([el("h3", "What to do now")] if told.next else []),
-            *(el("p", line) for line in told.next),
+            explained.kind,
+            explained.title,
+            *(el("p", line) for line in explained.why),
+            *([el("h3", "What to do now")] if explained.next else []),
+            *(el("p", line) for line in explained.next),
         ),
         section("delivery", "The delivery", described(pairs)),
         section(
@@ -486,7 +486,7 @@ def as_page(receipt: Receipt) -> str:
             cls="note",
         )
     )
-    return page(f"Receipt of delivery {log.delivery_id}: {told.title}", *body, style=_STYLE)
+    return page(f"Receipt of delivery {log.delivery_id}: {explained.title}", *body, style=_STYLE)
 
 
 def _message(message: Any) -> object:
@@ -507,9 +507,9 @@ def _table(rows: list[Any], columns: Mapping[str, Callable[[Any], Any]]) -> Html
 
 
 def _rules(rules: list[tuple[str, Mapping[str, Any]]], receipt: Receipt) -> Html:
-    def badge(found: tuple[str, Mapping[str, Any]]) -> Html:
-        level = found[1]["level"]
-        return el("span", _TOLD[level], cls=f"badge {_COLOURS[level]}")
+    def badge(row: tuple[str, Mapping[str, Any]]) -> Html:
+        level = row[1]["level"]
+        return el("span", _LEVEL_TEXTS[level], cls=f"badge {_COLOURS[level]}")
 
     columns = _rule_columns(receipt)
     has_old = any(rule["existing"] for _, rule in rules)

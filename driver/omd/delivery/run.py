@@ -106,11 +106,11 @@ class DeliveryBlock:
                 "neither an agreement nor a delivery is named",
                 hint='control.delivery("agreement", …) or control.delivery(delivery_id=…, …).',
             )
-        told = [name for name, value in {**created, "loads": loads}.items() if value is not None]
-        if delivery_id is not None and told:
+        given = [name for name, value in {**created, "loads": loads}.items() if value is not None]
+        if delivery_id is not None and given:
             raise CallerError(
-                f"delivery {delivery_id} was created with its {told[0]}",
-                hint=f"Leave {told[0]} out to resume it, or create another delivery.",
+                f"delivery {delivery_id} was created with its {given[0]}",
+                hint=f"Leave {given[0]} out to resume it, or create another delivery.",
             )
 
     def __enter__(self) -> DeliveryBlock:

@@ -1,6 +1,6 @@
 """A task in a process of its own: the side of the worker, and that of the process.
 
-The process gets its task on its standard input and tells the ending over a pipe. The worker also
+The process gets its task on its standard input and reports the ending over a pipe. The worker also
 writes to the input, again and again, that it lives: the process ends itself when the worker is
 gone, or is silent for so long that others may have the task.
 """
@@ -23,7 +23,7 @@ from omd._core import signals
 from omd._core.loop import Child
 from omd._core.program import python
 from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
-from omd.dispatch.task import Task
+from omd.dispatch.task import Claim, Task
 
 if TYPE_CHECKING:
     from omd.control.connection import Connection
@@ -50,7 +50,7 @@ class TaskProcess:
         self._kind = kind
         self._lock = threading.Lock()
         stdin, self._feed = os.pipe()
-        self._heard, told = os.pipe()
+        self._heard, tell = os.pipe()
         try:
             self._child = Child(
                 str(task),
@@ -58,13 +58,13 @@ class TaskProcess:
                 {**os.environ, **({"OMD_DSN": dsn} if dsn else {})},
                 sys.stderr.fileno(),  # the output of a task is no data of the worker
                 stdin=stdin,
-                keeps=[told],
+                keeps=[tell],
             )
         finally:
             os.close(stdin)
-            os.close(told)
+            os.close(tell)
         with self._lock:
-            self._write(_task_line(task, kind, told, ttl))
+            self._write(_task_line(task, kind, tell, ttl))
 
     def beat(self) -> None:
         """Tell the process that its worker lives."""
@@ -82,10 +82,10 @@ class TaskProcess:
             self._feed = -1
         os.set_blocking(self._heard, False)
         with os.fdopen(self._heard, "rb") as pipe:
-            told = pipe.read() or b""
+            report = pipe.read() or b""
         because = self._task.ended_because
-        if told:
-            ending = Ending(*json.loads(told))
+        if report:
+            ending = Ending(*json.loads(report))
             if because is not None and ending.error is not None:
                 return self._kind.failure(ending.error.partition("\n")[0], because)
             return ending
@@ -94,7 +94,7 @@ class TaskProcess:
             if self._child.killer
             else f"ended with exit code {self._child.code}"
         )
-        return self._kind.failure(f"its process {end} and told no outcome", because)
+        return self._kind.failure(f"its process {end} and reported no outcome", because)
 
     def stop(self) -> str:
         """Send SIGTERM."""
@@ -111,16 +111,8 @@ class TaskProcess:
 
 
 def _task_line(task: Task, kind: TaskType, tell: int, ttl: float) -> bytes:
-    told = {
-        "task_id": task.task_id,
-        "family_code": task.family_code,
-        "task_type": task.task_type,
-        "criteria": task.criteria_json,
-        "payload": task.payload_json,
-        "attempt": task.attempt,
-        "execution_time": task.execution_time.isoformat(),
-        "claim_token": task.claim_token,
-        "partition_code": task.partition_code,
+    line = {
+        "claim": task._claim._asdict(),
         "handler": kind.handler,
         "target": kind.target,
         "master": task.master,
@@ -129,43 +121,34 @@ def _task_line(task: Task, kind: TaskType, tell: int, ttl: float) -> bytes:
         "parent": os.getpid(),
         "path": sys.path,
     }
-    return json.dumps(told).encode() + b"\n"
+    return json.dumps(line, default=datetime.isoformat).encode() + b"\n"
 
 
 # In the process ---------------------------------------------------------------------------------
 
 
 def main() -> None:
-    """Run the task that standard input names, and tell how it went."""
+    """Run the task that standard input names, and report how it went."""
     feed = os.dup(0)  # the handler must not read what the worker writes
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    told = json.loads(_first_line(feed))
-    os.set_inheritable(told["tell"], False)
-    sys.path[:] = told["path"]
-    _end_with(told["parent"], feed, told["ttl"])
-    task = Task(
-        told["master"],
-        told["task_id"],
-        told["family_code"],
-        told["task_type"],
-        told["criteria"],
-        told["payload"],
-        datetime.fromisoformat(told["execution_time"]),
-        told["attempt"],
-        told["claim_token"],
-        told["partition_code"],
-    )
+    line = json.loads(_first_line(feed))
+    os.set_inheritable(line["tell"], False)
+    sys.path[:] = line["path"]
+    _end_with(line["parent"], feed, line["ttl"])
+    claim = line["claim"]
+    claim["execution_time"] = datetime.fromisoformat(claim["execution_time"])
+    task = Task._of(Claim(**claim), line["master"])
     task.opens(_connected)
-    kind = TaskType(task.family_code, task.task_type, told["handler"], told["target"], "", None)
+    kind = TaskType(task.family_code, task.task_type, line["handler"], line["target"], "", None)
 
     signals.enter(lambda: None)  # SIGTERM is an exception, so that a run records its failure
     try:
         ending = run_in_python(task, kind)
     finally:
         signals.leave()
-    os.write(told["tell"], json.dumps(ending).encode())
+    os.write(line["tell"], json.dumps(ending).encode())
 
 
 def _first_line(descriptor: int) -> bytes:

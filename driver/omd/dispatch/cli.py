@@ -66,21 +66,21 @@ def _criteria(is_list: bool = False) -> click.Argument:
     """Return the argument of the criteria; of a list, a criterion may have several values."""
 
     def read(
-        ctx: click.Context, parameter: click.Parameter, told: tuple[str, ...]
+        ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
     ) -> dict[str, Any] | None:
-        if len(told) == 1 and told[0].lstrip().startswith("{"):
-            found: dict[str, Any] = json_value(ctx, parameter, told[0])
-            return found
-        found = {}
-        for text in told:
+        if len(texts) == 1 and texts[0].lstrip().startswith("{"):
+            criteria: dict[str, Any] = json_value(ctx, parameter, texts[0])
+            return criteria
+        criteria = {}
+        for text in texts:
             name, equals, value = text.partition("=")
             if not (name and equals):
                 raise click.BadParameter(f"{text} is not like NAME=VALUE")
             if is_list:
-                found.setdefault(name, []).append(value)
-            elif found.setdefault(name, value) != value:
+                criteria.setdefault(name, []).append(value)
+            elif criteria.setdefault(name, value) != value:
                 raise click.BadParameter(f"{name} is given twice")
-        return found or None
+        return criteria or None
 
     return click.Argument(
         ["criteria"], nargs=-1, required=False, metavar="[NAME=VALUE]...", callback=read
@@ -156,7 +156,7 @@ _SCHEDULES = {
     "created": "created_count",
     "skipped": "skipped_count",
 }
-_FOUND = {
+_TASKS = {
     "task": "task_id",
     "type": "task_type",
     "criteria": "criteria",
@@ -233,15 +233,15 @@ _add_view(
 def show_task(task_id: int, dsn: str, output: str) -> None:
     """Show all that is known about TASK, and what it waits for."""
     with _open(dsn) as room:
-        told = row_dict(room.task_state(task_id))
+        pairs = row_dict(room.task_state(task_id))
         reason = room.explain_task(task_id)
-    told |= {"reason": reason.reason, "detail": reason.detail}
+    pairs |= {"reason": reason.reason, "detail": reason.detail}
     if output == "json":
-        show_document(told)
+        show_document(pairs)
         return
     if reason.reason == reason.status:  # what it says stands above
-        del told["reason"], told["detail"]
-    show_pairs(told)
+        del pairs["reason"], pairs["detail"]
+    show_pairs(pairs)
 
 
 @_with_criteria
@@ -255,7 +255,7 @@ def show_task(task_id: int, dsn: str, output: str) -> None:
     names={"task_types": "type", "before_task_id": "before"},
 )
 @limit_option(1000)
-def search(family: str, dsn: str, output: str, criteria: Any, limit: int, **told: Any) -> None:
+def search(family: str, dsn: str, output: str, criteria: Any, limit: int, **given: Any) -> None:
     """Show the newest tasks of FAMILY with these criteria.
 
     The criteria must be those of an index that omd dispatch allow-search has made; others may be
@@ -265,13 +265,13 @@ def search(family: str, dsn: str, output: str, criteria: Any, limit: int, **told
     Example:
       omd dispatch search RUN CODE=b_flights --status DEAD
     """
-    values = call_arguments(told)
+    values = call_arguments(given)
     values["statuses"] = [status.upper() for status in values["statuses"] or []] or None
     with _open(dsn) as room:
-        found = room.search_tasks(family, criteria or {}, limit=limit, **values)
-    show(found, _FOUND, output)
-    if len(found) == limit:
-        click.echo(f"There may be more: --before {found[-1].task_id} shows them.", err=True)
+        rows = room.search_tasks(family, criteria or {}, limit=limit, **values)
+    show(rows, _TASKS, output)
+    if len(rows) == limit:
+        click.echo(f"There may be more: --before {rows[-1].task_id} shows them.", err=True)
 
 
 # Tasks ------------------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ _AT = {"execution_time": "at"}
 @dsn_option
 @call_options(DispatchCalls.create_task, without=["criteria", "on_duplicate"], names=_AT)
 @_existing
-def create(family: str, type_: str, dsn: str, **told: Any) -> None:
+def create(family: str, type_: str, dsn: str, **given: Any) -> None:
     """Create a task, and print its id.
 
     \b
@@ -303,7 +303,7 @@ def create(family: str, type_: str, dsn: str, **told: Any) -> None:
       omd dispatch create CALL REFRESH --payload '{"day": "2026-07-01"}'
     """
     with _open(dsn) as room:
-        answer = room.create_task(family, type_, **told)
+        answer = room.create_task(family, type_, **given)
     click.echo(answer.task_id)
     what = "is created" if answer.is_new else "has this key already"
     click.echo(f"Task {answer.task_id} {what}.", err=True)
@@ -335,15 +335,15 @@ def create_many(family: str, type_: str, file: TextIO, dsn: str, on_duplicate: s
 def _tasks(text: str) -> list[Any]:
     """Return the tasks of a JSON array, or of lines of JSON."""
     is_array = text.lstrip().startswith("[")
-    found: list[Any] = []
+    tasks: list[Any] = []
     for number, part in enumerate([text] if is_array else text.splitlines(), 1):
         try:
             if part.strip():
-                found.append(json.loads(part))
+                tasks.append(json.loads(part))
         except ValueError as error:
             where = "the file" if is_array else f"line {number}"
             raise click.UsageError(f"{where} is no JSON: {error}") from error
-    return found[0] if is_array else found
+    return tasks[0] if is_array else tasks
 
 
 def _add_each(
@@ -363,7 +363,7 @@ def _add_each(
         name: of the command.
         call: the method.
         about: its help.
-        done: what is told of a task.
+        done: the line that is shown for a task.
         if_running: what is added with --running.
         names: see `call_options`.
     """
@@ -372,18 +372,18 @@ def _add_each(
     @click.argument("tasks", metavar="TASK...", type=int, nargs=-1, required=True)
     @dsn_option
     @call_options(call, names=names)
-    def command(tasks: tuple[int, ...], dsn: str, **told: Any) -> int:
+    def command(tasks: tuple[int, ...], dsn: str, **given: Any) -> int:
         from omd._core.errors import CallerError, StateError
 
         code = ExitCode.OK
         with _open(dsn) as room:
             for task in tasks:
                 try:
-                    getattr(room, call.__name__)(task, **told)
+                    getattr(room, call.__name__)(task, **given)
                 except (CallerError, StateError) as error:
                     code = report_error(error)
                 else:
-                    more = if_running if told.get("running") else ""
+                    more = if_running if given.get("running") else ""
                     click.echo(f"{done.format(task=task)}{more}", err=True)
         return code
 
@@ -423,7 +423,7 @@ dispatch.section("Suspensions")
 @click.argument("family")
 @dsn_option
 @call_options(DispatchCalls.suspend, without=["criteria"], names={"task_types": "type"})
-def suspend(family: str, dsn: str, **told: Any) -> None:
+def suspend(family: str, dsn: str, **given: Any) -> None:
     """Suspend tasks of FAMILY until resume, and print the id of the suspension.
 
     A task is held when it has one of the types and, of each criterion, one of the values; without
@@ -435,7 +435,7 @@ def suspend(family: str, dsn: str, **told: Any) -> None:
       omd dispatch suspend RUN --type TOPIC
     """
     with _open(dsn) as room:
-        answer = room.suspend(family, **call_arguments(told))
+        answer = room.suspend(family, **call_arguments(given))
     click.echo(answer.suspension_id)
     click.echo(
         f"Suspension {answer.suspension_id} holds; pending tasks marked: {answer.held:,}.", err=True
@@ -504,12 +504,12 @@ def cron_next(
     Example:
       omd dispatch cron-next '30 2 * * MON-FRI' --time-zone Europe/Paris
     """
-    found = []
+    times = []
     with _open(dsn) as room:
         for _ in range(count):
             after = room.cron_next(cron, time_zone=time_zone, after=after)
-            found.append(after)
-    rows = [{"time": _in_zone(at, time_zone).isoformat(" "), "utc": at} for at in found]
+            times.append(after)
+    rows = [{"time": _in_zone(at, time_zone).isoformat(" "), "utc": at} for at in times]
     render(rows, ["time"] if output == "table" else ["time", "utc"], output)
 
 
@@ -602,27 +602,30 @@ def maintain(dsn: str) -> None:
 @dispatch.command()
 @click.argument("family")
 @dsn_option
-@click.option("--partition", type=int, metavar="NUMBER", help="Only this slot, however new it is.")
+@click.option(
+    "--partition", type=int, metavar="NUMBER", help="Only this partition, however new it is."
+)
 def purge(family: str, dsn: str, partition: int | None) -> int:
-    """Purge the slots of FAMILY that are past its retention; their tasks go.
+    """Purge the partitions of FAMILY that are past its retention; their tasks go.
 
-    The exit code is 3 when a slot was left, since a live task is in it or it could not be locked.
+    The exit code is 3 when a partition was left, since a live task is in it or it could not be
+    locked.
     """
     with _open(dsn) as room:
         if partition is None:
             done = room.purge_family(family)
-            told = f"Slots purged: {_listed(done.purged)}; left: {_listed(done.left)}."
+            line = f"Slots purged: {_listed(done.purged)}; left: {_listed(done.left)}."
             is_left = bool(done.left)
         else:
             one = room.purge_partition(family, partition)
-            told = f"Slot {partition}: {one.outcome}; tasks moved: {one.moved:,}."
+            line = f"Slot {partition}: {one.outcome}; tasks moved: {one.moved:,}."
             is_left = one.outcome != "PURGED"
-    click.echo(told, err=True)
+    click.echo(line, err=True)
     return ExitCode.SKIPPED if is_left else ExitCode.OK
 
 
-def _listed(slots: list[int]) -> str:
-    return ", ".join(map(str, slots)) or "none"
+def _listed(partitions: list[int]) -> str:
+    return ", ".join(map(str, partitions)) or "none"
 
 
 add_call(
@@ -648,9 +651,9 @@ def compare(family: str, dsn: str, output: str) -> int:
     The exit code is 1 when there are any.
     """
     with _open(dsn) as room:
-        found = room.compare_models(family)
-    show(found, {"task": "task_id", "kind": "kind", "detail": "detail"}, output)
-    return ExitCode.FAILURE if found else ExitCode.OK
+        rows = room.compare_models(family)
+    show(rows, {"task": "task_id", "kind": "kind", "detail": "detail"}, output)
+    return ExitCode.FAILURE if rows else ExitCode.OK
 
 
 # Workers ----------------------------------------------------------------------------------------
@@ -683,7 +686,7 @@ dispatch.section("Workers")
     metavar="URL",
     help="Spark's master for jobs and topics on Spark; by default that of the job, or local[*].",
 )
-def run(dsn: str, **told: Any) -> int:
+def run(dsn: str, **settings: Any) -> int:
     """Run tasks as they become due, until SIGTERM or Ctrl-C.
 
     Any number of workers may serve a group, also on several hosts: each task goes to one of them. A
@@ -694,7 +697,7 @@ def run(dsn: str, **told: Any) -> int:
     """
     from omd.dispatch.worker import Worker
 
-    worker = Worker(dsn, **told)
+    worker = Worker(dsn, **settings)
     worker.run()
     if worker.still_runs:
         # Others may have its tasks only when its threads are gone, and exec ends them all.

@@ -91,4 +91,4 @@ class MigrationNotClean(StateError, code="OM174"):
 
 
 class TwinDiffers(ConfigurationError, code="OM270"):
-    """The spare partition of a family is not as its partitions are."""
+    """The spare partition is not like the partition that it replaces."""

@@ -1,26 +1,24 @@
-"""What a worker tells the database, and what it gets: in a thread of its own, while tasks run."""
+"""What a worker reports to the database, and gets: in a thread of its own, while tasks run."""
 
 from __future__ import annotations
 
 import functools
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omd._core.calls import AS_TEXT, Calls, Routine
 from omd.dispatch.handlers import SUCCEEDED
+from omd.dispatch.task import Claim
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from omd._core.link import Link
     from omd._core.loop import Loop
     from omd.dispatch.handlers import Ending
     from omd.dispatch.slots import Ended
-    from omd.dispatch.task import Task
 
-__all__ = ["Exchange", "Exchanger"]
+__all__ = ["Exchange", "Exchanger", "NewTask"]
 
 _COMPLETE_AND_CLAIM = Routine(
     "omd_dispatch._complete_and_claim",
@@ -36,20 +34,22 @@ _COMPLETE_AND_CLAIM = Routine(
 )
 
 
-@dataclass
-class _Columns:
-    """The columns of the answer: those of a `Task`, in its order, and the version of the types."""
+# The columns of the answer are the fields of a claim. JSON is read when a handler asks for it.
+_Columns = make_dataclass(
+    "_Columns",
+    [
+        (name, object, field(metadata={AS_TEXT: True} if name in ("criteria", "payload") else {}))
+        for name in Claim._fields
+    ],
+)
 
-    task_id: int
+
+class NewTask(NamedTuple):
+    """A task that was created just now, as its notification names it."""
+
     family_code: str
-    task_type: str
-    criteria: str = field(metadata={AS_TEXT: True})  # read when the handler asks for it
-    payload: str | None = field(metadata={AS_TEXT: True})
-    execution_time: datetime
-    attempt: int
-    claim_token: int | None
     partition_code: int
-    types_version: int | None
+    task_id: int
 
 
 @dataclass
@@ -57,25 +57,25 @@ class Exchange:
     """One exchange: the database ends tasks, and claims others, in one transaction.
 
     Attributes:
-        member: who does it.
-        results: what is over, and is told.
+        backend_id: who does it.
+        results: what is over, and is reported.
         limit: how many tasks are claimed at most; 0: none.
         anew: whether to look for due tasks from the start, since there are new ones.
-        new: a new task, as its family, slot and number, if there is nothing else to look for.
-        claimed: the claimed tasks, in starting order, as what `Task` is made of.
-        refused: the tasks of the results that the member does not hold any more.
+        new: a new task, if there is nothing else to look for.
+        claimed: what was claimed, in starting order.
+        refused: the tasks of the results that the backend does not hold any more.
         types_version: the version of the types of tasks; None when nothing was claimed.
         error: why there is no answer.
         begun: is set when its thread has taken it.
         done: is set when there is an answer, or an error.
     """
 
-    member: str
+    backend_id: str
     results: list[Ended]
     limit: int
     anew: bool
-    new: tuple[str, int, int] | None = None
-    claimed: list[list[Any]] = field(default_factory=list)
+    new: NewTask | None = None
+    claimed: list[Claim] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)
     types_version: int | None = None
     error: Exception | None = None
@@ -127,24 +127,29 @@ class Exchanger:
         exchange.done.set()
 
     def _make(self, exchange: Exchange) -> None:
-        for *told, types_version in self._answer(exchange):
-            task_id, claim_token = told[0], told[7]
-            if types_version is not None:
-                exchange.types_version = types_version
-            if claim_token is not None:
-                exchange.claimed.append(told)
-            elif task_id is not None:
-                exchange.refused.append(task_id)
+        claim: Any  # a row that is no claim has one value, and else NULL
+        for claim in map(Claim._make, self._answer(exchange)):
+            if claim.types_version is not None:
+                exchange.types_version = claim.types_version
+            if claim.claim_token is not None:
+                exchange.claimed.append(claim)
+            elif claim.task_id is not None:
+                exchange.refused.append(claim.task_id)
 
     def _answer(self, exchange: Exchange) -> list[tuple[Any, ...]]:
-        if exchange.new is not None:
-            family_code, *task = exchange.new
-            return self._calls._tuples(_take(family_code), _Columns, exchange.member, *task)
+        if (new := exchange.new) is not None:
+            return self._calls._tuples(
+                _take(new.family_code),
+                _Columns,
+                exchange.backend_id,
+                new.partition_code,
+                new.task_id,
+            )
         done, results = _sorted_out(exchange.results)
         return self._calls._tuples(
             _COMPLETE_AND_CLAIM,
             _Columns,
-            exchange.member,
+            exchange.backend_id,
             results,
             exchange.limit,
             exchange.anew,
@@ -168,12 +173,12 @@ def _sorted_out(ended: list[Ended]) -> tuple[list[dict[str, Any]], list[dict[str
     done: dict[tuple[str, int, int], list[int]] = {}
     results = []
     for claimed, ending, _ in ended:
-        task = claimed.task
-        if ending is SUCCEEDED and not task.has_control:
-            place = task.family_code, task.partition_code, task.claim_token
-            done.setdefault(place, []).append(task.task_id)
+        claim = claimed.claim
+        if ending is SUCCEEDED and not claimed.task.has_control:
+            place = claim.family_code, claim.partition_code, claim.claim_token
+            done.setdefault(place, []).append(claim.task_id)
         elif ending is not None:
-            results.append(_result(task, ending))
+            results.append(_result(claim, ending))
     return [
         {
             "family_code": family_code,
@@ -185,10 +190,10 @@ def _sorted_out(ended: list[Ended]) -> tuple[list[dict[str, Any]], list[dict[str
     ], results
 
 
-def _result(task: Task, ending: Ending) -> dict[str, Any]:
+def _result(claim: Claim, ending: Ending) -> dict[str, Any]:
     result: dict[str, Any] = {
-        "task_id": task.task_id,
-        "claim_token": task.claim_token,
+        "task_id": claim.task_id,
+        "claim_token": claim.claim_token,
         "outcome": ending.outcome,
     }
     if ending.error is not None:

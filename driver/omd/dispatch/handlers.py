@@ -1,4 +1,4 @@
-"""How a worker runs the tasks of a type, and what it tells the database about their end.
+"""How a worker runs the tasks of a type, and what it reports to the database about their end.
 
 The database decides what becomes of a task; a handler only says how it went.
 """
@@ -88,23 +88,23 @@ class TaskType:
         return self.handler in ("BATCH", "MODULE")
 
     @property
-    def is_told(self) -> bool:
-        """Whether people are told of each task that ends well: short ones are many."""
+    def is_shown(self) -> bool:
+        """Whether people are shown each task that ends well: short ones are many."""
         return self.follows_instance or self.needs_process
 
     def failure(self, error: BaseException | str, because: str | None = None) -> Ending:
         """Return the ending of a task that has raised an error, or was ended for a reason."""
         code = None
         if isinstance(error, str):
-            told = error
+            text = error
         elif isinstance(error, psycopg.Error):
-            told, code = one_line(error), error.sqlstate
+            text, code = one_line(error), error.sqlstate
         else:
-            told = describe(error)[0]
+            text = describe(error)[0]
         if because is not None:
-            told = f"{because}: {told}"
+            text = f"{because}: {text}"
         outcome = None if self.follows_instance else "F"
-        return Ending(outcome, storable(told[:_LONGEST_ERROR]), code)
+        return Ending(outcome, storable(text[:_LONGEST_ERROR]), code)
 
 
 def task_types(calls: Calls) -> dict[tuple[str, str], TaskType]:
@@ -114,9 +114,9 @@ def task_types(calls: Calls) -> dict[tuple[str, str], TaskType]:
 
 def session_of(task: Task) -> dict[str, str]:
     """Return the parameters of a session that works for a task."""
-    told = {"task_id": task.task_id, "claim_token": task.claim_token}
+    context = {"task_id": task.task_id, "claim_token": task.claim_token}
     return {
-        "omd.execution_context": json.dumps(told, separators=(",", ":")),
+        "omd.execution_context": json.dumps(context, separators=(",", ":")),
         # The statement of a worker that was killed ends, long before others get its task.
         "client_connection_check_interval": "1s",
     }
@@ -162,17 +162,17 @@ def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending:
         control, code = ControlCalls(link), str(task.criteria["CODE"])
         if kind.handler == "BATCH":
             batch = control.run_batch(code)
-            status, told = batch.execution_status_code, f"Batch Instance {batch.batch_instance_id}"
+            status, name = batch.execution_status_code, f"Batch Instance {batch.batch_instance_id}"
         else:
             module = control.run_module(code)
             status = module.execution_status_code
-            told = f"Module Instance {module.module_instance_id}"
+            name = f"Module Instance {module.module_instance_id}"
     except NotInstalled as error:  # it is the procedure of the user that is missing
         return kind.failure(error.__cause__ or error, task.ended_because)
-    except Exception as error:  # noqa: BLE001 - it is told to the database
+    except Exception as error:  # noqa: BLE001 - it is reported to the database
         return kind.failure(error, task.ended_because)
     is_done = status in ("S", "C")
-    return Ending(None, None if is_done else f"{told} ended with {status}")
+    return Ending(None, None if is_done else f"{name} ended with {status}")
 
 
 # In Python --------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def run_in_python(task: Task, kind: TaskType) -> Ending:
         if kind.handler == "PYTHON":
             return _answered(kind, function(task))
         _run_job(task, kind, function)
-    except BaseException as error:  # noqa: BLE001 - also sys.exit() is told to the database
+    except BaseException as error:  # noqa: BLE001 - also sys.exit() is reported to the database
         return kind.failure(error, task.ended_because)
     return Ending(None)
 
@@ -217,14 +217,14 @@ def _function(target: str) -> Callable[[Any], Any]:
     """Return the function ``module:function``; the function may be a dotted name."""
     module, _, name = target.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        function: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            function = getattr(function, part)
     except Exception as error:
         raise ImportError(f"the target {target} can't be imported: {one_line(error)}") from error
-    if not callable(found):
+    if not callable(function):
         raise TypeError(f"the target {target} is no function")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def refresher(kind: TaskType) -> Callable[[Connection], object] | None:

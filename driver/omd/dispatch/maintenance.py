@@ -1,6 +1,6 @@
 """What no worker does for itself; every worker does a round of it each second.
 
-It settles the claims of dead members, fires schedules, and goes on with suspensions.
+It settles the claims of dead backends, fires schedules, and goes on with suspensions.
 """
 
 from __future__ import annotations

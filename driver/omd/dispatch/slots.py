@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omd._core.link import Link
     from omd._core.loop import Links, Loop
     from omd.control.connection import Connection
-    from omd.dispatch.task import Task
+    from omd.dispatch.task import Claim, Task
 
 __all__ = ["REST", "Claimed", "Ended", "Slot", "Slots"]
 
@@ -32,15 +32,17 @@ class Claimed(NamedTuple):
     """A task that waits for a slot.
 
     Attributes:
-        task: the task.
+        claim: what was claimed.
+        task: the same, as its handler sees it.
         kind: its type.
-        member: the member that has claimed it.
+        backend_id: the backend that has claimed it.
         since: when, in seconds of `time.monotonic`.
     """
 
+    claim: Claim
     task: Task
     kind: TaskType
-    member: str
+    backend_id: str
     since: float
 
 
@@ -66,7 +68,7 @@ class Slots:
         ended: tasks that are over, for the worker.
         slots: the threads.
         wake_at: when so many tasks wait, the worker is woken, for there is room for others.
-        member: the member whose tasks may start.
+        backend_id: the backend whose tasks may start.
         start_until: until when tasks may start, in seconds of `time.monotonic`.
 
     Args:
@@ -91,7 +93,7 @@ class Slots:
         self.queue: deque[Claimed] = deque()
         self.ended: deque[Ended] = deque()
         self.wake_at = 0
-        self.member = ""
+        self.backend_id = ""
         self.start_until = 0.0
         self.loop = loop
         self.dsn = dsn
@@ -152,7 +154,7 @@ class Slots:
                 if not self.queue:
                     self._changed.wait()
                 elif time.monotonic() >= self.start_until:
-                    self._changed.wait(0.1)  # the renewal of the member is late
+                    self._changed.wait(0.1)  # the renewal of the backend is late
                 self._idle -= 1
 
     def _beat(self) -> None:
@@ -235,17 +237,18 @@ class Slot:
         while (claimed := slots.next_task()) is not None:
             began = time.monotonic()
             self.claimed = claimed
-            # The member is read after the task is shown: who ends the tasks of a member sets first
-            # the member, and then looks for them.
-            is_gone = claimed.member != slots.member
-            ending = None if is_gone else self._run(claimed.task, claimed.kind, began)
+            # The backend is read after the task is shown: who ends the tasks of a backend sets
+            # first the backend, and then looks for them.
+            is_gone = claimed.backend_id != slots.backend_id
+            ending = None if is_gone else self._run(claimed, began)
             self.claimed = None
             now = time.monotonic()
             slots.end(Ended(claimed, ending, now - began), now)
         if self._control is not None:
             self._control.close()
 
-    def _run(self, task: Task, kind: TaskType, began: float) -> Ending:
+    def _run(self, claimed: Claimed, began: float) -> Ending:
+        task, kind = claimed.task, claimed.kind
         if task.cancelled:
             return kind.failure("it was not begun", task.ended_because)
         if kind.timeout is not None:
@@ -269,7 +272,7 @@ class Slot:
     def _run_in_process(self, task: Task, kind: TaskType) -> Ending:
         process = self.process = TaskProcess(task, kind, self._slots.dsn, self._slots.ttl)
         try:
-            if task.cancelled:  # that was told before there was a process
+            if task.cancelled:  # that was noticed before there was a process
                 process.stop()
             return process.wait()
         finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omd._core.texts import loads
 
@@ -13,9 +13,37 @@ if TYPE_CHECKING:
     from omd.control.run import Batch, ModuleRun
     from omd.doors import Control
 
-__all__ = ["Task"]
+__all__ = ["Claim", "Task"]
 
 _UNREAD = object()
+
+
+class Claim(NamedTuple):
+    """A task as it was claimed, in one piece: from the answer of the database to its handler.
+
+    Attributes:
+        task_id: its number.
+        family_code: its family.
+        task_type: its type.
+        criteria: its criteria, as JSON.
+        payload: its payload, as JSON; None: it has none.
+        execution_time: when it was due.
+        attempt: which attempt this is, from 1.
+        claim_token: the number of the claim.
+        partition_code: the partition in which it was claimed.
+        types_version: the version of the types of tasks; None: the answer has it elsewhere.
+    """
+
+    task_id: int
+    family_code: str
+    task_type: str
+    criteria: str
+    payload: str | None
+    execution_time: datetime
+    attempt: int
+    claim_token: int
+    partition_code: int
+    types_version: int | None = None
 
 
 class Task:
@@ -28,21 +56,13 @@ class Task:
     """
 
     __slots__ = (
-        "_attempt",
-        "_claim_token",
+        "_claim",
         "_control",
         "_criteria",
-        "_criteria_json",
         "_ended_because",
-        "_execution_time",
-        "_family_code",
         "_master",
         "_open_control",
-        "_partition_code",
         "_payload",
-        "_payload_json",
-        "_task_id",
-        "_task_type",
     )
 
     def __init__(
@@ -58,16 +78,31 @@ class Task:
         claim_token: int,
         partition_code: int,
     ) -> None:
+        self._begin(
+            Claim(
+                task_id,
+                family_code,
+                task_type,
+                criteria_json,
+                payload_json,
+                execution_time,
+                attempt,
+                claim_token,
+                partition_code,
+            ),
+            master,
+        )
+
+    @classmethod
+    def _of(cls, claim: Claim, master: str | None) -> Task:
+        """Return the task that was claimed."""
+        task = cls.__new__(cls)
+        task._begin(claim, master)
+        return task
+
+    def _begin(self, claim: Claim, master: str | None) -> None:
+        self._claim = claim
         self._master = master
-        self._task_id = task_id
-        self._family_code = family_code
-        self._task_type = task_type
-        self._criteria_json = criteria_json
-        self._payload_json = payload_json
-        self._execution_time = execution_time
-        self._attempt = attempt
-        self._claim_token = claim_token
-        self._partition_code = partition_code
         self._ended_because: str | None = None
         self._criteria: Any = _UNREAD
         self._payload: Any = _UNREAD
@@ -77,65 +112,66 @@ class Task:
     @property
     def task_id(self) -> int:
         """Its number."""
-        return self._task_id
+        return self._claim.task_id
 
     @property
     def family_code(self) -> str:
         """Its family."""
-        return self._family_code
+        return self._claim.family_code
 
     @property
     def task_type(self) -> str:
         """Its type."""
-        return self._task_type
+        return self._claim.task_type
 
     @property
     def attempt(self) -> int:
         """Which attempt this is, from 1."""
-        return self._attempt
+        return self._claim.attempt
 
     @property
     def execution_time(self) -> datetime:
         """When it was due."""
-        return self._execution_time
+        return self._claim.execution_time
 
     @property
     def claim_token(self) -> int:
         """The number of the claim; only results under it count."""
-        return self._claim_token
+        return self._claim.claim_token
 
     @property
     def partition_code(self) -> int:
-        """The slot in which it was claimed."""
-        return self._partition_code
+        """The partition in which it was claimed."""
+        return self._claim.partition_code
 
     @property
     def master(self) -> str | None:
-        """Spark's master URL, as the worker was told; None for the default."""
+        """Spark's master URL, as it was given to the worker; None for the default."""
         return self._master
 
     @property
     def criteria_json(self) -> str:
         """Its criteria, as text; it is read when somebody asks for them."""
-        return self._criteria_json
+        return self._claim.criteria
 
     @property
     def payload_json(self) -> str | None:
         """Its payload, in the same way."""
-        return self._payload_json
+        return self._claim.payload
 
     @property
     def criteria(self) -> dict[str, Any]:
         """The values of its criteria, by name; of a date or a time the text."""
         if self._criteria is _UNREAD:
-            self._criteria = loads(self._criteria_json)
+            self._criteria = loads(self._claim.criteria)
         return dict(self._criteria)
 
     @property
     def payload(self) -> Any:
         """What the creator of the task gave to it; None for nothing."""
         if self._payload is _UNREAD:
-            self._payload = None if self._payload_json is None else loads(self._payload_json)
+            payload = self._claim.payload
+            self._payload = None if payload is None else loads(payload)
         return self._payload
 
     @property
@@ -179,6 +215,6 @@ class Task:
         return self.control.module(code, **options)
 
     def __str__(self) -> str:
-        told = " ".join(str(value) for value in self.criteria.values())
+        criteria = " ".join(str(value) for value in self.criteria.values())
         name = f"task {self.task_id}, {self.family_code} {self.task_type}"
-        return f"{name} {told}" if told else name
+        return f"{name} {criteria}" if criteria else name

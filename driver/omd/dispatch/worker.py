@@ -1,8 +1,9 @@
 """``omd dispatch run`` claims due tasks, runs them, and says how they went.
 
 The database decides which task is next, who may have it and what becomes of it, so that any number
-of workers may serve one group. A worker is a member of its group with a name that nobody has had
-before: it renews its registration, and what it has claimed goes to others when it no longer does.
+of workers may serve one group. A worker registers as a backend of its group, with a name that
+nobody has had before: it renews its registration, and what it has claimed goes to others when it no
+longer does.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from omd._core.periodic import Periodic
 from omd._terminal.text import short
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
-from omd.dispatch.exchange import Exchange, Exchanger
+from omd.dispatch.exchange import Exchange, Exchanger, NewTask
 from omd.dispatch.handlers import TaskType, refresher, task_types
 from omd.dispatch.maintenance import Maintenance
 from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
-from omd.dispatch.task import Task
+from omd.dispatch.task import Claim, Task
 from omd.doors import connect
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ _REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _MOST = 1000  # the greatest limit that claim_tasks takes
 _HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
-_NEW = re.compile("([A-Z0-9_]+) ([0-9]{1,4}) ([0-9]{1,18})")  # family, slot, number of a new task
+_NEW = re.compile("([A-Z0-9_]+) ([0-9]{1,4}) ([0-9]{1,18})")  # family, partition, task
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
 
 
@@ -70,7 +71,7 @@ class Worker:
         until_quiet: stop when no task of the group is due and none runs.
         grace: seconds that running tasks have to end after SIGTERM.
         master: Spark's master URL.
-        backend_id: the name under which it is a member; a new one when it was declared dead.
+        backend_id: the name under which it is registered; a new one when it was declared dead.
         still_runs: tasks that could not be ended: they run in threads, and end with the process.
         has_failed: an attempt at a task has failed.
     """
@@ -93,22 +94,22 @@ class Worker:
     # How long the last tasks of a type took, newer ones counting more.
     _seconds: dict[TaskType, float] = field(default_factory=dict, init=False)
     _ahead: int = field(default=0, init=False)
-    _results: list[Ended] = field(default_factory=list, init=False)  # not told yet
+    _results: list[Ended] = field(default_factory=list, init=False)  # not reported yet
     _exchange: Exchange | None = field(default=None, init=False)  # that which is on its way
-    _told_at: float = field(default=0, init=False)  # when results were told last
+    _reported_at: float = field(default=0, init=False)  # when results were reported last
     _to_cancel: set[int] = field(default_factory=set, init=False)
-    _is_gone: bool = field(default=False, init=False)  # the database knows this member no more
+    _is_gone: bool = field(default=False, init=False)  # the database knows this backend no more
     _doubt_until: float = field(default=0, init=False)
     _look: bool = field(default=True, init=False)  # there may be tasks to claim
     _anew: bool = field(default=False, init=False)  # some are new
-    _new: tuple[str, int, int] | None = field(default=None, init=False)  # a single one
+    _new: NewTask | None = field(default=None, init=False)  # a single one
     _position: int | None = field(default=None, init=False)  # its place in its group
     _renewal: Periodic | None = field(default=None, init=False)
 
     def run(self) -> None:
         """Run, once, until a signal or `stop` ends it, or until all is quiet.
 
-        A worker with tasks that could not be ended (`still_runs`) is still a member when this
+        A worker with tasks that could not be ended (`still_runs`) is still registered when this
         returns. Its claims expire after its TTL.
 
         Raises:
@@ -148,8 +149,8 @@ class Worker:
                 )
                 if not self.until_quiet:
                     slots = "1 slot" if self.workers == 1 else f"{self.workers} slots"
-                    told = f"{self.backend_id} serves {self.group} with {slots}"
-                    _tell(f"{told}; SIGTERM or Ctrl-C stops it")
+                    line = f"{self.backend_id} serves {self.group} with {slots}"
+                    _tell(f"{line}; SIGTERM or Ctrl-C stops it")
                 try:
                     loop.stay_connected(self._connect, self._serve, self._end_overdue)
                 finally:
@@ -162,10 +163,10 @@ class Worker:
         self._loop.stop += 1
         self._loop.wake()
 
-    # The member ---------------------------------------------------------------------------------
+    # The registration ---------------------------------------------------------------------------
 
     def _register(self) -> None:
-        """Become a member under a fresh name."""
+        """Register as a backend under a fresh name."""
         if self._renewal is not None:
             self._renewal.stop()
         self.backend_id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -174,22 +175,22 @@ class Worker:
             self.group, self.backend_id, ttl=timedelta(seconds=self.ttl)
         ).position
         self._is_gone = False
-        self._slots.member = self.backend_id
+        self._slots.backend_id = self.backend_id
         self._slots.start_until = asked + self.ttl * 2 / 3
-        member = self.backend_id
+        backend_id = self.backend_id
         self._renewal = Periodic(
             "renewal",
             self.ttl / 3,
             self.ttl / 3,
             connect=lambda: self._new_link("-renew"),
-            call=lambda link: self._renew(link, member),
+            call=lambda link: self._renew(link, backend_id),
             refused=self._refuse,
         )
 
-    def _renew(self, link: Link, member: str) -> bool:
+    def _renew(self, link: Link, backend_id: str) -> bool:
         """Renew the registration; in the thread of the renewals."""
         asked = time.monotonic()
-        answer = DispatchCalls(link).renew_backend(member)
+        answer = DispatchCalls(link).renew_backend(backend_id)
         self._slots.start_until = asked + self.ttl * 2 / 3
         self._position = answer.position
         if answer.cancel:
@@ -211,8 +212,8 @@ class Worker:
             kinds[row.family_code, row.task_type]
             for row in calls.report(DispatchSchedulesRow, inactive_indicator="N")
         }
-        found = {refresher(kind) for kind in scheduled if kind.deliver_id == self.group}
-        if looks := list(filter(None, found)):
+        own = [kind for kind in scheduled if kind.deliver_id == self.group]
+        if looks := {look for kind in own if (look := refresher(kind)) is not None}:
             with self._connect_to_control("omd-refresh", timedelta(0)) as control:
                 for look in looks:
                     look(control)
@@ -228,9 +229,9 @@ class Worker:
         )
 
     def _fence(self) -> None:
-        """End what runs: others may have it. Then become another member."""
+        """End what runs: others may have it. Then become another backend."""
         _tell(f"{self.backend_id} was declared dead: it ends what it runs, and registers anew")
-        self._slots.member = ""
+        self._slots.backend_id = ""
         self._slots.take_back()
         for slot in self._slots.running():
             _tell(f"{slot.name}: {slot.end('its worker was declared dead')}")
@@ -244,8 +245,8 @@ class Worker:
     def _leave(self) -> None:
         """Let what runs end, and leave the group."""
         try:
-            self._give_back([c.task.task_id for c in self._slots.take_back()])
-            self._give_back([task.task_id for task in self._await_exchange()])
+            self._give_back([c.claim.task_id for c in self._slots.take_back()])
+            self._give_back([claim.task_id for claim in self._await_exchange()])
         except psycopg.Error as error:
             _tell(f"tasks that were not started can't be given back now: {one_line(error)}")
         self._loop.let_end(self._slots.running, self.grace, self._finish, hurry=_HURRY)
@@ -254,8 +255,8 @@ class Worker:
             self._renewal.stop()
         self.still_runs = [s.name for s in self._slots.slots if s.claimed is not None]
         try:
-            # Who leaves gives back what has not started. What has ended, and could not be told, is
-            # settled when the claims expire.
+            # Who leaves gives back what has not started. What has ended, and could not be
+            # reported, is settled when the claims expire.
             if not self.still_runs and not self._results:
                 self._dispatch.leave_backend(self.backend_id)
         except psycopg.Error as error:
@@ -265,13 +266,13 @@ class Worker:
         self._exchanger.close()
 
     def _finish(self) -> None:
-        """Tell what is over while the worker ends; what can't be told is tried at the next end."""
+        """Report what is over while the worker ends; what can't be is tried at the next end."""
         self._end_overdue()
         self._take_ended()
         try:
             self._complete()
         except psycopg.Error as error:
-            _tell(f"results can't be told now: {one_line(error)}")
+            _tell(f"results can't be reported now: {one_line(error)}")
 
     # The main loop ------------------------------------------------------------------------------
 
@@ -312,18 +313,18 @@ class Worker:
             if self._loop.wait(until - time.monotonic(), news):
                 self._hear(news.heard())
 
-    def _hear(self, told: set[str]) -> None:
+    def _hear(self, payloads: set[str]) -> None:
         """Look for new tasks: for one alone, if nothing else is known to be due."""
         families = {family_code for family_code, _ in self._types}
-        for payload in told:
+        for payload in payloads:
             group, _, task = payload.partition(" ")
             if group == self.group:
                 self._anew = True
-                found = _NEW.fullmatch(task)
-                if found is None or self._new is not None or found[1] not in families:
+                match = _NEW.fullmatch(task)
+                if match is None or self._new is not None or match[1] not in families:
                     self._look = True
                 else:
-                    self._new = found[1], int(found[2]), int(found[3])
+                    self._new = NewTask(match[1], int(match[2]), int(match[3]))
 
     def _deadlines(self) -> list[float]:
         """Return when something is to be done for a task that runs."""
@@ -359,7 +360,7 @@ class Worker:
     def _go_on(self) -> None:
         """Take over what an exchange has claimed, and begin the next one when it is time.
 
-        There is one at a time: several would always hold the member, which then could not renew.
+        There is one at a time: several would always hold the backend, which then could not renew.
         """
         while self._exchange is None or self._exchange.done.is_set():
             exchange = self._take_exchange()
@@ -371,7 +372,7 @@ class Worker:
                 return
 
     def _begin_exchange(self, coming: int) -> None:
-        """Begin to tell what is over, and to claim what is next, if it is worth a transaction."""
+        """Begin to report what is over, and to claim what is next, if it is worth a transaction."""
         now = time.monotonic()
         limit = self._room(coming) if now < self._slots.start_until else 0
         if limit:
@@ -379,7 +380,7 @@ class Worker:
         else:
             # While tasks wait for a slot, few results are not worth a transaction of their own.
             has_more = coming or self._slots.queue
-            is_worth = bool(self._results) and not (has_more and now - self._told_at <= REST)
+            is_worth = bool(self._results) and not (has_more and now - self._reported_at <= REST)
         if is_worth:
             self._send(limit, coming)
 
@@ -396,7 +397,7 @@ class Worker:
         else:  # nothing can run meanwhile
             self._exchanger.make(self._exchange)
 
-    def _await_exchange(self) -> list[Task]:
+    def _await_exchange(self) -> list[Claim]:
         """Wait for the end of the exchange that is on its way; return what it has claimed."""
         exchange = self._take_exchange()
         return [] if exchange is None else self._open(exchange)
@@ -410,23 +411,23 @@ class Worker:
         if exchange.error is not None:
             self._results[:0] = exchange.results
             raise exchange.error
-        self._told_at = time.monotonic()
+        self._reported_at = time.monotonic()
         for ended in exchange.results:
-            self._held.pop(ended.claimed.task.task_id, None)
+            self._held.pop(ended.claimed.claim.task_id, None)
         self._look = self._look or 0 < exchange.limit == len(exchange.claimed)
         return exchange
 
-    def _open(self, exchange: Exchange) -> list[Task]:
-        """Say how tasks went that an exchange has told; return what it has claimed."""
-        self._told(exchange)
+    def _open(self, exchange: Exchange) -> list[Claim]:
+        """Show how tasks went that an exchange has reported; return what it has claimed."""
+        self._show(exchange)
         if exchange.types_version is not None and exchange.types_version != self._types_version:
             self._types = task_types(self._dispatch)
             self._types_version = exchange.types_version
             self._seconds.clear()
-        return [Task(self.master, *told) for told in exchange.claimed]
+        return exchange.claimed
 
     def _complete(self) -> None:
-        """Tell what is over, and wait until it is told."""
+        """Report what is over, and wait until that is done."""
         self._start(self._await_exchange())
         if self._results:
             self._send(0)
@@ -443,17 +444,19 @@ class Worker:
 
     @property
     def _stale(self) -> int:
-        """How many tasks still run that were claimed by the member that it was before."""
+        """How many tasks still run that were claimed by the backend that it was before."""
         claims = [slot.claimed for slot in self._slots.slots]
-        return sum(c is not None and c.member != self.backend_id for c in claims)
+        return sum(c is not None and c.backend_id != self.backend_id for c in claims)
 
     def _take_ended(self) -> None:
-        """Take over what has ended; nobody asks for the results of a dead member."""
+        """Take over what has ended; nobody asks for the results of a dead backend."""
         self._results += [
-            ended for ended in self._slots.take_ended() if ended.claimed.member == self.backend_id
+            ended
+            for ended in self._slots.take_ended()
+            if ended.claimed.backend_id == self.backend_id
         ]
 
-    def _told(self, exchange: Exchange) -> None:
+    def _show(self, exchange: Exchange) -> None:
         for claimed, ending, seconds in exchange.results:
             if ending is not None:
                 before = self._seconds.get(claimed.kind, seconds)
@@ -461,18 +464,26 @@ class Worker:
                 if ending.error is not None:
                     self.has_failed = True
                     _tell(f"{claimed.task}: {ending.error.partition(chr(10))[0]}")
-                elif claimed.kind.is_told:
+                elif claimed.kind.is_shown:
                     _tell(f"{claimed.task}: {_ENDINGS[ending.outcome]} after {seconds:.1f} s")
         for task_id in exchange.refused:
             _tell(f"task {task_id}: its result was refused, since its claim had ended")
 
-    def _start(self, tasks: list[Task]) -> None:
+    def _start(self, claims: list[Claim]) -> None:
         """Let claimed tasks wait for a slot, and give back what is too much."""
-        if not tasks:
+        if not claims:
             return
-        now, member, types = time.monotonic(), self.backend_id, self._types
+        now, backend_id = time.monotonic(), self.backend_id
+        master, types = self.master, self._types
         claimed = [
-            Claimed(task, types[task.family_code, task.task_type], member, now) for task in tasks
+            Claimed(
+                claim,
+                Task._of(claim, master),
+                types[claim.family_code, claim.task_type],
+                backend_id,
+                now,
+            )
+            for claim in claims
         ]
         took = {kind: self._seconds.get(kind, 1.0) for kind in {c.kind for c in claimed}}
         seconds = max(took.values())
@@ -483,13 +494,13 @@ class Worker:
             self._ahead = 0
             # The short ones before the first that may be long start as soon as they would have.
             ahead = next(n for n, c in enumerate(claimed) if took[c.kind] >= _SHORT)
-        told = 0 if self._exchange is None else len(self._exchange.results)
-        room = max(self.workers + ahead - len(self._held) + told, 0)
+        reported = 0 if self._exchange is None else len(self._exchange.results)
+        room = max(self.workers + ahead - len(self._held) + reported, 0)
         for c in claimed[:room]:
-            self._held[c.task.task_id] = c
+            self._held[c.claim.task_id] = c
         self._slots.wake_at = self._ahead * 3 // 4 - 1  # then there is room again
         self._slots.add(claimed[:room])
-        self._give_back([c.task.task_id for c in claimed[room:]])
+        self._give_back([c.claim.task_id for c in claimed[room:]])
 
     def _give_back(self, task_ids: list[int]) -> None:
         """Let others have tasks that have not started."""
@@ -506,7 +517,7 @@ class Worker:
                 if (running := slot.claimed) is not None:
                     self._seconds[running.kind] = _SOON
             self._ahead = 0
-            self._give_back([c.task.task_id for c in late])
+            self._give_back([c.claim.task_id for c in late])
 
     def _find_lost_claims(self) -> None:
         """Give back what was claimed by a call whose answer was lost."""
@@ -518,24 +529,24 @@ class Worker:
     # Ends before the end ------------------------------------------------------------------------
 
     def _end_overdue(self) -> None:
-        """End tasks whose time is over, that are cancelled, or that did not end when told to."""
+        """End tasks whose time is over, that are cancelled, or that did not end when asked to."""
         now = time.monotonic()
         cancelled, self._to_cancel = self._to_cancel, set()
         for slot in self._slots.running():
             claimed, deadline, kill_at = slot.claimed, slot.deadline, slot.kill_at
             if claimed is None:
                 continue
-            told = None
-            if claimed.task.task_id in cancelled:
-                told = slot.end("it was cancelled")
-                cancelled.remove(claimed.task.task_id)
+            what = None
+            if claimed.claim.task_id in cancelled:
+                what = slot.end("it was cancelled")
+                cancelled.remove(claimed.claim.task_id)
             elif kill_at is not None and now >= kill_at and slot.process is not None:
-                told = f"it did not end, {slot.kill()}"
+                what = f"it did not end, {slot.kill()}"
             elif deadline is not None and now >= deadline:
                 slot.deadline = None
-                told = slot.end(f"its timeout of {claimed.kind.timeout} is over")
-            if told is not None:
-                _tell(f"{claimed.task}: {told}")
+                what = slot.end(f"its timeout of {claimed.kind.timeout} is over")
+            if what is not None:
+                _tell(f"{claimed.task}: {what}")
         for task_id in cancelled & self._held.keys():
             self._held[task_id].task.end("it was cancelled")
 

@@ -205,8 +205,8 @@ def diagram(interface: str, dsn: str, output: str) -> None:
     from omd.facts.diagram import as_mermaid, as_svg, read_model
 
     with _open(dsn) as room:
-        found = read_model(room, interface)
-    click.echo(as_svg(found) if output == "svg" else as_mermaid(found), nl=False)
+        model = read_model(room, interface)
+    click.echo(as_svg(model) if output == "svg" else as_mermaid(model), nl=False)
 
 
 # Loads ------------------------------------------------------------------------------------------
@@ -235,11 +235,11 @@ def load(interface: str | None, dsn: str, output: str) -> int:
     """Load what is queued for INTERFACE, or for all interfaces, and print what became of each item.
 
     The exit code is 1 when a load failed, which stops only its interface; 4 when another session
-    loads one of them, 3 when a Module is inactive or is told to skip.
+    loads one of them, 3 when a Module is inactive or must skip.
     """
     from omd.facts.rows import FactsStateRow
 
-    found: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
     with _open(dsn) as room:
         codes = (
             [row.interface_code for row in room.report(FactsStateRow, order_by=["interface_code"])]
@@ -252,13 +252,13 @@ def load(interface: str | None, dsn: str, output: str) -> int:
                 answer = room.load(code)
                 outcome = answer.outcome
                 if outcome != "NOTHING":
-                    found.append({"interface": code, **row_dict(answer)})
+                    answers.append({"interface": code, **row_dict(answer)})
     if output == "table":
-        rows = [{title: short(row[name]) for title, name in _OUTCOME.items()} for row in found]
+        rows = [{title: short(row[name]) for title, name in _OUTCOME.items()} for row in answers]
         show_table(rows, list(_OUTCOME))
     else:
-        render(found, list(_OUTCOME.values()), output)
-    codes_ = [_EXIT_CODES[row["outcome"]] for row in found if row["outcome"] in _EXIT_CODES]
+        render(answers, list(_OUTCOME.values()), output)
+    codes_ = [_EXIT_CODES[row["outcome"]] for row in answers if row["outcome"] in _EXIT_CODES]
     return next((c for c in _EXIT_CODES.values() if c in codes_), ExitCode.OK)
 
 
@@ -268,7 +268,7 @@ def load(interface: str | None, dsn: str, output: str) -> int:
 @poll_option(10, "Seconds between two looks at every interface; a notification comes before.")
 @_some_interfaces
 @grace_option("loads")
-def run(dsn: str, **told: Any) -> None:
+def run(dsn: str, **settings: Any) -> None:
     """Load what is queued as soon as it is there, until SIGTERM or Ctrl-C.
 
     One line on stderr tells what became of each item. An interface whose load has failed is tried
@@ -276,7 +276,7 @@ def run(dsn: str, **told: Any) -> None:
     """
     from omd.facts.loader import Loader
 
-    Loader(lambda: open_control(dsn), **told).run()
+    Loader(lambda: open_control(dsn), **settings).run()
 
 
 @facts.command()
@@ -291,8 +291,8 @@ def status(dsn: str, output: str, interfaces: tuple[str, ...]) -> None:
     from omd.facts.rows import FactsStateRow
 
     with _open(dsn) as room:
-        found = room.report(FactsStateRow, order_by=["interface_code"])
-    show([row for row in found if is_chosen(row.interface_code, interfaces)], _STATE, output)
+        rows = room.report(FactsStateRow, order_by=["interface_code"])
+    show([row for row in rows if is_chosen(row.interface_code, interfaces)], _STATE, output)
 
 
 def _counted(loads: list[Any], output: str) -> list[Any]:
@@ -304,12 +304,12 @@ def _counted(loads: list[Any], output: str) -> list[Any]:
 
 def _written(counts: Mapping[str, Mapping[str, int]]) -> str:
     marks = {"n": "new", "a": "changed", "r": "deleted", "removed": "removed"}
-    told = (
+    parts = (
         f"{entity} {', '.join(f'{of[mark]:,} {word}' for mark, word in marks.items() if of[mark])}"
         for entity, of in counts.items()
         if any(of.get(mark) for mark in marks)
     )
-    return "; ".join(told)
+    return "; ".join(parts)
 
 
 _add_view(
@@ -380,13 +380,13 @@ def verify(interface: str, dsn: str, output: str) -> int:
     It reads all rows.
     """
     with _open(dsn) as room:
-        found = room.verify(interface)
-    if found or output != "table":
+        broken = room.verify(interface)
+    if broken or output != "table":
         columns = {"entity": "entity_code", "rule": "rule", "violations": "violations"}
-        show(found, columns, output)
-    told = "are broken" if found else "are sound"
-    click.echo(f"The facts of {short(interface)} {told}.", err=True)
-    return ExitCode.FAILURE if found else ExitCode.OK
+        show(broken, columns, output)
+    state = "are broken" if broken else "are sound"
+    click.echo(f"The facts of {short(interface)} {state}.", err=True)
+    return ExitCode.FAILURE if broken else ExitCode.OK
 
 
 # Exports ----------------------------------------------------------------------------------------
@@ -454,11 +454,11 @@ def export(
         room = control.facts
         spark = control.engines[SPARK].session(master, quiet=True)
         if resume is not None:
-            found = room.resume_export(resume, spark=spark)
+            exported = room.resume_export(resume, spark=spark)
         else:
             assert agreement is not None  # noqa: S101 - checked above
             assert target is not None  # noqa: S101 - checked above
-            found = room.export(
+            exported = room.export(
                 agreement,
                 target,
                 entities=entities or None,
@@ -468,11 +468,11 @@ def export(
                 spark=spark,
             )
     if output == "json":
-        show_document(found.manifest)
+        show_document(exported.manifest)
     else:
         columns = ("entity_code", "rows", "since")
-        show_table([{c: e[c] for c in columns} for e in found.manifest["entities"]], columns)
-    click.echo(f"Delivery {found.delivery_id}: {found.rows:,} rows are exported.", err=True)
+        show_table([{c: e[c] for c in columns} for e in exported.manifest["entities"]], columns)
+    click.echo(f"Delivery {exported.delivery_id}: {exported.rows:,} rows are exported.", err=True)
 
 
 _add_view(

@@ -77,22 +77,22 @@ def read_model(room: Facts, interface_code: str) -> tuple[list[Anchor], list[Lin
     from omd.facts.rows import FactsMapRow
 
     document = DeliveryCalls(room._link).model_document(interface_code)
-    told: dict[str, dict[str, Any]] = {e["name"]: e for e in document["entities"]}
+    entities: dict[str, dict[str, Any]] = {e["name"]: e for e in document["entities"]}
     rows = room.report(
         FactsMapRow, interface_code=interface_code, order_by=["entity_code", "context_code"]
     )
-    facts = {name: entity.get("facts") or {} for name, entity in told.items()}
+    facts = {name: entity.get("facts") or {} for name, entity in entities.items()}
     owner = {name: str(of.get("context_of") or name) for name, of in facts.items()}
     types = {
         name: {a["name"]: str(a["type"]) for a in entity["attributes"]}
-        for name, entity in told.items()
+        for name, entity in entities.items()
     }
     anchors: dict[str, Anchor] = {}
     rows.sort(key=lambda row: (owner[row.entity_code] != row.entity_code, row.entity_code))
     for row in rows:
         name = owner[row.entity_code]
         if name not in anchors:
-            key = [(code, types[name][code]) for code in told[name]["key"]]
+            key = [(code, types[name][code]) for code in entities[name]["key"]]
             anchors[name] = Anchor(name, row.anchor_table, key)
         is_own = name == row.entity_code
         title = row.context_code if is_own else row.entity_code
@@ -103,7 +103,7 @@ def read_model(room: Facts, interface_code: str) -> tuple[list[Anchor], list[Lin
         anchor.contexts.sort(key=lambda context: context.title != "properties")
     links = [
         Link(r["parent"], owner[name], r["name"], _kind(entity, facts[name], r))
-        for name, entity in told.items()
+        for name, entity in entities.items()
         if owner[name] in anchors
         for r in entity.get("relationships") or ()
         # The parent of a context is its anchor.
@@ -160,8 +160,8 @@ def _mermaid_table(name: str, attributes: Sequence[Attribute], mark: str = "") -
     yield f"  {name} {{"
     for code, type_ in attributes:
         # A type may have letters, digits, hyphens, brackets and parentheses only.
-        told = re.sub(r"[^\w()\[\]-]+", "_", type_)
-        yield f"    {told} {code}{f' {mark}' if mark else ''}"
+        word = re.sub(r"[^\w()\[\]-]+", "_", type_)
+        yield f"    {word} {code}{f' {mark}' if mark else ''}"
     yield "  }"
 
 
@@ -246,7 +246,7 @@ def _parts(anchor: Anchor, links: Sequence[Link]) -> Iterator[_Part]:
 
 def _edges(links: Sequence[Link]) -> list[tuple[Edge, tuple[Link, bool]]]:
     """Return an edge for each link, without circles: what would close one is turned round."""
-    found: list[tuple[Edge, tuple[Link, bool]]] = []
+    edges: list[tuple[Edge, tuple[Link, bool]]] = []
     after: dict[str, set[str]] = {}
 
     def leads(start: str, end: str) -> bool:
@@ -266,8 +266,8 @@ def _edges(links: Sequence[Link]) -> list[tuple[Edge, tuple[Link, bool]]]:
             is_back = leads(link.child, link.parent)
             start, end = (link.child, link.parent) if is_back else (link.parent, link.child)
             after.setdefault(start, set()).add(end)
-            found.append(((start, end), (link, is_back)))
-    return found
+            edges.append(((start, end), (link, is_back)))
+    return edges
 
 
 def _box(name: str, parts: Sequence[_Part], left: float, top: float, width: float) -> str:

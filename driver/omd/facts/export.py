@@ -127,10 +127,10 @@ class Exports(Door, FactsCalls):
         except ExportEnded:
             if run.attempt:
                 raise
-            (found,) = self.report(FactsExportsRow, delivery_id=delivery_id)
-            if found.manifest is None:
+            (row,) = self.report(FactsExportsRow, delivery_id=delivery_id)
+            if row.manifest is None:
                 raise
-            return Export.of(delivery_id, found.manifest)
+            return Export.of(delivery_id, row.manifest)
         return Export.of(delivery_id, run.manifest)
 
 

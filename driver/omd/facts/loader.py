@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from omd._core.listener import Listener
     from omd.control.connection import Connection
 
-__all__ = ["Loader", "told"]
+__all__ = ["Loader", "outcome_line"]
 
 _PATIENCE = timedelta(minutes=1)  # so long a load waits for a database that restarts
 _LONGEST_PAUSE = 600.0  # seconds after which a load that fails again and again is tried again
@@ -121,7 +121,7 @@ class Loader:
             if answer is None:
                 _tell(f"{code}: {one_line(call.error) if call.error else 'it was not begun'}")
             elif answer.outcome not in ("NOTHING", "RUNNING"):
-                _tell(told(code, answer))
+                _tell(outcome_line(code, answer))
             if answer is not None and answer.outcome == "PERSISTED":
                 self._due[code] = None
             if answer is None or answer.outcome == "FAILED":
@@ -145,7 +145,7 @@ def _queued(payloads: set[str]) -> list[str]:
     return sorted({event["interface"] for event in events if event["event"] == "queued"})
 
 
-def told(code: str, answer: LoadAnswer) -> str:
+def outcome_line(code: str, answer: LoadAnswer) -> str:
     """Return the outcome of a load in one line."""
     line = f"{code}: {answer.outcome}"
     if answer.delivery_id is not None:

@@ -147,8 +147,8 @@ def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -
     """
     changes = _apply(files, dsn, output, dry_run=dry_run)
     count = len({change.topic for change in changes})
-    told = "would change" if dry_run else "changed"
-    click.echo(f"{count} topic{'' if count == 1 else 's'} {told}.", err=True)
+    what = "would change" if dry_run else "changed"
+    click.echo(f"{count} topic{'' if count == 1 else 's'} {what}.", err=True)
 
 
 @lineage.command("diff")
@@ -202,8 +202,8 @@ def status(topics: tuple[str, ...], dsn: str, output: str) -> int:
     for row in rows:
         # The table may have cut the state; what is not longer than this is never cut.
         if row.reason == "FAILED" or len(row.state) > 20:
-            told = f"{row.reason} after {row.attempts} attempts: " if row.attempts else ""
-            click.echo(short(f"{row.topic}: {told}{row.state}"), err=True)
+            tries = f"{row.reason} after {row.attempts} attempts: " if row.attempts else ""
+            click.echo(short(f"{row.topic}: {tries}{row.state}"), err=True)
     failed = any(row.reason == "FAILED" for row in rows)
     return ExitCode.FAILURE if failed or has_problem else ExitCode.OK
 
@@ -228,12 +228,12 @@ def sources(sources: tuple[str, ...], dsn: str, output: str) -> int:
 
 def _tell_problems(sources: Iterable[SourcesRow]) -> bool:
     """Tell in full what is wrong with each source; returns whether anything is."""
-    found = [row for row in sources if row.problem is not None]
-    for row in found:
+    wrong = [row for row in sources if row.problem is not None]
+    for row in wrong:
         click.echo(short(f"{row.source}: {row.problem}"), err=True)
-    if old := sum(row.is_too_old for row in found):
+    if old := sum(row.is_too_old for row in wrong):
         click.echo(f"{old} of these sources {'is' if old == 1 else 'are'} too old.", err=True)
-    return bool(found)
+    return bool(wrong)
 
 
 @lineage.command()
@@ -382,7 +382,7 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
 @click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Run only topics like this.")
 @_master
 @grace_option("steps")
-def run(dsn: str, master: str | None, **told: Any) -> int:
+def run(dsn: str, master: str | None, **settings: Any) -> int:
     """Run topics as they get ready, until SIGTERM or Ctrl-C.
 
     A step in PostgreSQL takes a connection; a step on Spark takes a process of its own. Several
@@ -392,12 +392,12 @@ def run(dsn: str, master: str | None, **told: Any) -> int:
     """
     from omd.lineage.scheduler import Scheduler
 
-    if told["once"] and told["until_quiet"]:
+    if settings["once"] and settings["until_quiet"]:
         raise click.UsageError("Give either --once or --until-quiet.")
     program = [*PROGRAM, "lineage", "step", "--one-line"]
     if master is not None:
         program += ["--master", master]
-    return Scheduler(lambda: open_control(dsn), program, dsn, **told).run()
+    return Scheduler(lambda: open_control(dsn), program, dsn, **settings).run()
 
 
 # Administration ---------------------------------------------------------------------------------
@@ -459,8 +459,8 @@ def restate(
     with _open(dsn) as room:
         answer = room.restate(topic, from_, to, cascade=cascade, including_from=including_from)
     blocks = "1 block" if answer.blocks == 1 else f"{answer.blocks} blocks"
-    told = f"{answer.outcome}: {blocks} with {answer.rows} rows were taken again"
-    click.echo(short(f"{told}; {answer.detail}" if answer.detail else f"{told}."), err=True)
+    line = f"{answer.outcome}: {blocks} with {answer.rows} rows were taken again"
+    click.echo(short(f"{line}; {answer.detail}" if answer.detail else f"{line}."), err=True)
     return {"DONE": ExitCode.OK, "ERROR": ExitCode.FAILURE}.get(
         answer.outcome.value, ExitCode.SKIPPED
     )

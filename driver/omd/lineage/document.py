@@ -139,8 +139,8 @@ def _topics(document: yaml.Node | None, path: Path) -> Iterator[tuple[str, str, 
             if key != "topics":
                 raise click.UsageError(f"{place}: {key} is not known beside topics")
         for name, (place, node) in _mapping(keys["topics"][1], path).items():
-            told = {} if _is_null(node) else _mapping(node, path)
-            yield name, place, _arguments(told)
+            given = {} if _is_null(node) else _mapping(node, path)
+            yield name, place, _arguments(given)
     elif "topic" in keys:
         place, node = keys.pop("topic")
         yield _text(node, place, "topic"), place, _arguments(keys)
@@ -148,9 +148,9 @@ def _topics(document: yaml.Node | None, path: Path) -> Iterator[tuple[str, str, 
         raise click.UsageError(f"{_place(document, path)}: topic or topics is expected")
 
 
-def _arguments(told: Mapping[str, tuple[str, yaml.Node]]) -> dict[str, Any]:
+def _arguments(given: Mapping[str, tuple[str, yaml.Node]]) -> dict[str, Any]:
     arguments = {}
-    for key, (place, node) in told.items():
+    for key, (place, node) in given.items():
         if key not in _TYPES:
             raise click.UsageError(
                 f"{place}: {key} is not known; known are {', '.join(sorted(_TYPES))}"
@@ -201,14 +201,14 @@ def _mapping(node: yaml.Node, path: Path) -> dict[str, tuple[str, yaml.Node]]:
     """Return the keys of a mapping, each with its place in the file and its value."""
     if not isinstance(node, yaml.MappingNode):
         raise click.UsageError(f"{_place(node, path)}: a mapping is expected")
-    found: dict[str, tuple[str, yaml.Node]] = {}
+    keys: dict[str, tuple[str, yaml.Node]] = {}
     for key, value in node.value:
         place = _place(key, path)
         name = _text(key, place, "a key")
-        if name in found:
+        if name in keys:
             raise click.UsageError(f"{place}: {name} stands here twice")
-        found[name] = (place, value)
-    return found
+        keys[name] = (place, value)
+    return keys
 
 
 def _place(node: yaml.Node, path: Path) -> str:
@@ -228,11 +228,11 @@ def _in_order(topics: Mapping[str, Mapping[str, Any]]) -> list[str]:
     graph = {
         name: [
             maker
-            for source in told.get("depends_on", ())
+            for source in arguments.get("depends_on", ())
             for maker in makers.get(source, ())
             if maker != name
         ]
-        for name, told in topics.items()
+        for name, arguments in topics.items()
     }
     try:
         return list(TopologicalSorter(graph).static_order())

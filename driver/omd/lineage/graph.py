@@ -43,8 +43,8 @@ class Node:
     @property
     def second(self) -> str:
         """The text below the name."""
-        told = [f"lag {as_text(self.lag)}"] if self.lag is not None else []
-        return "  ".join([*told, *([str(short(self.note))] if self.note else [])])
+        parts = [f"lag {as_text(self.lag)}"] if self.lag is not None else []
+        return "  ".join([*parts, *([str(short(self.note))] if self.note else [])])
 
 
 # For each kind, the colours of fill and border on a light ground, then on a dark one.
@@ -68,22 +68,22 @@ def as_tree(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     by_name = {node.name: node for node in nodes}
     after = after_each(edges)
     fed = {target for _, target in edges}
-    told: set[str] = set()
+    shown: set[str] = set()
     lines: list[str] = []
     # A stack replaces recursion: a chain of topics may be longer than Python's recursion limit.
     for root in [n.name for n in nodes if n.name not in fed] + [n.name for n in nodes]:
-        if root in told:
+        if root in shown:
             continue
         stack = [(root, "", "")]
         while stack:
             name, lead, below = stack.pop()
             node = by_name[name]
-            again = name in told and bool(after[name])
+            again = name in shown and bool(after[name])
             more = "(see above)" if again else node.second
             lines.append(f"{lead}{node.label}  {more}".rstrip())
-            if name in told:
+            if name in shown:
                 continue
-            told.add(name)
+            shown.add(name)
             for number, child in enumerate(reversed(after[name])):
                 last = number == 0
                 stack.append(

@@ -126,9 +126,9 @@ class Scheduler:
                         queue = self._chosen(lineage.ready_list(only_ready=True))
                         rest_until = time.monotonic() + _REST * (time.monotonic() - began)
                     elif self._moved and not self.once:
-                        found = self._chosen(self._near(lineage))
-                        named = {row.topic for row in found}
-                        queue = found + [row for row in queue if row.topic not in named]
+                        near = self._chosen(self._near(lineage))
+                        named = {row.topic for row in near}
+                        queue = near + [row for row in queue if row.topic not in named]
                         rest_until = time.monotonic() + (time.monotonic() - began)
             except ConnectionFailed:
                 raise
@@ -161,7 +161,7 @@ class Scheduler:
         return lineage.ready_list(sorted(readers.union(moved)), only_ready=True)
 
     def _chosen(self, rows: Iterable[ReadyListRow]) -> list[ReadyListRow]:
-        found = [
+        chosen = [
             row
             for row in rows
             if row.topic not in self._running
@@ -170,10 +170,10 @@ class Scheduler:
         ]
         if self._crowded:
             # Other schedulers read the same list, and would try the same first topics.
-            head, found = found[: 8 * self._free], found[8 * self._free :]
+            head, chosen = chosen[: 8 * self._free], chosen[8 * self._free :]
             random.shuffle(head)
-            found = head + found
-        return found
+            chosen = head + chosen
+        return chosen
 
     # Steps --------------------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class Scheduler:
         """Remove the steps that have ended; report what their processes could not report."""
         for topic in [topic for topic, step in self._running.items() if step.has_ended]:
             step = self._running.pop(topic)
-            outcome = _ended(step) if isinstance(step, Child) else _told(step)
+            outcome = _ended(step) if isinstance(step, Child) else _answered(step)
             was_stirred = topic in self._stirred
             self._stirred.discard(topic)
             if outcome is StepResult.DONE or was_stirred:
@@ -211,7 +211,7 @@ class Scheduler:
             self._failed |= outcome in (None, StepResult.ERROR, StepResult.FAILED)
 
 
-# A process has told its outcome itself, and its exit code says which kind it was.
+# A process has printed its outcome itself, and its exit code says which kind it was.
 _OUTCOMES: dict[int, StepResult] = {
     ExitCode.OK: StepResult.DONE,
     ExitCode.FAILURE: StepResult.ERROR,
@@ -229,7 +229,7 @@ def _ended(child: Child) -> StepResult | None:
     return _OUTCOMES.get(child.code)
 
 
-def _told(call: Call[StepOutcome]) -> StepResult | None:
+def _answered(call: Call[StepOutcome]) -> StepResult | None:
     """Tell the outcome of a call, and return it; None when the call has raised an exception."""
     if call.answer is None:
         _tell(f"{call.name}: {one_line(call.error) if call.error else 'it was not begun'}")

@@ -58,12 +58,12 @@ class StepOutcome:
         return self.outcome is StepResult.DONE
 
     def __str__(self) -> str:
-        told = f"{self.topic}: {self.outcome}"
+        line = f"{self.topic}: {self.outcome}"
         if self.rows is not None:
-            told += f", {self.rows} row{'' if self.rows == 1 else 's'}"
+            line += f", {self.rows} row{'' if self.rows == 1 else 's'}"
         if self.module_instance_id:
-            told += f" (instance {self.module_instance_id})"
-        return f"{told}: {self.detail}" if self.detail else told
+            line += f" (instance {self.module_instance_id})"
+        return f"{line}: {self.detail}" if self.detail else line
 
 
 class StepRun(ModuleRun[C]):
@@ -149,8 +149,8 @@ class StepRun(ModuleRun[C]):
 
     def _query_id(self) -> str:
         """Return how Spark names the jobs of this step, in its log and in its history server."""
-        told = {} if self.spark is None else self._engine.context(self.spark)
-        application: str | None = told.get("application_id")
+        context = {} if self.spark is None else self._engine.context(self.spark)
+        application: str | None = context.get("application_id")
         return f"{application}, tag {self.tag}" if application else f"tag {self.tag}"
 
     def _fail(self, detail: str, name: str) -> None:

@@ -52,10 +52,10 @@ def run(task: Task) -> str:
     outcome = Lineage(task.control).step(
         topic, session=lambda: task.control.engines[SPARK].session(task.master)
     )
-    told = _OUTCOMES.get(outcome.outcome)
-    if told is None:
+    answer = _OUTCOMES.get(outcome.outcome)
+    if answer is None:
         raise RuntimeError(str(outcome)) from outcome.error
-    return told
+    return answer
 
 
 def refresh(control: Connection) -> None:

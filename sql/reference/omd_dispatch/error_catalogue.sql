@@ -88,7 +88,7 @@ VALUES
     'SELECT * FROM omd_dispatch.compare_models({family_code_literal});'
 ),
 (
-    -- The spare partition of a family is not as its partitions are.
+    -- The spare partition is not like the partition that it replaces.
     'OM270', 'TwinDiffers', 'the spare partition of {table_name} differs: {problem}',
     'Make {twin_name} as the partitions are: columns, types, constraints and indexes.'
 )
