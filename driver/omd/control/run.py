@@ -469,11 +469,13 @@ class ModuleRun(EngineBlock[C]):
 
     def _roll_back(self) -> None:
         """Execute the rollback of a target that the database can't reach."""
-        told = [row.statement for row in self.control.build_rollback_sql(self.module_instance_id)]
-        statements = [text for text in told if not _UNDO.match(text)]
-        if statements or not told:
+        rollback = [
+            row.statement for row in self.control.build_rollback_sql(self.module_instance_id)
+        ]
+        statements = [text for text in rollback if not _UNDO.match(text)]
+        if statements or not rollback:
             self._execute_rollback(statements)
-        undone = [text for text in told if _UNDO.match(text)]
+        undone = [text for text in rollback if _UNDO.match(text)]
         if undone:
             # It is confirmed in the transaction that takes the rows back.
             self._engine.roll_back_tables(self, undone)
@@ -562,11 +564,11 @@ def make_decorator(
     """Return the decorator of `Control.module_job` and `Batch.module_job`."""
 
     def decorate(job: Callable[Concatenate[R, P], T]) -> Callable[P, Outcome[T]]:
-        told = with_checksum(options, job)
+        given = with_checksum(options, job)
 
         @functools.wraps(job)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> Outcome[T]:
-            return call_job(make(**told), job, *args, **kwargs)
+            return call_job(make(**given), job, *args, **kwargs)
 
         del wrapper.__wrapped__  # its signature lacks the run
         return wrapper

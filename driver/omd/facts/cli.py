@@ -319,7 +319,7 @@ _add_view(
     _LOADS,
     ["module_instance_id"],
     newest="LAST",
-    told=_counted,
+    arranged=_counted,
 )
 
 
