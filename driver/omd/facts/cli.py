@@ -39,7 +39,7 @@ def _open(dsn: str) -> Iterator[Facts]:
 
 @click.group(cls=Sections)
 def facts() -> None:
-    """Store what was accepted, with its history, and hand it out as of one moment.
+    """Store what was accepted, with its history, and show it as of one moment.
 
     \b
     Examples:

@@ -201,7 +201,7 @@ class _Story:
 
     def export(self) -> None:
         """Hand all facts out as files."""
-        self.screen.title("Facts are handed out as Parquet, as of one moment")
+        self.screen.title("Facts are exported as Parquet, as of one moment")
         self._export("FULL")
 
     def export_changes(self) -> None:
