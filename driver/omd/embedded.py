@@ -168,12 +168,12 @@ def dsn(home: Path | None = None, database: str = DATABASE) -> str:
     Raises:
         EmbeddedError: the server is not running.
     """
-    found = status(home)
-    if found.dsn is None:
+    state = status(home)
+    if state.dsn is None:
         raise EmbeddedError(
-            f"No embedded server is running in {found.home}.", hint="omd embedded start"
+            f"No embedded server is running in {state.home}.", hint="omd embedded start"
         )
-    return found.dsn.replace(f"/{DATABASE}?", f"/{quote(database, safe='')}?", 1)
+    return state.dsn.replace(f"/{DATABASE}?", f"/{quote(database, safe='')}?", 1)
 
 
 def psql(home: Path | None = None, arguments: Sequence[str] = ()) -> NoReturn:
@@ -259,10 +259,10 @@ def _locked(home: Path) -> Iterator[None]:
 
 def _start(home: Path, version: int | None, settings: Mapping[str, str]) -> None:
     pgdata = _pgdata(home)
-    if found := _data_version(home):
-        if version not in (None, found):
+    if present := _data_version(home):
+        if version not in (None, present):
             raise EmbeddedError(
-                f"The data in {home} is of PostgreSQL {found}, not {version}.",
+                f"The data in {home} is of PostgreSQL {present}, not {version}.",
                 hint="Choose another folder for the other version: OMD_HOME=/path/to/folder",
             )
     else:
@@ -356,8 +356,8 @@ def _socket_folder(pgdata: Path) -> Path:
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
         os.chown(folder, owner.st_uid, owner.st_gid)
-    found = folder.lstat()
-    if found.st_uid != owner.st_uid or found.st_mode & 0o077:
+    info = folder.lstat()
+    if info.st_uid != owner.st_uid or info.st_mode & 0o077:
         raise EmbeddedError(
             f"The folder {folder} belongs to somebody else.", hint="Name a shorter OMD_HOME."
         )
@@ -408,9 +408,9 @@ def _create_database(home: Path) -> None:
                 raise EmbeddedError(f"PostgreSQL in {home} does not get ready: {error}") from error
             time.sleep(0.2)
     with conn:
-        found = conn.execute(
+        row = conn.execute(
             "SELECT FROM pg_catalog.pg_database AS d WHERE d.datname OPERATOR(pg_catalog.=) %s",
             [DATABASE],
         ).fetchone()
-        if found is None:
+        if row is None:
             conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))

@@ -132,14 +132,14 @@ def _read_list(file: Path, root: Path, variables: dict[str, str]) -> Iterator[En
     """Yield the SQL files that a list names; each room has a list of its own."""
     here = file.relative_to(root).as_posix()
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
-        if found := _SET.match(line):
-            variables[found["name"]] = found["value"]
-        elif found := _INCLUDE.match(line):
-            if found["path"].endswith(".psql"):
+        if match := _SET.match(line):
+            variables[match["name"]] = match["value"]
+        elif match := _INCLUDE.match(line):
+            if match["path"].endswith(".psql"):
                 continue
-            named = (file.parent / found["path"]).resolve()
+            named = (file.parent / match["path"]).resolve()
             if not named.is_file() or root not in named.parents:
-                raise InstallError(f"{here}, line {number}: there is no file {found['path']}.")
+                raise InstallError(f"{here}, line {number}: there is no file {match['path']}.")
             path = named.relative_to(root).as_posix()
             if path.startswith(_ROOMS):
                 yield from _read_list(named, root, variables)
@@ -177,11 +177,11 @@ def is_installed(conn: psycopg.Connection[Any]) -> bool:
     """Return whether OMD is in this database, in any version."""
     with conn.cursor(row_factory=tuple_row) as cur:
         # to_regclass would be refused to a role that may not look into the schema.
-        found = cur.execute(
+        tables = cur.execute(
             "SELECT FROM pg_catalog.pg_tables AS t WHERE t.schemaname OPERATOR(pg_catalog.=) 'omd'"
             " AND t.tablename OPERATOR(pg_catalog.=) 'installed_file'"
         )
-        return found.fetchone() is not None
+        return tables.fetchone() is not None
 
 
 def installed_version(conn: psycopg.Connection[Any]) -> str | None:

@@ -20,7 +20,7 @@ BEGIN ATOMIC
                 p_is_session_bound
                 AND omd._statement_runs(p_backend_pid, p_statement_start) IS NOT TRUE
                 THEN 'the statement that ran it has ended'
-            -- One that was not told to proceed ends by itself.
+            -- One that may not proceed ends by itself.
             WHEN
                 p_batch_instance_id <> 0
                 AND p_processing_indicator <> 'A'

@@ -28,7 +28,7 @@ BEGIN
             GROUP BY mi.module_id
         )
 
-        SELECT array_agg(DISTINCT found.id) INTO v_all
+        SELECT array_agg(DISTINCT instance.id) INTO v_all
         FROM (
             SELECT unnest(v_all) AS id
             UNION ALL
@@ -37,7 +37,7 @@ BEGIN
             SELECT unnest(omd.pending_rollback(r.module_id))
             FROM part AS p
             CROSS JOIN LATERAL omd._referencing_modules(p.module_id) AS r (module_id)
-        ) AS found;
+        ) AS instance;
         EXIT WHEN cardinality(v_all) IS NOT DISTINCT FROM v_known;
     END LOOP;
 

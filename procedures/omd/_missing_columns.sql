@@ -1,4 +1,4 @@
--- Each missing column is told with the argument of register_module that names it, since that is
+-- Each missing column is named with the argument of register_module that names it, since that is
 -- what the user has to change. If the target is not in this database, only a column that was never
 -- named is known to be missing. It is one CASE, so that no column is looked up that no template
 -- names.

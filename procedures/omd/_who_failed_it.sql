@@ -1,4 +1,4 @@
--- A run that fails tells its error, and who began it stands in the instance. So who called is told
+-- A run that fails tells its error, and who began it stands in the instance. So who called is named
 -- where that is somebody else, or where there is nothing else to tell.
 
 CREATE OR REPLACE FUNCTION omd._who_failed_it(

@@ -1,4 +1,4 @@
--- Documents that people write are read whole, their paths are told, and they are given back. So
+-- Documents that people write are read whole, their paths are named, and they are given back. So
 -- they are bounded, and the driver has the same bounds. That a document is not too deep is one
 -- question; only where it is, its path is looked for.
 

@@ -17,8 +17,8 @@ DECLARE
     v_settings pg_catalog.jsonb;
     v_written pg_catalog.text;
     v_rows bigint;
-    v_rows_told pg_catalog.text;
-    v_told pg_catalog.jsonb;
+    v_reported pg_catalog.text;
+    v_counts pg_catalog.jsonb;
     v_sqlstate pg_catalog.text;
     v_message pg_catalog.text;
     v_detail pg_catalog.text;
@@ -55,23 +55,23 @@ BEGIN
             -- A deferred constraint would fail at the commit, where the failure could not be
             -- recorded.
             SET CONSTRAINTS ALL IMMEDIATE;
-            v_rows_told := pg_catalog.current_setting('omd.row_counts', TRUE);
-            IF v_rows_told OPERATOR(pg_catalog.<>) '' THEN
-                v_told := v_rows_told::pg_catalog.jsonb;
+            v_reported := pg_catalog.current_setting('omd.row_counts', TRUE);
+            IF v_reported OPERATOR(pg_catalog.<>) '' THEN
+                v_counts := v_reported::pg_catalog.jsonb;
             ELSE
                 v_written := omd._written_rows(p_executable);
                 IF v_written IS NOT NULL THEN
-                    v_told := pg_catalog.jsonb_build_object(v_written, v_rows);
+                    v_counts := pg_catalog.jsonb_build_object(v_written, v_rows);
                 END IF;
             END IF;
             CALL omd.module_success(
                 p_module_instance_id,
-                p_rows_input => (v_told OPERATOR(pg_catalog.->>) 'input')::bigint,
-                p_rows_inserted => (v_told OPERATOR(pg_catalog.->>) 'inserted')::bigint,
-                p_rows_updated => (v_told OPERATOR(pg_catalog.->>) 'updated')::bigint,
-                p_rows_deleted => (v_told OPERATOR(pg_catalog.->>) 'deleted')::bigint,
-                p_rows_discarded => (v_told OPERATOR(pg_catalog.->>) 'discarded')::bigint,
-                p_rows_rejected => (v_told OPERATOR(pg_catalog.->>) 'rejected')::bigint
+                p_rows_input => (v_counts OPERATOR(pg_catalog.->>) 'input')::bigint,
+                p_rows_inserted => (v_counts OPERATOR(pg_catalog.->>) 'inserted')::bigint,
+                p_rows_updated => (v_counts OPERATOR(pg_catalog.->>) 'updated')::bigint,
+                p_rows_deleted => (v_counts OPERATOR(pg_catalog.->>) 'deleted')::bigint,
+                p_rows_discarded => (v_counts OPERATOR(pg_catalog.->>) 'discarded')::bigint,
+                p_rows_rejected => (v_counts OPERATOR(pg_catalog.->>) 'rejected')::bigint
             );
             p_execution_status_code := 'S';
         EXCEPTION

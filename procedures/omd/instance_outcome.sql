@@ -1,4 +1,4 @@
--- A room that has begun a run, and has lost the program that would have told it the end, asks here.
+-- A room that has begun a run, and has lost the program that would have ended it, asks here.
 -- No Batch has called such a run, so a caller that has ended is no cause of its death.
 
 CREATE OR REPLACE FUNCTION omd.instance_outcome(

@@ -1,5 +1,5 @@
 -- Whoever has read the rows keeps what he has made of them. Rooms that know readers have entered a
--- function into omd.undo_listener. What is told stays as a problem of the source until the runs
+-- function into omd.undo_listener. What is reported stays as a problem of the source until the runs
 -- that read are gone.
 
 CREATE OR REPLACE FUNCTION omd.tell_undo(
@@ -22,7 +22,7 @@ DECLARE
     v_routine text;
     v_table text;
     v_first_id bigint;
-    v_told record;
+    v_undone record;
     v_text text;
 BEGIN
     DELETE FROM omd.undone_read AS u
@@ -52,20 +52,20 @@ BEGIN
         string_agg(DISTINCT u.source_code, ', ' ORDER BY u.source_code) AS sources,
         string_agg(DISTINCT u.reader, ', ' ORDER BY u.reader) AS readers,
         string_agg(DISTINCT u.way_out, ' ' ORDER BY u.way_out) AS ways_out
-    INTO v_told
+    INTO v_undone
     FROM omd.undone_read AS u
     WHERE u.undone_read_id > v_first_id;
-    IF v_told.readers IS NULL THEN
+    IF v_undone.readers IS NULL THEN
         RETURN;
     END IF;
     v_text := format(
         'rows of %s%s are undone that %s read',
-        v_told.sources, coalesce(' from ' || p_from || ' on', ''), v_told.readers
+        v_undone.sources, coalesce(' from ' || p_from || ' on', ''), v_undone.readers
     );
     PERFORM omd.write_event(
-        p_module_instance_id, 0, 4, 'READERS', format('%s. %s', v_text, v_told.ways_out)
+        p_module_instance_id, 0, 4, 'READERS', format('%s. %s', v_text, v_undone.ways_out)
     );
-    RAISE WARNING USING MESSAGE = 'READERS: ' || v_text, HINT = v_told.ways_out;
+    RAISE WARNING USING MESSAGE = 'READERS: ' || v_text, HINT = v_undone.ways_out;
 END
 $tell_undo$;
 

@@ -19,7 +19,7 @@ BEGIN
     SELECT
         l.item ->> 'name' AS link,
         c.item ->> 'code' AS code,
-        c.item AS found
+        c.item AS record
     INTO v_reject
     FROM omd.json_items(p_counts) AS c
     INNER JOIN omd.json_items(p_definition -> 'links') AS l
@@ -33,9 +33,9 @@ BEGIN
         v_detail := jsonb_build_object(
             'stage_code', p_definition -> 'stage',
             'link', v_reject.link,
-            'wave', v_reject.found -> 'wave',
-            'key', v_reject.found -> 'key',
-            'arrival', v_reject.found -> 'arrival'
+            'wave', v_reject.record -> 'wave',
+            'key', v_reject.record -> 'key',
+            'arrival', v_reject.record -> 'arrival'
         );
         IF v_reject.code = 'LEFTOVER' THEN
             PERFORM omd.raise_error('OM280', v_detail);

@@ -1,4 +1,4 @@
--- A key is told by the names of its columns.
+-- A key is known by the names of its columns.
 
 CREATE OR REPLACE FUNCTION omd_decision._key_sql(
     p_definition jsonb,

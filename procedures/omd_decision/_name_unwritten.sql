@@ -31,10 +31,10 @@ DECLARE
     v_least bigint;
     v_state text;
     v_constraint text;
-    v_told text;
+    v_message text;
     v_problem text;
     v_is_written boolean;
-    v_is_found boolean;
+    v_is_refused boolean;
 BEGIN
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
     FOR v_wave, v_key, v_cycle_no, v_invocation_no, v_params, v_result IN
@@ -63,7 +63,7 @@ BEGIN
             v_tried := jsonb_array_length(v_records);
             WHILE v_tried > v_fits LOOP
                 v_is_written := FALSE;
-                v_is_found := FALSE;
+                v_is_refused := FALSE;
                 BEGIN
                     EXECUTE v_output.sql
                     USING
@@ -86,15 +86,15 @@ BEGIN
                         GET STACKED DIAGNOSTICS
                             v_state = RETURNED_SQLSTATE,
                             v_constraint = CONSTRAINT_NAME,
-                            v_told = MESSAGE_TEXT;
+                            v_message = MESSAGE_TEXT;
                         IF NOT v_is_written
                             AND (v_state, v_constraint) = (p_sqlstate, p_constraint)
                         THEN
-                            v_is_found := TRUE;
-                            v_problem := format('%s (%s)', v_told, v_state);
+                            v_is_refused := TRUE;
+                            v_problem := format('%s (%s)', v_message, v_state);
                         END IF;
                 END;
-                IF v_is_found THEN
+                IF v_is_refused THEN
                     v_least := v_tried;
                 ELSE
                     v_fits := v_tried;

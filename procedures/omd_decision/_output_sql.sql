@@ -90,7 +90,7 @@ BEGIN
         ' CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$s, %5$s) AS t'
         ' WHERE c.link IS NULL RETURNING 1',
         v_table,
-        -- A table that is gone is told by the server.
+        -- The server reports a table that is gone.
         coalesce(v_names, quote_ident(p_insert_column)),
         coalesce(v_values, '$1'),
         v_parameter,

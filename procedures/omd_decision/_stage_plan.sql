@@ -1,4 +1,4 @@
--- What is wrong with the stage or its ruleset is told before there is an instance.
+-- What is wrong with the stage or its ruleset is reported before there is an instance.
 
 CREATE OR REPLACE FUNCTION omd_decision._stage_plan(
     p_stage_code text,

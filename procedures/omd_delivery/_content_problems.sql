@@ -1,5 +1,5 @@
 -- These rules look at several objects of the document at once. What has the wrong shape takes no
--- part: its problem is told already.
+-- part: its problem is reported already.
 
 CREATE OR REPLACE FUNCTION omd_delivery._content_problems(
     p_model jsonb

@@ -26,7 +26,7 @@ DECLARE
     v_delivery omd_delivery.delivery;
     v_node record;
     v_kinds jsonb := '{}'::jsonb;
-    v_found boolean;
+    v_is_any boolean;
     v_is_active boolean;
     v_bound integer[];
     v_unnamed integer[];
@@ -42,7 +42,7 @@ BEGIN
     INTO v_bound, v_unnamed
     FROM omd_delivery._bound_entities(v_delivery.agreement_id) AS b;
     LOOP
-        v_found := FALSE;
+        v_is_any := FALSE;
         FOR v_node IN
             SELECT
                 e.entity_id,
@@ -77,7 +77,7 @@ BEGIN
                 )
             ORDER BY e.ordinal
         LOOP
-            v_found := TRUE;
+            v_is_any := TRUE;
             v_waits := TRUE;
             v_is_part := EXISTS (
                 SELECT FROM omd_delivery.entity AS s
@@ -170,8 +170,8 @@ BEGIN
             v_kinds := v_kinds || jsonb_build_object(v_node.entity_code, context_kind);
             RETURN NEXT;
         END LOOP;
-        EXIT WHEN NOT v_found AND NOT v_waits;
-        v_waits := v_found;
+        EXIT WHEN NOT v_is_any AND NOT v_waits;
+        v_waits := v_is_any;
     END LOOP;
 END
 $contexts$;

@@ -1,4 +1,4 @@
--- A modeller mends a document once, so every problem is told at once.
+-- A modeller mends a document once, so every problem is reported at once.
 
 CREATE OR REPLACE FUNCTION omd_delivery._model_problems(
     p_model jsonb
@@ -45,7 +45,7 @@ BEGIN ATOMIC
         AND omd_delivery._check_problem(
             o.definition ->> 'check', o.definition ->> 'attribute', c.types
         ) IS NOT NULL
-        -- That the type of an attribute is wrong is told already.
+        -- That the type of an attribute is wrong is reported already.
         AND NOT EXISTS (
             SELECT FROM omd_delivery._check_tokens(o.definition ->> 'check') AS w
             WHERE w.kind IN ('word', 'quoted') AND c.types -> w.word = 'null'

@@ -1,5 +1,5 @@
 -- A document comes from people: what has another shape than it should reads as missing, and the
--- problems are told elsewhere.
+-- problems are reported elsewhere.
 
 CREATE OR REPLACE FUNCTION omd_delivery._text(
     p_object jsonb,

@@ -1,5 +1,5 @@
 -- Before it there are only work rows and logs, after it everything. Whoever died before it begins
--- again, whoever died after it is told so.
+-- again, whoever died after it gets to know so.
 
 CREATE OR REPLACE PROCEDURE omd_delivery.apply_delta(
     p_delivery_id bigint,

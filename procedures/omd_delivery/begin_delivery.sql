@@ -1,5 +1,5 @@
 -- The lock of the interface is taken if it is free and never waited for: of many begins one runs,
--- and the others are told. The rollback of what a former run wrote is that of process control, so
+-- and the others learn that. The rollback of what a former run wrote is that of process control, so
 -- the procedure executes it with the rights of the owner of the work tables.
 
 CREATE OR REPLACE PROCEDURE omd_delivery.begin_delivery(

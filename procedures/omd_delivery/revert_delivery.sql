@@ -88,7 +88,7 @@ $revert_delivery$;
 COMMENT ON PROCEDURE omd_delivery.revert_delivery IS
 'Takes the accepted delivery p_delivery_id back, as long as the facts have not: its rows leave '
 'LVL, what they closed is open again, the marks go back to what they were, and its item leaves '
-'the queue. Those who have read its rows are told. p_reason: why. Errors: OM005: an argument is '
+'the queue. Those who have read its rows are warned. p_reason: why. Errors: OM005: an argument is '
 'NULL; OM014: the isolation level is not read committed; OM034: there is no such delivery; OM130: '
 'it is in another status than ACCEPTED; OM133: the facts have taken it, it deleted physically, or '
 'it is not the newest of each of its entities. Locks: the interface, the queue item, the rows, '

@@ -42,13 +42,13 @@ BEGIN
     END IF;
     EXECUTE format(
         $sql$
-        ALTER TABLE %3$s ADD CONSTRAINT ck_slot CHECK (partition_code = %4$s);
+        ALTER TABLE %3$s ADD CONSTRAINT ck_partition CHECK (partition_code = %4$s);
         ALTER TABLE %1$s DETACH PARTITION %2$s;
         ALTER TABLE %2$s RENAME TO %5$I;
         ALTER TABLE %3$s RENAME TO %6$I;
         ALTER TABLE omd_dispatch.%5$I RENAME TO %7$I;
         ALTER TABLE %1$s ATTACH PARTITION %2$s FOR VALUES IN (%4$s);
-        ALTER TABLE %2$s DROP CONSTRAINT ck_slot;
+        ALTER TABLE %2$s DROP CONSTRAINT ck_partition;
         COMMENT ON TABLE %2$s IS %8$L;
         COMMENT ON TABLE %3$s IS %9$L
         $sql$,

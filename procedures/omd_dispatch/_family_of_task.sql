@@ -16,7 +16,7 @@ DECLARE
     v_family_code text;
     v_lock_timeout text := current_setting('lock_timeout');
     v_locked text[] := '{}'::text[];
-    v_is_found boolean;
+    v_is_there boolean;
 BEGIN
     IF p_task_id IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_task_id'));
@@ -26,14 +26,14 @@ BEGIN
     LOOP
         BEGIN
             PERFORM set_config('lock_timeout', '20ms', TRUE);
-            v_is_found := omd_dispatch._has_task(v_family_code, p_task_id);
+            v_is_there := omd_dispatch._has_task(v_family_code, p_task_id);
         EXCEPTION
             WHEN lock_not_available THEN
-                v_is_found := FALSE;
+                v_is_there := FALSE;
                 v_locked := v_locked || v_family_code;
         END;
         PERFORM set_config('lock_timeout', v_lock_timeout, TRUE);
-        IF v_is_found THEN
+        IF v_is_there THEN
             RETURN v_family_code;
         END IF;
     END LOOP;

@@ -12,15 +12,15 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $has_task$
 DECLARE
-    v_is_found boolean;
+    v_is_there boolean;
 BEGIN
     EXECUTE format(
         'SELECT EXISTS (SELECT FROM %s WHERE task_id = $1)',
         omd_dispatch._model_table(p_family_code)
     )
-    INTO v_is_found
+    INTO v_is_there
     USING p_task_id;
-    RETURN v_is_found;
+    RETURN v_is_there;
 END
 $has_task$;
 

@@ -1,5 +1,5 @@
--- What is lost is told: it leaves no task that somebody could look for. The event has the code of
--- the error alone, since its words may hold values of rows.
+-- What is lost is reported: it leaves no task that somebody could look for. The event has the code
+-- of the error alone, since its words may hold values of rows.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._lose_occurrence(
     p_schedule_code text,

@@ -1,5 +1,5 @@
 -- The copy is made in the transaction of the master, so that it survives a change of the master. A
--- copy that can't be made does not stop the work: it is told, and hinders the next step up.
+-- copy that can't be made does not stop the work: it is recorded, and hinders the next step up.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._mirror_task()
 RETURNS trigger
@@ -71,5 +71,5 @@ $mirror_task$;
 
 COMMENT ON FUNCTION omd_dispatch._mirror_task IS
 'Trigger: keeps the other model in step with the master, one task at a time. From status 2 on it '
-'tells what differed before; a copy that fails is always told. Locks: the copy of the task.';
+'records what differed before; a copy that fails is always recorded. Locks: the copy of the task.';
 REVOKE ALL ON FUNCTION omd_dispatch._mirror_task FROM PUBLIC;

@@ -1,5 +1,5 @@
--- The rules are in the order in which they are told: of several mistakes the caller sees the first
--- one of the first task.
+-- The rules are in the order in which they are reported: of several mistakes the caller sees the
+-- first one of the first task.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._require_criteria(
     p_family_code text,

@@ -1,4 +1,4 @@
--- An error of a task is told with its type before it, one of a source with its SQLSTATE; behind it
+-- An error of a task is shown with its type before it, one of a source with its SQLSTATE; behind it
 -- may stand values of rows. What OMD itself says of a task has neither.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._shown_error(

@@ -19,7 +19,7 @@ BEGIN
         'TASK DEAD',
         format(
             'task %s (%s %s) is dead after %s attempts: %s',
-            d.task_id, p_family_code, d.task_type, d.attempt, coalesce(d.error, 'no error was told')
+            d.task_id, p_family_code, d.task_type, d.attempt, coalesce(d.error, 'no error was reported')
         )
     )
     FROM jsonb_to_recordset(p_tasks) AS d (

@@ -15,7 +15,7 @@ DECLARE
     v_old text[];
     v_columns text;
     v_index text;
-    v_twin_index text;
+    v_spare_index text;
 BEGIN
     PERFORM omd_dispatch._require_family(p_family_code);
     PERFORM omd_dispatch._require_code('p_index_name', upper(p_index_name));
@@ -77,14 +77,14 @@ BEGIN
         WHERE s.family_code = p_family_code AND s.index_name = p_index_name;
         -- The index of the spare partition is the one that is defined alike: a purge gives it
         -- another name.
-        SELECT t.indexrelid::regclass::text INTO v_twin_index
+        SELECT t.indexrelid::regclass::text INTO v_spare_index
         FROM pg_index AS t
         WHERE t.indrelid = omd_dispatch._data_table(p_family_code, '_swap')::regclass
             AND split_part(pg_get_indexdef(t.indexrelid), ' USING ', 2)
             = split_part(
                 pg_get_indexdef(format('omd_dispatch.%I', v_index)::regclass), ' USING ', 2
             );
-        EXECUTE format('DROP INDEX omd_dispatch.%I%s', v_index, ', ' || v_twin_index);
+        EXECUTE format('DROP INDEX omd_dispatch.%I%s', v_index, ', ' || v_spare_index);
     END IF;
     IF p_criteria IS NULL THEN
         RETURN;

@@ -1,5 +1,5 @@
--- A result that comes too late is told to the worker and changes nothing: another one has the task,
--- or it was ended meanwhile.
+-- A result that comes too late is reported to the worker and changes nothing: another one has the
+-- task, or it was ended meanwhile.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.complete_tasks(
     p_backend_id text,

@@ -1,4 +1,4 @@
--- All tasks are created or none: a caller who is told of one mistake repeats the call as it is.
+-- All tasks are created or none: a caller who hears of one mistake repeats the call as it is.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.create_tasks(
     p_family_code text,

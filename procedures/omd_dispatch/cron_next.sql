@@ -28,7 +28,7 @@ DECLARE
     v_local timestamp;
     v_day date;
     v_last date;
-    v_found timestamptz;
+    v_first timestamptz;
     v_next timestamptz;
     v_wrong record;
 BEGIN
@@ -126,12 +126,12 @@ BEGIN
             END IF;
             IF v_next IS NOT NULL THEN
                 v_last := least(v_last, v_day + 1);
-                v_found := least(v_found, v_next);
+                v_first := least(v_first, v_next);
             END IF;
         END IF;
         v_day := v_day + 1;
     END LOOP;
-    IF v_found IS NULL THEN
+    IF v_first IS NULL THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
@@ -141,7 +141,7 @@ BEGIN
             )
         );
     END IF;
-    RETURN v_found;
+    RETURN v_first;
 END
 $cron_next$;
 

@@ -1,4 +1,4 @@
--- The net change of a key is told by its states at two moments, and the moments may come in either
+-- The net change of a key is known by its states at two moments, and the moments may come in either
 -- order. A key that has changed between them has, at the later one, a row of some context that
 -- began after the earlier one, so only such rows are looked up in the other state. The later state
 -- keeps deleted rows, since R has the last values.

@@ -55,7 +55,7 @@ BEGIN
         END IF;
         IF NOT (p_terms -> 'context' ? v_filter.parent_id::text) THEN
             v_filter.parent_key := omd_facts._current_row(v_filter.parent_id, v_filter.parent_key);
-            -- That there is no parent is told by another error.
+            -- Another error reports that there is no parent.
             CONTINUE WHEN v_filter.parent_key IS NULL;
         END IF;
         IF NOT omd_facts._is_agreed(p_terms, v_filter.parent_id, v_filter.parent_key) THEN

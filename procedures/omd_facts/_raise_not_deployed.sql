@@ -1,4 +1,4 @@
--- What is not deployed is told by the name of its interface, whoever names it.
+-- What is not deployed is reported by the name of its interface, whoever names it.
 
 CREATE OR REPLACE FUNCTION omd_facts._raise_not_deployed(
     p_interface_code text

@@ -14,7 +14,7 @@ SET search_path = pg_catalog, pg_temp
 AS $removed_anchors$
 DECLARE
     v_anchor record;
-    v_found jsonb;
+    v_keys jsonb;
     v_all jsonb := '{}'::jsonb;
 BEGIN
     FOR v_anchor IN
@@ -50,10 +50,10 @@ BEGIN
             ' FROM %s AS d INNER JOIN %s AS a ON %s'
             ' WHERE d.delivery_id = $1 AND a.acm_physically_removed_ind = 1',
             v_anchor.pieces ->> 'delta', v_anchor.pieces ->> 'anchor', v_anchor.pieces ->> 'd_match'
-        ) INTO v_found USING p_delivery_id;
+        ) INTO v_keys USING p_delivery_id;
         v_all := v_all || jsonb_build_object(
             v_anchor.entity_id::text,
-            coalesce(v_found, '{}') || coalesce(v_all -> v_anchor.entity_id::text, '{}')
+            coalesce(v_keys, '{}') || coalesce(v_all -> v_anchor.entity_id::text, '{}')
         );
     END LOOP;
     RETURN v_all;

@@ -1,4 +1,4 @@
--- An interface that has a model and is not deployed here is told apart from one that is unknown.
+-- An interface that has a model and is not deployed here is another error than one that is unknown.
 
 CREATE OR REPLACE FUNCTION omd_facts._require_interface(
     p_interface_code text

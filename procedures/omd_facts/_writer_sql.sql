@@ -208,7 +208,7 @@ BEGIN
                 IS DISTINCT FROM ({for columns ", "}OLD.{column}{end}))
         ) THEN
             {if is_supertype}
-            -- Its view makes it, and is told so.
+            -- Its view makes it, and gets to know so.
             UPDATE omd_facts.interface AS i SET made_entity_id = {parent_entity_id}
             WHERE i.interface_id = {interface_id};
             INSERT INTO {parent_view} ({for columns ", "}{parent_key}{end})

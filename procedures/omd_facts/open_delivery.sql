@@ -71,7 +71,7 @@ BEGIN
             'OM232',
             jsonb_build_object(
                 'agreement_code', p_agreement_code,
-                'problem', format('can''t write: Module "%s" is told not to run', v_module_code)
+                'problem', format('can''t write: Module "%s" may not run', v_module_code)
             )
         );
     END IF;

@@ -66,7 +66,7 @@ COMMENT ON PROCEDURE omd_facts.undo IS
 'without loading anything: their items are queued again, so that revert_delivery may take their '
 'deliveries back. p_revert_reason: revert the delivery of p_module_instance_id in the same '
 'transaction, for this reason, before a loader takes it again; NULL: it stays in the queue. Those '
-'who have read the rows are told. Returns p_undone, the Module Instances that were undone; none '
+'who have read the rows are warned. Returns p_undone, the Module Instances that were undone; none '
 'when it was undone before. Errors: OM106, OM112, OM201, OM202, OM205, OM004: it is no load of '
 'the interface; OM005: an argument is NULL; OM013; OM014; OM031; OM034; OM130; OM133: the '
 'delivery can''t be reverted; OM153: it can''t be undone; OM251: the interface is not deployed. '

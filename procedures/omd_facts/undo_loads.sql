@@ -108,7 +108,7 @@ $undo_loads$;
 COMMENT ON FUNCTION omd_facts.undo_loads IS
 'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are '
 'all that stand since the oldest of them, and returns how many there were; their items are queued '
-'again, and those who have read their rows are told. It is the rollback of the Module '
+'again, and those who have read their rows are warned. It is the rollback of the Module '
 'facts.<interface>. Errors: OM034, OM005: an argument is NULL; OM130; OM153: a load deleted '
 'physically, its delta is purged, or a later one stands. Locks: the interface in both rooms, the '
 'items, the rows.';

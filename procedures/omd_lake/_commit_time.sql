@@ -16,19 +16,19 @@ SET datestyle = 'ISO'
 SET timezone = 'UTC'
 AS $commit_time$
 DECLARE
-    v_told timestamptz;
+    v_given timestamptz;
     v_time timestamptz := clock_timestamp();
 BEGIN
-    v_told := nullif(current_setting('omd_lake.commit_time', TRUE), '')::timestamptz;
-    IF v_told BETWEEN now() AND v_time THEN
-        v_time := v_told;
+    v_given := nullif(current_setting('omd_lake.commit_time', TRUE), '')::timestamptz;
+    IF v_given BETWEEN now() AND v_time THEN
+        v_time := v_given;
     END IF;
     SELECT greatest(v_time, max(n.commit_datetime) + interval '1 microsecond') INTO v_time
     FROM unnest(p_tables) AS t (table_code)
     CROSS JOIN LATERAL (
         SELECT c.commit_datetime FROM omd_lake.table_commit AS c
         WHERE c.table_code = t.table_code
-            AND c.commit_datetime IS DISTINCT FROM v_told
+            AND c.commit_datetime IS DISTINCT FROM v_given
         ORDER BY c.commit_datetime DESC
         LIMIT 1
     ) AS n;

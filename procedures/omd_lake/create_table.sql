@@ -17,7 +17,7 @@ DECLARE
     v_table_code text := omd_lake._spell_table(p_table_code);
     v_name record := omd_lake._catalogue_name(v_table_code);
     v_location text := omd_lake._location(v_table_code);
-    v_found text := omd_lake._location_of(p_metadata_location);
+    v_given text := omd_lake._location_of(p_metadata_location);
     v_commit record;
     v_renamed_to text;
 BEGIN
@@ -29,7 +29,7 @@ BEGIN
         CALL omd.fence(p_module_instance_id);
     END IF;
     IF p_metadata_location IS NOT NULL THEN
-        IF omd_lake._lies_within(v_location, v_found) AND omd_lake._lies_within(v_found, v_location)
+        IF omd_lake._lies_within(v_location, v_given) AND omd_lake._lies_within(v_given, v_location)
         THEN
             p_is_new := NOT EXISTS (
                 SELECT FROM omd_lake.iceberg_tables AS t

@@ -1,5 +1,5 @@
 -- The driver has looked at the snapshots, which the database can't read. It tells what it found in
--- the transaction of the rollback, so nothing is told of one that was overtaken.
+-- the transaction of the rollback, so nothing is reported of one that was overtaken.
 
 CREATE OR REPLACE PROCEDURE omd_lake.note_withheld(
     p_module_instance_id bigint,

@@ -16,7 +16,7 @@ DECLARE
     v_opened text[] := omd_lake._opened_tables();
     v_tables text[];
     v_missing text;
-    v_found jsonb := '{}'::jsonb;
+    v_locations jsonb := '{}'::jsonb;
     v_row record;
 BEGIN
     PERFORM omd.require_read_committed();
@@ -55,16 +55,16 @@ BEGIN
         ORDER BY t.table_namespace COLLATE "C", t.table_name COLLATE "C"
         FOR NO KEY UPDATE
     LOOP
-        v_found := v_found || jsonb_build_object(v_row.table_code, v_row.metadata_location);
+        v_locations := v_locations || jsonb_build_object(v_row.table_code, v_row.metadata_location);
     END LOOP;
     SELECT t.table_code INTO v_missing
     FROM unnest(v_tables) AS t (table_code)
-    WHERE NOT v_found ? t.table_code
+    WHERE NOT v_locations ? t.table_code
     LIMIT 1;
     IF FOUND THEN
         PERFORM omd.raise_error('OM020', jsonb_build_object('table_code', v_missing));
     END IF;
-    SELECT coalesce(array_agg(v_found ->> t.table_code ORDER BY t.n), '{}')
+    SELECT coalesce(array_agg(v_locations ->> t.table_code ORDER BY t.n), '{}')
     INTO p_metadata_locations
     FROM unnest(v_tables) WITH ORDINALITY AS t (table_code, n);
     IF v_opened IS NULL THEN

@@ -23,7 +23,7 @@ DECLARE
     v_replaced record;
     v_base_table oid;
     v_method text;
-    v_told jsonb;
+    v_reported jsonb;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
@@ -111,7 +111,7 @@ BEGIN
     ELSE
         CALL omd_lineage._call_processor(
             v_step.processor, v_step.topic, v_step.table_code, v_step.insert_column,
-            p_module_instance_id, v_rows, v_nulls, v_told
+            p_module_instance_id, v_rows, v_nulls, v_reported
         );
     END IF;
     FOREACH v_statement IN ARRAY v_step.after_sql LOOP
@@ -132,10 +132,10 @@ BEGIN
         );
         PERFORM omd.tell_discarded_rows(v_replaced.p_discarded);
     END IF;
-    IF v_told IS NOT NULL THEN
+    IF v_reported IS NOT NULL THEN
         PERFORM omd.tell_row_counts(
-            v_step.rows, (v_told ->> 'inserted')::bigint, (v_told ->> 'updated')::bigint,
-            (v_told ->> 'deleted')::bigint
+            v_step.rows, (v_reported ->> 'inserted')::bigint, (v_reported ->> 'updated')::bigint,
+            (v_reported ->> 'deleted')::bigint
         );
     END IF;
     PERFORM omd_lineage._advance_offset(p_module_instance_id, p_plan_number, v_rows, v_nulls);

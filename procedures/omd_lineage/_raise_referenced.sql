@@ -1,4 +1,4 @@
--- A reference that would break, and one that would be deleted without a word, are told alike.
+-- A reference that would break, and one that would be deleted without a word, are reported alike.
 
 CREATE OR REPLACE FUNCTION omd_lineage._raise_referenced(
     p_table regclass,

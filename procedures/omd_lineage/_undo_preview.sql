@@ -1,4 +1,4 @@
--- What the claim of a step does with an administrator's R, told beforehand.
+-- What the claim of a step does with an administrator's R, reported beforehand.
 
 CREATE OR REPLACE FUNCTION omd_lineage._undo_preview(
     p_topic_id integer,

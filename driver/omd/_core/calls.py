@@ -192,7 +192,7 @@ class Calls:
 
         When the answer of a begin is lost, the instance may or may not exist. A second begin would
         not be wrong, only useless: if the first one exists, the second finds it running and aborts.
-        So the caller is told, and the lease frees the Module or Batch.
+        So the caller gets to know, and the lease frees the Module or Batch.
         """
         from omd._core.errors import AnswerLost
 
@@ -301,14 +301,14 @@ def _json_of(name: str, value: Any) -> str:
             raise
     if problem is None:
         return text
-    path, told = problem
+    path, why = problem
     raise InvalidModel(
-        ": ".join(part for part in (name.removeprefix("p_"), storable(path), told) if part),
+        ": ".join(part for part in (name.removeprefix("p_"), storable(path), why) if part),
         hint="Mend the document.",
         detail={
             "path": storable(path),
-            "problem": told,
+            "problem": why,
             "problem_count": 1,
-            "problems": [{"path": storable(path), "problem": told}],
+            "problems": [{"path": storable(path), "problem": why}],
         },
     )

@@ -2,7 +2,7 @@
 
 libpq repeats a string that it can't read in its message, with the password in it, and so would
 every log. What it reads in another way than was meant ("p@ss" before the host, a forgotten host)
-is no better: a part of the password then is the name of a host, and is told as such.
+is no better: a part of the password then is the name of a host, and is shown as such.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def resolve_conninfo(conninfo: str | None) -> str:
     Raises:
         ConnectionFailed: it is malformed.
     """
-    told = conninfo or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or ""
-    read_conninfo(told)
-    return told
+    conninfo = conninfo or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or ""
+    read_conninfo(conninfo)
+    return conninfo
 
 
 def read_conninfo(conninfo: str) -> dict[str, Any]:
     """Return the settings of a connection string by their names.
 
     Raises:
-        ConnectionFailed: it is malformed; nothing of it is told.
+        ConnectionFailed: it is malformed; nothing of it is shown.
     """
     try:
         settings = conninfo_to_dict(conninfo)
@@ -67,7 +67,7 @@ def _is_misread(conninfo: str) -> bool:
     return "@" in address.partition("?")[0]
 
 
-def _are_ports(told: object) -> bool:
+def _are_ports(given: object) -> bool:
     """Return whether these are ports; a URL without @ has its password there."""
-    ports = str(told or "").split(",")
+    ports = str(given or "").split(",")
     return all(port.strip() == "" or port.strip().isdecimal() for port in ports)

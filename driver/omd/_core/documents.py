@@ -1,6 +1,6 @@
 """The bounds of documents that people write: models, stages, rulesets, topics, registrations.
 
-A document is read whole, its paths are told, and a database keeps it; so it is bounded before. The
+A document is read whole, its paths are named, and a database keeps it; so it is bounded before. The
 database has the same bounds of depth and size.
 """
 

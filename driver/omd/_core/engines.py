@@ -181,8 +181,8 @@ class Engines:
 
     def __getitem__(self, name: str) -> Engine:
         # It is imported only now, so that a run in PostgreSQL needs nothing of Spark.
-        found: Engine = importlib.import_module(self._table[name][0]).engine
-        return found
+        engine: Engine = importlib.import_module(self._table[name][0]).engine
+        return engine
 
     def active_session(self) -> Any | None:
         """Return the session that this thread uses already, of an engine that is imported."""

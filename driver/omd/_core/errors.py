@@ -146,8 +146,8 @@ class NotInstalled(OmdError):
 
 def one_line(error: BaseException) -> str:
     """Return the type of an exception and its message."""
-    told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-    return " ".join(f"{type(error).__name__}: {told or error}".split())
+    message = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return " ".join(f"{type(error).__name__}: {message or error}".split())
 
 
 def recorded_instance(error: psycopg.Error) -> int | None:

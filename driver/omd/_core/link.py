@@ -86,13 +86,13 @@ class Link:
         """A complete connection string, with which other processes need no service file."""
         with self._lock:
             info = self._ready(time.monotonic()).connection.info
-            told = {
+            settings = {
                 name: value
                 for name, value in info.get_parameters().items()
                 if name not in ("application_name", "client_encoding", "passfile", "service")
             }
             return make_conninfo(
-                "", **told, **({"password": info.password} if info.password else {})
+                "", **settings, **({"password": info.password} if info.password else {})
             )
 
     def open(self) -> None:
@@ -280,8 +280,8 @@ class _CountLoader(Loader):
     """Reads a whole number as an int: a sum of row counts may be larger than a bigint."""
 
     def load(self, data: Buffer) -> int | Decimal:
-        told = bytes(data).decode()
-        return int(told) if told.lstrip("-").isdecimal() else Decimal(told)
+        number = bytes(data).decode()
+        return int(number) if number.lstrip("-").isdecimal() else Decimal(number)
 
 
 def _set(name: str, value: str) -> bytes:

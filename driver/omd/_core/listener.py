@@ -41,14 +41,14 @@ class Listener:
     def heard(self) -> set[str]:
         """Return the payloads that have arrived since the last call, without waiting."""
         pgconn = self._connection().pgconn
-        told = set()
+        payloads = set()
         try:
             pgconn.consume_input()
             while (notice := pgconn.notifies()) is not None:
-                told.add(notice.extra.decode())
+                payloads.add(notice.extra.decode())
         except psycopg.Error as error:
             raise ConnectionFailed(f"the connection that listens was lost: {error}") from error
-        return told
+        return payloads
 
     def _connection(self) -> psycopg.Connection[Any]:
         connection = self._link._connection

@@ -114,10 +114,10 @@ class Loop:
         poll.register(self._woken, select.POLLIN)
         if news is not None:
             poll.register(news.fileno(), select.POLLIN)
-        found = {descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)}
-        if self._woken.fileno() in found:
+        readable = {descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)}
+        if self._woken.fileno() in readable:
             self._woken.recv(4096)
-        return news is not None and news.fileno() in found
+        return news is not None and news.fileno() in readable
 
     def run(
         self,

@@ -73,7 +73,7 @@ class Periodic:
                     self._refused(refusal.message)
                     return
                 except Exception as error:  # noqa: BLE001 - any error is retried
-                    if works:  # it is told once, not until the database is back
+                    if works:  # it is logged once, not until the database is back
                         _log.warning("%s has failed, trying again: %s", self._name, error)
                     works = False
                     pause = min(self._interval / 5, 5.0)

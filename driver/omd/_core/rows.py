@@ -32,18 +32,18 @@ def _codes_of(row: type) -> dict[str, type[Code]]:
     }
 
 
-def rows_of(row: type[T], columns: tuple[bytes | None, ...], found: list[Any]) -> list[T]:
+def rows_of(row: type[T], columns: tuple[bytes | None, ...], values: list[Any]) -> list[T]:
     """Return the rows of a result as objects of a class; a ``p_`` before a column is dropped.
 
     Args:
         row: the class; codes become its enums. A tuple has no names.
         columns: the names of the columns.
-        found: the rows, as tuples.
+        values: the rows, as tuples.
     """
     if row is tuple:
-        return found
+        return values
     make: Callable[[Sequence[Any]], T] = _maker(row, columns)  # type: ignore[arg-type, unused-ignore]
-    return [make(values) for values in found]
+    return [make(row_values) for row_values in values]
 
 
 @functools.cache

@@ -9,10 +9,10 @@ from decimal import Decimal
 __all__ = ["exact", "loads", "storable"]
 
 
-def exact(told: str) -> float | Decimal:
+def exact(text: str) -> float | Decimal:
     """Return a number of JSON or YAML; one with more digits than a float keeps is a Decimal."""
-    number = float(told)
-    digits = Decimal(told)
+    number = float(text)
+    digits = Decimal(text)
     return number if Decimal(repr(number)) == digits else digits
 
 

@@ -151,8 +151,8 @@ def _columns(layers: dict[str, int], edges: Sequence[Edge]) -> list[list[Place]]
         """Sort a column by the position of the neighbours of its places."""
 
         def middle(place: Place) -> float:
-            found = [row[other] for other in beside[place] if other in row]
-            return sum(found) / len(found) if found else row.get(place, math.inf)
+            positions = [row[other] for other in beside[place] if other in row]
+            return sum(positions) / len(positions) if positions else row.get(place, math.inf)
 
         column.sort(key=middle)
         row.update((place, i - len(column) / 2) for i, place in enumerate(column))

@@ -41,8 +41,8 @@ class Html(str):
 
 def text(value: object) -> str:
     """Return a value as escaped text; characters that HTML can't hold are replaced."""
-    told = as_text(value) if not isinstance(value, str) else value
-    kept = "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in told)
+    content = as_text(value) if not isinstance(value, str) else value
+    kept = "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in content)
     return html.escape(kept)
 
 
@@ -52,13 +52,13 @@ def el(tag: str, /, *children: object, **attributes: object) -> Html:
     The argument ``cls`` becomes ``class``; ``_`` in the name of an attribute becomes ``-``.
     """
     inside = "".join(c if isinstance(c, Html) else text(c) for c in children if c is not None)
-    told = "".join(
+    written = "".join(
         f' {"class" if key == "cls" else key.rstrip("_").replace("_", "-")}="{text(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
     end = "" if tag == "meta" else f"</{tag}>"
-    return Html(f"<{tag}{told}>{inside}{end}")
+    return Html(f"<{tag}{written}>{inside}{end}")
 
 
 def join(parts: Iterable[Html]) -> Html:
@@ -138,9 +138,9 @@ def described(pairs: Mapping[str, object]) -> Html:
     return el(
         "dl",
         *(
-            el("div", el("dt", term), el("dd", *(told if isinstance(told, list) else [told])))
-            for term, told in pairs.items()
-            if told is not None
+            el("div", el("dt", term), el("dd", *(value if isinstance(value, list) else [value])))
+            for term, value in pairs.items()
+            if value is not None
         ),
     )
 

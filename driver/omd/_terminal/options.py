@@ -150,30 +150,30 @@ def singular(name: str) -> str:
 def _call_option(
     name: str, type_: str, option: str | None, text: str, negation: str | None
 ) -> Callable[[F], F]:
-    told = f"{text[:1].upper()}{text[1:]}"
+    about = f"{text[:1].upper()}{text[1:]}"
     option = option or (singular(name) if type_.startswith("Sequence") else name).replace("_", "-")
     if name == "inactive_indicator":
-        about = "Whether it is inactive, that is, not run."
-        return click.option("--inactive/--active", name, default=None, help=about)
+        active = "Whether it is inactive, that is, not run."
+        return click.option("--inactive/--active", name, default=None, help=active)
     if type_.startswith("bool"):
         flags = f"--{option}/--{negation or f'no-{option}'}"
-        return click.option(flags, name, default=None, help=told)
+        return click.option(flags, name, default=None, help=about)
     if type_.startswith("Sequence"):
-        told = f"{told.removesuffix('.')}; may be repeated, an empty text is an empty list."
-        return click.option(f"--{option}", name, multiple=True, metavar="TEXT", help=told)
+        about = f"{about.removesuffix('.')}; may be repeated, an empty text is an empty list."
+        return click.option(f"--{option}", name, multiple=True, metavar="TEXT", help=about)
     if type_.startswith("Mapping"):
-        return click.option(f"--{option}", name, callback=json_value, metavar="JSON", help=told)
+        return click.option(f"--{option}", name, callback=json_value, metavar="JSON", help=about)
     if type_.startswith("datetime"):
-        return click.option(f"--{option}", name, callback=instant, metavar="INSTANT", help=told)
+        return click.option(f"--{option}", name, callback=instant, metavar="INSTANT", help=about)
     if type_.startswith("int"):
-        return click.option(f"--{option}", name, type=int, metavar="NUMBER", help=told)
-    return click.option(f"--{option}", name, metavar="TEXT", help=told)
+        return click.option(f"--{option}", name, type=int, metavar="NUMBER", help=about)
+    return click.option(f"--{option}", name, metavar="TEXT", help=about)
 
 
-def call_arguments(told: Mapping[str, Any]) -> dict[str, Any]:
+def call_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the options of `call_options` as arguments of the call."""
     arguments: dict[str, Any] = {}
-    for name, value in told.items():
+    for name, value in given.items():
         if isinstance(value, tuple):
             arguments[name] = [text for text in value if text] if value else None
         elif name == "inactive_indicator" and value is not None:
@@ -191,25 +191,25 @@ def _argument_texts(call: Callable[..., Any]) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in entries}
 
 
-def json_value(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> Any:
+def json_value(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> Any:
     """Return a value of the command line that is JSON."""
-    if told is None:
+    if given is None:
         return None
     try:
-        return loads(told)
+        return loads(given)
     except ValueError as error:
-        raise click.BadParameter(f"{told} is no JSON: {error}") from error
+        raise click.BadParameter(f"{given} is no JSON: {error}") from error
 
 
-def instant(_ctx: click.Context, _parameter: click.Parameter, told: str | None) -> datetime | None:
+def instant(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> datetime | None:
     """Return an instant of the command line; without a zone it is a local time."""
-    if told is None:
+    if given is None:
         return None
     try:
-        found = datetime.fromisoformat(told.replace("Z", "+00:00"))
+        at = datetime.fromisoformat(given.replace("Z", "+00:00"))
     except ValueError as error:
-        raise click.BadParameter(f"{told} is not like 2013-07-01T00:00:00+02:00") from error
-    return found.astimezone()
+        raise click.BadParameter(f"{given} is not like 2013-07-01T00:00:00+02:00") from error
+    return at.astimezone()
 
 
 def is_chosen(name: str, globs: Sequence[str]) -> bool:

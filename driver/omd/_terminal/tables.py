@@ -23,9 +23,9 @@ __all__ = ["render", "show", "show_document", "show_pairs", "show_table", "tell_
 Row = Mapping[str, Any]
 
 
-def tell_more(found: Sequence[object], limit: int | None) -> None:
+def tell_more(rows: Sequence[object], limit: int | None) -> None:
     """Say that a limit was reached."""
-    if limit is not None and len(found) == limit:
+    if limit is not None and len(rows) == limit:
         click.echo(f"There may be more than {limit}: --limit shows them.", err=True)
 
 
@@ -38,7 +38,7 @@ def render(rows: Iterable[Row], columns: Sequence[str], output: str) -> None:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([_as_cell(row[column]) for column in columns] for row in rows)
-        sys.stdout.flush()  # what is told on stderr after the data comes after them
+        sys.stdout.flush()  # what stderr says comes after the data
     else:
         _table(list(rows), columns)
 
@@ -84,15 +84,15 @@ def show(
 
     Of the columns of a table those in ``whole`` are never cut.
     """
-    found = [row_dict(row) for row in rows]
+    values = [row_dict(row) for row in rows]
     if output == "table":
         show_table(
-            [{title: short(row[name]) for title, name in columns.items()} for row in found],
+            [{title: short(row[name]) for title, name in columns.items()} for row in values],
             list(columns),
             whole,
         )
     else:
-        render(found, list(found[0]) if found else list(columns.values()), output)
+        render(values, list(values[0]) if values else list(columns.values()), output)
 
 
 def show_table(
@@ -111,9 +111,9 @@ def show_pairs(values: Mapping[str, Any]) -> None:
     """Print values with their names, line by line, without those that are empty."""
     for name, value in values.items():
         if value is not None and value not in ([], {}):
-            told = value if isinstance(value, (str, datetime)) else as_text(value)
-            told = str(short(told)) if isinstance(told, datetime) else told
-            for number, line in enumerate(told.splitlines()):
+            text = value if isinstance(value, (str, datetime)) else as_text(value)
+            text = str(short(text)) if isinstance(text, datetime) else text
+            for number, line in enumerate(text.splitlines()):
                 click.echo(f"{'' if number else name:<28}{printable(line)}")
 
 

@@ -154,11 +154,11 @@ def read_json(path: Path) -> Any:
 def _out_of_bounds(place: str, path: str, problem: str) -> InvalidModel:
     path = storable(path)
     path = path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
-    told = {"path": path, "problem": problem}
+    first = {"path": path, "problem": problem}
     return InvalidModel(
         ": ".join(part for part in (place, path, problem) if part),
         hint="Mend the file.",
-        detail={**told, "problem_count": 1, "problems": [told]},
+        detail={**first, "problem_count": 1, "problems": [first]},
     )
 
 

@@ -82,7 +82,7 @@ def add_call(
         name: of the command.
         call: the method.
         about: its help.
-        done: what is told; {argument} stands for a value, {answer} for what the call answers.
+        done: what is printed; {argument} stands for a value, {answer} for what the call answers.
         room: the door of `omd.Control` to the method; None for its own methods.
         negations: see `call_options`.
         without: see `call_options`.
@@ -96,11 +96,11 @@ def add_call(
     @group.command(name, help=about)
     @dsn_option
     @call_options(call, negations, without, names)
-    def command(dsn: str, **told: Any) -> None:
-        is_removed = removing and told.pop("remove")
-        if removing and is_removed == any(told[argument] for argument in removing):
+    def command(dsn: str, **given: Any) -> None:
+        is_removed = removing and given.pop("remove")
+        if removing and is_removed == any(given[argument] for argument in removing):
             raise click.UsageError("Give either a value or --remove.")
-        values = call_arguments(told)
+        values = call_arguments(given)
         with open_control(dsn) as control:
             calls = control if room is None else getattr(control, room)
             answer = getattr(calls, call.__name__)(**values)
@@ -135,7 +135,7 @@ def add_view(
     view: str,
     filters: Iterable[click.Option] = (),
     newest: str | None = None,
-    told: Callable[[list[Any], str], list[Any]] | None = None,
+    arranged: Callable[[list[Any], str], list[Any]] | None = None,
     judged: Callable[[list[Any]], ExitCode] | None = None,
 ) -> None:
     """Add a command that shows a report of a room.
@@ -150,7 +150,7 @@ def add_view(
         view: the view, after the name of the room.
         filters: options that choose rows, named like their columns.
         newest: there may be many rows, so the newest ones are shown, the newest FIRST or LAST.
-        told: changes the rows for an output.
+        arranged: changes the rows for an output.
         judged: tells more about the rows, and returns the exit code.
     """
 
@@ -158,16 +158,16 @@ def add_view(
     @dsn_option
     @output_option
     def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
-        rows = importlib.import_module(f"omd.{room}.rows")
-        row = getattr(rows, f"{room}_{view}_row".title().replace("_", ""))
+        row_classes = importlib.import_module(f"omd.{room}.rows")
+        row = getattr(row_classes, f"{room}_{view}_row".title().replace("_", ""))
         with open_control(dsn) as control:
-            found = getattr(control, room).report(
+            rows = getattr(control, room).report(
                 row, order_by=order_by, descending=newest is not None, limit=limit, **equal
             )
-        shown = found[::-1] if newest == "LAST" else found
-        show(shown if told is None else told(shown, output), columns, output)
-        tell_more(found, limit)
-        return ExitCode.OK if judged is None else judged(found)
+        shown = rows[::-1] if newest == "LAST" else rows
+        show(shown if arranged is None else arranged(shown, output), columns, output)
+        tell_more(rows, limit)
+        return ExitCode.OK if judged is None else judged(rows)
 
     command.params += filters
     if newest is not None:

@@ -29,7 +29,7 @@ class _Step:
         self._text = text
         self._start = time.monotonic()
         self._live = sys.stdout.isatty()
-        self.told = False
+        self.is_written = False
         if self._live:
             click.echo(click.style(f"  … {text}", dim=True), nl=False)
 
@@ -38,11 +38,11 @@ class _Step:
         self._write(f"  {mark} {self._text:<22} {text:<46} {seconds:>6}")
 
     def failed(self) -> None:
-        if not self.told:
+        if not self.is_written:
             self._write(f"  ✗ {self._text:<22} failed")
 
     def _write(self, line: str) -> None:
-        self.told = True
+        self.is_written = True
         click.echo(f"\r\033[K{line}" if self._live else line)
 
 
@@ -339,41 +339,41 @@ def _next(
     psql = f"{program} embedded psql"
     if not embedded:
         psql = f"psql {where or ('$OMD_DSN' if os.environ.get('OMD_DSN') else '$DATABASE_URL')}"
-    told = f"--dsn {where}" if where else ""
+    options = f"--dsn {where}" if where else ""
     if "lineage" in query:
         yield f"{psql} -c '{query}'", "how far each topic is, in SQL"
-        yield f"{program} lineage graph {told}", "what feeds what"
+        yield f"{program} lineage graph {options}", "what feeds what"
     elif "delivery" in query:
         yield f"{psql} -c '{query}'", "every delivery, in SQL"
-        yield f"{program} delivery receipt 3 --html r.html {told}", "why the third was rejected"
-        yield f"{program} demo facts {told}", "the next demo: facts"
+        yield f"{program} delivery receipt 3 --html r.html {options}", "why the third was rejected"
+        yield f"{program} demo facts {options}", "the next demo: facts"
     elif "facts" in query:
         yield f"{psql} -c '{query}'", "how far the facts are, in SQL"
         yield (
-            f"{program} facts diagram nyc --output svg > nyc.svg {told}",
+            f"{program} facts diagram nyc --output svg > nyc.svg {options}",
             "a picture of the tables",
         )
     elif "decision" in query:
         yield f"{psql} -c '{query}'", "every run, in SQL"
         key = '{"origin": "JFK", "hour": "2013-01-13T13:00:00+00:00"}'
         explain = f"explain flight_care --key '{key}' --html why.html"
-        yield f"{program} decision {explain} {told}", "why there was no money, as a page"
-        yield f"{program} decision rejects flight_care {told}", "the weather of no decision"
+        yield f"{program} decision {explain} {options}", "why there was no money, as a page"
+        yield f"{program} decision rejects flight_care {options}", "the weather of no decision"
     elif "lake" in query:
         yield f"{psql} -c '{query}'", "every commit and its run, in SQL"
         yield f"{psql} -c 'TABLE omd_report.lake_folders'", "every write, and its folder"
-        yield f"{program} lake list {told}", "the tables"
+        yield f"{program} lake list {options}", "the tables"
     elif "dispatch" in query:
         yield f"{psql} -c '{query}'", "every task, in SQL"
-        yield f"{program} report {told}", "what ran and what waits, as a page"
+        yield f"{program} report {options}", "what ran and what waits, as a page"
     else:
         yield f"{psql} -c '{query}'", "every run, in SQL"
-        yield f"{program} status {told}", "what runs, has failed, is pending"
-        yield f"{program} demo lake {told}", "the same year into Iceberg tables"
-        yield f"{program} demo lineage {told}", "the next demo: topics"
-        yield f"{program} demo dispatch {told}", "the third demo: tasks and workers"
-        yield f"{program} demo delivery {told}", "the fourth demo: deliveries"
-        yield f"{program} demo decision {told}", "the fifth demo: rules"
+        yield f"{program} status {options}", "what runs, has failed, is pending"
+        yield f"{program} demo lake {options}", "the same year into Iceberg tables"
+        yield f"{program} demo lineage {options}", "the next demo: topics"
+        yield f"{program} demo dispatch {options}", "the third demo: tasks and workers"
+        yield f"{program} demo delivery {options}", "the fourth demo: deliveries"
+        yield f"{program} demo decision {options}", "the fifth demo: rules"
     yield tutorial, "this demo, explained step by step"
 
 

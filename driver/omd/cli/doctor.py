@@ -86,8 +86,8 @@ def _tell(findings: Sequence[Finding]) -> None:
     width = max(len(finding.check) for finding in findings)
     click.echo(f"{'check':<{width}}  verdict  found\n{'-' * width}  -------  {'-' * 30}")
     for finding in findings:
-        found = str(short(finding.found))
-        click.echo(f"{finding.check:<{width}}  {finding.verdict.value:<7}  {found}")
+        fact = str(short(finding.found))
+        click.echo(f"{finding.check:<{width}}  {finding.verdict.value:<7}  {fact}")
         if finding.mend:
             click.echo(f"{'':<{width}}  {'mend:':>7}  {short(finding.mend)}")
 
@@ -249,13 +249,13 @@ SELECT r.rolname, p.power
 
 def _who_runs(conn: psycopg.Connection[Any]) -> Finding:
     """Whether the SQL that an administrator registers would run with more rights than it needs."""
-    found = [f"{name}: {power}" for name, power in conn.execute(_POWERFUL)]
-    if not found:
+    powers = [f"{name}: {power}" for name, power in conn.execute(_POWERFUL)]
+    if not powers:
         return Finding("who runs", Verdict.OK, "no powerful role, neither you nor in the last runs")
     return Finding(
         "who runs",
         Verdict.WARNING,
-        f"{', '.join(found)}. What omd_admin registers (executable, before_sql, after_sql, views, "
+        f"{', '.join(powers)}. What omd_admin registers (executable, before_sql, after_sql, views, "
         "rollback templates) runs with the rights of the role that runs it",
         "Run loads as a role of their own:  CREATE ROLE loader LOGIN IN ROLE omd_runner;",
     )
@@ -282,8 +282,8 @@ def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
                 [_SHOWN],
             ).fetchall()
     except psycopg.errors.QueryCanceled:
-        told = f"not known after {_PATIENCE.seconds} s, so many Modules are there"
-        yield Finding("readiness", Verdict.WARNING, told, everything)
+        text = f"not known after {_PATIENCE.seconds} s, so many Modules are there"
+        yield Finding("readiness", Verdict.WARNING, text, everything)
         return
     for module, severity, problem, command, _ in rows:
         verdict = Verdict.BAD if severity == "ERROR" else Verdict.WARNING
@@ -291,8 +291,8 @@ def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     if not rows:
         yield Finding("readiness", Verdict.OK, "a failure of any active Module can be undone")
     elif rows[0][-1] > len(rows):
-        told = f"and {rows[0][-1] - len(rows):,} problems more"
-        yield Finding("readiness", verdict, told, everything)
+        text = f"and {rows[0][-1] - len(rows):,} problems more"
+        yield Finding("readiness", verdict, text, everything)
 
 
 def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
@@ -384,7 +384,7 @@ def _java() -> Finding:
         )
     except (OSError, subprocess.SubprocessError) as error:
         return Finding("Java", Verdict.BAD, str(error), mend)
-    found = re.search(r'version "(\d+)[^"]*"', done.stderr)
-    if not found or int(found[1]) < 17:
+    match = re.search(r'version "(\d+)[^"]*"', done.stderr)
+    if not match or int(match[1]) < 17:
         return Finding("Java", Verdict.BAD, done.stderr.splitlines()[0], mend)
-    return Finding("Java", Verdict.OK, f"Java {found[1]}, {program}")
+    return Finding("Java", Verdict.OK, f"Java {match[1]}, {program}")

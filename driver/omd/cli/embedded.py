@@ -42,9 +42,9 @@ def start(home: Path | None, version: int | None) -> None:
     """Start the server, and create it the first time."""
     from omd import embedded as server
 
-    found = server.start(home, version=version)
-    click.echo(f"PostgreSQL {found.version} is running in {found.home}", err=True)
-    click.echo(found.dsn)
+    running = server.start(home, version=version)
+    click.echo(f"PostgreSQL {running.version} is running in {running.home}", err=True)
+    click.echo(running.dsn)
 
 
 @embedded.command()
@@ -64,16 +64,16 @@ def status(home: Path | None, output: str) -> int:
     """Tell whether the server runs, and where. The exit code is 6 when it does not."""
     from omd import embedded as server
 
-    found = server.status(home)
+    state = server.status(home)
     row = {
-        "running": found.running,
-        "version": found.version,
-        "pid": found.pid,
-        "home": str(found.home),
-        "dsn": found.dsn,
+        "running": state.running,
+        "version": state.version,
+        "pid": state.pid,
+        "home": str(state.home),
+        "dsn": state.dsn,
     }
     render([row], list(row), output)
-    return ExitCode.OK if found.running else ExitCode.NO_CONNECTION
+    return ExitCode.OK if state.running else ExitCode.NO_CONNECTION
 
 
 @embedded.command()

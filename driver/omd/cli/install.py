@@ -100,10 +100,10 @@ def uninstall(dsn: str, yes: bool) -> None:
         click.echo(f"Removed omd from database {conn.info.dbname}.", err=True)
 
 
-def _tell_warning(told: Diagnostic) -> None:
+def _tell_warning(notice: Diagnostic) -> None:
     """Tell what stays, and no notice about what goes."""
-    if told.severity_nonlocalized == "WARNING":
-        click.echo(f"{told.message_primary}\nHint: {told.message_hint}", err=True)
+    if notice.severity_nonlocalized == "WARNING":
+        click.echo(f"{notice.message_primary}\nHint: {notice.message_hint}", err=True)
 
 
 commands = [install, uninstall, doctor]

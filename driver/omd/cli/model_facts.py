@@ -21,7 +21,7 @@ class Followers:
     def __init__(self, control: Control, interface: str) -> None:
         self._control = control
         self.interface = interface
-        self.told = ""
+        self.done = ""
 
     def before(self) -> None:
         """Wait for readers and writers, before the model is locked."""
@@ -32,15 +32,15 @@ class Followers:
         """Deploy the facts."""
         if self._are_deployed():
             answer = self._control.facts.deploy(self.interface)
-            self.told = (
+            self.done = (
                 f"Facts of {self.interface}, version {answer.model_version}: "
                 f"{answer.statements:,} statements executed."
             )
 
     def tell(self) -> None:
         """Print what was done, when it is committed."""
-        if self.told:
-            click.echo(self.told, err=True)
+        if self.done:
+            click.echo(self.done, err=True)
 
     def _are_deployed(self) -> bool:
         from omd.facts.rows import FactsStateRow

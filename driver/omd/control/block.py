@@ -245,11 +245,11 @@ def describe(error: BaseException) -> tuple[str, str]:
         if kind.__module__ == "builtins"
         else f"{kind.__module__}.{kind.__qualname__}"
     )
-    told = "".join(traceback.format_exception_only(kind, error)).strip()
+    message = "".join(traceback.format_exception_only(kind, error)).strip()
     frames = traceback.extract_tb(error.__traceback__)
     where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     trace = "".join(traceback.format_exception(kind, error, error.__traceback__))
-    return f"{told}{where}\n\n{trace}", name
+    return f"{message}{where}\n\n{trace}", name
 
 
 def _note(error: BaseException, text: str) -> None:

@@ -129,10 +129,10 @@ class Blocks(Connection):
 
 
 def _environment_batch() -> int | None:
-    told = os.environ.get(BATCH_VARIABLE)
-    if not told:
+    text = os.environ.get(BATCH_VARIABLE)
+    if not text:
         return None
     try:
-        return int(told)
+        return int(text)
     except ValueError:
-        raise ValueError(f"{BATCH_VARIABLE} is not a Batch Instance ID: {told!r}") from None
+        raise ValueError(f"{BATCH_VARIABLE} is not a Batch Instance ID: {text!r}") from None

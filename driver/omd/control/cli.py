@@ -139,15 +139,16 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
     from omd.control import rows as t
 
     with open_control(dsn) as control:
-        told = row_dict(control.module_definition(code))  # an unknown code is an error with a hint
+        # An unknown code is an error with a hint.
+        definition = row_dict(control.module_definition(code))
         for listed in control.report(t.ModuleListRow, module_code=code):
             for name in ("module_description", "batch_codes", "pending_rollback"):
-                told[name] = getattr(listed, name)
+                definition[name] = getattr(listed, name)
         runs = module_runs(control, limit, module_code=code)
     if output == "json":
-        show_document({**told, "last_runs": runs})
+        show_document({**definition, "last_runs": runs})
         return
-    show_pairs(told)
+    show_pairs(definition)
     click.secho("\nLast runs", bold=True)
     show(runs, MODULE_RUN, "table")
 
@@ -484,11 +485,11 @@ def explain(
         [answer] = control.explain_begin(
             module_code=module_code, batch_code=batch_code, batch_instance_id=batch_instance_id
         )
-    told = row_dict(answer)
+    values = row_dict(answer)
     if output == "json":
-        show_document(told)
+        show_document(values)
     else:
-        show_pairs(told)
+        show_pairs(values)
     return _ANSWERS.get(str(as_text(answer.processing_indicator)), ExitCode.FAILURE)
 
 
@@ -644,8 +645,8 @@ def reap(dsn: str, output: str) -> None:
                 )
     if rows or output != "table":
         render(rows, columns, output)
-    told = "1 instance was" if len(rows) == 1 else f"{len(rows)} instances were"
-    click.echo(f"{told} declared dead.", err=True)
+    who = "1 instance was" if len(rows) == 1 else f"{len(rows)} instances were"
+    click.echo(f"{who} declared dead.", err=True)
 
 
 # Recovery ---------------------------------------------------------------------------------------

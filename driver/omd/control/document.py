@@ -27,20 +27,20 @@ def register_document(control: Connection, document: Any) -> dict[str, int]:
     modules = {c: _mapping(v, c) for c, v in _mapping(top.get("modules"), "modules").items()}
     batches = {c: _mapping(v, c) for c, v in _mapping(top.get("batches"), "batches").items()}
 
-    for code, told in modules.items():
-        control.register_module(code, **_arguments(control.register_module, told, code))
-    for code, told in batches.items():
-        control.register_batch(code, **_arguments(control.register_batch, told, code))
-    for batch, told in batches.items():
-        for sequence, module, more in _places(told, "modules", batch):
+    for code, settings in modules.items():
+        control.register_module(code, **_arguments(control.register_module, settings, code))
+    for code, settings in batches.items():
+        control.register_batch(code, **_arguments(control.register_batch, settings, code))
+    for batch, settings in batches.items():
+        for sequence, module, more in _places(settings, "modules", batch):
             arguments = _arguments(control.add_module_to_batch, more, f"{batch}: {module}")
             control.add_module_to_batch(batch, module, **{"sequence": sequence, **arguments})
-        for sequence, child, more in _places(told, "batches", batch):
+        for sequence, child, more in _places(settings, "batches", batch):
             arguments = _arguments(control.add_batch_to_parent_batch, more, f"{batch}: {child}")
             control.add_batch_to_parent_batch(child, batch, **{"sequence": sequence, **arguments})
     for kind, named in (("module_code", modules), ("batch_code", batches)):
-        for code, told in named.items():
-            for parameter, value in _mapping(told.get("parameters"), code).items():
+        for code, settings in named.items():
+            for parameter, value in _mapping(settings.get("parameters"), code).items():
                 control.set_parameter(parameter, str(value), **{kind: code})
     return {"modules": len(modules), "batches": len(batches)}
 
@@ -49,7 +49,7 @@ _OTHERS = {"modules", "batches", "parameters"}
 
 
 def _arguments(
-    procedure: Callable[..., Any], told: Mapping[str, Any], where: str
+    procedure: Callable[..., Any], settings: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
     """Return the keyword arguments of a procedure among what was given; the rest must be known."""
     takes = {
@@ -58,21 +58,21 @@ def _arguments(
         if parameter.kind is parameter.KEYWORD_ONLY
     }
     others = _OTHERS if procedure.__name__.startswith("register") else set()
-    _known(told, takes | others, where)
+    _known(settings, takes | others, where)
     return {
         # YAML reads Y as a text, but yes, no, true and false as truth values.
         name: ("Y" if value else "N")
         if name == "inactive_indicator" and isinstance(value, bool)
         else value
-        for name, value in told.items()
+        for name, value in settings.items()
         if name in takes
     }
 
 
 def _places(
-    told: Mapping[str, Any], key: str, where: str
+    settings: Mapping[str, Any], key: str, where: str
 ) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
-    entries = told.get(key) or []
+    entries = settings.get(key) or []
     if not isinstance(entries, list):
         raise click.UsageError(f"{where}: {key} must be a list")
     for number, entry in enumerate(entries, start=1):
@@ -93,8 +93,8 @@ def _mapping(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
-def _known(told: Mapping[str, Any], names: set[str], where: str) -> None:
-    for name in told:
+def _known(settings: Mapping[str, Any], names: set[str], where: str) -> None:
+    for name in settings:
         if name not in names:
             known = ", ".join(sorted(names))
             raise click.UsageError(f"{where}: {name} is not known; known are {known}")

@@ -143,7 +143,7 @@ class InstanceNotExecuting(StateError, code="OM101"):
 
 
 class NotProceeding(StateError, code="OM102"):
-    """The instance was not told to proceed."""
+    """The instance may not proceed."""
 
 
 class NoRollbackPending(StateError, code="OM103"):

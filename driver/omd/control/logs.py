@@ -64,5 +64,5 @@ def events(control: Connection, limit: int | None, **conditions: Any) -> list[An
 def _newest(
     control: Connection, row: type[Any], key: str, limit: int | None, conditions: dict[str, Any]
 ) -> list[Any]:
-    found = control.report(row, order_by=[key], descending=True, limit=limit, **conditions)
-    return found[::-1]
+    rows = control.report(row, order_by=[key], descending=True, limit=limit, **conditions)
+    return rows[::-1]

@@ -560,11 +560,11 @@ def make_decorator(
     """Return the decorator of `Control.module_job` and `Batch.module_job`."""
 
     def decorate(job: Callable[Concatenate[R, P], T]) -> Callable[P, Outcome[T]]:
-        told = with_checksum(options, job)
+        given = with_checksum(options, job)
 
         @functools.wraps(job)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> Outcome[T]:
-            return call_job(make(**told), job, *args, **kwargs)
+            return call_job(make(**given), job, *args, **kwargs)
 
         del wrapper.__wrapped__  # its signature lacks the run
         return wrapper

@@ -378,7 +378,7 @@ def _add_view(
         room="decision",
         view=view,
         filters=options,
-        told=_told,
+        arranged=_told,
         **more,
     )
 

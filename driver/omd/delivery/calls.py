@@ -495,7 +495,7 @@ class DeliveryCalls(Calls):
         leave LVL, what they closed is open again, the marks go back to what they were, and its item
         leaves the queue.
 
-        Those who have read its rows are told.
+        Those who have read its rows are warned.
 
         Args:
             reason: why.

@@ -866,7 +866,7 @@ _add_view(
     _QUEUE,
     ["queue_id"],
     newest="LAST",
-    told=_queued,
+    arranged=_queued,
 )
 _add_view(
     "marks",

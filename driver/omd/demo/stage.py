@@ -1,4 +1,4 @@
-"""What the stories of the demos share: the place where they are told, and how they get ready."""
+"""What the stories of the demos share: the place where they are shown, and how they get ready."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SUBMIT_ARGS = " ".join(
 
 
 class Screen(Protocol):
-    """The place where the story is told."""
+    """The place where the story is shown."""
 
     def title(self, text: str) -> None:
         """Begin a chapter."""

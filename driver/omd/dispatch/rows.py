@@ -236,7 +236,7 @@ class DispatchDeadRow:
         criteria: Its criteria.
         attempt: How often it was tried.
         finished_at: When it died.
-        error: The error of its last attempt; NULL when none was told.
+        error: The error of its last attempt; NULL when none was reported.
         batch_instance_id: The Batch Instance of its last attempt; NULL when there is none.
         module_instance_id: The Module Instance of its last attempt; NULL when there is none.
     """

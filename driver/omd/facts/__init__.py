@@ -1,4 +1,4 @@
-"""Facts: how accepted facts are stored, read as of one moment, handed out (schema omd_facts)."""
+"""Facts: how accepted facts are stored, read as of one moment, exported (schema omd_facts)."""
 
 from typing import TYPE_CHECKING
 

@@ -273,8 +273,8 @@ class FactsCalls(Calls):
 
         Returns ``outcome``: PERSISTED, ``module_instance_id`` has loaded ``delivery_id``; NOTHING,
         there was no item; RUNNING, another session loads; SKIPPED, the Module facts.<interface> is
-        inactive or told to skip; FAILED, nothing was changed, ``detail`` says why. It commits, so
-        call it outside a transaction block.
+        inactive or skipped; FAILED, nothing was changed, ``detail`` says why. It commits, so call
+        it outside a transaction block.
 
         Raises:
             RollbackIncomplete: OM112.
@@ -441,7 +441,7 @@ class FactsCalls(Calls):
         later ones, without loading anything: their items are queued again, so that revert_delivery
         may take their deliveries back.
 
-        Those who have read the rows are told. Returns ``undone``, the Module Instances that were
+        Those who have read the rows are warned. Returns ``undone``, the Module Instances that were
         undone; none when it was undone before.
 
         Args:
@@ -472,7 +472,7 @@ class FactsCalls(Calls):
     def undo_loads(self, interface_id: int, instance_array: Sequence[int]) -> int:
         """Undoes the loads of the interface ``interface_id`` by the instances ``instance_array``,
         which are all that stand since the oldest of them, and returns how many there were; their
-        items are queued again, and those who have read their rows are told.
+        items are queued again, and those who have read their rows are warned.
 
         It is the rollback of the Module facts.<interface>.
 

@@ -39,7 +39,7 @@ def _open(dsn: str) -> Iterator[Facts]:
 
 @click.group(cls=Sections)
 def facts() -> None:
-    """Store what was accepted, with its history, and hand it out as of one moment.
+    """Store what was accepted, with its history, and show it as of one moment.
 
     \b
     Examples:
@@ -319,7 +319,7 @@ _add_view(
     _LOADS,
     ["module_instance_id"],
     newest="LAST",
-    told=_counted,
+    arranged=_counted,
 )
 
 

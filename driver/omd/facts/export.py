@@ -53,7 +53,7 @@ class Export:
 
 
 class Exports(Door, FactsCalls):
-    """The methods of the room facts that hand facts out as files."""
+    """The methods of the room facts that export facts as files."""
 
     def export(
         self,

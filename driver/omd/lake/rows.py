@@ -100,8 +100,8 @@ class LakeCommitsRow:
         added_rows: How many rows are in them.
         removed_files: How many data files went.
         removed_rows: How many rows were in them.
-        total_files: How many data files were live after it; NULL: not told.
-        total_rows: How many rows were live after it; NULL: not told.
+        total_files: How many data files were live after it; NULL: not known.
+        total_rows: How many rows were live after it; NULL: not known.
         table_format_code: ICEBERG or DELTA.
         sequence_number: The sequence number of Iceberg, or the version of Delta.
         snapshot_id: The snapshot of Iceberg that is current since; NULL: none.
@@ -178,8 +178,8 @@ class LakeTablesRow:
         module_instance_id: The run that made it; NULL: none did.
         sequence_number: Its sequence number, or its version of Delta; NULL: there is none.
         snapshot_id: Its snapshot; NULL: there is none.
-        total_files: How many data files were live after it; NULL: not told.
-        total_rows: How many rows were live after it; NULL: not told.
+        total_files: How many data files were live after it; NULL: not known.
+        total_rows: How many rows were live after it; NULL: not known.
         metadata_location: The metadata file in the catalogue, which another engine may have
             committed since; NULL: it is not in this catalogue.
         problem: Which rows a rollback did not bring back, until omd_lake.settle_withheld

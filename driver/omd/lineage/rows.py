@@ -564,10 +564,10 @@ class SourcesRow:
 
     Attributes:
         source: The name of the topic, or the name in depends_on.
-        newest_pos: The newest row that was seen and is not ahead of the clock, or what was told
-            of it: its pos; NULL when there is none.
-        newest_id: The newest row that was seen, or what was told of it: its id; NULL when there
-            is none.
+        newest_pos: The newest row that was seen and is not ahead of the clock, or what was
+            reported of it: its pos; NULL when there is none.
+        newest_id: The newest row that was seen, or what was reported of it: its id; NULL when
+            there is none.
         lag: How old the newest row is, by its pos; NULL when that is not known.
         probed_at: When it was probed last; NULL when it never was.
         probe_duration: How long the last probe took; NULL when it never was probed.

@@ -128,20 +128,20 @@ def lanes(batches: Sequence[Any], modules: Sequence[Any], now: datetime) -> list
     for code, parent in parents.items():
         children[parent].append(code)
 
-    found: list[Lane] = []
+    lanes: list[Lane] = []
 
     def add(code: str, depth: int) -> None:
-        found.append(Lane(code, depth, True, bars[code]))
-        found.extend(Lane(m, depth + 1, False, b) for m, b in beneath[code].items())
+        lanes.append(Lane(code, depth, True, bars[code]))
+        lanes.extend(Lane(m, depth + 1, False, b) for m, b in beneath[code].items())
         for child in children[code]:
             add(child, depth + 1)
 
     for code in children[None]:
         add(code, 0)
     if beneath[None]:
-        found.append(Lane("on their own", 0, True))
-        found.extend(Lane(m, 1, False, b) for m, b in beneath[None].items())
-    return found
+        lanes.append(Lane("on their own", 0, True))
+        lanes.extend(Lane(m, 1, False, b) for m, b in beneath[None].items())
+    return lanes
 
 
 _STEPS = [
@@ -163,12 +163,12 @@ def ticks(start: datetime, end: datetime) -> list[datetime]:
 AXIS, BATCH, MODULE, GAP = 24, 24, 18, 6
 
 
-def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
+def timeline(lanes: Sequence[Lane], start: datetime, end: datetime) -> Html:
     """Return the lanes as a chart: names in a column, bars in an SVG as wide as the window allows.
 
     If nothing ran in the first half of the span, the chart begins with the first run.
     """
-    first = min(bar.start for lane in found for bar in lane.bars)
+    first = min(bar.start for lane in lanes for bar in lane.bars)
     if first - start > end - first:
         start = first - (end - first) / 50 - timedelta(seconds=1)
     span = (end - start).total_seconds()
@@ -180,7 +180,7 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
     backs: list[Html] = []
     shapes: list[Html] = []
     y = 0
-    for index, lane in enumerate(found):
+    for index, lane in enumerate(lanes):
         if lane.is_batch and index:
             labels.append(el("div", style=f"height:{GAP}px"))
             y += GAP
@@ -228,9 +228,9 @@ def timeline(found: Sequence[Lane], start: datetime, end: datetime) -> Html:
         lines.append(el("line", cls="tick", x1=at, x2=at, y1=0, y2=y))
         axis.append(el("text", label, cls="odd" if index % 2 else None, x=at, y=AXIS - 9))
     now = el("line", cls="now", x1="100%", x2="100%", y1=0, y2=y)
-    told = "Timeline of Batch and Module Instances; the table below has the same data."
+    alt = "Timeline of Batch and Module Instances; the table below has the same data."
     plot = el(
-        "svg", *backs, *lines, *shapes, now, width="100%", height=y, role="img", aria_label=told
+        "svg", *backs, *lines, *shapes, now, width="100%", height=y, role="img", aria_label=alt
     )
     instants = el("svg", *axis, width="100%", height=AXIS, aria_hidden="true")
     legend = (el("span", el("i", cls=f"key {status}"), word) for status, word in _STATUS.items())
@@ -306,9 +306,9 @@ def throughput(rows: Sequence[t.ThroughputPerDayRow], today: date) -> Html:
         parts = [(code, getattr(row, word) if row else 0) for code, word in _STATUS.items()]
         counts.append(parts)
         loaded.append([("rows", int(row.rows_inserted) if row else 0)])
-        told = ", ".join(f"{value:,} {_STATUS[code]}" for code, value in parts if value)
+        counted = ", ".join(f"{value:,} {_STATUS[code]}" for code, value in parts if value)
         titles.append(
-            f"{day:%a %Y-%m-%d}\n{told or 'nothing ran'}"
+            f"{day:%a %Y-%m-%d}\n{counted or 'nothing ran'}"
             + (f"\n{row.rows_inserted:,} rows inserted" if row else "")
         )
     return join(
@@ -384,8 +384,8 @@ def make(control: Control, start: datetime) -> str:
     task_tiles, task_sections = _dispatch(control, now)
     delivery_tiles, delivery_sections = _delivery(control, start)
 
-    told = conninfo_to_dict(control.dsn)
-    database = str(told.get("dbname", ""))
+    settings = conninfo_to_dict(control.dsn)
+    database = str(settings.get("dbname", ""))
     tiles = (
         ("running", "running now", compact(len(running)), "E"),
         ("exceptions", "exceptions", compact(len(exceptions)), "F"),
@@ -672,8 +672,8 @@ def _instance(batch: int | None, module: int | None) -> Html | None:
     """Return an instance of one of the two kinds."""
     if batch is None and module is None:
         return None
-    told = f"Module {module}" if module else f"Batch {batch}"
-    return el("span", told, cls="nowrap")
+    name = f"Module {module}" if module else f"Batch {batch}"
+    return el("span", name, cls="nowrap")
 
 
 def _only(shown: int, count: int, what: str) -> Html | None:
@@ -684,10 +684,10 @@ def _only(shown: int, count: int, what: str) -> Html | None:
 
 def _runs(control: Control, row: type[Any], key: str, after: dict[str, Any]) -> list[Any]:
     """Return the runs that started in the span and those that still execute, ordered by ID."""
-    found = control.report(row, order_by=[key], descending=True, limit=MOST_RUNS, after=after)
-    known = {getattr(run, key) for run in found}
+    newest = control.report(row, order_by=[key], descending=True, limit=MOST_RUNS, after=after)
+    known = {getattr(run, key) for run in newest}
     executing = control.report(row, order_by=[key], execution_status_code="E", limit=MOST_RUNS)
-    return [run for run in executing if getattr(run, key) not in known] + found[::-1]
+    return [run for run in executing if getattr(run, key) not in known] + newest[::-1]
 
 
 def _counted(rows: Sequence[Any], most: int) -> str:

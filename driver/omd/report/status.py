@@ -87,11 +87,11 @@ def status(dsn: str, output: str, limit: int) -> None:
             ),
         }
     if output == "json":
-        found = {
+        document = {
             title.lower().replace(" ", "_"): [row_dict(row) for row in rows]
             for title, (rows, _) in sections.items()
         }
-        click.echo(json.dumps(found, default=as_json, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(document, default=as_json, indent=2, ensure_ascii=False))
         return
     for number, (title, (rows, columns)) in enumerate(sections.items()):
         click.secho(f"{chr(10) if number else ''}{title}", bold=True)

@@ -28,20 +28,20 @@ def trace(instance: int, dsn: str, output: str) -> None:
     from omd.errors import UnknownModuleInstance
 
     with open_control(dsn) as control:
-        found = control.report(TraceRow, module_instance_id=instance)
-    if not found:
+        traces = control.report(TraceRow, module_instance_id=instance)
+    if not traces:
         raise UnknownModuleInstance(
             f"Module Instance {instance} does not exist", hint="omd log modules"
         )
     if output == "json":
-        told = row_dict(found[0])
-        click.echo(json.dumps(told, default=as_json, indent=2, ensure_ascii=False))
+        values = row_dict(traces[0])
+        click.echo(json.dumps(values, default=as_json, indent=2, ensure_ascii=False))
         return
-    for name, value in _told(found[0]):
+    for name, value in _lines(traces[0]):
         click.echo(f"{name:<12}{value}")
-    if found[0].events:
+    if traces[0].events:
         click.secho("\nEvents", bold=True)
-    for event in found[0].events:
+    for event in traces[0].events:
         at = short(datetime.fromisoformat(event["event_datetime"]))
         code = event["event_return_code_details"]
         click.echo(f"{at}  {event['event_type_description']}{f' {short(code)}' if code else ''}")
@@ -58,12 +58,12 @@ _WORDS = {
 }
 
 
-def _told(row: TraceRow) -> list[tuple[str, str]]:
+def _lines(row: TraceRow) -> list[tuple[str, str]]:
     """Return a trace as lines of a name and a text."""
     kinds = ", ".join(filter(None, [row.area_code, row.table_type_code]))
     status = str(row.execution_status_code)
     reason = f" ({row.reason_code})" if row.reason_code else ""
-    told = [
+    lines = [
         ("instance", f"{row.module_instance_id}, {_WORDS[status]}{reason}"),
         ("module", f"{row.module_code} ({kinds})"),
         ("target", f"{row.table_code} on {row.platform_code}"),
@@ -71,24 +71,24 @@ def _told(row: TraceRow) -> list[tuple[str, str]]:
     for number, parent in enumerate(row.parents):
         of = f"{parent['batch_code']}, Batch Instance {parent['batch_instance_id']}"
         state = _WORDS[parent["execution_status_code"]]
-        told.append(("under" if number else "batch", f"{of}, {state}"))
+        lines.append(("under" if number else "batch", f"{of}, {state}"))
     by = f", by {row.started_by}" if row.started_by else ""
-    told.append(("started", f"{short(row.start_datetime)}{by}"))
-    told.append(("ended" if row.end_datetime else "runs", _until(row)))
+    lines.append(("started", f"{short(row.start_datetime)}{by}"))
+    lines.append(("ended" if row.end_datetime else "runs", _until(row)))
     if row.window_is_taken_back is not None:
-        told.append(("read", _window(row)))
+        lines.append(("read", _window(row)))
     counts = ("input", "inserted", "updated", "deleted", "discarded", "rejected")
-    told.append(("rows", ", ".join(f"{getattr(row, f'rows_{n}'):,} {n}" for n in counts)))
-    told.append(
+    lines.append(("rows", ", ".join(f"{getattr(row, f'rows_{n}'):,} {n}" for n in counts)))
+    lines.append(
         ("codes", f"told {row.processing_indicator}, tells the next run {row.next_run_indicator}")
     )
     if row.undid_module_instance_ids:
-        told.append(("undid", as_text(row.undid_module_instance_ids)))
+        lines.append(("undid", as_text(row.undid_module_instance_ids)))
     if row.rolled_back_by_module_instance_id is not None:
-        told.append(("undone by", str(row.rolled_back_by_module_instance_id)))
+        lines.append(("undone by", str(row.rolled_back_by_module_instance_id)))
     for name, value in (row.execution_context or {}).items():
-        told.append(("context", f"{name} = {as_text(value)}"))
-    return [(name, str(short(value))) for name, value in told]
+        lines.append(("context", f"{name} = {as_text(value)}"))
+    return [(name, str(short(value))) for name, value in lines]
 
 
 def _until(row: TraceRow) -> str:

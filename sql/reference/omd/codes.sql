@@ -33,7 +33,7 @@ VALUES
 ('RUNNING', 'Another instance of the same Batch or Module executes.'),
 (
     'BATCH_NOT_PROCEEDING',
-    'The calling Batch Instance does not execute, or was not told to proceed.'
+    'The calling Batch Instance does not execute, or may not proceed.'
 ),
 ('NOT_REGISTERED', 'The Module or Batch is not registered in the calling Batch.'),
 ('INACTIVE', 'The Batch or Module is inactive, or the Batch is inactive under its parent.'),

@@ -104,7 +104,7 @@ VALUES
     'Start a new run: {next_command}'
 ),
 (
-    -- The instance was not told to proceed.
+    -- The instance may not proceed.
     'OM102', 'NotProceeding',
     '{instance_type} {instance_id} of "{code}" can''t {action}: its Processing Indicator is '
     '{processing_indicator}, not P',

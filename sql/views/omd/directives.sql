@@ -72,8 +72,8 @@ SELECT
 FROM open_directive AS d
 LEFT JOIN LATERAL (
     SELECT
-        found.event_datetime,
-        substring(found.event_detail FROM ' to . by (.*)$') AS set_by_user
+        event.event_datetime,
+        substring(event.event_detail FROM ' to . by (.*)$') AS set_by_user
     FROM (
         SELECT
             e.event_id,
@@ -98,9 +98,9 @@ LEFT JOIN LATERAL (
             AND e.event_type_code = 4
             AND e.event_return_code_details LIKE '_ -> ' || d.next_run_indicator
             AND (d.instance_type = 'BATCH' OR d.next_run_indicator = 'R')
-    ) AS found
+    ) AS event
     WHERE d.next_run_batch_id IS NULL
-    ORDER BY found.event_id DESC
+    ORDER BY event.event_id DESC
     LIMIT 1
 ) AS edit ON TRUE;
 

@@ -28,7 +28,7 @@ COMMENT ON COLUMN omd_report.dispatch_dead.attempt IS
 COMMENT ON COLUMN omd_report.dispatch_dead.finished_at IS
 'When it died.';
 COMMENT ON COLUMN omd_report.dispatch_dead.error IS
-'The error of its last attempt; NULL when none was told.';
+'The error of its last attempt; NULL when none was reported.';
 COMMENT ON COLUMN omd_report.dispatch_dead.batch_instance_id IS
 'The Batch Instance of its last attempt; NULL when there is none.';
 COMMENT ON COLUMN omd_report.dispatch_dead.module_instance_id IS

@@ -1,4 +1,4 @@
--- It shows what was handed out as files, and what waits for it.
+-- It shows what was exported as files, and what waits for it.
 
 CREATE OR REPLACE VIEW omd_report.facts_exports AS
 SELECT

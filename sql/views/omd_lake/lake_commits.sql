@@ -46,9 +46,9 @@ COMMENT ON COLUMN omd_report.lake_commits.added_rows IS 'How many rows are in th
 COMMENT ON COLUMN omd_report.lake_commits.removed_files IS 'How many data files went.';
 COMMENT ON COLUMN omd_report.lake_commits.removed_rows IS 'How many rows were in them.';
 COMMENT ON COLUMN omd_report.lake_commits.total_files IS
-'How many data files were live after it; NULL: not told.';
+'How many data files were live after it; NULL: not known.';
 COMMENT ON COLUMN omd_report.lake_commits.total_rows IS
-'How many rows were live after it; NULL: not told.';
+'How many rows were live after it; NULL: not known.';
 COMMENT ON COLUMN omd_report.lake_commits.table_format_code IS 'ICEBERG or DELTA.';
 COMMENT ON COLUMN omd_report.lake_commits.sequence_number IS
 'The sequence number of Iceberg, or the version of Delta.';

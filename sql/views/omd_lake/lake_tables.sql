@@ -91,9 +91,9 @@ COMMENT ON COLUMN omd_report.lake_tables.sequence_number IS
 'Its sequence number, or its version of Delta; NULL: there is none.';
 COMMENT ON COLUMN omd_report.lake_tables.snapshot_id IS 'Its snapshot; NULL: there is none.';
 COMMENT ON COLUMN omd_report.lake_tables.total_files IS
-'How many data files were live after it; NULL: not told.';
+'How many data files were live after it; NULL: not known.';
 COMMENT ON COLUMN omd_report.lake_tables.total_rows IS
-'How many rows were live after it; NULL: not told.';
+'How many rows were live after it; NULL: not known.';
 COMMENT ON COLUMN omd_report.lake_tables.metadata_location IS
 'The metadata file in the catalogue, which another engine may have committed since; NULL: it is '
 'not in this catalogue.';

@@ -121,10 +121,10 @@ COMMENT ON VIEW omd_report.sources IS
 COMMENT ON COLUMN omd_report.sources.source IS
 'The name of the topic, or the name in depends_on.';
 COMMENT ON COLUMN omd_report.sources.newest_pos IS
-'The newest row that was seen and is not ahead of the clock, or what was told of it: its pos; NULL'
-' when there is none.';
+'The newest row that was seen and is not ahead of the clock, or what was reported of it: its pos; '
+'NULL when there is none.';
 COMMENT ON COLUMN omd_report.sources.newest_id IS
-'The newest row that was seen, or what was told of it: its id; NULL when there is none.';
+'The newest row that was seen, or what was reported of it: its id; NULL when there is none.';
 COMMENT ON COLUMN omd_report.sources.lag IS
 'How old the newest row is, by its pos; NULL when that is not known.';
 COMMENT ON COLUMN omd_report.sources.probed_at IS

@@ -49,7 +49,7 @@ def play(
     Args:
         dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the source files and Spark's log. Executors read it.
-        screen: the place where the story is told.
+        screen: the place where the story is shown.
         months: the months to load.
         master: Spark's master URL; the default is that of `omd.spark.session`.
 
@@ -145,18 +145,18 @@ class _Story:
                     except omd.ModuleSkipped as skipped:
                         step.done(f"skipped: {skipped.reason}", mark="-")
                         continue
-                    step.done(self._told(run))
+                    step.done(self._written(run))
                 if month.number == SECOND_START and code == "m_hstg_flights":
                     self._start_a_second_time()
 
-    def _told(self, run: omd.ModuleRun) -> str:
+    def _written(self, run: omd.ModuleRun) -> str:
         row = self._row(run.module_instance_id)
-        told = f"{row.rows_inserted:>9,} rows"
+        text = f"{row.rows_inserted:>9,} rows"
         if row.rows_updated:
-            told += f", {row.rows_updated:,} ended"
+            text += f", {row.rows_updated:,} ended"
         if run.instance_array:
-            told += f" after the rollback of {', '.join(map(str, run.instance_array))}"
-        return told
+            text += f" after the rollback of {', '.join(map(str, run.instance_array))}"
+        return text
 
     def _row(self, module_instance_id: int) -> ModuleExecutionLogRow:
         return self.control.report(ModuleExecutionLogRow, module_instance_id=module_instance_id)[0]
@@ -255,11 +255,11 @@ def _tell_instances(control: omd.Control, before: int, screen: Screen) -> None:
     )
     screen.title("Batch Instances")
     screen.table([_batch_line(row, modules) for row in batches])
-    told = {row.batch_instance_id for row in batches if row.execution_status_code == "F"}
-    told |= {row.batch_instance_id for row in modules if row.execution_status_code == "C"}
+    shown = {row.batch_instance_id for row in batches if row.execution_status_code == "F"}
+    shown |= {row.batch_instance_id for row in modules if row.execution_status_code == "C"}
     screen.title("Module Instances of the failed run and of its rerun")
-    screen.table([_module_line(row) for row in modules if row.batch_instance_id in told])
-    rest = sum(row.batch_instance_id not in told for row in modules)
+    screen.table([_module_line(row) for row in modules if row.batch_instance_id in shown])
+    rest = sum(row.batch_instance_id not in shown for row in modules)
     screen.say(f"The other {rest} are all S P P: status, Processing Indicator, Next Run Indicator.")
 
 

@@ -57,7 +57,7 @@ def play(
     Args:
         dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the source files and Spark's log.
-        screen: the place where the story is told.
+        screen: the place where the story is shown.
         months: the months about which it decides; January is one of them.
         master: Spark's master URL; the default is that of `omd.spark.session`.
 
@@ -196,17 +196,19 @@ class _Story:
             f"  {flight} was {it['delay']} minutes late. Why was no money paid?",
             f"  $ omd decision explain {YEAR} --key '{json.dumps(key)}'",
         )
-        found = read_explanation(self.control.decision, YEAR, key)
-        [call] = found.calls
-        self._say(f"  {tell(found).title}.")
+        explanation = read_explanation(self.control.decision, YEAR, key)
+        [call] = explanation.calls
+        self._say(f"  {tell(explanation).title}.")
         for line in (call.params or {})["weather"]:
-            told = f"wind {line['wind_speed']:.0f} miles per hour, visibility {line['visib']} miles"
-            self._say(f"  The weather: {told}.")
+            weather = (
+                f"wind {line['wind_speed']:.0f} miles per hour, visibility {line['visib']} miles"
+            )
+            self._say(f"  The weather: {weather}.")
         columns = ("carrier", "flight", "dest", "delay", "care", "dollars", BY_THE_RULE)
         self.screen.table(
             [
                 {column: decided.get(column) for column in columns}
-                for _, records in results(call, found)
+                for _, records in results(call, explanation)
                 for decided in records
                 if decided["care"] != "nothing"
             ]

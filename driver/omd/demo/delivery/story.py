@@ -61,7 +61,7 @@ def play(
     Args:
         dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the files and Spark's log. Executors read it.
-        screen: the place where the story is told.
+        screen: the place where the story is shown.
         extent: the last month that is delivered, 5 at least, and the days of each month.
         master: Spark's master URL; the default is that of `omd.spark.session`.
 
@@ -261,7 +261,7 @@ class _Story:
                 **arguments,
             )
             is_accepted = receipt.delivery_status == "ACCEPTED"
-            step.done(_told(receipt), mark="✓" if is_accepted else "✗")
+            step.done(_outcome(receipt), mark="✓" if is_accepted else "✗")
         self.deliveries.append(receipt.delivery_id)
         if is_accepted:
             self.accepted.append(delivery)
@@ -269,9 +269,9 @@ class _Story:
 
     def _explain(self, receipt: Receipt) -> None:
         """Say what the receipt says to the tenant."""
-        told = explain(read_receipt(self.control.delivery, receipt.delivery_id))
-        self.screen.say(f"  The tenant reads: {told.title}.")
-        for line in told.why:
+        explanation = explain(read_receipt(self.control.delivery, receipt.delivery_id))
+        self.screen.say(f"  The tenant reads: {explanation.title}.")
+        for line in explanation.why:
             self.screen.say(f"    {line}")
 
     def _kill(self, folder: Path) -> int:
@@ -296,12 +296,12 @@ class _Story:
     def tell_deliveries(self) -> None:
         """Show every delivery and what became of it."""
         self.screen.title("The deliveries")
-        told = []
+        lines = []
         for row in self.control.report(DeliveryLogRow, order_by=["delivery_id"]):
             if row.agreement_code != self.interface:
                 continue
             metrics = self.control.report(DeliveryMetricsRow, delivery_id=row.delivery_id)
-            told.append(
+            lines.append(
                 {
                     "id": row.delivery_id,
                     "time of the data": f"{row.snapshot_datetime:%Y-%m-%d}",
@@ -314,7 +314,7 @@ class _Story:
                     },
                 }
             )
-        self.screen.table(told)
+        self.screen.table(lines)
 
 
 @contextmanager
@@ -340,7 +340,7 @@ def _process(
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def _told(receipt: Receipt) -> str:
+def _outcome(receipt: Receipt) -> str:
     """Return what became of a delivery, on one line."""
     if receipt.verdict == "REJECTED":
         return "rejected: nothing is stored"
@@ -349,9 +349,9 @@ def _told(receipt: Receipt) -> str:
         name: sum(entity[f"rows_{name}"] or 0 for entity in entities)
         for name in ("new", "changed", "deleted")
     }
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    changes = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     attempt = f" at attempt {receipt.attempt}" if receipt.attempt > 1 else ""
-    return f"accepted{attempt}: {told or 'nothing changed'}"
+    return f"accepted{attempt}: {changes or 'nothing changed'}"
 
 
 def _tell_proof(

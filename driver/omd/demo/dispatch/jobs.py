@@ -33,7 +33,7 @@ def load_flights(batch: Batch) -> None:
         _stage(run)
     with suppress(omd.ModuleSkipped), batch.module("m_night_flight") as run:
         _keep(run)
-    # The rows are those of a run that has succeeded. Only now are the topics told of them.
+    # The rows are those of a run that has succeeded. Only now do the topics get to know of them.
     with psycopg.connect(batch.control.executor_dsn, autocommit=True) as connection:
         connection.execute("CALL omd_lineage.set_offset('night.flight', clock_timestamp())")
 

@@ -58,7 +58,7 @@ class TaskEffect:
 def flights(source: Source) -> list[Flight]:
     """Return the flights of the month, in the order of their days."""
     rows = (row for row in source.rows("flights") if int(row[1]) == MONTH)
-    found: list[Flight] = [
+    flown: list[Flight] = [
         (
             date(*map(int, row[:3])).isoformat(),
             row[9],
@@ -70,7 +70,7 @@ def flights(source: Source) -> list[Flight]:
         )
         for row in rows
     ]
-    return sorted(found, key=lambda line: line[0])
+    return sorted(flown, key=lambda line: line[0])
 
 
 def prove(connection: psycopg.Connection[Any], source: Source) -> list[Check]:

@@ -63,7 +63,7 @@ def play(dsn: str, folder: Path, screen: Screen) -> bool:
     Args:
         dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the source files.
-        screen: the place where the story is told.
+        screen: the place where the story is shown.
 
     Returns:
         Whether the proof holds.
@@ -270,7 +270,7 @@ class _Story:
             "SELECT worker, count(*) AS summaries FROM night.summary GROUP BY worker"
             " ORDER BY count(*) DESC"
         )
-        self._say("Nobody has told B that C is there. Each task went to one of them.")
+        self._say("B does not know that C is there. Each task went to one of them.")
 
     def purge(self) -> None:
         """Purge old tasks while a load goes on."""
@@ -409,8 +409,8 @@ class _Story:
             ended = [worker for worker in self.workers.values() if worker.poll() is not None]
             if ended or time.monotonic() > until:
                 why = "A worker ended" if ended else f"Waited {_PATIENCE:.0f} seconds for {what}"
-                told = [line for worker in self.workers.values() for line in worker.told()[-20:]]
-                raise omd.OmdError("\n".join([f"{why}.", *told]))
+                lines = [line for worker in self.workers.values() for line in worker.lines()[-20:]]
+                raise omd.OmdError("\n".join([f"{why}.", *lines]))
             time.sleep(0.05)
 
     # Processes ----------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ class _Story:
                 " AND split_part(backend_id, ':', 2) = %s",
                 [FAMILY, str(worker.pid)],
             )
-            step.done("it is a member of the group NIGHT")
+            step.done("it is a backend of the group NIGHT")
 
     @property
     def runner(self) -> str:
@@ -468,8 +468,8 @@ class _Worker(subprocess.Popen[bytes]):
         self.send_signal(signal.SIGTERM)
         self.wait(timeout=_PATIENCE)
 
-    def told(self) -> list[str]:
-        """Return what it has told so far."""
+    def lines(self) -> list[str]:
+        """Return what it has printed so far."""
         return self._log.read_text(encoding="utf-8").splitlines()
 
 

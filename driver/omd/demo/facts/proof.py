@@ -1,4 +1,4 @@
-"""The proof of the demo of facts: what was current after each load is what is told about it later.
+"""The proof of the demo of facts: what was current after each load is what is read as of it later.
 
 ``proof.sql`` counts and adds up the rows of each view. It is executed on the current views after
 each load, and at the end on the as-of views at the moment of that load.
@@ -30,18 +30,18 @@ class Moment:
 
     Attributes:
         at: the transaction time of the load.
-        told: what the current views told.
-        told_later: what the as-of views tell about that moment; None before the proof.
+        current: what the current views had.
+        as_of: what the as-of views have of that moment; None before the proof.
     """
 
     at: datetime
-    told: Contents
-    told_later: Contents | None = None
+    current: Contents
+    as_of: Contents | None = None
 
     @property
     def holds(self) -> bool:
         """Whether both are the same."""
-        return self.told == self.told_later
+        return self.current == self.as_of
 
 
 def contents(connection: psycopg.Connection[dict[str, Any]], schema: str) -> Contents:
@@ -58,10 +58,10 @@ def prove(
     connection: psycopg.Connection[dict[str, Any]], interface: str, moments: list[Moment]
 ) -> list[Moment]:
     """Ask the as-of views about every moment."""
-    found = []
+    compared = []
     for moment in moments:
         connection.execute("SELECT omd_facts.as_of(%s)", [moment.at])
         later = contents(connection, f"asof_{interface}")
-        found.append(Moment(moment.at, moment.told, later))
+        compared.append(Moment(moment.at, moment.current, later))
     connection.execute("SELECT omd_facts.as_of(NULL)")
-    return found
+    return compared

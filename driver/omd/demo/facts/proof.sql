@@ -1,7 +1,7 @@
 -- Returns a count and a checksum of the rows of each view of the demo, in the schema that the
 -- search_path names: gdal_nyc for what is current, asof_nyc for what was current at the moment
--- that omd_facts.as_of has set. `omd demo facts` compares what it was told after each load with
--- what it is told about that moment at the end.
+-- that omd_facts.as_of has set. `omd demo facts` compares what it read after each load with
+-- what it reads about that moment at the end.
 
 WITH line (table_name, line) AS (
     SELECT

@@ -47,7 +47,7 @@ def play(
     Args:
         dsn: the database. Where the demo of deliveries was not played in it, that is played first.
         folder: an empty work folder. Executors read it.
-        screen: the place where the story is told.
+        screen: the place where the story is shown.
         extent: how much is delivered then; see `omd.demo.delivery.story.play`.
         master: Spark's master URL; the default is that of `omd.spark.session`.
 
@@ -99,8 +99,8 @@ def _queued(control: omd.Control) -> str | None:
         DeliveryQueueRow, queue_status="QUEUED", order_by=["queue_id"], descending=True
     )
     loaded = {row.interface_code for row in control.facts.report(FactsStateRow)}
-    found = (row.interface_code for row in items if row.interface_code.startswith("nyc"))
-    return next((code for code in found if code not in loaded), None)
+    codes = (row.interface_code for row in items if row.interface_code.startswith("nyc"))
+    return next((code for code in codes if code not in loaded), None)
 
 
 @dataclass
@@ -201,11 +201,11 @@ class _Story:
 
     def export(self) -> None:
         """Hand all facts out as files."""
-        self.screen.title("Facts are handed out as Parquet, as of one moment")
+        self.screen.title("Facts are exported as Parquet, as of one moment")
         self._export("FULL")
 
     def export_changes(self) -> None:
-        """Hand out what has changed since."""
+        """Export what has changed since."""
         self.screen.title("The next export has only what has changed since")
         self._export("CHANGES")
 
@@ -268,7 +268,7 @@ class _Story:
     def prove(self) -> bool:
         """Ask about every moment again."""
         self.screen.title(
-            "The proof: what was current after each load is what is told about it now"
+            "The proof: what was current after each load is what is read about it now"
         )
         with self.screen.step("checksums of every row") as step:
             moments = proof.prove(self.connection, self.interface, self.moments)
@@ -277,17 +277,17 @@ class _Story:
             [
                 {
                     "as of": f"{moment.at:%Y-%m-%d}",
-                    "flights then": moment.told["flights"][0],
-                    "told now": (moment.told_later or {}).get("flights", (0, 0))[0],
-                    "checksum then": f"{int(moment.told['flights'][1]) & _LOW:016x}",
-                    "checksum now": f"{int((moment.told_later or {})['flights'][1]) & _LOW:016x}",
+                    "flights then": moment.current["flights"][0],
+                    "read now": (moment.as_of or {}).get("flights", (0, 0))[0],
+                    "checksum then": f"{int(moment.current['flights'][1]) & _LOW:016x}",
+                    "checksum now": f"{int((moment.as_of or {})['flights'][1]) & _LOW:016x}",
                     "": "✓" if moment.holds else "✗",
                 }
                 for moment in moments
             ]
         )
         broken = self.admin.facts.verify(self.interface)
-        states = {(moment.at, moment.told["flights"][0]) for moment in moments} | {(None, 0)}
+        states = {(moment.at, moment.current["flights"][0]) for moment in moments} | {(None, 0)}
         strange = self.seen - states
         holds = all(moment.holds for moment in moments) and not broken and not strange
         for problem in broken:
@@ -317,7 +317,9 @@ class _Story:
             self.moments.append(
                 Moment(at, proof.contents(self.connection, f"gdal_{self.interface}"))
             )
-            step.done(f"delivery {answer.delivery_id} of {at:%Y-%m-%d}: {_told(load.row_counts)}")
+            step.done(
+                f"delivery {answer.delivery_id} of {at:%Y-%m-%d}: {_counted(load.row_counts)}"
+            )
         return answer.outcome
 
     @contextmanager
@@ -349,11 +351,11 @@ class _Story:
         """Export all entities. This is all that a job needs of OMD."""
         agreement = self._agreement("lake", "EXPORT")
         with self.screen.step(f"omd facts export {mode}") as step:
-            found = self.runner.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
-            entities = found.manifest["entities"]
+            receipt = self.runner.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
+            entities = receipt.manifest["entities"]
             files = sum(len(entity["files"]) for entity in entities)
-            told = ", ".join(f"{e['rows']:,} {e['entity_code']}" for e in entities if e["rows"])
-            step.done(f"{told}, in {files} files")
+            counted = ", ".join(f"{e['rows']:,} {e['entity_code']}" for e in entities if e["rows"])
+            step.done(f"{counted}, in {files} files")
 
     def _desk(self) -> str:
         """Return an agreement under which people write."""
@@ -401,7 +403,7 @@ def _day(at: datetime) -> str:
     return "" if at.year > 9998 else f"{at:%Y-%m-%d}"
 
 
-def _told(counts: dict[str, Any]) -> str:
+def _counted(counts: dict[str, Any]) -> str:
     """Return how many context rows a load has written, on one line."""
     total = {
         word: sum(entity.get(mark, 0) for entity in counts.values())

@@ -58,5 +58,5 @@ def compare(
     wanted: Sequence[Contents], execute: Callable[[str], Iterable[tuple[Any, ...]]]
 ) -> list[Check]:
     """Compare what an engine finds in the tables with what must be there."""
-    found = {row[0]: Contents(row[0], *map(int, row[1:])) for row in execute(SQL)}
-    return [Check(want, found.get(want.table_code, Contents("", 0, 0, 0, 0))) for want in wanted]
+    contents = {row[0]: Contents(row[0], *map(int, row[1:])) for row in execute(SQL)}
+    return [Check(want, contents.get(want.table_code, Contents("", 0, 0, 0, 0))) for want in wanted]

@@ -59,8 +59,8 @@ class Reader:
             else:
                 from pyiceberg.table import StaticTable
 
-                found = StaticTable.from_metadata(metadata).scan().to_arrow()
-                self._connection.register(name, found)
+                table = StaticTable.from_metadata(metadata).scan().to_arrow()
+                self._connection.register(name, table)
         return self._connection.execute(statement).fetchall()
 
 

@@ -58,7 +58,7 @@ def play(
     Args:
         dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the source files and Spark's log. Executors read it.
-        screen: the place where the story is told.
+        screen: the place where the story is shown.
         lake: the folder for the tables, which stay. Executors write to it.
         months: the months to load, three at least.
         master: Spark's master URL; the default is that of `omd.spark.session`.
@@ -164,16 +164,16 @@ class _Story:
                 with self.screen.step(table) as step:
                     with batch.module(module_of(self.namespace, table)) as run:
                         job(run, month)
-                    step.done(self._told(run))
+                    step.done(self._written(run))
 
-    def _told(self, run: omd.ModuleRun) -> str:
+    def _written(self, run: omd.ModuleRun) -> str:
         commits = self._commits(module_instance_id=run.module_instance_id)
-        told = f"{self._run(run.module_instance_id).rows_inserted:>9,} rows"
+        text = f"{self._run(run.module_instance_id).rows_inserted:>9,} rows"
         if any(row.operation == "UNDO" for row in commits):
-            told += f" after the UNDO of {', '.join(map(str, run.instance_array))}"
+            text += f" after the UNDO of {', '.join(map(str, run.instance_array))}"
         elif run.instance_array:
-            told += f"; the folder of {', '.join(map(str, run.instance_array))} is removed"
-        return told
+            text += f"; the folder of {', '.join(map(str, run.instance_array))} is removed"
+        return text
 
     def _run(self, module_instance_id: int) -> ModuleExecutionLogRow:
         return self.control.report(ModuleExecutionLogRow, module_instance_id=module_instance_id)[0]
@@ -227,12 +227,12 @@ class _Story:
 
     def _await_files(self, process: subprocess.Popen[str]) -> int:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
-        told = process.stdout.readline().strip()
-        if not told.isdigit():
+        number = process.stdout.readline().strip()
+        if not number.isdigit():
             process.wait()
-            why = (self._log.read_text(encoding="utf-8").splitlines() or ["nothing is told"])[-1]
+            why = (self._log.read_text(encoding="utf-8").splitlines() or ["no log"])[-1]
             raise omd.OmdError(f"The load in the other process has ended before its commit: {why}")
-        return int(told)
+        return int(number)
 
     def _await_death(self, module_instance_id: int) -> None:
         """Wait until the lease is over, as a scheduler that calls the reaper from time to time."""
@@ -279,15 +279,15 @@ class _Story:
     def _look(self) -> None:
         """Say what the independent reader sees."""
         seen = self.reader.rows(proof.BY_MONTH, {"flights": self._metadata()["flights"]})
-        told = ", ".join(f"{YEAR}-{month:02} {count:,}" for month, count in seen)
-        self.screen.say(f"    {self.reader.name} sees flights of {told}")
+        counts = ", ".join(f"{YEAR}-{month:02} {count:,}" for month, count in seen)
+        self.screen.say(f"    {self.reader.name} sees flights of {counts}")
 
     def tell_commits(self) -> None:
         """Show what the catalogue has recorded until the table was whole again."""
         self.screen.title(f"The commits of {self.flights}, up to March")
-        told = []
+        lines = []
         for row in self._commits(table_code=self.flights):
-            told.append(
+            lines.append(
                 {
                     "commit": row.commit_id,
                     "operation": row.operation,
@@ -301,10 +301,10 @@ class _Story:
                     "rows": row.total_rows,
                 }
             )
-            undone = any(line["operation"] == "UNDO" for line in told)
+            undone = any(line["operation"] == "UNDO" for line in lines)
             if undone and row.operation == "APPEND":
                 break
-        self.screen.table(told)
+        self.screen.table(lines)
 
     # The proof ----------------------------------------------------------------------------------
 
@@ -384,14 +384,14 @@ class _Story:
         ]
 
     def _as_of(self, run: omd.ModuleRun, moment: datetime) -> list[dict[str, Any]]:
-        told = []
+        lines = []
         for table in JOBS:
             code = f"{self.namespace}.{table}"
             then = self.control.lake.commit_as_of(code, moment).metadata_location
             assert then is not None  # noqa: S101 - an Iceberg table has one
             count = "SELECT count(*) FROM then_"
             now = self.reader.rows(count, {"then_": self._metadata()[table]})
-            told.append(
+            lines.append(
                 {
                     "table": table,
                     "rows now": now[0][0],
@@ -399,7 +399,7 @@ class _Story:
                     self.reader.name: self.reader.rows(count, {"then_": then})[0][0],
                 }
             )
-        return told
+        return lines
 
     def _by_spark(
         self, run: omd.ModuleRun, wanted: Any, runs: list[tuple[str, int]]

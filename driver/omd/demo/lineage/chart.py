@@ -107,11 +107,11 @@ def _lines(sampler: LagSampler, topics: Sequence[str], width: int, height: int) 
             yield f"  {name:<{name_width}}  {scale:>7} ┤{row}".rstrip()
     margin = " " * (name_width + 11)
     yield f"{margin} └{('┴' + '─' * (width - 1)) * len(marks)}"
-    told = [
+    names = [
         f"{name} ({end - start:.0f} s)"[: width - 1].ljust(width)
         for (start, name), end in zip(marks, ends, strict=True)
     ]
-    yield f"{margin}  {''.join(told)}".rstrip()
+    yield f"{margin}  {''.join(names)}".rstrip()
 
 
 def _days(lag: timedelta) -> str:

@@ -53,7 +53,7 @@ def play(dsn: str, folder: Path, screen: Screen, *, master: str | None = None) -
     Args:
         dsn: the database; OMD is installed if it is missing.
         folder: an empty work folder, for the source files.
-        screen: the place where the story is told.
+        screen: the place where the story is shown.
         master: Spark's master URL; the default is that of `omd.spark.session`.
 
     Returns:
@@ -197,8 +197,8 @@ class _Story:
                     "The block was recorded before a row was read:",
                 )
                 self._sql(f"SELECT pg_terminate_backend({holder['pid']})")
-                told = (process.communicate()[1] or "").strip().splitlines()
-                self._say(*(f"  {line}" for line in told[:1]))
+                lines = (process.communicate()[1] or "").strip().splitlines()
+                self._say(*(f"  {line}" for line in lines[:1]))
             locker.rollback()
         self._tell_fact()
         self._say("Nothing of it is there. Meanwhile more has arrived:")
@@ -373,13 +373,13 @@ class _Story:
             running.append(self._start(*command))
         for number, process in enumerate(running):
             with process:
-                told = process.communicate()[1].splitlines()
+                lines = process.communicate()[1].splitlines()
             who = f"{'AB'[number]} " if schedulers > 1 else ""
-            for line in dict.fromkeys(told):
+            for line in dict.fromkeys(lines):
                 if re.match(r"(fact|dash)\.", line):
                     self.screen.say(f"    {who}{line}")
             if process.returncode:
-                raise omd.OmdError("The scheduler failed: " + "\n".join(told[-20:]))
+                raise omd.OmdError("The scheduler failed: " + "\n".join(lines[-20:]))
 
     @property
     def runner(self) -> str:
