@@ -115,8 +115,8 @@ def define(files: tuple[Path, ...], dsn: str, output: str, activate: bool, dry_r
     """
     changes = _define(files, dsn, activate=activate, dry_run=dry_run)
     _show_changes(changes, output)
-    told = f"changes{' to come' if dry_run else ''}: {len(changes):,}" if changes else "no change"
-    click.echo(f"Documents: {len(files):,}; {told}.", err=True)
+    note = f"changes{' to come' if dry_run else ''}: {len(changes):,}" if changes else "no change"
+    click.echo(f"Documents: {len(files):,}; {note}.", err=True)
 
 
 @decision.command()
@@ -181,11 +181,11 @@ def show_stage(stage: str, dsn: str, output: str) -> None:
     from omd.decision.explained import stage_of
 
     with _open(dsn) as room:
-        found = stage_of(room, stage)
+        row = stage_of(room, stage)
     if output == "json":
-        show_document(found.definition)
+        show_document(row.definition)
     else:
-        click.echo(stage_as_yaml(found), nl=False)
+        click.echo(stage_as_yaml(row), nl=False)
 
 
 add_call(
@@ -223,7 +223,7 @@ def test_ruleset(ruleset: str, dsn: str, output: str, version: int | None) -> in
     the environment variable OMD_RULESET_MODULES names its module.
     """
     with _open(dsn) as room:
-        found = room.test_ruleset(ruleset, version)
+        rows = room.test_ruleset(ruleset, version)
     columns = {
         "test": "test_name",
         "passed": "passed",
@@ -231,13 +231,13 @@ def test_ruleset(ruleset: str, dsn: str, output: str, version: int | None) -> in
         "actual": "actual",
         "error": "error",
     }
-    show(_told(found, output), columns, output)
-    failed = sum(not row.passed for row in found)
-    click.echo(f"Test cases: {len(found):,}; failed: {failed:,}.", err=True)
+    show(_for_output(rows, output), columns, output)
+    failed = sum(not row.passed for row in rows)
+    click.echo(f"Test cases: {len(rows):,}; failed: {failed:,}.", err=True)
     return ExitCode.FAILURE if failed else ExitCode.OK
 
 
-def _told(rows: list[Any], output: str) -> list[Any]:
+def _for_output(rows: list[Any], output: str) -> list[Any]:
     """Return rows for output; a table shows JSON as JSON."""
     if output != "table":
         return rows
@@ -269,9 +269,9 @@ def cycles(
     A call has no link: its inputs are the records that take part, by their arrival numbers.
     """
     with _open(dsn) as room:
-        found = room.cycles(stage, wave=wave, end_value=end_value)
-    show(_told(found[:limit], output), _cycle_columns(found), output)
-    tell_more(found[:limit], limit)
+        rows = room.cycles(stage, wave=wave, end_value=end_value)
+    show(_for_output(rows[:limit], output), _cycle_columns(rows), output)
+    tell_more(rows[:limit], limit)
 
 
 _CYCLE = {
@@ -334,25 +334,25 @@ def run(
     from omd.decision.explained import stage_of
 
     with _open(dsn) as room:
-        found = room.run(
+        result = room.run(
             stage,
             engine=engine,
             batch=batch_instance,
             end_value=end_value,
             effective_at=effective_at,
         )
-        told = events(room.control, 10, module_instance_id=found.module_instance_id)
+        logged = events(room.control, 10, module_instance_id=result.module_instance_id)
         module = stage_of(room, stage).module_code
-    values = {k: v for k, v in row_dict(found).items() if k != "error"}
+    values = {k: v for k, v in row_dict(result).items() if k != "error"}
     if output == "json":
         show_document(values)
     else:
         show_pairs({key.replace("_", " "): value for key, value in values.items()})
-    for event in told if found.detail is None else []:
+    for event in logged if result.detail is None else []:
         click.echo(short(event.event_detail), err=True)
-    if found.status.value in "AC":
+    if result.status.value in "AC":
         click.echo(f"It has not begun; this says why: omd explain {short(module)}", err=True)
-    return _EXIT_CODES[found.status.value]
+    return _EXIT_CODES[result.status.value]
 
 
 def _add_view(
@@ -378,7 +378,7 @@ def _add_view(
         room="decision",
         view=view,
         filters=options,
-        arranged=_told,
+        arranged=_for_output,
         **more,
     )
 
@@ -464,7 +464,7 @@ def rejects(
     from omd.decision.rows import DecisionRejectLogRow
 
     with _open(dsn) as room:
-        found = room.report(
+        rows = room.report(
             DecisionRejectLogRow,
             module_instance_id=run_of(room, stage, instance).module_instance_id,
             link=link,
@@ -473,10 +473,10 @@ def rejects(
             limit=limit,
         )
     columns = {"wave": "wave", "link": "link", "record": "arrival", "code": "code", "why": "text"}
-    if all(row.wave is None for row in found):
+    if all(row.wave is None for row in rows):
         del columns["wave"]
-    show(found, columns, output)
-    tell_more(found, limit)
+    show(rows, columns, output)
+    tell_more(rows, limit)
 
 
 @decision.command()
@@ -510,8 +510,8 @@ def explain(
     """Explain a decision: what the rules were given, which applied, what they said, what was left.
 
     A stage with keep TRACE keeps all of it; with keep CYCLES only which records took part. Without
-    --instance, the last run that has decided the key is told; without --key, all decisions of the
-    run, at most 50.
+    --instance, it is about the last run that has decided the key; without --key, it is about all
+    decisions of the run, at most 50.
 
     \b
     Example:
@@ -522,13 +522,13 @@ def explain(
     if key is not None and not isinstance(key, dict):
         raise click.BadParameter("--key is an object of the key columns")
     with _open(dsn) as room:
-        found = read_explanation(room, stage, key, wave, instance)
+        explanation = read_explanation(room, stage, key, wave, instance)
     if html_file is not None:
-        html_file.write_text(as_page(found), encoding="utf-8")
+        html_file.write_text(as_page(explanation), encoding="utf-8")
     if output == "json":
-        show_document(found.document)
+        show_document(explanation.document)
     else:
-        print_explanation(found)
+        print_explanation(explanation)
     if html_file is not None:
         click.echo(f"The explanation is in {html_file}.", err=True)
 

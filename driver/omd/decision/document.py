@@ -158,12 +158,12 @@ def _ruleset(room: Decision, file: File, activate: bool) -> Iterator[Change]:
 def _newest(room: Decision, code: Any) -> tuple[int | None, dict[str, dict[str, Any]]]:
     """Return the newest version of a ruleset, and its test cases by their names."""
     known: dict[str, Any] = {"ruleset_code": code if isinstance(code, str) else ""}
-    found = room.report(
+    rows = room.report(
         DecisionRulesetListRow, order_by=["version"], descending=True, limit=1, **known
     )
-    if not found:
+    if not rows:
         return None, {}
-    version = found[0].version
+    version = rows[0].version
     return version, {
         test.test_name: {"input": test.input, "expected": test.expected}
         for test in room.report(DecisionTestListRow, version=version, **known)
@@ -176,6 +176,8 @@ _ORDER_OF_PARTS = ["name", "columns", "type", "key"]
 
 def stage_as_yaml(stage: DecisionStageListRow) -> str:
     """Return the document of a stage as YAML, as `read_files` reads it."""
-    told = stage.definition
-    shown = {key: told[key] for key in in_order(told, _ORDER) if told[key] is not None}
+    definition = stage.definition
+    shown = {
+        key: definition[key] for key in in_order(definition, _ORDER) if definition[key] is not None
+    }
     return as_yaml(shown, _ORDER_OF_PARTS)

@@ -1,6 +1,6 @@
 """Why something was decided as it was, in words: for a terminal, and as a page for people.
 
-`omd_decision.explain` says what a run has kept; here it is only told.
+`omd_decision.explain` says what a run has kept; here it is only put into words.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def run_of(room: Decision, stage: str, instance: int | None = None) -> DecisionR
     Raises:
         CallerError: there is none.
     """
-    found = room.report(
+    rows = room.report(
         DecisionRunLogRow,
         stage_code=stage,
         module_instance_id=instance,
@@ -103,8 +103,8 @@ def run_of(room: Decision, stage: str, instance: int | None = None) -> DecisionR
         descending=True,
         limit=1,
     )
-    if found:
-        return found[0]
+    if rows:
+        return rows[0]
     if instance is not None:
         raise CallerError(
             f"stage {stage} has no run {instance}, or it was rolled back",
@@ -122,10 +122,10 @@ def stage_of(room: Decision, stage: str) -> DecisionStageListRow:
     Raises:
         UnknownStage: there is none of this name.
     """
-    found = room.report(DecisionStageListRow, stage_code=stage)
-    if not found:
+    rows = room.report(DecisionStageListRow, stage_code=stage)
+    if not rows:
         raise UnknownStage(f'stage "{stage}" is not defined', hint="The stages: omd decision list")
-    return found[0]
+    return rows[0]
 
 
 def read_explanation(
@@ -176,7 +176,7 @@ def _in_step(stage: Mapping[str, Any]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Summary:
     """An explanation in plain words; ``kind`` is the letter of its colour."""
 
     kind: str
@@ -187,13 +187,13 @@ class Told:
 _MOST = 50  # calls, and records of each, that are shown
 
 
-def tell(found: Explanation) -> Told:
+def tell(explanation: Explanation) -> Summary:
     """Return what became of a key, and why."""
-    rules = f"the rules “{found.run.ruleset_code}”, version {found.run.ruleset_version}"
-    calls, rejects = found.calls, found.rejects
-    why = [*_answers(found), *_reasons(found)]
+    rules = f"the rules “{explanation.run.ruleset_code}”, version {explanation.run.ruleset_version}"
+    calls, rejects = explanation.calls, explanation.rejects
+    why = [*_answers(explanation), *_reasons(explanation)]
     if not calls and not rejects:
-        return Told(
+        return Summary(
             "E",
             "Nothing is known about it",
             [
@@ -202,43 +202,43 @@ def tell(found: Explanation) -> Told:
             ],
         )
     if not calls:
-        return Told("F", "It was not decided: its records were rejected", why)
+        return Summary("F", "It was not decided: its records were rejected", why)
     times = "once" if len(calls) == 1 else f"{len(calls):,} times"
     title = f"It was decided by {rules}, called {times}"
     if not rejects:
-        return Told("S", title, why)
+        return Summary("S", title, why)
     more = (
         "a record was rejected" if len(rejects) == 1 else f"{_records(len(rejects))} were rejected"
     )
-    return Told("A", f"{title}; {more}", why)
+    return Summary("A", f"{title}; {more}", why)
 
 
-def _answers(found: Explanation) -> Iterator[str]:
+def _answers(explanation: Explanation) -> Iterator[str]:
     """Yield how many records came out, in sentences."""
     counts: Counter[str] = Counter()
-    for call in found.calls:
+    for call in explanation.calls:
         counts.update(call.outputs or {})
     for output, count in counts.items():
         yield f"{output}: {_records(count)} came out."
 
 
-def _reasons(found: Explanation) -> Iterator[str]:
+def _reasons(explanation: Explanation) -> Iterator[str]:
     """Yield why records were rejected, one sentence for each reason."""
-    groups = Counter((row.link, row.cause_link) for row in found.rejects)
+    groups = Counter((row.link, row.cause_link) for row in explanation.rejects)
     for (link, cause), count in groups.items():
         were = "was" if count == 1 else "were"
-        because = _because(found, link, cause)
+        because = _because(explanation, link, cause)
         yield f"{link}: {_records(count)} {were} rejected, because {because}."
 
 
-def _because(found: Explanation, link: str | None, cause: str | None) -> str:
+def _because(explanation: Explanation, link: str | None, cause: str | None) -> str:
     """Return why records of a link were rejected."""
-    with_key = "with this key" if found.key is not None else "that goes with it"
+    with_key = "with this key" if explanation.key is not None else "that goes with it"
     if cause is not None:
         return f"“{cause}” has no record {with_key}"
-    if link == found.primary:
+    if link == explanation.primary:
         return "no decision was left that could take them"
-    return f"“{found.primary}” has no record {with_key}"
+    return f"“{explanation.primary}” has no record {with_key}"
 
 
 def _records(count: int) -> str:
@@ -260,7 +260,9 @@ def _inputs(call: ExplainRow) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
             yield parameter, [{"record": arrival} for arrival in ids]
 
 
-def results(call: ExplainRow, found: Explanation) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+def results(
+    call: ExplainRow, explanation: Explanation
+) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     """Yield what the ruleset answered, by parameter: records, and what is known beside each.
 
     That is the record that it is in step with, and the row of a decision table that has made it.
@@ -268,7 +270,7 @@ def results(call: ExplainRow, found: Explanation) -> Iterator[tuple[str, list[Ma
     rows = _rows_of_records(call)
     for parameter, value in (call.result or {}).items():
         records = _as_records(value)
-        given = _as_records((call.params or {}).get(found.beside.get(parameter, "")))
+        given = _as_records((call.params or {}).get(explanation.beside.get(parameter, "")))
         if len(given) == len(records):
             records = [{**one, **record} for one, record in zip(given, records, strict=True)]
         if parameter in rows:
@@ -313,14 +315,14 @@ def _hits(call: ExplainRow) -> Iterator[tuple[Mapping[str, Any], list[Mapping[st
 
 def _rows_of_records(call: ExplainRow) -> dict[str, list[str]]:
     """Return the rows of a table that has decided record by record, by the parameter it made."""
-    found = {}
+    rows = {}
     for node, hits in _hits(call):
         output = node.get("output")
         for parameter, made in output.items() if isinstance(output, dict) and hits else ():
             is_answer = isinstance(made, list) and made == (call.result or {}).get(parameter)
             if is_answer and len(made) == len(hits):
-                found[parameter] = [_row(hit) for hit in hits]
-    return found
+                rows[parameter] = [_row(hit) for hit in hits]
+    return rows
 
 
 def rules_hit(call: ExplainRow) -> Iterator[tuple[str, str]]:
@@ -344,52 +346,52 @@ def _rule(hit: Mapping[str, Any], *, alone: bool) -> str:
         field = _INPUT.sub("", column)
         if not column.startswith("_") and condition not in ("", "-", None):
             value = json.dumps(values.get(field), ensure_ascii=False)
-            is_told = alone and field in values and value != condition
-            was = f" (it was {value})" if is_told else ""
+            is_shown = alone and field in values and value != condition
+            was = f" (it was {value})" if is_shown else ""
             conditions.append(f"{field.removeprefix('$nodes.')} {condition}{was}")
-    told = [_row(hit), ", ".join(conditions) or "in all other cases", rule.get("_description")]
-    return ": ".join(str(part) for part in told if part)
+    parts = [_row(hit), ", ".join(conditions) or "in all other cases", rule.get("_description")]
+    return ": ".join(str(part) for part in parts if part)
 
 
 # In a terminal ----------------------------------------------------------------------------------
 
 
-def print_explanation(found: Explanation) -> None:
+def print_explanation(explanation: Explanation) -> None:
     """Print an explanation to stdout."""
-    told, run = tell(found), found.run
-    colour = {"S": "green", "F": "red", "A": "yellow"}.get(told.kind)
-    click.secho(f"{told.title}.", bold=True, fg=colour)
-    for line in told.why:
+    summary, run = tell(explanation), explanation.run
+    colour = {"S": "green", "F": "red", "A": "yellow"}.get(summary.kind)
+    click.secho(f"{summary.title}.", bold=True, fg=colour)
+    for line in summary.why:
         click.echo(printable(line))
     click.echo()
     show_pairs(
         {
-            "key": _key(found.key) or None,
-            "wave": found.wave,
+            "key": _key(explanation.key) or None,
+            "wave": explanation.wave,
             "stage": f"{run.stage_code} (version {run.stage_version})",
             "ruleset": f"{run.ruleset_code} (version {run.ruleset_version})",
             "run": f"{run.module_instance_id} ({run.engine})",
             "decided": run.begun_at,
         }
     )
-    for call in found.calls[:_MOST]:
-        _print_heading(_call(call, found))
+    for call in explanation.calls[:_MOST]:
+        _print_heading(_call(call, explanation))
         for parameter, records in _inputs(call):
             _print(f"in: {parameter}", records)
         for node, rule in rules_hit(call):
             click.echo(printable(f"rule: {node}: {rule}"))
-        for parameter, records in results(call, found):
+        for parameter, records in results(call, explanation):
             _print(f"out: {parameter}", records)
-    if found.rejects:
+    if explanation.rejects:
         _print_heading("Rejected")
         show_table(
             [
-                {title: short(cell(row)) for title, cell in _reject_columns(found).items()}
-                for row in found.rejects[:_MOST]
+                {title: short(cell(row)) for title, cell in _reject_columns(explanation).items()}
+                for row in explanation.rejects[:_MOST]
             ],
-            list(_reject_columns(found)),
+            list(_reject_columns(explanation)),
         )
-    for line in _left(found):
+    for line in _left(explanation):
         click.echo(line)
 
 
@@ -416,29 +418,29 @@ def _columns(records: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(column for record in records for column in record))
 
 
-def _call(call: ExplainRow, found: Explanation) -> str:
-    of = [] if found.key is not None or not call.key else [_key(call.key)]
-    of += [f"wave {call.wave}"] if call.wave is not None and found.wave is None else []
+def _call(call: ExplainRow, explanation: Explanation) -> str:
+    of = [] if explanation.key is not None or not call.key else [_key(call.key)]
+    of += [f"wave {call.wave}"] if call.wave is not None and explanation.wave is None else []
     of += [f"cycle {call.cycle_no}, call {call.invocation_no}"]
     return "Decision: " + ", ".join(of)
 
 
-def _reject_columns(found: Explanation) -> dict[str, Callable[[ExplainRow], Any]]:
+def _reject_columns(explanation: Explanation) -> dict[str, Callable[[ExplainRow], Any]]:
     return {
         "link": lambda row: row.link,
         "record": lambda row: row.arrival,
         "code": lambda row: row.code,
-        "because": lambda row: _because(found, row.link, row.cause_link),
+        "because": lambda row: _because(explanation, row.link, row.cause_link),
         "what it says": lambda row: row.params,
     }
 
 
-def _left(found: Explanation) -> Iterator[str]:
-    if len(found.calls) > _MOST:
-        yield f"There are {len(found.calls) - _MOST:,} more decisions."
-    if len(found.rejects) > _MOST:
-        yield f"There are {len(found.rejects) - _MOST:,} more rejected records."
-    if any(call.params is None for call in found.calls):
+def _left(explanation: Explanation) -> Iterator[str]:
+    if len(explanation.calls) > _MOST:
+        yield f"There are {len(explanation.calls) - _MOST:,} more decisions."
+    if len(explanation.rejects) > _MOST:
+        yield f"There are {len(explanation.rejects) - _MOST:,} more rejected records."
+    if any(call.params is None for call in explanation.calls):
         yield (
             "The run has kept which records took part, and not what they said: "
             "the stage has no keep TRACE."
@@ -448,15 +450,15 @@ def _left(found: Explanation) -> Iterator[str]:
 # As a page --------------------------------------------------------------------------------------
 
 
-def as_page(found: Explanation) -> str:
+def as_page(explanation: Explanation) -> str:
     """Return an explanation as an HTML page (see `omd._terminal.markup`)."""
-    told, run = tell(found), found.run
-    title = _key(found.key) or f"Run {run.module_instance_id}"
+    summary, run = tell(explanation), explanation.run
+    title = _key(explanation.key) or f"Run {run.module_instance_id}"
     pairs: dict[str, object] = {
         "Decided": moment(run.begun_at),
         "Rules": [name(run.ruleset_code), f", version {run.ruleset_version}"],
         "Stage": [name(run.stage_code), f", version {run.stage_version}"],
-        "Wave": found.wave,
+        "Wave": explanation.wave,
         "Run": f"{run.module_instance_id} ({run.engine})",
         "Fingerprint": el("span", run.content_hash[:16], title=run.content_hash),
     }
@@ -466,37 +468,42 @@ def as_page(found: Explanation) -> str:
             el("h1", name(title)),
             el("p", "How it was decided, by ", name(run.stage_code)),
         ),
-        verdict(told.kind, told.title, *(el("p", line) for line in told.why)),
-        *(_call_section(call, found, at) for at, call in enumerate(found.calls[:_MOST], 1)),
+        verdict(summary.kind, summary.title, *(el("p", line) for line in summary.why)),
+        *(
+            _call_section(call, explanation, at)
+            for at, call in enumerate(explanation.calls[:_MOST], 1)
+        ),
     ]
-    if found.rejects:
+    if explanation.rejects:
         columns: dict[str, Callable[[Any], object]] = {
             "from": lambda row: name(row.link),
             "record#": lambda row: number(row.arrival),
             "why": lambda row: el(
                 "span",
-                _because(found, row.link, row.cause_link),
+                _because(explanation, row.link, row.cause_link),
                 el("small", row.code),
             ),
             "what it says": lambda row: _pairs(row.params),
         }
         body.append(
-            section("rejects", "Records that were rejected", table(found.rejects[:_MOST], columns))
+            section(
+                "rejects", "Records that were rejected", table(explanation.rejects[:_MOST], columns)
+            )
         )
     body.append(section("run", "The run", described(pairs)))
     body.append(
         el(
             "p",
-            *(f"{line} " for line in _left(found)),
+            *(f"{line} " for line in _left(explanation)),
             f"Times are local, in {zone()}. The fingerprint tells whether the rules are "
             "the same as those of another run.",
             cls="note",
         )
     )
-    return page(f"{title}: {told.title}", *body, style=_STYLE)
+    return page(f"{title}: {summary.title}", *body, style=_STYLE)
 
 
-def _call_section(call: ExplainRow, found: Explanation, at: int) -> Html:
+def _call_section(call: ExplainRow, explanation: Explanation, at: int) -> Html:
     parts = [el("h3", "What the rules were given"), *_tables(_inputs(call))]
     hits = [*rules_hit(call)]
     if hits:
@@ -505,13 +512,13 @@ def _call_section(call: ExplainRow, found: Explanation, at: int) -> Html:
             el("ul", *(el("li", el("b", node), ": ", rule) for node, rule in hits), cls="rules")
         )
     if call.result is not None:
-        parts += [el("h3", "What they decided"), *_tables(results(call, found))]
+        parts += [el("h3", "What they decided"), *_tables(results(call, explanation))]
         if not call.result:
             parts.append(el("p", "Nothing.", cls="none"))
     elif call.outputs:
         counts = ", ".join(f"{output}: {_records(n)}" for output, n in call.outputs.items())
         parts += [el("h3", "What they decided"), el("p", counts)]
-    return section(f"call-{at}", _call(call, found), *parts)
+    return section(f"call-{at}", _call(call, explanation), *parts)
 
 
 def _tables(parameters: Iterator[tuple[str, list[Mapping[str, Any]]]]) -> Iterator[Html]:

@@ -112,9 +112,9 @@ class Decision(Door, DecisionCalls):
             CallerError: the function of Python is not there, or zen-engine is not installed.
         """
         try:
-            found = super().test_ruleset(ruleset_code, version=version)
+            tests = super().test_ruleset(ruleset_code, version=version)
         except WrongEngine:
-            found = []
+            tests = []
         [ruleset] = self.report(
             DecisionRulesetListRow,
             ruleset_code=ruleset_code,
@@ -124,7 +124,7 @@ class Decision(Door, DecisionCalls):
             limit=1,
         )
         if ruleset.kind != "FUNCTION":
-            found = self._evaluated(ruleset)
+            tests = self._evaluated(ruleset)
         return [
             TestResult(
                 test.test_name,
@@ -140,7 +140,7 @@ class Decision(Door, DecisionCalls):
                 test.actual,
                 test.error,
             )
-            for test in found
+            for test in tests
         ]
 
     def _evaluated(self, ruleset: DecisionRulesetListRow) -> list[TestResult]:

@@ -50,9 +50,9 @@ def require_allowed(kind: str, content: Any) -> None:
     module = str(content).partition(":")[0]
     parts = module.split(".")
     above = {".".join(parts[:number]) for number in range(1, len(parts) + 1)} | {content}
-    told = os.environ.get(ALLOWED)
-    if told is not None:
-        is_allowed = bool(above & {entry.strip() for entry in told.split(",")})
+    allowed = os.environ.get(ALLOWED)
+    if allowed is not None:
+        is_allowed = bool(above & {entry.strip() for entry in allowed.split(",")})
     else:
         is_allowed = bool(above & _HARMLESS) or parts[0] not in {*sys.stdlib_module_names, "omd"}
     if not is_allowed:
@@ -106,9 +106,9 @@ def answers_of(
     evaluate = _model(content)
 
     def answer(text: str) -> tuple[str, str | None]:
-        told = evaluate(text, with_trace)
-        trace = _storable(write_json(told["trace"])) if with_trace else None
-        return _storable(write_json(told["result"])), trace
+        evaluated = evaluate(text, with_trace)
+        trace = _storable(write_json(evaluated["trace"])) if with_trace else None
+        return _storable(write_json(evaluated["result"])), trace
 
     # One after the other: a thousand answers that wait would keep the garbage collector busy.
     return lambda texts: [answer(text) for text in texts]
@@ -192,10 +192,10 @@ def _function(content: str) -> Callable[[list[dict[str, Any]]], list[Any]]:
         ) from error
 
     def answers(calls: list[dict[str, Any]]) -> list[Any]:
-        told = call(calls)
-        if not isinstance(told, list) or len(told) != len(calls):
+        returned = call(calls)
+        if not isinstance(returned, list) or len(returned) != len(calls):
             raise ValueError(f"{content} has not answered a list of {len(calls)} items")
-        return told
+        return returned
 
     return answers
 
@@ -226,7 +226,7 @@ def _reason(error: RuntimeError) -> str:
     """Return why a model failed; zen-engine adds a stack of its own."""
     line = str(error).partition("\n")[0]
     try:
-        told = json.loads(line)
+        data = json.loads(line)
     except ValueError:
         return line
-    return f"node {told['nodeId']}: {told['source']}" if {"nodeId", "source"} <= {*told} else line
+    return f"node {data['nodeId']}: {data['source']}" if {"nodeId", "source"} <= {*data} else line

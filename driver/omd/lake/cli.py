@@ -64,14 +64,14 @@ def show_table(dsn: str, output: str, table: str) -> None:
     from omd.lake.run import LakeRun
 
     with open_control(dsn) as control:
-        found = control.lake.find_table(table, table_format_code="DELTA")
-        rows = control.lake.report(LakeTablesRow, table_code=found.table_code)
-        told = _described_delta(found.location) if rows and _is_delta(rows[0]) else None
-        if told is None:
-            found = control.lake.find_table(table, table_format_code="ICEBERG")
-            told = _described(LakeRun.open(found))
-    told |= row_dict(rows[0]) if rows else {}
-    (show_document if output == "json" else show_pairs)(told)
+        entry = control.lake.find_table(table, table_format_code="DELTA")
+        rows = control.lake.report(LakeTablesRow, table_code=entry.table_code)
+        pairs = _described_delta(entry.location) if rows and _is_delta(rows[0]) else None
+        if pairs is None:
+            entry = control.lake.find_table(table, table_format_code="ICEBERG")
+            pairs = _described(LakeRun.open(entry))
+    pairs |= row_dict(rows[0]) if rows else {}
+    (show_document if output == "json" else show_pairs)(pairs)
 
 
 def _is_delta(row: LakeTablesRow) -> bool:
@@ -151,8 +151,8 @@ def show_history(dsn: str, output: str, table: str, limit: int | None) -> None:
     tell_more(rows, limit)
 
 
-def _span(_ctx: click.Context, _parameter: click.Parameter, told: str) -> timedelta:
-    number, _, unit = told.strip().partition(" ")
+def _span(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timedelta:
+    number, _, unit = value.strip().partition(" ")
     if not number.isdigit() or unit.strip() not in _UNITS:
         raise click.BadParameter("Write a number of days or hours: '5 days'.")
     return timedelta(**{_UNITS[unit.strip()]: int(number)})

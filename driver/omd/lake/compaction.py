@@ -72,21 +72,21 @@ def groups(small: Sequence[Small[File]], settled: Collection[int]) -> list[Group
     apart: dict[tuple[Hashable, int, int], list[File]] = defaultdict(list)
     for place, run, number, file in small:
         apart[place, run, number].append(file)
-    found = []
+    chosen = []
     together: dict[Hashable, list[File]] = defaultdict(list)
     for (place, run, number), files in apart.items():
         if run in settled:
             together[place] += files
         elif len(files) >= FEWEST:
-            found.append(Group(tuple(files), number))
-    found += [Group(tuple(files), None) for files in together.values() if len(files) >= FEWEST]
-    return found
+            chosen.append(Group(tuple(files), number))
+    chosen += [Group(tuple(files), None) for files in together.values() if len(files) >= FEWEST]
+    return chosen
 
 
 def small_files(io: FileIO, metadata: Metadata, column: str) -> list[Small[DataFile]]:
     """Return the small files of single runs, by the insert instance column."""
     field_id = metadata.schema.find_field(column).field_id
-    found: list[Small[DataFile]] = []
+    small: list[Small[DataFile]] = []
     manifests = metadata.manifests(io)
     if any(manifest.content == ManifestContent.DELETES for manifest in manifests):
         return []
@@ -103,8 +103,8 @@ def small_files(io: FileIO, metadata: Metadata, column: str) -> list[Small[DataF
                 and (file.null_value_counts or {}).get(field_id) == 0
             ):
                 place = tuple(file.partition[n] for n in range(len(metadata.spec.fields)))
-                found.append((place, low, entry.sequence_number or 0, file))
-    return found
+                small.append((place, low, entry.sequence_number or 0, file))
+    return small
 
 
 def exchange(

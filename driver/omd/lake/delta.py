@@ -108,8 +108,8 @@ class DeltaFile:
         """Return the action that makes it live."""
         stats = {
             "numRecords": self.rows,
-            "minValues": {name: _told(value) for name, value in self.low.items()},
-            "maxValues": {name: _told(value, up=True) for name, value in self.high.items()},
+            "minValues": {name: _logged(value) for name, value in self.low.items()},
+            "maxValues": {name: _logged(value, up=True) for name, value in self.high.items()},
             "nullCount": dict(self.nulls),
         }
         now = int(datetime.now(timezone.utc).timestamp() * 1000)
@@ -195,8 +195,8 @@ class Delta:
     @property
     def spark_schema(self) -> dict[str, Any]:
         """The columns, as Spark's JSON."""
-        told: dict[str, Any] = json.loads(self._table.schema().to_json())
-        return told
+        schema: dict[str, Any] = json.loads(self._table.schema().to_json())
+        return schema
 
     @property
     def partition_by(self) -> list[str]:
@@ -229,27 +229,27 @@ class Delta:
     @property
     def totals(self) -> dict[str, int]:
         """How many files and rows are live, as a commit tells them."""
-        told = pa.table(self._table.get_add_actions(flatten=False))
-        rows = compute.sum(told["num_records"]).as_py()
-        return {"total_files": told.num_rows, "total_rows": rows or 0}
+        actions = pa.table(self._table.get_add_actions(flatten=False))
+        rows = compute.sum(actions["num_records"]).as_py()
+        return {"total_files": actions.num_rows, "total_rows": rows or 0}
 
     @property
     def retention(self) -> timedelta:
         """For how long the table promises its readers to keep old versions; none by default."""
         settings = self._table.metadata().configuration
-        found = timedelta(0)
+        longest = timedelta(0)
         for name in ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration"):
-            told = _INTERVAL.fullmatch(settings.get(name, "").strip().lower())
-            if told is not None:
-                found = max(found, timedelta(**{f"{told['unit']}s": int(told["number"])}))
-        return found
+            match = _INTERVAL.fullmatch(settings.get(name, "").strip().lower())
+            if match is not None:
+                longest = max(longest, timedelta(**{f"{match['unit']}s": int(match["number"])}))
+        return longest
 
     def files(self) -> list[DeltaFile]:
         """Return the live files."""
-        found = []
+        files = []
         for row in pa.table(self._table.get_add_actions(flatten=False)).to_pylist():
             values = row.get("partition") or {}
-            found.append(
+            files.append(
                 DeltaFile(
                     row["path"],
                     row["size_bytes"],
@@ -260,7 +260,7 @@ class Delta:
                     _known(row.get("null_count")),
                 )
             )
-        return found
+        return files
 
     def path_of(self, file: DeltaFile) -> str:
         """Return where a file lies."""
@@ -281,14 +281,14 @@ class Delta:
         Raises:
             LakeConflict: other writers were first, again and again.
         """
-        told = {
+        metadata = {
             INSTANCE: str(instance),
             "omd.module-code": module_code,
             OPERATION: change.operation,
             NUMBER: str(number),
         }
         if change.undone:
-            told[UNDONE] = ",".join(map(str, change.undone))
+            metadata[UNDONE] = ",".join(map(str, change.undone))
         actions: list[AddAction | RemoveAction] = [
             *(file.added(change.has_other_rows) for file in change.added),
             *(file.removed(change.has_other_rows) for file in change.removed),
@@ -300,7 +300,7 @@ class Delta:
                 self._table.schema(),
                 self.partition_by,
                 commit_properties=CommitProperties(
-                    custom_metadata=told,
+                    custom_metadata=metadata,
                     app_transactions=[Transaction(module_code, number)],
                     max_commit_retries=0,
                 ),
@@ -428,11 +428,11 @@ def _partition_text(value: Any) -> str | None:
     return str(value)
 
 
-def _known(told: Mapping[str, Any] | None) -> dict[str, Any]:
+def _known(values: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what is known of the simple columns."""
     return {
         name: value
-        for name, value in (told or {}).items()
+        for name, value in (values or {}).items()
         if value is not None and not isinstance(value, dict)
     }
 
@@ -450,7 +450,7 @@ def _is_exact(*values: Decimal) -> bool:
     return all(Decimal(repr(float(value))) == value for value in values)
 
 
-def _told(value: Any, *, up: bool = False) -> Any:
+def _logged(value: Any, *, up: bool = False) -> Any:
     """Return a bound as the log writes it: times have milliseconds, rounded away from the rows."""
     if isinstance(value, datetime):
         cut = value.replace(microsecond=value.microsecond // 1000 * 1000)

@@ -29,7 +29,7 @@ class Version:
     Attributes:
         number: the version.
         written_at: when, in milliseconds since 1970, by the clock of its writer.
-        told: its commit info.
+        info: its commit info.
         added: the paths of the files that came.
         removed: the paths of those that went.
         has_other_rows: the table does not hold the same rows as before.
@@ -37,7 +37,7 @@ class Version:
 
     number: int
     written_at: int = 0
-    told: dict[str, Any] = field(default_factory=dict)
+    info: dict[str, Any] = field(default_factory=dict)
     added: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     has_other_rows: bool = False
@@ -45,18 +45,18 @@ class Version:
     @property
     def operation(self) -> str | None:
         """What OMD did; None: another engine has committed."""
-        return self.told.get(OPERATION)
+        return self.info.get(OPERATION)
 
     @property
     def writer(self) -> int | None:
         """The run that wrote rows; None: it is a commit of maintenance or of another engine."""
-        return int(self.told[INSTANCE]) if self.operation in _WRITES else None
+        return int(self.info[INSTANCE]) if self.operation in _WRITES else None
 
     @property
     def deletes_files(self) -> bool:
         """Whether files that only older versions need are deleted with it, or may be."""
-        told = str(self.told.get("operation") or "")
-        return self.operation == "EXPIRE" or told.startswith("VACUUM")
+        kind = str(self.info.get("operation") or "")
+        return self.operation == "EXPIRE" or kind.startswith("VACUUM")
 
     @property
     def changes(self) -> bool:
@@ -66,7 +66,7 @@ class Version:
     @property
     def undone(self) -> set[int]:
         """The runs that it took back."""
-        return {int(number) for number in str(self.told.get(UNDONE) or "").split(",") if number}
+        return {int(number) for number in str(self.info.get(UNDONE) or "").split(",") if number}
 
 
 class DeltaLog:
@@ -99,19 +99,19 @@ class DeltaLog:
         name = f"{number:0{_DIGITS}}.json"
         with self._system.open_input_stream(f"{self._path}/{name}") as stream:
             lines = stream.read().splitlines()
-        found = Version(number)
+        version = Version(number)
         for line in filter(None, lines):
             action = json.loads(line)
             if "commitInfo" in action:
-                found.told = action["commitInfo"]
-                found.written_at = int(found.told.get("timestamp") or 0)
-            for kind, paths in (("add", found.added), ("remove", found.removed)):
+                version.info = action["commitInfo"]
+                version.written_at = int(version.info.get("timestamp") or 0)
+            for kind, paths in (("add", version.added), ("remove", version.removed)):
                 if kind in action:
                     paths.append(action[kind]["path"])
-                    found.has_other_rows |= bool(action[kind].get("dataChange", True))
-        if not found.written_at and name in self._files:
-            found.written_at = self._files[name].mtime_ns // 1_000_000
-        return found
+                    version.has_other_rows |= bool(action[kind].get("dataChange", True))
+        if not version.written_at and name in self._files:
+            version.written_at = self._files[name].mtime_ns // 1_000_000
+        return version
 
     def remove_before(self, number: int) -> None:
         """Remove what the log says about older versions; a checkpoint holds what stays valid."""

@@ -144,12 +144,12 @@ def compact(
         return []
     table.require_readable()
     small = _small_files(table, column)
-    found = groups(small, settled({owner for _, owner, _, _ in small}))
-    if not found or run is None:
-        return found
+    chosen = groups(small, settled({owner for _, owner, _, _ in small}))
+    if not chosen or run is None:
+        return chosen
     pending = DeltaPending(code, location, "COMPACT")
     session = spark(run)
-    for group in found:
+    for group in chosen:
         number, rows, files = run.control.engines[SPARK].join_delta_files(
             run, session, code, table, column, group
         )
@@ -164,7 +164,7 @@ def compact(
         lake.delta.clear()
         _log.info("%s is not compacted: %s", code, conflict)
         return []
-    return found
+    return chosen
 
 
 def _small_files(table: Delta, column: str) -> list[Small[DeltaFile]]:

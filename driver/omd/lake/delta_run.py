@@ -173,8 +173,8 @@ def _version_of(location: str, instance: int, number: int) -> int:
     """Return the version that a run has committed with this greatest write number."""
     log = DeltaLog(location)
     for version in reversed(log.numbers):
-        (found,) = log.versions([version])
-        key = (str(found.told.get(INSTANCE)), str(found.told.get(NUMBER)))
+        (entry,) = log.versions([version])
+        key = (str(entry.info.get(INSTANCE)), str(entry.info.get(NUMBER)))
         if key == (str(instance), str(number)):
             return version
     return Delta(location).version

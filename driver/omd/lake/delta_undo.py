@@ -73,14 +73,14 @@ def plan_delta_undo(
     undo = DeltaUndo(table)
     array = set(instances)
     log = DeltaLog(table.location)
-    told = log.versions(number for number in log.numbers if number <= table.version)
+    versions = log.versions(number for number in log.numbers if number <= table.version)
     live = table.files()
     ended = set()
     if update_column in {field["name"] for field in table.spark_schema["fields"]}:
         assert update_column is not None  # noqa: S101 - no column has that name
         ended = {file.path for file in live if file.share(update_column, array) != "NONE"}
     is_history = bool(ended) or "HISTORY" in {
-        *(version.operation for version in told if version.writer in array),
+        *(version.operation for version in versions if version.writer in array),
         *(row.operation for row in commits),
     }
     for file in live:
@@ -91,9 +91,9 @@ def plan_delta_undo(
             undo.removed.append(file)
             if held == "SOME":
                 undo.mixed.append(file)
-    _give_back(undo, column, array, told, live, undone_of)
-    undo.landed = max((v.number for v in told if v.undone & array), default=None)
-    known = {version.number for version in told}
+    _give_back(undo, column, array, versions, live, undone_of)
+    undo.landed = max((v.number for v in versions if v.undone & array), default=None)
+    known = {version.number for version in versions}
     undo.expired += sum(
         row.operation == "OVERWRITE" and row.sequence_number not in known for row in commits
     )
@@ -104,20 +104,20 @@ def _give_back(
     undo: DeltaUndo,
     column: str,
     array: set[int],
-    told: Sequence[Version],
+    versions: Sequence[Version],
     live: Sequence[DeltaFile],
     undone_of: Callable[[Collection[int]], Collection[int]],
 ) -> None:
     """Find what the overwrites of these runs removed, as far as it is to come back."""
-    undone = {number for version in told for number in version.undone}
-    lineage = _lineage(told, undo.table.version)
+    undone = {number for version in versions for number in version.undone}
+    lineage = _lineage(versions, undo.table.version)
     ancestors = {version.number for version in lineage}
     overwrites = [version for version in lineage if version.operation == "OVERWRITE"]
     writers = {version.writer for version in overwrites if version.writer is not None}
     undone |= set(undone_of(writers - undone - array))
     gone = array | undone
     standing = max((v.number for v in overwrites if v.writer not in gone), default=-1)
-    hidden = {v.writer for v in told if v.operation and v.number < standing}
+    hidden = {v.writer for v in versions if v.operation and v.number < standing}
     undo.is_hidden = bool(hidden & (array - undone))
     own = [version for version in overwrites if version.writer in array - undone]
     here = {file.path for file in live}
@@ -150,13 +150,13 @@ def _give_back(
             if file.path in there:
                 held = file.share(column, gone)
                 (undo.restored if held == "NONE" else undo.mixed).append(file)
-    if ancestors and told and min(ancestors) > told[0].number:
+    if ancestors and versions and min(ancestors) > versions[0].number:
         # A version is missing, or nobody can tell to which one somebody has returned.
         undo.expired += sum(
             version.operation == "OVERWRITE"
             and version.writer in array - undone
             and version.number < min(ancestors)
-            for version in told
+            for version in versions
         )
 
 
@@ -166,32 +166,32 @@ def _there(table: Delta, files: Sequence[DeltaFile]) -> set[str]:
     return {file.path for file in files if table.path_of(file) in sizes}
 
 
-def _lineage(told: Sequence[Version], newest: int) -> list[Version]:
+def _lineage(versions: Sequence[Version], newest: int) -> list[Version]:
     """Return a version and those that it was made from, as far as they are kept, the newest first.
 
     A RESTORE goes on from the version that it has returned to.
     """
-    versions = {version.number: version for version in told}
-    found = []
+    by_number = {version.number: version for version in versions}
+    lineage = []
     number: int | None = newest
-    while number is not None and number in versions:
-        version = versions[number]
-        found.append(version)
-        number = _restored(version, told) if _is_restore(version) else number - 1
-    return found
+    while number is not None and number in by_number:
+        version = by_number[number]
+        lineage.append(version)
+        number = _restored(version, versions) if _is_restore(version) else number - 1
+    return lineage
 
 
 def _is_restore(version: Version) -> bool:
-    return version.operation is None and version.told.get("operation") == "RESTORE"
+    return version.operation is None and version.info.get("operation") == "RESTORE"
 
 
-def _restored(version: Version, told: Sequence[Version]) -> int | None:
+def _restored(version: Version, versions: Sequence[Version]) -> int | None:
     """Return the version to which a RESTORE has returned; None: it does not say so."""
-    told_to = _parameters(version)
-    number = str(told_to.get("version") or "")
+    parameters = _parameters(version)
+    number = str(parameters.get("version") or "")
     if number.isdigit():
         return int(number)
-    instant = told_to.get("datetime") or told_to.get("timestamp")
+    instant = parameters.get("datetime") or parameters.get("timestamp")
     if instant is None:
         return None
     try:
@@ -203,14 +203,14 @@ def _restored(version: Version, told: Sequence[Version]) -> int | None:
     except ValueError:
         return None
     return max(
-        (v.number for v in told if v.number < version.number and v.written_at <= until),
+        (v.number for v in versions if v.number < version.number and v.written_at <= until),
         default=None,
     )
 
 
 def _parameters(version: Version) -> dict[str, Any]:
-    found = version.told.get("operationParameters")
-    return found if isinstance(found, dict) else {}
+    parameters = version.info.get("operationParameters")
+    return parameters if isinstance(parameters, dict) else {}
 
 
 _NO_PREDICATE = ("", "[]", "true", '["true"]')
@@ -225,7 +225,7 @@ def _leaves_nothing(table: Delta, version: Version) -> bool:
     """
     if version.operation is not None or not version.has_other_rows:
         return False
-    operation = str(version.told.get("operation") or "")
+    operation = str(version.info.get("operation") or "")
     parameters = _parameters(version)
     mode = str(parameters.get("mode") or "").lower()
     if mode == "overwrite" or operation in ("", "DELETE"):

@@ -46,8 +46,8 @@ def named_folders(location: str) -> set[str]:
     log = DeltaLog(location)
     paths = {path for version in log.versions(log.numbers) for path in version.added}
     paths |= {file.path for file in oldest(location, log.numbers).files()}
-    found = (WRITE.match(path) for path in paths)
-    return {f"{location}/{write[0]}" for write in found if write is not None}
+    matches = (WRITE.match(path) for path in paths)
+    return {f"{location}/{write[0]}" for write in matches if write is not None}
 
 
 def oldest(location: str, numbers: Sequence[int]) -> Delta:

@@ -72,8 +72,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 def catalog_name(code: str) -> str | None:
     """Return the catalogue that a table code of three parts names; None for two parts."""
-    told = parts(code)
-    return told[0] if len(told) == 3 else None
+    names = parts(code)
+    return names[0] if len(names) == 3 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,13 @@ class Elsewhere:
         Raises:
             LakeConflict: it has committed only some of them.
         """
-        for told in reversed(self.metadata.document["snapshots"]):
-            summary = told.get("summary", {})
+        for snapshot in reversed(self.metadata.document["snapshots"]):
+            summary = snapshot.get("summary", {})
             if summary.get(INSTANCE) != str(instance):
                 continue
             held = _numbers(summary)
             if held == set(numbers):
-                return dict(told)
+                return dict(snapshot)
             if held & set(numbers):
                 raise LakeConflict(
                     f"{self.code} has got some writes of this run in a commit whose answer was"
@@ -148,12 +148,12 @@ class Elsewhere:
             recorded: when snapshots were committed, as far as the database knows it; of others the
                 time is that of their writer's clock.
         """
-        told = self.metadata.snapshot
-        while told is not None:
-            made = _EPOCH + timedelta(milliseconds=told["timestamp-ms"])
-            if recorded.get(told["snapshot-id"], made) <= instant:
-                return told
-            told = self.metadata.snapshot_of(told.get("parent-snapshot-id"))
+        snapshot = self.metadata.snapshot
+        while snapshot is not None:
+            made = _EPOCH + timedelta(milliseconds=snapshot["timestamp-ms"])
+            if recorded.get(snapshot["snapshot-id"], made) <= instant:
+                return snapshot
+            snapshot = self.metadata.snapshot_of(snapshot.get("parent-snapshot-id"))
         return None
 
     def commit(self, change: Change) -> tuple[dict[str, Any], str | None]:
@@ -191,14 +191,14 @@ class Mark(NamedTuple):
 
 def left_by(metadata: Metadata, instances: Collection[int]) -> dict[int | None, Mark]:
     """Return what runs have committed to a table, recorded or not, by the ids of the snapshots."""
-    found: dict[int | None, Mark] = {}
-    for told in metadata.document["snapshots"]:
-        summary = told.get("summary", {})
+    marks: dict[int | None, Mark] = {}
+    for snapshot in metadata.document["snapshots"]:
+        summary = snapshot.get("summary", {})
         instance = int(summary.get(INSTANCE, 0))
         if instance in instances:
             operation = summary.get(OPERATION, "")
-            found[told["snapshot-id"]] = Mark(instance, told["sequence-number"], operation)
-    return found
+            marks[snapshot["snapshot-id"]] = Mark(instance, snapshot["sequence-number"], operation)
+    return marks
 
 
 def folders_elsewhere(code: str, folders: Collection[str]) -> set[str]:
@@ -211,8 +211,8 @@ def folders_elsewhere(code: str, folders: Collection[str]) -> set[str]:
     except UnknownLakeTable:
         return set()
     named = set()
-    for told in table.metadata.document["snapshots"]:
-        summary = told.get("summary", {})
+    for snapshot in table.metadata.document["snapshots"]:
+        summary = snapshot.get("summary", {})
         named |= {folder_of("", summary[INSTANCE], number) for number in _numbers(summary)}
     for manifest in table.metadata.manifests(table.io):
         for entry in live_entries(table.io, manifest):
@@ -229,8 +229,8 @@ def locations_elsewhere(code: str) -> list[str]:
     except UnknownLakeTable:
         catalog, name = _catalog_of(code)
         with _translated(code):
-            found = catalog.load_namespace_properties(name[:-1]).get("location")
-        return [] if found is None else [found]
+            location = catalog.load_namespace_properties(name[:-1]).get("location")
+        return [] if location is None else [location]
 
 
 def settings_of(code: str) -> Mapping[str, str] | None:
@@ -277,10 +277,12 @@ def commit_elsewhere(
             change = change_of(table)
             if change is None:
                 return None
-            told = {**change.properties, _WRITES: ",".join(map(str, numbers))}
+            properties = {**change.properties, _WRITES: ",".join(map(str, numbers))}
             try:
                 snapshot, written = table.commit(
-                    Change(change.operation, change.added, change.removed, change.restored, told)
+                    Change(
+                        change.operation, change.added, change.removed, change.restored, properties
+                    )
                 )
             except CommitFailedException as error:
                 conflicts += 1
@@ -336,14 +338,14 @@ def _catalog(name: str) -> Catalog:
             f"the catalogue {name} is the one in the database",
             hint="Leave its name out: namespace.table.",
         )
-    told = Config().get_catalog_config(name)
-    if told is None:
+    settings = Config().get_catalog_config(name)
+    if settings is None:
         raise UnknownCatalog(
             f"pyiceberg's configuration names no catalogue {name}",
             hint=f"Set PYICEBERG_CATALOG__{name.upper().replace('-', '_')}__URI (and …__TYPE: rest,"
             " glue, hive or sql), or enter it in .pyiceberg.yaml, wherever runs are started.",
         )
-    return _loaded(name, tuple(sorted((key, str(value)) for key, value in told.items())))
+    return _loaded(name, tuple(sorted((key, str(value)) for key, value in settings.items())))
 
 
 @functools.lru_cache(maxsize=16)

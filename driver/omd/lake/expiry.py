@@ -74,9 +74,9 @@ def _old_snapshots(metadata: Metadata, until: float) -> set[int]:
     named = {ref["snapshot-id"] for ref in metadata.document.get("refs", {}).values()}
     named.add(metadata.document["current-snapshot-id"])
     return {
-        told["snapshot-id"]
-        for told in metadata.document["snapshots"]
-        if told["timestamp-ms"] < until and told["snapshot-id"] not in named
+        snapshot["snapshot-id"]
+        for snapshot in metadata.document["snapshots"]
+        if snapshot["timestamp-ms"] < until and snapshot["snapshot-id"] not in named
     }
 
 
@@ -177,9 +177,9 @@ class _Former:
         old: Collection[int],
     ) -> None:
         snapshots = table.metadata.document["snapshots"]
-        self.kept = [told for told in snapshots if told["snapshot-id"] not in old]
+        self.kept = [snapshot for snapshot in snapshots if snapshot["snapshot-id"] not in old]
         self.lists: dict[int, str] = {}
-        self._known = {told["snapshot-id"] for told in self.kept}
+        self._known = {snapshot["snapshot-id"] for snapshot in self.kept}
         self._here = here
         self._table = table
         self._read = {table.metadata.file: table.metadata}
@@ -192,8 +192,8 @@ class _Former:
         for n in [*(n - 1 for n in expiries[-1:] if n), *range(len(self._commits))[:1]]:
             self._look(self._commits[n].metadata_location)
         for row in reversed(self._commits):
-            is_told = row.snapshot_id in self._known or row.snapshot_id in self.lists
-            if not is_told and not self._look(row.metadata_location):
+            is_known = row.snapshot_id in self._known or row.snapshot_id in self.lists
+            if not is_known and not self._look(row.metadata_location):
                 break  # this one is of another table, and so are those before it
         recorded = {row.metadata_location for row in self._commits}
         for version in list(self._read.values()):
@@ -219,13 +219,13 @@ class _Former:
         return is_ours
 
     def _tell(self, version: Metadata) -> None:
-        for told in version.document["snapshots"]:
-            if told["snapshot-id"] not in self._known:
-                self.lists[told["snapshot-id"]] = told["manifest-list"]
+        for snapshot in version.document["snapshots"]:
+            if snapshot["snapshot-id"] not in self._known:
+                self.lists[snapshot["snapshot-id"]] = snapshot["manifest-list"]
 
     def doomed(self, until: float) -> set[str]:
         """Return the files of versions whose snapshot has expired, or that are old and had none."""
-        found = {
+        files = {
             row.metadata_location
             for row in self._commits
             if row.metadata_location and row.snapshot_id in self.lists
@@ -236,8 +236,8 @@ class _Former:
             else:
                 is_old = version.snapshot["snapshot-id"] in self.lists
             if is_old:
-                found.add(file)
-        return found - {self._table.metadata.file}
+                files.add(file)
+        return files - {self._table.metadata.file}
 
 
 def _needed_only_by(
@@ -260,8 +260,8 @@ def _needed_only_by(
         only_old.update((manifest.manifest_path, manifest) for manifest in manifests)
     still = {
         manifest.manifest_path: manifest
-        for told in kept
-        for manifest in metadata.manifests(io, told)
+        for snapshot in kept
+        for manifest in metadata.manifests(io, snapshot)
     }
     files: dict[str, int] = {}
     gone = {path: manifest for path, manifest in only_old.items() if path not in still}

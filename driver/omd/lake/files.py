@@ -53,15 +53,15 @@ def file_io(location: str) -> FileIO:
 
 def properties() -> dict[str, str]:
     """Return the settings of the catalogue in pyiceberg's configuration."""
-    told = Config().get_catalog_config(CATALOG) or {}
-    return {name: str(value) for name, value in told.items()}
+    settings = Config().get_catalog_config(CATALOG) or {}
+    return {name: str(value) for name, value in settings.items()}
 
 
 def storage_options() -> dict[str, str]:
     """Return the same settings under the names that delta-rs has for them."""
-    told = properties()
-    options = {_DELTA.get(name, name): value for name, value in told.items()}
-    if told.get("s3.endpoint", "").startswith("http://"):
+    settings = properties()
+    options = {_DELTA.get(name, name): value for name, value in settings.items()}
+    if settings.get("s3.endpoint", "").startswith("http://"):
         options["aws_allow_http"] = "true"
     return options
 
@@ -84,12 +84,12 @@ def lies_within(location: str, paths: Iterable[str]) -> Iterator[bool]:
     for path in paths:
         folder, _, name = path.rstrip("/").rpartition("/")
         if folder not in folders:
-            found = None if around is None else _place(folder)
+            place = None if around is None else _place(folder)
             folders[folder] = (
-                found is not None
+                place is not None
                 and around is not None
-                and found[0] == around[0]
-                and f"{found[1]}/".startswith(f"{around[1]}/")
+                and place[0] == around[0]
+                and f"{place[1]}/".startswith(f"{around[1]}/")
             )
         yield folders[folder] and name.partition("?")[0].strip(".") != ""
 
@@ -121,8 +121,8 @@ def sizes_of(paths: Sequence[str]) -> dict[str, int]:
         return {}
     io = PyArrowFileIO(properties())
     reached = [_reached(io, path) for path in paths]
-    told = reached[0][0].get_file_info([inside for _, inside in reached])
-    return {path: info.size for path, info in zip(paths, told, strict=True) if info.is_file}
+    infos = reached[0][0].get_file_info([inside for _, inside in reached])
+    return {path: info.size for path, info in zip(paths, infos, strict=True) if info.is_file}
 
 
 def sizes_in(
@@ -146,8 +146,8 @@ def filesystem(location: str, settings: Mapping[str, str] | None = None) -> tupl
         location: the location.
         settings: the credentials; by default those of the catalogue in the database.
     """
-    told = properties() if settings is None else dict(settings)
-    return _reached(PyArrowFileIO(told), location)
+    options = properties() if settings is None else dict(settings)
+    return _reached(PyArrowFileIO(options), location)
 
 
 def _reached(io: PyArrowFileIO, location: str) -> tuple[FileSystem, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from omd.lake.calls import LakeCalls
     from omd.lake.rows import LakeFoldersRow
 
-__all__ = ["removals", "remove", "reraise_of_run", "told"]
+__all__ = ["line_of", "removals", "remove", "reraise_of_run"]
 
 
 def removals(
@@ -35,14 +35,14 @@ def removals(
     by_table: dict[str, list[LakeFoldersRow]] = {}
     for row in rows:
         by_table.setdefault(row.table_code, []).append(row)
-    for code, found in by_table.items():
+    for code, of_table in by_table.items():
         try:
-            named = _named(code, [row.folder for row in found if row.folder])
-            problems = [_problem(calls, row) for row in found]
+            named = _named(code, [row.folder for row in of_table if row.folder])
+            problems = [_problem(calls, row) for row in of_table]
         except Exception as error:  # noqa: BLE001 - one table stops no other
             reraise_of_run(error)
-            problems, named = [told(error)] * len(found), set()
-        for row, problem in zip(found, problems, strict=True):
+            problems, named = [line_of(error)] * len(of_table), set()
+        for row, problem in zip(of_table, problems, strict=True):
             if row.folder not in named:
                 yield row, problem
 
@@ -92,7 +92,7 @@ def reraise_of_run(error: Exception) -> None:
         raise error
 
 
-def told(error: Exception) -> str:
+def line_of(error: Exception) -> str:
     """Return an error in one line, with its kind where OMD has not raised it."""
     line = (str(error).strip().splitlines() or [""])[0]
     return line if isinstance(error, OmdError) else f"{type(error).__name__}: {line}"

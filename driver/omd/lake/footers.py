@@ -61,17 +61,17 @@ class Column:
         """Add what the footer says about one row group."""
         self.size += chunk.total_compressed_size
         self.values += chunk.num_values
-        told = chunk.statistics if chunk.is_stats_set else None
-        if told is None or not told.has_null_count:
+        statistics = chunk.statistics if chunk.is_stats_set else None
+        if statistics is None or not statistics.has_null_count:
             self.nulls = None
         elif self.nulls is not None:
-            self.nulls += told.null_count
-            if told.null_count == chunk.num_values:
+            self.nulls += statistics.null_count
+            if statistics.null_count == chunk.num_values:
                 return
-        if told is None or not told.has_min_max:
+        if statistics is None or not statistics.has_min_max:
             self.bounded = False
             return
-        low, high = _value(told.min_raw, type_), _value(told.max_raw, type_)
+        low, high = _value(statistics.min_raw, type_), _value(statistics.max_raw, type_)
         if _is_nan(low) or _is_nan(high):
             self.bounded = False
             return
@@ -109,11 +109,11 @@ def read_footers(io: FileIO, paths: Sequence[str]) -> list[tuple[str, int, pq.Fi
             return path, len(file), pq.read_metadata(stream)
 
     if len(paths) < 2:
-        found = [read(path) for path in paths]
+        footers = [read(path) for path in paths]
     else:
         with ThreadPoolExecutor(_THREADS) as pool:
-            found = list(pool.map(read, paths))
-    return [(path, size, footer) for path, size, footer in found if footer.num_rows]
+            footers = list(pool.map(read, paths))
+    return [(path, size, footer) for path, size, footer in footers if footer.num_rows]
 
 
 def require_rows(held: int, rows: int, table: str) -> None:
@@ -135,7 +135,7 @@ def _data_file(
 ) -> DataFile:
     require_plain(path, footer)
     _require_columns(path, footer, columns)
-    found = {column.field_id: Column() for column in columns}
+    by_id = {column.field_id: Column() for column in columns}
     offsets = []
     for number in range(footer.num_row_groups):
         group = footer.row_group(number)
@@ -145,16 +145,16 @@ def _data_file(
                 offsets.append(_offset(chunk))
             type_ = column.field_type
             assert isinstance(type_, PrimitiveType)  # noqa: S101 - a leaf is one
-            found[column.field_id].add(chunk, type_)
+            by_id[column.field_id].add(chunk, type_)
     for column in columns:
-        if column.required and found[column.field_id].nulls != 0:
+        if column.required and by_id[column.field_id].nulls != 0:
             raise LakeFilesUnfit(
                 f'{path} has a NULL in the required column "{column.name}"',
                 hint="Fill it, for example with coalesce(), or filter such rows out.",
             )
     lower, upper = {}, {}
     for column in columns:
-        known = found[column.field_id]
+        known = by_id[column.field_id]
         if known.bounded and known.low is not None:
             low, high = _bounds(column.field_type, known)
             lower[column.field_id] = low
@@ -164,13 +164,13 @@ def _data_file(
         content=DataFileContent.DATA,
         file_path=path,
         file_format=FileFormat.PARQUET,
-        partition=_partition(path, found, schema, spec),
+        partition=_partition(path, by_id, schema, spec),
         record_count=footer.num_rows,
         file_size_in_bytes=size,
-        column_sizes={field_id: known.size for field_id, known in found.items()},
-        value_counts={field_id: known.values for field_id, known in found.items()},
+        column_sizes={field_id: known.size for field_id, known in by_id.items()},
+        value_counts={field_id: known.values for field_id, known in by_id.items()},
         null_value_counts={
-            field_id: known.nulls for field_id, known in found.items() if known.nulls is not None
+            field_id: known.nulls for field_id, known in by_id.items() if known.nulls is not None
         },
         nan_value_counts=None,
         lower_bounds=lower,
@@ -186,8 +186,8 @@ def _data_file(
 
 def require_plain(path: str, footer: pq.FileMetaData) -> None:
     """Refuse times and dates that other readers take for others."""
-    told = footer.metadata or {}
-    if any(key in told for key in _LEGACY):
+    metadata = footer.metadata or {}
+    if any(key in metadata for key in _LEGACY):
         raise LakeFilesUnfit(
             f"{path} has dates of the legacy calendar",
             hint="Set spark.sql.parquet.datetimeRebaseModeInWrite to CORRECTED.",
@@ -215,13 +215,13 @@ def _require_columns(path: str, footer: pq.FileMetaData, columns: Sequence[Neste
 
 def _ids(fields: Any) -> list[int]:
     """Return the field ids of the innermost fields of an Arrow schema or struct; 0 for none."""
-    found = []
+    ids = []
     for field in fields:
         if hasattr(field.type, "get_field_index"):  # a struct
-            found += _ids(field.type)
+            ids += _ids(field.type)
         else:
-            found.append(int((field.metadata or {}).get(b"PARQUET:field_id", 0)))
-    return found
+            ids.append(int((field.metadata or {}).get(b"PARQUET:field_id", 0)))
+    return ids
 
 
 def _offset(chunk: pq.ColumnChunkMetaData) -> int:
@@ -257,10 +257,10 @@ def _bounds(type_: Any, known: Column) -> tuple[bytes, bytes | None]:
     return to_bytes(type_, low), None if high is None else to_bytes(type_, high)
 
 
-def _partition(path: str, found: dict[int, Column], schema: Schema, spec: PartitionSpec) -> Record:
+def _partition(path: str, by_id: dict[int, Column], schema: Schema, spec: PartitionSpec) -> Record:
     values: list[Any] = []
     for field in spec.fields:
-        column = found[field.source_id]
+        column = by_id[field.source_id]
         apply = field.transform.transform(schema.find_type(field.source_id))
         if column.nulls is not None and column.nulls == column.values:
             values.append(None)

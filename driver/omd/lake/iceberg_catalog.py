@@ -69,12 +69,12 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
         """Return a table as it is now."""
         code = self._code(identifier)
         try:
-            found = self._lake.find_table(code, table_format_code="ICEBERG")
+            row = self._lake.find_table(code, table_format_code="ICEBERG")
         except UnknownNamespace as error:
             raise NoSuchTableError(error.message) from error
-        if found.metadata_location is None:
+        if row.metadata_location is None:
             raise NoSuchTableError(f"the catalogue has no table {code}")
-        return self._table(self.identifier_to_tuple(identifier), found.metadata_location)
+        return self._table(self.identifier_to_tuple(identifier), row.metadata_location)
 
     def table_exists(self, identifier: Any) -> bool:
         """Return whether there is such a table."""
@@ -95,9 +95,9 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
     ) -> Table:
         """Create an empty table, by default in the folder of its namespace."""
         code = self._code(identifier)
-        found = self._lake.find_table(code, table_format_code="ICEBERG")
+        row = self._lake.find_table(code, table_format_code="ICEBERG")
         staged = self._create_staged_table(
-            identifier, schema, location or found.location, partition_spec, sort_order, properties
+            identifier, schema, location or row.location, partition_spec, sort_order, properties
         )
         self._write_metadata(staged.metadata, staged.io, staged.metadata_location)
         return self.register_table(identifier, staged.metadata_location)
@@ -134,7 +134,7 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
                                     "format": "ICEBERG",
                                     "from": location,
                                     "to": staged.metadata_location,
-                                    **_told(current.metadata, staged.metadata),
+                                    **_described(current.metadata, staged.metadata),
                                 }
                             ],
                         )
@@ -167,8 +167,8 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
         """Return the tables of a namespace."""
         wanted = self.identifier_to_tuple(namespace)
         rows = self._lake.report(LakeTablesRow, order_by=("table_code",))
-        found = [tuple(parts(row.table_code)) for row in rows if row.metadata_location]
-        return [name for name in found if name[:-1] == wanted]
+        names = [tuple(parts(row.table_code)) for row in rows if row.metadata_location]
+        return [name for name in names if name[:-1] == wanted]
 
     def _table(self, identifier: Any, location: str) -> Table:
         io = load_file_io(self.properties, location)
@@ -179,20 +179,20 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
         return sql.Identifier(*self.identifier_to_tuple(identifier)).as_string(None)
 
 
-def _told(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
+def _described(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
     """Return what a commit says about itself.
 
     It may have several snapshots, or go on from another one than the current one of before. Only
     snapshots that all append are an append.
     """
-    told: dict[str, Any] = {
+    ids: dict[str, Any] = {
         "sequence_number": getattr(after, "last_sequence_number", 0),
         "snapshot_id": after.current_snapshot_id,
     }
     if after.current_snapshot_id == before.current_snapshot_id:
         kept = {s.snapshot_id for s in after.snapshots}
         is_less = any(s.snapshot_id not in kept for s in before.snapshots)
-        return {**told, "operation": "EXPIRE" if is_less else "SCHEMA"}
+        return {**ids, "operation": "EXPIRE" if is_less else "SCHEMA"}
     since, is_next = _since(before, after)
     if not is_next:
         # Somebody has returned to a former snapshot, or has taken another branch over.
@@ -200,7 +200,7 @@ def _told(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
         operation = "UNDO" if after.current_snapshot_id in {None, *former} else "OVERWRITE"
         total = _counts(after.current_snapshot())
         kept_counts = {name: n for name, n in total.items() if name.startswith("total_")}
-        return {**told, "operation": operation, "counts": kept_counts}
+        return {**ids, "operation": operation, "counts": kept_counts}
     kinds = {"append" if s.summary is None else s.summary.operation.value for s in since}
     counts = _counts(since[0])
     for name in ("added_files", "added_rows", "removed_files", "removed_rows"):
@@ -211,22 +211,22 @@ def _told(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
         operation = "COMPACT"
     elif kinds == {"append"} and not has_removed:
         operation = "APPEND"
-    return {**told, "operation": operation, "counts": counts}
+    return {**ids, "operation": operation, "counts": counts}
 
 
 def _since(before: TableMetadata, after: TableMetadata) -> tuple[list[Snapshot], bool]:
     """Return the snapshots of a commit, the newest first, and whether they follow the last one."""
-    found: list[Snapshot] = []
+    snapshots: list[Snapshot] = []
     snapshot = after.current_snapshot()
     while snapshot is not None and snapshot.snapshot_id != before.current_snapshot_id:
-        found.append(snapshot)
+        snapshots.append(snapshot)
         parent = snapshot.parent_snapshot_id
         if parent is None:
-            return found, before.current_snapshot_id is None
+            return snapshots, before.current_snapshot_id is None
         if parent == before.current_snapshot_id:
-            return found, True
+            return snapshots, True
         snapshot = after.snapshot_by_id(parent)
-    return found, False
+    return snapshots, False
 
 
 def _counts(snapshot: Snapshot | None) -> dict[str, int]:

@@ -17,7 +17,7 @@ from omd.lake.compaction import groups, small_files
 from omd.lake.elsewhere import catalog_name, settings_of
 from omd.lake.expiry import expire
 from omd.lake.files import sizes_in
-from omd.lake.folders import removals, remove, reraise_of_run, told
+from omd.lake.folders import line_of, removals, remove, reraise_of_run
 from omd.lake.rows import LakeFoldersRow, LakeTablesRow
 from omd.lake.run import LakeRun, lake_run, module_of
 
@@ -115,7 +115,7 @@ def _maintained(
                 passed.add(row.table_code)
                 if run is not None:
                     lake_run(run).forget()
-                result = Done(row.table_code, "PASSED_OVER", 0, 0, told(error))
+                result = Done(row.table_code, "PASSED_OVER", 0, 0, line_of(error))
             if result is not None:
                 _tell(control, run, result)
                 yield result
@@ -152,7 +152,7 @@ def _removed_folders(control: Connection, codes: Sequence[str], *, dry_run: bool
                 remove(LakeCalls(control._link), row)
         except Exception as error:  # noqa: BLE001 - one table stops no other
             reraise_of_run(error)
-            problem = told(error)
+            problem = line_of(error)
         if problem is not None:
             done = Done(row.table_code, "PASSED_OVER", 0, 0, f"{row.folder}: {problem}")
         if done is not None:
@@ -180,13 +180,13 @@ def _compact(
     code = row.table_code
     module = module_of(control, code)
     column = INSERT_INSTANCE if module is None else module.insert_instance_column
-    found: Sequence[Group[Any]]
+    chosen: Sequence[Group[Any]]
     if row.metadata_location is not None:
-        found = _compact_iceberg(control, run, code, column)
+        chosen = _compact_iceberg(control, run, code, column)
     else:
         from omd.lake import delta_maintenance  # the extra delta is needed
 
-        found = delta_maintenance.compact(
+        chosen = delta_maintenance.compact(
             run,
             _session,
             code,
@@ -194,9 +194,9 @@ def _compact(
             column,
             lambda runs: _settled(control, runs),
         )
-    if not found:
+    if not chosen:
         return None
-    return Done(code, "COMPACT", sum(len(g.files) for g in found), sum(g.bytes for g in found))
+    return Done(code, "COMPACT", sum(len(g.files) for g in chosen), sum(g.bytes for g in chosen))
 
 
 def _compact_iceberg(
@@ -206,13 +206,13 @@ def _compact_iceberg(
     if column not in table.metadata.schema.column_names:
         return []
     small = small_files(table.io, table.metadata, column)
-    found = groups(small, _settled(control, {owner for _, owner, _, _ in small}))
-    if not found or run is None:
-        return found
+    chosen = groups(small, _settled(control, {owner for _, owner, _, _ in small}))
+    if not chosen or run is None:
+        return chosen
     engine = run.control.engines[SPARK]
     spark = _session(run)
-    joined = [(group, engine.join_files(run, spark, table, column, group)) for group in found]
-    return found if LakeRun(run).exchange(table.code, joined) else []
+    joined = [(group, engine.join_files(run, spark, table, column, group)) for group in chosen]
+    return chosen if LakeRun(run).exchange(table.code, joined) else []
 
 
 def _session(run: ModuleRun) -> SparkSession:

@@ -117,16 +117,16 @@ class Metadata:
     def schema_of(self, schema_id: int) -> Schema:
         """Return the columns of a schema."""
         self.require_version()
-        told = next(s for s in self.document["schemas"] if s["schema-id"] == schema_id)
-        return Schema.model_validate(told)
+        schema = next(s for s in self.document["schemas"] if s["schema-id"] == schema_id)
+        return Schema.model_validate(schema)
 
     @functools.cached_property
     def specs(self) -> dict[int, PartitionSpec]:
         """All partitionings that the table has had, by their ids."""
         self.require_version()
         return {
-            told["spec-id"]: PartitionSpec.model_validate(told)
-            for told in self.document["partition-specs"]
+            spec["spec-id"]: PartitionSpec.model_validate(spec)
+            for spec in self.document["partition-specs"]
         }
 
     @property
@@ -148,7 +148,11 @@ class Metadata:
     def snapshot_of(self, snapshot_id: int | None) -> dict[str, Any] | None:
         """Return a snapshot; None if it is not kept."""
         return next(
-            (told for told in self.document["snapshots"] if told["snapshot-id"] == snapshot_id),
+            (
+                snapshot
+                for snapshot in self.document["snapshots"]
+                if snapshot["snapshot-id"] == snapshot_id
+            ),
             None,
         )
 
@@ -157,21 +161,21 @@ class Metadata:
 
         The newest is the first. A snapshot before which somebody has returned is none of them.
         """
-        kept = {told["snapshot-id"]: told for told in self.document["snapshots"]}
-        found = []
-        told = kept.pop(self.document.get("current-snapshot-id"), None)
-        while told is not None:
-            found.append(told)
-            told = kept.pop(told.get("parent-snapshot-id"), None)
-        return found
+        kept = {snapshot["snapshot-id"]: snapshot for snapshot in self.document["snapshots"]}
+        lineage = []
+        snapshot = kept.pop(self.document.get("current-snapshot-id"), None)
+        while snapshot is not None:
+            lineage.append(snapshot)
+            snapshot = kept.pop(snapshot.get("parent-snapshot-id"), None)
+        return lineage
 
     def manifests(self, io: FileIO, snapshot: dict[str, Any] | None = None) -> list[ManifestFile]:
         """Return the manifests of a snapshot, by default of the current one."""
         self.require_version()
-        told = snapshot or self.snapshot
-        if told is None:
+        chosen = snapshot or self.snapshot
+        if chosen is None:
             return []
-        return list(read_manifest_list(io.new_input(told["manifest-list"])))
+        return list(read_manifest_list(io.new_input(chosen["manifest-list"])))
 
     # The next version ---------------------------------------------------------------------------
 
@@ -240,7 +244,7 @@ class Metadata:
 
     def new_snapshot_id(self) -> int:
         """Return an id that no snapshot of the table has."""
-        taken = {told["snapshot-id"] for told in self.document["snapshots"]}
+        taken = {snapshot["snapshot-id"] for snapshot in self.document["snapshots"]}
         while True:
             number = random.getrandbits(62) + 1
             if number not in taken:

@@ -45,10 +45,10 @@ class MomentReads(RunCatalogue):
             NothingKept: nothing is kept of that moment.
         """
         with self._at_moment() as calls:
-            found = calls.find_table(code, table_format_code="ICEBERG")
-            if catalog_name(found.table_code) is not None:
-                return self._held_elsewhere(calls, found, as_of)
-            table = LakeTable.found(found)
+            row = calls.find_table(code, table_format_code="ICEBERG")
+            if catalog_name(row.table_code) is not None:
+                return self._held_elsewhere(calls, row, as_of)
+            table = LakeTable.of_row(row)
             if as_of is None:
                 return table, table.metadata.snapshot
             if isinstance(as_of, int):
@@ -61,21 +61,21 @@ class MomentReads(RunCatalogue):
         return table, snapshot
 
     def _held_elsewhere(
-        self, calls: LakeCalls, found: FindTableRow, as_of: datetime | int | None
+        self, calls: LakeCalls, row: FindTableRow, as_of: datetime | int | None
     ) -> tuple[LakeTable, Any]:
         """Return a table of another catalogue, as this run has seen it first."""
         if as_of is None:
             moment = self.run.snapshot()
-            if self._seen.get(found.table_code, ("",))[0] != moment:
-                self._seen[found.table_code] = moment, LakeTable.found(found)
-            table = self._seen[found.table_code][1]
+            if self._seen.get(row.table_code, ("",))[0] != moment:
+                self._seen[row.table_code] = moment, LakeTable.of_row(row)
+            table = self._seen[row.table_code][1]
             return table, table.metadata.snapshot
-        elsewhere = Elsewhere.load(found.table_code)
+        elsewhere = Elsewhere.load(row.table_code)
         table = LakeTable.elsewhere(elsewhere)
         if isinstance(as_of, int):
             snapshot = table.metadata.snapshot_of(as_of)
         else:
-            rows = calls.report(LakeCommitsRow, table_code=found.table_code)
+            rows = calls.report(LakeCommitsRow, table_code=row.table_code)
             recorded = {r.snapshot_id: r.commit_datetime for r in rows if r.snapshot_id is not None}
             snapshot = elsewhere.as_of(as_of, recorded)
         if snapshot is None:
@@ -96,18 +96,18 @@ class MomentReads(RunCatalogue):
             NothingKept: nothing is kept of that moment.
         """
         with self._at_moment() as calls:
-            found = calls.find_table(code, table_format_code="DELTA")
-            code = found.table_code
-            if found.location is None:
+            row = calls.find_table(code, table_format_code="DELTA")
+            code = row.table_code
+            if row.location is None:
                 raise UnknownLakeTable(f"{code} is in another catalogue")
             if isinstance(as_of, int):
-                return code, found.location, as_of
+                return code, row.location, as_of
             if as_of is not None:
-                return code, found.location, calls.commit_as_of(code, as_of).sequence_number
+                return code, row.location, calls.commit_as_of(code, as_of).sequence_number
             moment = (self.run.snapshot(), code)
             if moment not in self._versions:
-                self._versions[moment] = _version_to_read(calls, code, found.location)
-            return code, found.location, self._versions[moment]
+                self._versions[moment] = _version_to_read(calls, code, row.location)
+            return code, row.location, self._versions[moment]
 
     @contextmanager
     def _at_moment(self) -> Iterator[LakeCalls]:
@@ -136,10 +136,10 @@ class MomentReads(RunCatalogue):
         """Return the runs whose writes into a table lie in a load window."""
         if span.end_value is None or span.end_id is None:
             return []
-        found = self.calls.instances_in_window(
+        rows = self.calls.instances_in_window(
             code, span.start_value, span.start_id, span.end_value, span.end_id
         )
-        return [row.module_instance_id for row in found]
+        return [row.module_instance_id for row in rows]
 
 
 def _version_to_read(calls: LakeCalls, code: str, location: str) -> int | None:

@@ -97,9 +97,9 @@ class LakeRun(MomentReads):
         return LakeRun.open(self.calls.find_table(code, table_format_code="ICEBERG"))
 
     @staticmethod
-    def open(found: FindTableRow | BeginWriteRow) -> LakeTable:
+    def open(row: FindTableRow | BeginWriteRow) -> LakeTable:
         """Return the table that the catalogue has found, or its own one has."""
-        return LakeTable.found(found)
+        return LakeTable.of_row(row)
 
     def table_for(
         self, code: str, spark_schema: dict[str, Any], partition_by: Sequence[str] | None
@@ -111,35 +111,35 @@ class LakeRun(MomentReads):
             spark_schema: the columns of a new table, as Spark's JSON.
             partition_by: see `omd.lake.schema.partition_spec`.
         """
-        found = self.calls.find_table(code, table_format_code="ICEBERG")
-        return self.made(found, spark_schema, partition_by)
+        row = self.calls.find_table(code, table_format_code="ICEBERG")
+        return self.made(row, spark_schema, partition_by)
 
     def made(
         self,
-        found: FindTableRow | BeginWriteRow,
+        row: FindTableRow | BeginWriteRow,
         spark_schema: dict[str, Any],
         partition_by: Sequence[str] | None,
     ) -> LakeTable:
         """Return a table that the database has looked for; see `table_for`."""
         with suppress(UnknownLakeTable):
-            table = LakeRun.open(found)
+            table = LakeRun.open(row)
             if partition_by is not None:
                 _require_partition(table, partition_by)
             return table
         schema = iceberg_schema(spark_schema)
         spec = partition_spec(schema, partition_by or ())
-        if found.location is None:
-            self.require_absent(found.table_code)
-            return LakeTable.elsewhere(Elsewhere.create(found.table_code, schema, spec))
-        io = file_io(found.location)
-        metadata = Metadata.new(found.location, schema, spec).write(io)
+        if row.location is None:
+            self.require_absent(row.table_code)
+            return LakeTable.elsewhere(Elsewhere.create(row.table_code, schema, spec))
+        io = file_io(row.location)
+        metadata = Metadata.new(row.location, schema, spec).write(io)
         is_new = None
         try:
-            is_new = self._create(found.table_code, metadata.file)
+            is_new = self._create(row.table_code, metadata.file)
         finally:
             if not is_new:
                 io.delete(metadata.file)
-        return LakeTable(found.table_code, io, metadata) if is_new else self.table(found.table_code)
+        return LakeTable(row.table_code, io, metadata) if is_new else self.table(row.table_code)
 
     def require_absent(self, code: str) -> None:
         """Refuse to make a table outside of the catalogue that runs have written to.
@@ -317,8 +317,8 @@ class LakeRun(MomentReads):
         return self._records(tables)
 
     def _records(self, tables: Iterable[TableChange]) -> list[Record]:
-        found = (table.commit(self.run) for table in tables)
-        return [record for record in found if record is not None]
+        records = (table.commit(self.run) for table in tables)
+        return [record for record in records if record is not None]
 
     def _open(self, link: Link, tables: Sequence[str]) -> list[str]:
         locations = LakeCalls(link).open_commit(self.run.module_instance_id, list(tables))
@@ -411,8 +411,8 @@ class LakeRun(MomentReads):
             where = own if catalog_name(row.table_code) is None else elsewhere
             where.setdefault(row.table_code, []).append(row)
         for code in list(own):
-            found = self.calls.find_table(code, table_format_code="ICEBERG")
-            if found.metadata_location is None:
+            table = self.calls.find_table(code, table_format_code="ICEBERG")
+            if table.metadata_location is None:
                 own.pop(code)
                 self._require_dropped(code)
                 _log.info("%s was dropped: nothing to take back", code)

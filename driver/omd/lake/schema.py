@@ -203,15 +203,15 @@ def leaves(schema: Schema | StructType) -> list[NestedField]:
 
     Each is required only if all around it are.
     """
-    found: list[NestedField] = []
+    fields: list[NestedField] = []
     for field in schema.fields:
         if isinstance(field.field_type, StructType):
             for inner in leaves(field.field_type):
                 needed = inner.required and field.required
-                found.append(inner.model_copy(update={"required": needed}))
+                fields.append(inner.model_copy(update={"required": needed}))
         else:
-            found.append(field)
-    return found
+            fields.append(field)
+    return fields
 
 
 def partition_spec(schema: Schema, partition_by: Sequence[str]) -> PartitionSpec:
@@ -227,19 +227,19 @@ def partition_spec(schema: Schema, partition_by: Sequence[str]) -> PartitionSpec
     """
     fields = []
     for number, text in enumerate(partition_by, PARTITION_FIELD_ID_START):
-        told = _PARTITION.fullmatch(text.strip())
-        if told is None:
+        match = _PARTITION.fullmatch(text.strip())
+        if match is None:
             raise CallerError("partition_by has an empty entry", hint="Name a column.")
         transform: Transform[Any, Any]
-        if told["unit"]:
-            transform, end = _UNITS[told["unit"]]
-            column, name = told["of"].strip(), f"{told['of'].strip()}_{end}"
-        elif told["width"]:
-            transform = TruncateTransform(int(told["width"]))
-            column = told["cut"].strip()
+        if match["unit"]:
+            transform, end = _UNITS[match["unit"]]
+            column, name = match["of"].strip(), f"{match['of'].strip()}_{end}"
+        elif match["width"]:
+            transform = TruncateTransform(int(match["width"]))
+            column = match["cut"].strip()
             name = f"{column}_trunc"
         else:
-            transform, column = IdentityTransform(), told["plain"]
+            transform, column = IdentityTransform(), match["plain"]
             name = column
         source = next((field for field in schema.fields if field.name == column), None)
         if source is None:

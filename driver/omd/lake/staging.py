@@ -153,7 +153,7 @@ class _Staging:
                     self.manifests.append(manifest)
                 continue
             if not live_files(manifest):
-                continue  # its deleted files were told by the snapshot before
+                continue  # the snapshot before has counted its deleted files
             if change.removed == EVERYTHING:
                 self._rewrite(manifest, None)
             elif manifest.manifest_path in change.removed:
@@ -242,7 +242,7 @@ class _Staging:
         counts = self.counts
         counts.total_files += counts.added_files - counts.removed_files
         counts.total_rows += counts.added_rows - counts.removed_rows
-        told = {
+        numbers = {
             "added-data-files": counts.added_files,
             "added-records": counts.added_rows,
             "deleted-data-files": counts.removed_files,
@@ -251,7 +251,7 @@ class _Staging:
         }
         return {
             "operation": _operation(change, counts),
-            **{name: str(number) for name, number in told.items() if number},
+            **{name: str(number) for name, number in numbers.items() if number},
             "total-data-files": str(counts.total_files),
             "total-records": str(counts.total_rows),
             "total-delete-files": str(self._deletes),

@@ -35,13 +35,13 @@ class LakeTable:
         return cls(code, io, Metadata.read(io, location))
 
     @classmethod
-    def elsewhere(cls, found: Elsewhere) -> LakeTable:
+    def elsewhere(cls, table: Elsewhere) -> LakeTable:
         """Return a table of another catalogue."""
-        return cls(found.code, found.io, found.metadata)
+        return cls(table.code, table.io, table.metadata)
 
     @classmethod
-    def found(cls, row: FindTableRow | BeginWriteRow) -> LakeTable:
-        """Return the table that the catalogue has found, as its own catalogue has it now.
+    def of_row(cls, row: FindTableRow | BeginWriteRow) -> LakeTable:
+        """Return the table of a row of the catalogue, as its own catalogue has it now.
 
         Raises:
             UnknownLakeTable: there is none.

@@ -158,28 +158,28 @@ def plan_undo(
         undone_of(
             {
                 n
-                for told in metadata.lineage()
-                if _is_overwrite(told)
-                for n in _numbers(told, INSTANCE)
+                for snapshot in metadata.lineage()
+                if _is_overwrite(snapshot)
+                for n in _numbers(snapshot, INSTANCE)
             }
             - undone
             - array
         )
     )
-    found = _given_back(io, metadata, array, undone, overwrites, committed or {}, undo)
-    if found:
+    given_back = _given_back(io, metadata, array, undone, overwrites, committed or {}, undo)
+    if given_back:
         # Somebody may have returned to a snapshot in which they are live.
         for manifest in older:
             if live_files(manifest):
                 live.update(e.data_file.file_path for e in live_entries(io, manifest))
         writers = {
             number
-            for removed in found
+            for removed in given_back
             for entry in removed.entries
             for number in _ends(entry.data_file, field_id)
         }
         gone = array | undone | frozenset(undone_of(writers - undone - array))
-        _sort_out(found, live, field_id, gone, undo)
+        _sort_out(given_back, live, field_id, gone, undo)
     if (undo.mixed or undo.touched) and has_deletes:
         raise LakeTableUnreadable(
             f"{metadata.location} has delete files, so its files can't be rewritten here",
@@ -209,13 +209,13 @@ def _given_back(
 ) -> list[_Removed]:
     """Return what the overwrites of these runs removed, as far as no other overwrite stands."""
     lineage = metadata.lineage()
-    ancestors = {told["snapshot-id"] for told in lineage}
+    ancestors = {snapshot["snapshot-id"] for snapshot in lineage}
     gone = array | undone
     standing = max(
         (
-            told["sequence-number"]
-            for told in lineage
-            if _is_overwrite(told) and not gone & _numbers(told, INSTANCE)
+            snapshot["sequence-number"]
+            for snapshot in lineage
+            if _is_overwrite(snapshot) and not gone & _numbers(snapshot, INSTANCE)
         ),
         default=0,
     )
@@ -223,37 +223,37 @@ def _given_back(
         number < standing for instance, number in committed.items() if instance not in undone
     )
     own = []
-    for told in map(metadata.snapshot_of, overwrites):
-        if told is None:
+    for snapshot in map(metadata.snapshot_of, overwrites):
+        if snapshot is None:
             undo.expired += 1
-        elif not undone & _numbers(told, INSTANCE):
-            own.append(told)
-    found: list[_Removed] = []
+        elif not undone & _numbers(snapshot, INSTANCE):
+            own.append(snapshot)
+    removed: list[_Removed] = []
     others: list[dict[str, Any]] | None = None
-    stood = [told for told in own if told["snapshot-id"] in ancestors]
-    for told in own + _blocked(lineage, undone, stood):
-        number = told["sequence-number"]
-        if told["snapshot-id"] not in ancestors:
+    stood = [snapshot for snapshot in own if snapshot["snapshot-id"] in ancestors]
+    for snapshot in own + _blocked(lineage, undone, stood):
+        number = snapshot["sequence-number"]
+        if snapshot["snapshot-id"] not in ancestors:
             # Somebody has returned to a snapshot before it, or nobody can tell any more.
             undo.expired += _is_cut(lineage) and number < lineage[-1]["sequence-number"]
             continue
-        if metadata.snapshot_of(told.get("parent-snapshot-id")) is None:
-            undo.expired += "parent-snapshot-id" in told
+        if metadata.snapshot_of(snapshot.get("parent-snapshot-id")) is None:
+            undo.expired += "parent-snapshot-id" in snapshot
             continue
         if number < standing:
             continue
         if others is None:
             others = [other for other in lineage if _leaves_nothing(io, metadata, other)]
         because = [other for other in others if other["sequence-number"] > number]
-        found.append(
+        removed.append(
             _Removed(
-                min(_numbers(told, INSTANCE)),
-                told["snapshot-id"],
-                _removed_by(io, metadata, told),
+                min(_numbers(snapshot, INSTANCE)),
+                snapshot["snapshot-id"],
+                _removed_by(io, metadata, snapshot),
                 because[-1]["snapshot-id"] if because else None,
             )
         )
-    return found
+    return removed
 
 
 def _ends(file: DataFile, field_id: int) -> set[int]:
@@ -262,14 +262,14 @@ def _ends(file: DataFile, field_id: int) -> set[int]:
 
 
 def _sort_out(
-    found: Iterable[_Removed],
+    given_back: Iterable[_Removed],
     live: set[str],
     field_id: int,
     gone: frozenset[int],
     undo: Undo,
 ) -> None:
     """Let what is not live come back, once, as far as it is of runs that stand."""
-    for removed in sorted(found, key=lambda each: each.because is not None):
+    for removed in sorted(given_back, key=lambda each: each.because is not None):
         back = []
         for entry in removed.entries:
             held = share(entry.data_file, field_id, gone)
@@ -285,30 +285,31 @@ def _sort_out(
             undo.away.append(away)
 
 
-def _removed_by(io: FileIO, metadata: Metadata, told: dict[str, Any]) -> list[ManifestEntry]:
+def _removed_by(io: FileIO, metadata: Metadata, snapshot: dict[str, Any]) -> list[ManifestEntry]:
     """Return the entries of the files that a snapshot has removed."""
     return [
         entry
-        for manifest in metadata.manifests(io, told)
-        if manifest.added_snapshot_id == told["snapshot-id"]
+        for manifest in metadata.manifests(io, snapshot)
+        if manifest.added_snapshot_id == snapshot["snapshot-id"]
         and manifest.content == ManifestContent.DATA
         for entry in manifest.fetch_manifest_entry(io, discard_deleted=False)
-        if entry.status == ManifestEntryStatus.DELETED and entry.snapshot_id == told["snapshot-id"]
+        if entry.status == ManifestEntryStatus.DELETED
+        and entry.snapshot_id == snapshot["snapshot-id"]
     ]
 
 
-def _leaves_nothing(io: FileIO, metadata: Metadata, told: dict[str, Any]) -> bool:
+def _leaves_nothing(io: FileIO, metadata: Metadata, snapshot: dict[str, Any]) -> bool:
     """Return whether a snapshot of no run has left none of the files that were live before it.
 
     An overwrite and a delete of all look alike. A rewrite of all files leaves their rows.
     """
-    summary = told.get("summary", {})
+    summary = snapshot.get("summary", {})
     if INSTANCE in summary or summary.get("operation") in ("append", "replace"):
         return False
     return not any(
         manifest.existing_files_count
-        or (live_files(manifest) and manifest.added_snapshot_id != told["snapshot-id"])
-        for manifest in metadata.manifests(io, told)
+        or (live_files(manifest) and manifest.added_snapshot_id != snapshot["snapshot-id"])
+        for manifest in metadata.manifests(io, snapshot)
         if manifest.content == ManifestContent.DATA
     )
 
@@ -329,32 +330,34 @@ def _blocked(
     has returned from has given nothing back either.
     """
     undone_at: dict[int, float] = {}
-    for told in lineage[::-1]:
-        for number in _numbers(told, UNDONE):
-            undone_at.setdefault(number, told["sequence-number"])
+    for snapshot in lineage[::-1]:
+        for number in _numbers(snapshot, UNDONE):
+            undone_at.setdefault(number, snapshot["sequence-number"])
     for number in undone:
         undone_at.setdefault(number, math.inf)
     return [
-        told
-        for told in lineage
-        if _is_overwrite(told)
+        snapshot
+        for snapshot in lineage
+        if _is_overwrite(snapshot)
         and any(
-            told["sequence-number"] < later["sequence-number"] < undone_at.get(number, 0)
-            for number in _numbers(told, INSTANCE)
+            snapshot["sequence-number"] < later["sequence-number"] < undone_at.get(number, 0)
+            for number in _numbers(snapshot, INSTANCE)
             for later in overwrites
         )
     ]
 
 
 def _is_overwrite(snapshot: dict[str, Any]) -> bool:
-    told: dict[str, str] = snapshot.get("summary", {})
-    return told.get(OPERATION) == "OVERWRITE"
+    summary: dict[str, str] = snapshot.get("summary", {})
+    return summary.get(OPERATION) == "OVERWRITE"
 
 
 def _undone(metadata: Metadata) -> frozenset[int]:
     """Return the runs that kept snapshots tell to be taken back."""
     return frozenset(
-        number for told in metadata.document["snapshots"] for number in _numbers(told, UNDONE)
+        number
+        for snapshot in metadata.document["snapshots"]
+        for number in _numbers(snapshot, UNDONE)
     )
 
 

@@ -19,5 +19,5 @@ def window(run: ModuleRun, table: str) -> LoadWindow:
     Its values are times of commits, its ids their sequence numbers. A table without a commit has no
     window: all are None.
     """
-    found = LakeCalls(run.control._link).create_load_window(run.module_instance_id, table)
-    return LoadWindow(found.start_value, found.start_id, found.end_value, found.end_id)
+    row = LakeCalls(run.control._link).create_load_window(run.module_instance_id, table)
+    return LoadWindow(row.start_value, row.start_id, row.end_value, row.end_id)

@@ -234,14 +234,14 @@ def read(
 
 def _at(location: str, version: int | None, code: str) -> Delta:
     try:
-        found = Delta.find(location) if version is None else Delta(location, version)
+        table = Delta.find(location) if version is None else Delta(location, version)
     except NothingKept:
         if Delta.find(location) is not None:
             raise
-        found = None
-    if found is None:
+        table = None
+    if table is None:
         raise UnknownLakeTable(
             f"there is no Delta table {code} in {location}",
             hint="Write to it first: run.write creates it.",
         )
-    return found
+    return table

@@ -47,8 +47,8 @@ class TaskFailed(Exception):  # noqa: N818 - named like the errors of OMD
     """The reason why a task failed; its text is for people, and for `failure_in`."""
 
     def __init__(self, message: str, hint: str | None = None, sqlstate: str | None = None) -> None:
-        told = (" ".join(text.split()) for text in (message, hint or "none", sqlstate or "none"))
-        super().__init__("{}\nHINT: {}\nSQLSTATE: {}".format(*told))
+        parts = (" ".join(text.split()) for text in (message, hint or "none", sqlstate or "none"))
+        super().__init__("{}\nHINT: {}\nSQLSTATE: {}".format(*parts))
 
 
 def server_failure(error: Exception, table: str, given: Collection[str]) -> TaskFailed:

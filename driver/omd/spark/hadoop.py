@@ -61,15 +61,15 @@ class Folder:
 
     def files(self, name: str) -> dict[str, int]:
         """Return the files below a folder and their bytes, but for hidden ones."""
-        found = {}
+        sizes = {}
         start = len(self._system.getFileStatus(self._root).getPath().toString()) + 1
         entries = self._system.listFiles(self._path(name), True)
         while entries.hasNext():
             entry = entries.next()
             path = str(entry.getPath().toString())[start:]
             if not path.rpartition("/")[2].startswith(("_", ".")):
-                found[path] = int(entry.getLen())
-        return dict(sorted(found.items()))
+                sizes[path] = int(entry.getLen())
+        return dict(sorted(sizes.items()))
 
     def remove(self, name: str) -> None:
         """Remove a file or a folder with all that is in it, if it is there."""

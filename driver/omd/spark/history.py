@@ -131,13 +131,13 @@ class Columns:
         """Return which rows of the table some rows may touch; None if there are none."""
         type_ = rows.schema[self.expiry].dataType
         start = F.min(F.col(quote(self.effective)).cast(type_))
-        told = [F.count(F.lit(1)), start.cast("string"), _counted(start, type_)]
+        measures = [F.count(F.lit(1)), start.cast("string"), _counted(start, type_)]
         for name in self.keys:
             key, kind = F.col(quote(name)), rows.schema[name].dataType
-            told += [_counted(F.min(key), kind), _counted(F.max(key), kind), F.count(key)]
-        found = rows.agg(*(column.alias(f"c{n}") for n, column in enumerate(told))).first()
-        assert found is not None  # noqa: S101 - an aggregate without groups has one row
-        count, text, since, *rest = found
+            measures += [_counted(F.min(key), kind), _counted(F.max(key), kind), F.count(key)]
+        row = rows.agg(*(column.alias(f"c{n}") for n, column in enumerate(measures))).first()
+        assert row is not None  # noqa: S101 - an aggregate without groups has one row
+        count, text, since, *rest = row
         if not count:
             return None
         keys = {

@@ -109,16 +109,18 @@ def read(
         "predicates": None if predicates is None else json.dumps(list(predicates)),
         **({} if not window else _window(run, window)),
     }
-    told = {name: str(value) for name, value in given.items() if value is not None}
-    if "snapshot" not in told:
-        told["snapshot"] = run.snapshot(url)
+    settings = {name: str(value) for name, value in given.items() if value is not None}
+    if "snapshot" not in settings:
+        settings["snapshot"] = run.snapshot(url)
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
-    source = OmdDataSource(told)
+    source = OmdDataSource(settings)
     relation = source.relation()
     if columns is not None:
         relation = relation.selecting(columns)
     source.reader(relation.schema())
-    return register(spark, url).read.format("omd").schema(relation.schema()).options(**told).load()
+    return (
+        register(spark, url).read.format("omd").schema(relation.schema()).options(**settings).load()
+    )
 
 
 def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | None:
@@ -127,8 +129,8 @@ def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | Non
         return None  # no Module can load it by such a name
     if format_ is not None and format_.upper() == POSTGRES:
         return None
-    found = LakeCalls(run.control._link).find_table(table, table_format_code=format_)
-    return found.table_format_code if found.table_format_code in _LAKES else None
+    row = LakeCalls(run.control._link).find_table(table, table_format_code=format_)
+    return row.table_format_code if row.table_format_code in _LAKES else None
 
 
 def _lake(format_: str) -> Any:

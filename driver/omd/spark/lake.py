@@ -71,12 +71,12 @@ def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: boo
             f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING parquet PARTITIONED BY ({key})"
         )
     there = spark.catalog.listColumns(name)
-    if [found.name for found in there if found.isPartition] != [column]:
+    if [field.name for field in there if field.isPartition] != [column]:
         raise ConfigurationError(
             f"{name} is not partitioned by {column} alone, so a run could not be rolled back",
             hint=f"Create it with PARTITIONED BY ({key}), or let run.write create it.",
         )
-    names = [found.name for found in there if not found.isPartition]
+    names = [field.name for field in there if not field.isPartition]
     extra = [c for c in stamped.columns if c not in (*names, column) and c not in MAY_LACK]
     if extra:
         raise CallerError(
@@ -95,8 +95,8 @@ def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: boo
 
 def _drop_others(spark: SparkSession, name: str, key: str, kept: int) -> None:
     """Drop the partitions that an overwrite replaces, after the new rows are written."""
-    told = (row[0].rpartition("=")[2] for row in spark.sql(f"SHOW PARTITIONS {name}").collect())
-    others = [int(value) for value in told if value.isdigit() and int(value) != kept]
+    values = (row[0].rpartition("=")[2] for row in spark.sql(f"SHOW PARTITIONS {name}").collect())
+    others = [int(value) for value in values if value.isdigit() and int(value) != kept]
     if others:
         _empty(spark, name, key, others)
         drops = ", ".join(f"PARTITION ({key} = {value})" for value in others)

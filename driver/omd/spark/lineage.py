@@ -155,8 +155,8 @@ def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
             f"the transform {text} of topic {run.topic} returned a {type(rows).__name__},"
             " not a DataFrame"
         )
-    found: DataFrame = rows
-    return found
+    frame: DataFrame = rows
+    return frame
 
 
 def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
@@ -173,8 +173,8 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
     written = run.write(rows.observe(counted, *counts), **options)
     if not written.rows:
         return  # Spark may know before that there are no rows, and then it counts nothing
-    told = counted.get
+    numbers = counted.get
     for i, name in enumerate(rows.columns):
-        nulls = int(told.get(f"n{i}") or 0)
+        nulls = int(numbers.get(f"n{i}") or 0)
         if nulls:
             run.nulls[name] = run.nulls.get(name, 0) + nulls

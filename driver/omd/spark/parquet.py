@@ -114,9 +114,9 @@ def write_files(df: DataFrame, folder: str, partition: Sequence[Column]) -> tupl
     with micros(spark):
         save = writer.write.mode("append").option(_MARKER, "false")
         (save.partitionBy(_PART) if partition else save).parquet(folder)
-    found = _reader(spark, df.schema).parquet(folder)
+    written = _reader(spark, df.schema).parquet(folder)
     # Spark may know before that there are no rows, and then it counts nothing.
-    return int(counted.get.get("rows") or 0), found.inputFiles()
+    return int(counted.get.get("rows") or 0), written.inputFiles()
 
 
 def read_files(spark: SparkSession, schema: dict[str, Any], paths: Sequence[str]) -> DataFrame:
@@ -133,9 +133,9 @@ def read_files(spark: SparkSession, schema: dict[str, Any], paths: Sequence[str]
     spark.conf.set(_READ_IDS, "true")  # it changes nothing for a schema without ids
     reader = _reader(spark, wanted)
     if len(paths) > _MANY:
-        found = reader.parquet(*_folders(paths))
-        if len(found.inputFiles()) == len(paths):
-            return found
+        rows = reader.parquet(*_folders(paths))
+        if len(rows.inputFiles()) == len(paths):
+            return rows
     return reader.parquet(*paths)
 
 

@@ -257,7 +257,7 @@ def _loosely_equal(
     assert result is not None  # noqa: S101 - a query has one
     names = [column.name for column in described.description or ()]
     places = range(len(names))
-    found = connection.execute(
+    rows = connection.execute(
         """
         SELECT o.name
           FROM ROWS FROM (
@@ -272,7 +272,7 @@ def _loosely_equal(
         """,
         [names, [result.ftable(i) for i in places], [result.ftablecol(i) for i in places]],
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def _find(connection: psycopg.Connection[Any], table: str) -> tuple[str, str, int]:

@@ -72,15 +72,15 @@ def session(master: str | None = None, settings: Mapping[str, str] | None = None
     builder = SparkSession.builder
     wanted = dict(settings or {})
     if not _exists():
-        told = _told_to_submit()
-        master = master or told.get("spark.master") or "local[*]"
+        submitted = _submitted()
+        master = master or submitted.get("spark.master") or "local[*]"
         builder = builder.master(master)
         defaults = _DEFAULTS
         if master.startswith("local"):
             defaults = _DEFAULTS | _LOCAL
             # Without it the workers run a `python3` of the path; spark.pyspark.python is too late.
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        wanted = {name: value for name, value in defaults.items() if name not in told} | wanted
+        wanted = {name: value for name, value in defaults.items() if name not in submitted} | wanted
     for name, value in wanted.items():
         builder = builder.config(name, value)
     return register(builder.getOrCreate())
@@ -113,7 +113,7 @@ def quiet_session(
     is_up = False
     try:
         with standard_error(writing):
-            found = session(master, settings)
+            started = session(master, settings)
         is_up = True
         os.write(writing, _UP)  # behind all that was said until now
     finally:
@@ -121,7 +121,7 @@ def quiet_session(
         if not is_up:
             listener.join(1)  # for what was said last
             os.write(2, said)
-    return found
+    return started
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def _exists() -> bool:
     return True
 
 
-def _told_to_submit() -> dict[str, str]:
+def _submitted() -> dict[str, str]:
     """Return the settings of spark-submit and spark-defaults.conf; {} without spark-submit."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return {}

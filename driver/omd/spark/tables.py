@@ -288,11 +288,11 @@ def _selected(
     spark: SparkSession, plan: Plan, files: Sequence[DataFile], columns: Sequence[str] | None
 ) -> DataFrame:
     schema = spark_schema(plan.schema)
-    found = read_files(spark, schema, [file.file_path for file in files])
-    names = list(columns) if columns is not None else found.columns
+    rows = read_files(spark, schema, [file.file_path for file in files])
+    names = list(columns) if columns is not None else rows.columns
     # The ids belong to this table; in another one they would name other columns.
-    return found.select(
-        *(F.col(quote(name)).alias(name, metadata=_without_id(found, name)) for name in names)
+    return rows.select(
+        *(F.col(quote(name)).alias(name, metadata=_without_id(rows, name)) for name in names)
     )
 
 

@@ -43,8 +43,8 @@ class InputIncomplete(OmdError):  # noqa: N818 - named like the other errors of 
 class Ledger:
     """Lets a partition be committed once, and only while the run may write.
 
-    Spark writes a partition again when it was not told of its end, and twice at the same time when
-    it speculates. It does not wait for the other tasks of a job that has failed.
+    Spark writes a partition again when its end was not reported, and twice at the same time when it
+    speculates. It does not wait for the other tasks of a job that has failed.
     """
 
     module_instance_id: int

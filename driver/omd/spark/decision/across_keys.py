@@ -98,15 +98,15 @@ class _Attempt:
         shape, cycle_no = self._shape, self._wave.attempts
         taken = [self._batch]
         for place in range(1, len(shape.links)):
-            found = yield from self._matches(place)
-            if not found and place in shape.singles:
+            matches = yield from self._matches(place)
+            if not matches and place in shape.singles:
                 # The attempt fails: what it has taken is rejected. That is a KEY_MISMATCH where the
                 # link has a greater key than the batch, which nobody knows yet.
                 for before, records in enumerate(taken):
                     for record in records:
                         yield Reject(before, record, None, cycle_no, place, self._greatest)
                 return
-            taken.append(found)
+            taken.append(matches)
         values, inputs = [], []
         for link, records in zip(shape.links, taken, strict=True):
             if link.is_array:
@@ -120,14 +120,14 @@ class _Attempt:
 
     def _matches(self, place: int) -> Generator[Reject, None, list[Record]]:
         """Take one match of a link that is no array, and all of an array."""
-        found: list[Record] = []
+        matches: list[Record] = []
         while (record := (yield from self._follow(place))) is not None:
-            found.append(record)
-            if len(found) > self._shape.most:
-                raise too_large(self._shape, self._wave, place, record, len(found))
+            matches.append(record)
+            if len(matches) > self._shape.most:
+                raise too_large(self._shape, self._wave, place, record, len(matches))
             if place in self._shape.singles:
                 break
-        return found
+        return matches
 
     def _follow(self, place: int) -> Generator[Reject, None, Record | None]:
         """Take the next record that has a key of the batch."""

@@ -84,9 +84,9 @@ def sort_key(column: Column, family: str, direction: str) -> Column:
 
 
 def _hex(number: Column, digits: int) -> Column:
-    found = F.hex(number)
+    text = F.hex(number)
     # To pad a text costs as much as all else here; that of a negative number is complete.
-    return F.lower(F.when(number < 0, found).otherwise(F.lpad(found, digits, "0")))
+    return F.lower(F.when(number < 0, text).otherwise(F.lpad(text, digits, "0")))
 
 
 def _micros(column: Column) -> Column:

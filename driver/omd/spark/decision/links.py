@@ -99,7 +99,7 @@ class Links:
         sources = [source for source in self._sources if source.is_buffer]
         texts: dict[tuple[int, str | None], str] = {}
         errors: dict[tuple[int, str | None], tuple[str, dict[str, Any]]] = {}
-        found: dict[tuple[int, str | None], list[Any]] = {}
+        by_place: dict[tuple[int, str | None], list[Any]] = {}
         for source in sources:
             link = source.shape
             order = Window.partitionBy("wave_key").orderBy("arrival")
@@ -111,8 +111,10 @@ class Links:
             )
             rows = counted.where(F.col("place") <= most + 1).collect()
             for row in sorted(rows, key=lambda row: row.place):
-                found.setdefault((link.number, row.wave_key), []).append((row.arrival, row.record))
-        for place, records in found.items():
+                by_place.setdefault((link.number, row.wave_key), []).append(
+                    (row.arrival, row.record)
+                )
+        for place, records in by_place.items():
             link = next(s.shape for s in sources if s.shape.number == place[0])
             arrivals = [arrival for arrival, _ in records]
             twice = next((a for a, b in itertools.pairwise(arrivals) if a == b), None)
@@ -129,7 +131,7 @@ class Links:
                 texts[place] = f"[{', '.join(record for _, record in records)}]"
             else:
                 texts[place] = records[0][1]
-        return Buffers(tuple(source.shape for source in sources), texts, errors), found
+        return Buffers(tuple(source.shape for source in sources), texts, errors), by_place
 
     def _source(self, spark: SparkSession, number: int, link: Mapping[str, Any]) -> _Source:
         shape = LinkShape(number, link["name"], link["parameter"], link["array"])
@@ -160,8 +162,8 @@ class Links:
             if name not in types:
                 problem = f'its DataFrame has no column "{name}" ({use})'
             elif family not in _WORDS[use]:
-                told = types[name].simpleString()
-                problem = f'column "{name}" of its DataFrame ({use}) is {told}'
+                type_ = types[name].simpleString()
+                problem = f'column "{name}" of its DataFrame ({use}) is {type_}'
             else:
                 families |= {} if use in ("arrival", "window") else {name: str(family)}
                 continue

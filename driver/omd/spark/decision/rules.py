@@ -85,6 +85,6 @@ def _function(connection: psycopg.Connection[Any], name: str) -> Answers:
 
     def answers(texts: Sequence[str]) -> list[tuple[str, str | None]]:
         with connection.transaction():  # an error leaves the snapshot
-            return [(told, None) for (told,) in connection.execute(query, [list(texts)])]
+            return [(answer, None) for (answer,) in connection.execute(query, [list(texts)])]
 
     return answers

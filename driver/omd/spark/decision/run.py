@@ -200,14 +200,14 @@ class _Job:
                 more, "wave string, link string, arrival long, params string"
             ).select("*", F.lit(op.LEFTOVER).alias("code"), F.lit("").alias("sort_key"))
             rejects = buffered if rejects is None else rejects.unionByName(buffered, True)
-        told = [] if rejects is None else _summary(rejects)
+        summary = [] if rejects is None else _summary(rejects)
         run.check()
-        run.calls.judge_rejects(run.module_instance_id, told)  # type: ignore[arg-type]
+        run.calls.judge_rejects(run.module_instance_id, summary)  # type: ignore[arg-type]
         called = results.where(F.col("kind") == op.CALL)
         if rejects is not None:
             called = called.unionByName(rejects, True)
         rows = 0
-        rejected = sum(item["count"] for item in told)
+        rejected = sum(item["count"] for item in summary)
         if many := counts["invocations"] + rejected:
             # A partition costs a connection and a commit, whatever it has.
             called = called.coalesce(-(-many // _ROWS_PER_PARTITION))
@@ -220,7 +220,7 @@ class _Job:
             "rows_input": counts["rows"] + read,
             "rows_inserted": rows,
             "rows_rejected": rejected,
-            "rejects": told,
+            "rejects": summary,
         }
 
     def _kept_params(self) -> frozenset[str] | None:

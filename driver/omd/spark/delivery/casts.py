@@ -167,10 +167,10 @@ def literal(attribute: Attribute, value: str | int | float | bool) -> Column:
 
 
 def _sized(data_type: str) -> tuple[str, tuple[int, ...]]:
-    found = _SIZED.fullmatch(data_type)
-    if found is None:
+    match = _SIZED.fullmatch(data_type)
+    if match is None:
         return data_type, ()
-    return found[1], tuple(int(n) for n in found.groups()[1:] if n is not None)
+    return match[1], tuple(int(n) for n in match.groups()[1:] if n is not None)
 
 
 def _is_text(staged: DataType) -> bool:

@@ -131,7 +131,7 @@ def _problems(
         except InvalidModel as error:
             yield f"{at}.query", error.message
         except (AnalysisException, ParseException) as error:
-            yield f"{at}.{'query' if row.spark_expression is None else 'check'}", _told(error)
+            yield f"{at}.{'query' if row.spark_expression is None else 'check'}", _message_of(error)
 
 
 def _refused(path: str, require: Callable[..., None], *arguments: Any) -> Iterator[tuple[str, str]]:
@@ -141,6 +141,6 @@ def _refused(path: str, require: Callable[..., None], *arguments: Any) -> Iterat
         yield path, error.message
 
 
-def _told(error: AnalysisException) -> str:
+def _message_of(error: AnalysisException) -> str:
     """Return what Spark says, without the plan that it appends."""
     return " ".join((error.getMessage() or str(error)).split(" SQLSTATE: ")[0].split("\n")[:3])

@@ -92,13 +92,13 @@ def _full_rows(
     key, emptied = list(side.key), side.emptied()
     is_written = F.col(OPERATION).isin("N", "A")
     others = others.filter("_delivered")
-    told = [*key, OPERATION, *(f"_empty_{name}" for name in emptied)]
+    names = [*key, OPERATION, *(f"_empty_{name}" for name in emptied)]
     if usual is None:
         others = others.filter(is_written)
         rows = _left(checked.rows_at(others.select(PLACE), new + changed))
-        rows = rows.join(others.select(*key), key, "left_semi").join(others.select(*told), key)
+        rows = rows.join(others.select(*key), key, "left_semi").join(others.select(*names), key)
     elif new + changed < side.delivered or emptied or (new and changed):
-        others = others.select(*told, F.lit(True).alias("_other"))
+        others = others.select(*names, F.lit(True).alias("_other"))
         rows = _left(checked.values()).join(others, key, "left")
         rows = rows.filter(F.col("_other").isNull() | is_written).withColumn(
             OPERATION, F.when(F.col("_other"), F.col(OPERATION)).otherwise(F.lit(usual))

@@ -88,13 +88,13 @@ class Current:
             columns: what to read.
             keep: the rows are asked for again; they are kept until `release`.
         """
-        told = tuple(columns)
-        known = next((df for names, df in self._read.items() if set(told) <= set(names)), None)
+        wanted = tuple(columns)
+        known = next((df for names, df in self._read.items() if set(wanted) <= set(names)), None)
         if known is None:
-            known = self._whole(told, deleted=False)
+            known = self._whole(wanted, deleted=False)
             if keep:
-                known = self._read[told] = known.persist()
-        return known.select(*told)
+                known = self._read[wanted] = known.persist()
+        return known.select(*wanted)
 
     def _whole(self, columns: Sequence[str], *, deleted: bool) -> DataFrame:
         """Return columns of all open rows, in partitions; `deleted`: the logically deleted too.

@@ -134,8 +134,8 @@ def require_query(spark: SparkSession, text: str, place: str, entities: Collecti
         InvalidModel: it does something else, or is no SQL.
     """
     if _require(spark, text, place, tuple(entities), "parsePlan"):
-        told = str(spark.sql(text)._jdf.queryExecution().analyzed().toJSON())
-        if any(f'"{_CATALYST}expressions.{name}' in told for name in _OF_NOW):
+        plan = str(spark.sql(text)._jdf.queryExecution().analyzed().toJSON())
+        if any(f'"{_CATALYST}expressions.{name}' in plan for name in _OF_NOW):
             raise _of_now(place)
 
 
@@ -153,12 +153,12 @@ def _require(
     state: Any = spark._jsparkSession.sessionState()
     try:
         parsed = getattr(state.sqlParser(), parse)(text)
-        found = _Look(spark, entities)
-        found.at(parsed, frozenset())
+        look = _Look(spark, entities)
+        look.at(parsed, frozenset())
     except Py4JJavaError as error:
-        told = convert_exception(error.java_exception)
+        reason = convert_exception(error.java_exception)
         raise InvalidModel(
-            f"{place} can't be compiled by Spark: {str(told).strip().partition(chr(10))[0]}"
+            f"{place} can't be compiled by Spark: {str(reason).strip().partition(chr(10))[0]}"
         ) from error
     except ParseException as error:
         raise InvalidModel(
@@ -170,7 +170,7 @@ def _require(
             hint="It may read staged entities by name, and call built-in functions whose result"
             " depends on nothing else.",
         ) from error
-    return found.doubtful
+    return look.doubtful
 
 
 class _Look:
@@ -283,16 +283,16 @@ class _Builtin:
         self._registry: Any = getattr(getattr(catalyst.analysis, "FunctionRegistry$"), "MODULE$")
         self._identifier: Any = catalyst.FunctionIdentifier
         listed = self._registry.builtin().listFunction()
-        found = jvm.scala.jdk.javaapi.CollectionConverters.asJava(listed)
-        others = {str(f.funcName()) for f in found} - FUNCTIONS
+        functions = jvm.scala.jdk.javaapi.CollectionConverters.asJava(listed)
+        others = {str(f.funcName()) for f in functions} - FUNCTIONS
         of_others = {self.classes(name) for name in others}
         of_permitted = {self.classes(name) for name in FUNCTIONS}
         self.refused = {c.rpartition(".")[2] for c in of_others - of_permitted}
         self.refused |= {"CurrentTimestamp", "LocalTimestamp", "Now"}  # whose makers are listed
 
     def classes(self, name: str) -> str:
-        found = self._registry.builtin().lookupFunction(self._identifier(name))
-        return str(found.get().getClassName()) if found.isDefined() else ""
+        info = self._registry.builtin().lookupFunction(self._identifier(name))
+        return str(info.get().getClassName()) if info.isDefined() else ""
 
 
 @lru_cache(maxsize=1)

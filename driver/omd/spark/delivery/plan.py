@@ -193,7 +193,7 @@ _COPIED = (
 
 def _moment(text: str) -> datetime:
     # Before Python 3.11 a fraction must have three or six digits.
-    padded = _FRACTION.sub(lambda found: found[0].ljust(7, "0"), text)
+    padded = _FRACTION.sub(lambda match: match[0].ljust(7, "0"), text)
     return datetime.fromisoformat(padded).astimezone(timezone.utc)
 
 

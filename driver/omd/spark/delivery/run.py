@@ -79,10 +79,10 @@ def _work(
 
     def measure(name: str) -> None:
         entity = first.entities[name]
-        checked[name] = found = check(entity, staged[name], kept(entity))
+        checked[name] = result = check(entity, staged[name], kept(entity))
         staged[name].unchanged()
-        calls.register_violations(delivery_id, attempt, 1, name, found.measures())
-        samples.take_checked(found)
+        calls.register_violations(delivery_id, attempt, 1, name, result.measures())
+        samples.take_checked(result)
         staged[name].unchanged()
 
     side_by_side(run, spark, at_once, first.entities, measure)

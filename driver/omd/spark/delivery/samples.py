@@ -49,18 +49,18 @@ class Samples:
 
     def take_checked(self, checked: Checked) -> None:
         """Register rows that violate constraints of stage 1."""
-        found = checked.measures()["violations"]
+        violations = checked.measures()["violations"]
         numbers = [
             i
             for i, c in enumerate(checked.constraints)
-            if c.type not in _OF_THE_WHOLE and found[c.code]["rows"]
+            if c.type not in _OF_THE_WHOLE and violations[c.code]["rows"]
         ]
         if not numbers or not self._most:
             return
         key = list(checked.entity.key)
         of_key = next(i for i, c in enumerate(checked.constraints) if c.type == "primary_key")
         is_any = functools.reduce(Column.__or__, (has(i) for i in numbers))
-        most = sum(found[checked.constraints[i].code]["rows"] for i in numbers)
+        most = sum(violations[checked.constraints[i].code]["rows"] for i in numbers)
         rows = checked.rows_at(checked.narrow.filter(is_any).select(PLACE), most)
         is_twice: Column = F.lit(False)
         if of_key in numbers:

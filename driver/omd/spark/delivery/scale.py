@@ -46,8 +46,8 @@ class Scale:
         Args:
             sizes: in bytes; None where that is not known.
         """
-        told = list(sizes)
-        return self._suit(None not in told and sum(n or 0 for n in told) <= _MOST_BYTES)
+        given = list(sizes)
+        return self._suit(None not in given and sum(n or 0 for n in given) <= _MOST_BYTES)
 
     def are_few_rows(self, numbers: Iterable[int]) -> bool:
         """Suit the session to so many rows; return whether they go into one task."""

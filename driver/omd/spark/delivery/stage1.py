@@ -216,7 +216,7 @@ class _Rules:
 
     def _computed(self, staged: Staged) -> tuple[DataFrame, set[str], int]:
         """Add the computed attributes that have their staged columns."""
-        found: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         lacking = 0
         source = flat(staged) if any(a.computed for a in self.entity.attributes) else staged.frame
         for attribute in self.entity.attributes:
@@ -230,10 +230,10 @@ class _Rules:
                     raise _uncompiled(f"{self.entity.entity}.{attribute.name}", error) from error
                 lacking += 1
             else:
-                found[attribute.name] = column.alias(_COMPUTED + attribute.name)
-        if found:
-            source = source.select(RAW, *ABOUT, *found.values())
-        return source, set(found), lacking
+                columns[attribute.name] = column.alias(_COMPUTED + attribute.name)
+        if columns:
+            source = source.select(RAW, *ABOUT, *columns.values())
+        return source, set(columns), lacking
 
     def _cast(self, source: DataFrame, computed: Collection[str]) -> DataFrame:
         """Return the typed attributes, and a mask of those that can't be cast or are missing."""
@@ -270,8 +270,8 @@ class _Rules:
             mark = F.coalesce(said_mark == entity.indicator_delete, F.lit(False))
         for n, word in enumerate(self.words):
             own = self._of(["datatype", "mandatory"], n)
-            found = _all(_set(lost[c.type, str(c.attribute)], b) for c, b in own)
-            columns.append(found.alias(word))
+            bits = _all(_set(lost[c.type, str(c.attribute)], b) for c, b in own)
+            columns.append(bits.alias(word))
         return source.select(*columns, mark.alias(DELETE), *ABOUT, RAW)
 
     def _require_pattern(self, spark: SparkSession, attribute: Attribute) -> None:
@@ -398,7 +398,7 @@ class _Rules:
     ) -> dict[str, Any]:
         """Return the counts of the stage, from the number of rows of each mask."""
         rows = sum(counted.values())
-        found = {c.code: 0 for c in self.constraints}
+        violations = {c.code: 0 for c in self.constraints}
         skipped = 0
         skipping = [
             b for c, b in zip(self.constraints, self.bits, strict=False) if c.action == _SKIP
@@ -406,16 +406,16 @@ class _Rules:
         for mask, count in counted.items():
             skipped += count * any(b.is_in(mask) for b in skipping)
             for constraint, bit in zip(self.constraints, self.bits, strict=False):
-                found[constraint.code] += count * bit.is_in(mask)
+                violations[constraint.code] += count * bit.is_in(mask)
         for constraint in self.constraints:
             if constraint.type == "columns":
-                found[constraint.code] = len(staged.missing) + lacking
+                violations[constraint.code] = len(staged.missing) + lacking
             elif constraint.type == "row_count":
-                found[constraint.code] = abs(rows - (self.entity.rows_announced or 0))
+                violations[constraint.code] = abs(rows - (self.entity.rows_announced or 0))
         return {
             "rows_delivered": rows,
             "rows_skipped": skipped,
-            "violations": {code: {"rows": count} for code, count in found.items()},
+            "violations": {code: {"rows": count} for code, count in violations.items()},
             "findings": dict(staged.findings),
         }
 

@@ -69,14 +69,14 @@ def _write(run: ExportRun, spark: SparkSession, part: dict[str, Any]) -> dict[st
             }
         ).parquet(folder)
     schema = [{"name": f.name, "type": f.dataType.simpleString()} for f in rows.schema]
-    told = json.dumps(schema, sort_keys=True).encode()
+    text = json.dumps(schema, sort_keys=True).encode()
     return {
         "entity_code": part["entity_code"],
-        # What is there counts, not what tasks have told, some of which are tried twice.
+        # What is there counts, not what tasks have reported, some of which are tried twice.
         "rows": spark.read.schema(rows.schema).parquet(folder).count(),
         "since": part["since"],
         "schema": schema,
-        "schema_hash": hashlib.sha256(told).hexdigest(),
+        "schema_hash": hashlib.sha256(text).hexdigest(),
     }
 
 

@@ -37,7 +37,7 @@ def reader_of(files: Files) -> type[FileReader]:
     formats = {f for file in files.listed if (f := _format(file.path, files.options))}
     if len(formats) != 1:
         raise DeliveryArgumentInvalid(
-            f"what {files.root} holds can't be told from its name",
+            f"what {files.root} holds can't be known from its name",
             hint="Name it .csv, .json or .parquet; or set the option csv.file_extension.",
         )
     return formats.pop()
