@@ -2,12 +2,12 @@
 -- the planner drops the anchor and each context that a query does not name. Current views know open
 -- rows only. As of a moment the context of existence has one row of each key, open or closed; of
 -- the others the open rows are joined, and where the open one is too young the closed one is looked
--- for by its id, once per row, in an expression that goes with the context. To join all rows of a
--- context would be cheaper where most of them have changed since, but none could be dropped: of
--- three contexts, all attributes at an old moment took a quarter of the time, and one attribute
--- three times as long. Existence is read from both partitions and not from their parent: what
--- ANALYZE tells of the parent are versions, so the planner took ids for repeated and looked each up
--- through a Memoize that was never hit (with PostgreSQL 15 1.8 times as long as now).
+-- for by its id. HAVING tells the planner that there is one answer, so that it drops that too. To
+-- join all rows of a context would be cheaper where most of them have changed since, but none could
+-- be dropped: an attribute of the first of three contexts took ten times as long as it takes now.
+-- Existence is read from the parent of both partitions, though UNION ALL of them would be planned
+-- better: a plan that is kept would lock it after the others, and a current view does so before, so
+-- a deployment beside both did not end.
 -- The moment of a statement is computed once, as an InitPlan.
 
 CREATE OR REPLACE FUNCTION omd_facts._wanted_views(
@@ -87,11 +87,7 @@ BEGIN
                 THEN
                     concat_ws(
                         E'\n',
-                        format(
-                            'FROM (SELECT * FROM %1$I.%2$I UNION ALL'
-                            ' SELECT * FROM %1$I.%3$I) AS p',
-                            e.cfl, e.existence_table || '_now', e.existence_table || '_past'
-                        ),
+                        format('FROM %I.%I AS p', e.cfl, e.existence_table),
                         e.anchor,
                         (
                             SELECT
@@ -104,7 +100,7 @@ BEGIN
                                         ' (x.*)::%1$I.%3$I END FROM %1$I.%3$I AS x'
                                         ' WHERE x.acm_id = p.acm_id AND x.acm_start_dt <= %5$s'
                                         ' ORDER BY x.acm_start_dt DESC LIMIT 1'
-                                        ') END AS r) AS r%4$s ON TRUE',
+                                        ') END AS r HAVING TRUE) AS r%4$s ON TRUE',
                                         e.cfl, c.context_table || '_now',
                                         c.context_table || '_past', c.context_id, e.moment
                                     ),
