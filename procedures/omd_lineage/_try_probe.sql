@@ -120,7 +120,7 @@ BEGIN
         END IF;
         v_problems := ARRAY[v_shown];
         BEGIN
-            PERFORM omd_lineage._write_state(t.topic_id, v_shown)
+            PERFORM omd_lineage._write_state(t.topic_id, format('%s: %s', p_table_code, v_shown))
             FROM omd_lineage.topic AS t
             WHERE t.topic_id = p_topic_id AND t.source_offset IN ('PROBE', 'CLOCK');
         EXCEPTION
