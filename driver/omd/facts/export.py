@@ -120,7 +120,7 @@ class Exports(Door, FactsCalls):
             ModuleAborted: a run of it, or of another export of the agreement, is at work.
             LeaseLost: the run could not renew its lease.
         """
-        run = ExportRun(self.control, delivery_id, lease=lease, spark=spark)
+        run = ExportRun(self.control, self, delivery_id, lease=lease, spark=spark)
         try:
             with run:
                 run.work()
@@ -153,13 +153,14 @@ class ExportRun(EngineBlock):
     def __init__(
         self,
         connection: Connection,
+        calls: FactsCalls,
         delivery_id: int,
         *,
         lease: timedelta | EllipsisType | None,
         spark: SparkSession | None,
     ) -> None:
         super().__init__(connection, None, lease=lease, context=None, spark=spark)
-        self.calls = FactsCalls(connection._link)
+        self.calls = calls
         self.delivery_id = delivery_id
         self.attempt = 0
         self.module_instance_id = 0
