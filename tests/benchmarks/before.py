@@ -37,7 +37,7 @@ import psycopg
 from _server import durable_server, new_database
 from delivery_overhead import Interface, changes
 from dispatch_overhead import claim, create, finish, new_family
-from lineage_overhead import step
+from lineage_overhead import make_topic, step
 
 ROOT = Path(__file__).parents[2]
 STAMP = "omd_insert_module_instance_id"
@@ -111,21 +111,7 @@ def cascade(conn: Connection) -> Take:
 
 
 def one_step(conn: Connection) -> Take:
-    conn.execute("CREATE TABLE public.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id))")
-    conn.execute(f"CREATE TABLE public.fact (id bigint, {STAMP} bigint)".encode())
-    conn.execute(
-        "CREATE VIEW public.transform AS SELECT b.id FROM public.base AS b"
-        " WHERE omd_lineage.in_block(b.pos, b.id) AND b.id < 0"
-    )
-    conn.execute(
-        "INSERT INTO public.base SELECT '2024-01-01'::timestamptz + n * interval '1 s', n"
-        " FROM generate_series(1, 200000) AS n"
-    )
-    conn.execute("CALL omd_lineage.register_topic('public.base')")
-    conn.execute(
-        "CALL omd_lineage.register_topic('public.fact', ARRAY['public.base'],"
-        " p_transforms => ARRAY['public.transform'], p_maxstep => 1)"
-    )
+    make_topic(conn)
     for _ in range(200):
         step(conn)
 

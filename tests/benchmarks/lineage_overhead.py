@@ -125,23 +125,28 @@ def measure_ready_list(dsn: str, topics: int) -> None:
         )
 
 
+def make_topic(conn: psycopg.Connection[Any]) -> None:
+    """Make the topic public.fact, whose transform reads one row a step and returns none."""
+    conn.execute("CREATE TABLE public.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id))")
+    conn.execute("CREATE TABLE public.fact (id bigint, omd_insert_module_instance_id bigint)")
+    conn.execute(
+        "CREATE VIEW public.transform AS SELECT b.id FROM public.base AS b"
+        " WHERE omd_lineage.in_block(b.pos, b.id) AND b.id < 0"
+    )
+    conn.execute(
+        "INSERT INTO public.base SELECT '2024-01-01'::timestamptz + n * interval '1 s', n"
+        " FROM generate_series(1, 200000) AS n"
+    )
+    conn.execute("CALL omd_lineage.register_topic('public.base')")
+    conn.execute(
+        "CALL omd_lineage.register_topic('public.fact', ARRAY['public.base'], p_transforms =>"
+        " ARRAY['public.transform'], p_maxstep => 1)"
+    )
+
+
 def measure_step(dsn: str, rounds: int, per_round: int) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute("CREATE TABLE public.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id))")
-        conn.execute("CREATE TABLE public.fact (id bigint, omd_insert_module_instance_id bigint)")
-        conn.execute(
-            "CREATE VIEW public.transform AS SELECT b.id FROM public.base AS b"
-            " WHERE omd_lineage.in_block(b.pos, b.id) AND b.id < 0"
-        )
-        conn.execute(
-            "INSERT INTO public.base SELECT '2024-01-01'::timestamptz + n * interval '1 s', n"
-            " FROM generate_series(1, 200000) AS n"
-        )
-        conn.execute("CALL omd_lineage.register_topic('public.base')")
-        conn.execute(
-            "CALL omd_lineage.register_topic('public.fact', ARRAY['public.base'], p_transforms =>"
-            " ARRAY['public.transform'], p_maxstep => 1)"
-        )
+        make_topic(conn)
         conn.execute("CALL omd.register_module(%s, 'HSTG', 'public.fact')", (MODULE,))
         for n in range(3000):
             step(conn)

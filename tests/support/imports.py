@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[2] / "driver" / "omd"
 
 
-def name_of(file: Path) -> str:
-    parts = ("omd", *file.relative_to(PACKAGE).with_suffix("").parts)
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def modules_of(package: Path) -> dict[str, Path]:
+    """Return the modules of a package, by their names."""
+    modules = {}
+    for file in sorted(package.rglob("*.py")):
+        parts = (package.name, *file.relative_to(package).with_suffix("").parts)
+        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return modules
 
 
-MODULES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+MODULES = modules_of(PACKAGE)
 
 
 @cache

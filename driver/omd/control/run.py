@@ -470,7 +470,8 @@ class ModuleRun(EngineBlock[C]):
         executed = [step for step in steps if step.statement_kind != "LAKE"]
         if executed or not steps:
             self._execute_rollback(executed)
-        undone = {run for step in steps if step not in executed for run in step.instance_array}
+        of_lake = (step for step in steps if step.statement_kind == "LAKE")
+        undone = {run for step in of_lake for run in step.instance_array}
         if undone:
             # It is confirmed in the transaction that takes the rows back.
             self._engine.roll_back_tables(self, sorted(undone))

@@ -76,6 +76,7 @@ class Delivery(Door, DeliveryCalls):
         """
         return DeliveryBlock(
             self.control,
+            self,
             agreement_code,
             created={
                 "snapshot_datetime": snapshot_datetime,

@@ -77,6 +77,7 @@ class DeliveryBlock:
     def __init__(
         self,
         connection: Connection,
+        calls: DeliveryCalls,
         agreement_code: str | None,
         *,
         created: Mapping[str, Any],
@@ -90,7 +91,7 @@ class DeliveryBlock:
         lease: timedelta | EllipsisType | None,
     ) -> None:
         self.control = connection
-        self.calls = DeliveryCalls(connection._link)
+        self.calls = calls
         self.delivery_id = 0
         self._agreement_code = agreement_code
         self._created = dict(created)

@@ -154,10 +154,6 @@ class LakeRun(MomentReads):
 
     # Writes -------------------------------------------------------------------------------------
 
-    def begin_write(self, code: str, table_format: str) -> BeginWriteRow:
-        """Ask for all that a write needs: the table, a number, a time, the announced folder."""
-        return self.calls.begin_write(self.run.module_instance_id, code, table_format)
-
     def announce(
         self, code: str, location: str, begun: BeginWriteRow | None = None
     ) -> tuple[int, str]:
@@ -166,7 +162,8 @@ class LakeRun(MomentReads):
         Args:
             code: the table.
             location: where it lies.
-            begun: what `begin_write` has answered; it knows no folder in another catalogue.
+            begun: what `omd_lake.begin_write` has answered; it knows no folder in another
+                catalogue.
         """
         if begun is not None and begun.folder is not None:
             return begun.write_number, begun.folder

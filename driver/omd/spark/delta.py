@@ -16,7 +16,7 @@ from omd.lake.names import below
 from omd.lake.run import LakeRun, lake_run
 from omd.spark import history
 from omd.spark.names import quote
-from omd.spark.parquet import fitting, joined, read_files, require_mode, write_files
+from omd.spark.parquet import fitting, joined, read_files, write_files
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
@@ -32,13 +32,7 @@ if TYPE_CHECKING:
     from omd.lake.delta_undo import DeltaUndo
     from omd.lake.rows import BeginWriteRow
 
-__all__ = ["begin", "join", "read", "rewrite", "write"]
-
-
-def begin(run: ModuleRun, code: str, mode: str) -> BeginWriteRow:
-    """Ask the database for all that a write needs, in one call."""
-    require_mode(mode)
-    return lake_run(run).begin_write(code, "DELTA")
+__all__ = ["join", "read", "rewrite", "write"]
 
 
 def write(

@@ -139,7 +139,7 @@ class SparkEngine(Engine):
         return join(run, session, code, table, column, group)
 
     def window(self, run: ModuleRun, table: str) -> LoadWindow:
-        """See `omd.lake.run.window`."""
+        """See `omd.lake.window.window`."""
         from omd.lake.window import window
 
         return window(run, table)

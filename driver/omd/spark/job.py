@@ -260,9 +260,14 @@ def write(
             begin rolls back what was written already.
     """
     target = table or run.module.table_code
-    if run.module.table_format_code in _LAKES:
-        kind = _lake(run.module.table_format_code)
-        begun = kind.begin(run, target, mode)
+    format_ = run.module.table_format_code
+    if format_ in _LAKES:
+        kind = _lake(format_)
+        from omd.spark.parquet import require_mode  # the extra lake is needed
+
+        require_mode(mode)
+        calls = LakeCalls(run.control._link)
+        begun = calls.begin_write(run.module_instance_id, target, format_)
         stamped = _stamped(run, df, begun.insert_datetime)
         result = WriteResult(kind.write(run, stamped, begun, mode, partition_by))
         run.rows(inserted=result.rows)
@@ -275,15 +280,15 @@ def write(
     if run.module.platform_code == SPARK:
         result = WriteResult(lake.write(run, stamp(run, df), target, mode == "overwrite"))
     else:
-        begun = run.control.begin_write(run.module_instance_id)
+        numbered = run.control.begin_write(run.module_instance_id)
         result = WriteResult(
             write_table(
                 run.control,
                 run.module_instance_id,
-                _stamped(run, df, begun.insert_datetime),
+                _stamped(run, df, numbered.insert_datetime),
                 target,
                 mode=mode,
-                write_number=begun.write_number,
+                write_number=numbered.write_number,
             )
         )
     run.rows(inserted=result.rows)

@@ -24,7 +24,6 @@ from omd.spark.parquet import (
     joined,
     partition_value,
     read_files,
-    require_mode,
     write_files,
 )
 from omd.spark.types import UnsupportedType
@@ -46,13 +45,7 @@ if TYPE_CHECKING:
     from omd.lake.rows import BeginWriteRow
     from omd.lake.undo import Undo
 
-__all__ = ["begin", "join", "read", "roll_back", "write"]
-
-
-def begin(run: ModuleRun, code: str, mode: str) -> BeginWriteRow:
-    """Ask the database for all that a write needs, in one call."""
-    require_mode(mode)
-    return lake_run(run).begin_write(code, "ICEBERG")
+__all__ = ["join", "read", "roll_back", "write"]
 
 
 def write(
@@ -67,7 +60,7 @@ def write(
     Args:
         run: the run.
         stamped: the rows.
-        begun: what `begin` has answered for the table.
+        begun: what `omd_lake.begin_write` has answered for the table.
         mode: append, overwrite or history.
         partition_by: how a missing table is partitioned.
     """

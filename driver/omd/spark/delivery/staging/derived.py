@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import InvalidModel
 from omd.spark.delivery.permitted import require_query
-from omd.spark.delivery.staging.reader import Reader, no_columns, typed_rows
+from omd.spark.delivery.staging.reader import Reader, no_columns
 from omd.spark.delivery.staging.staged import BAD, HEAD, RAW, TORN, Staged
 from omd.spark.names import quote
 
@@ -65,10 +65,10 @@ class DerivedReader(Reader):
                 reason = str(error).strip().partition("\n")[0]
                 raise InvalidModel(f"{place} can't be compiled: {reason}") from error
             # A column that was not handed over is a violation there, and no mistake of the model.
-            return self.made(no_columns(self.spark), "derived", None)
+            return self.typed(no_columns(self.spark), F.lit("derived"))
         sizes = [source.size for source in self.sources.values()]
         size = None if None in sizes else sum(n or 0 for n in sizes)
-        return self.made(frame, f"derived from {', '.join(self.sources)}", size)
+        return self.typed(frame, F.lit(f"derived from {', '.join(self.sources)}"), size=size)
 
     def visible(self, name: str, source: Staged) -> DataFrame:
         """Return the rows of a source as the query sees them, with all columns of the model."""
@@ -76,19 +76,6 @@ class DerivedReader(Reader):
         columns = [F.col(RAW).getField(c).alias(c) for c in source.columns]
         nothing = [F.lit(None).cast("string").alias(c) for c in dict.fromkeys(lacking)]
         return source.frame.where(~F.col(BAD)).select(*columns, *nothing)
-
-    def made(self, frame: DataFrame, origin: str, size: int | None) -> Staged:
-        """Return the staged rows that are made of a frame."""
-        rows = typed_rows(self.entity, frame, F.lit(origin))
-        return Staged(
-            self.entity.entity,
-            rows,
-            rows,
-            tuple(frame.columns),
-            findings=self.findings(frame.columns),
-            missing=self.missing(frame.columns),
-            size=size,
-        )
 
 
 def mended(staged: Staged) -> Staged:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.spark.delivery.staging.reader import Reader, typed_rows
-from omd.spark.delivery.staging.staged import Staged
+from omd.spark.delivery.staging.reader import Reader
 from omd.spark.sessions import in_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.spark.delivery.plan import EntityPlan, Plan
+    from omd.spark.delivery.staging.staged import Staged
 
 __all__ = ["FrameReader"]
 
@@ -45,16 +45,7 @@ class FrameReader(Reader):
 
     def staged(self) -> Staged:
         """Return the staged rows."""
-        rows = typed_rows(self.entity, self.frame, F.lit(self.origin))
-        return Staged(
-            self.entity.entity,
-            rows,
-            rows,
-            tuple(self.frame.columns),
-            findings=self.findings(self.frame.columns),
-            missing=self.missing(self.frame.columns),
-            size=self.size(),
-        )
+        return self.typed(self.frame, F.lit(self.origin), size=self.size())
 
     def size(self) -> int | None:
         """Return about how many bytes there are at most, where Spark knows how many rows."""

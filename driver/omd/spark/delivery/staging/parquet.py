@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.staging.files import literal
-from omd.spark.delivery.staging.reader import FileReader, no_columns, path_of, typed_rows, uri_of
-from omd.spark.delivery.staging.staged import Staged
+from omd.spark.delivery.staging.reader import FileReader, no_columns, path_of, uri_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from omd.spark.delivery.staging.staged import Staged
 
 __all__ = ["ParquetReader"]
 
@@ -33,14 +34,5 @@ class ParquetReader(FileReader):
         else:
             frame = no_columns(self.spark)
             origin = F.lit(self.files.root)
-        rows = typed_rows(self.entity, frame, origin)
-        return Staged(
-            self.entity.entity,
-            rows,
-            rows,
-            tuple(frame.columns),
-            findings=self.findings(frame.columns),
-            missing=self.missing(frame.columns),
-            unchanged=self.files.unchanged,
-            size=None,  # the bytes are packed
-        )
+        # Its bytes are packed, so nobody knows the size of its text.
+        return self.typed(frame, origin, unchanged=self.files.unchanged)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid
-from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN
+from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN, Staged
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import EntityPlan, Plan
     from omd.spark.delivery.staging.files import Files
-    from omd.spark.delivery.staging.staged import Staged
 
-__all__ = ["FileReader", "Reader", "no_columns", "path_of", "typed_rows", "uri_of"]
+__all__ = ["FileReader", "Reader", "no_columns", "path_of", "uri_of"]
 
 
 class Reader(ABC):
@@ -53,6 +52,25 @@ class Reader(ABC):
     def missing(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns that attributes are read from, and that are not among these."""
         return tuple(dict.fromkeys(c for c in self.mapped if c not in set(columns)))
+
+    def typed(self, frame: DataFrame, origin: Column, **about: Any) -> Staged:
+        """Return the staged rows of a frame whose columns have types; they are no lines.
+
+        Args:
+            frame: the rows.
+            origin: the file or the table of a row.
+            about: what else is known of them: further attributes of `Staged`.
+        """
+        rows = _typed_rows(self.entity, frame, origin)
+        return Staged(
+            self.entity.entity,
+            rows,
+            rows,
+            tuple(frame.columns),
+            findings=self.findings(frame.columns),
+            missing=self.missing(frame.columns),
+            **about,
+        )
 
     def findings(self, columns: Sequence[str]) -> dict[str, int]:
         """Return the finding that some of the staged columns are not of the model."""
@@ -96,7 +114,7 @@ def _expressions(plan: Plan, entity: EntityPlan) -> str:
     return "\n".join(texts)
 
 
-def typed_rows(entity: EntityPlan, frame: DataFrame, origin: Column) -> DataFrame:
+def _typed_rows(entity: EntityPlan, frame: DataFrame, origin: Column) -> DataFrame:
     """Return staged rows that are made of a frame whose columns have types; they are no lines.
 
     Args:
