@@ -19,7 +19,10 @@ CREATE OR REPLACE PROCEDURE omd.register_module(
     p_inactive_indicator text DEFAULT NULL,
     INOUT p_module_id integer DEFAULT NULL,
     p_table_format_code text DEFAULT NULL,
-    p_open_expiry_date text DEFAULT NULL
+    p_open_expiry_date text DEFAULT NULL,
+    p_backoff interval DEFAULT NULL,
+    p_backoff_limit interval DEFAULT NULL,
+    p_max_failures integer DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -75,6 +78,7 @@ BEGIN
         END,
         v_new.table_code
     );
+    PERFORM omd._require_backoff(p_backoff, p_backoff_limit, p_max_failures);
     PERFORM omd._require_expiry_date(p_open_expiry_date, v_new.platform_code);
     PERFORM omd._require_target(
         v_old,
@@ -89,7 +93,7 @@ BEGIN
         executable,
         business_key_columns, effective_date_column, expiry_date_column, current_indicator_column,
         insert_instance_column, update_instance_column, inactive_indicator, table_format_code,
-        open_expiry_date
+        open_expiry_date, backoff, backoff_limit, max_failures
     )
     VALUES (
         p_module_code,
@@ -107,7 +111,10 @@ BEGIN
         coalesce(p_update_instance_column, 'omd_update_module_instance_id'),
         coalesce(v_inactive_indicator, 'N'),
         v_table_format_code,
-        coalesce(p_open_expiry_date, '9999-12-31')
+        coalesce(p_open_expiry_date, '9999-12-31'),
+        coalesce(p_backoff, interval '10 seconds'),
+        coalesce(p_backoff_limit, interval '1 hour'),
+        coalesce(p_max_failures, 10)
     )
     ON CONFLICT (module_code) DO UPDATE SET
         module_description = coalesce(p_module_description, m.module_description),
@@ -124,7 +131,10 @@ BEGIN
         update_instance_column = coalesce(p_update_instance_column, m.update_instance_column),
         inactive_indicator = coalesce(v_inactive_indicator, m.inactive_indicator),
         table_format_code = v_table_format_code,
-        open_expiry_date = coalesce(p_open_expiry_date, m.open_expiry_date)
+        open_expiry_date = coalesce(p_open_expiry_date, m.open_expiry_date),
+        backoff = coalesce(p_backoff, m.backoff),
+        backoff_limit = coalesce(p_backoff_limit, m.backoff_limit),
+        max_failures = coalesce(p_max_failures, m.max_failures)
     RETURNING m.module_id INTO p_module_id;
 
     IF p_companion_module_codes IS NOT NULL THEN
@@ -204,7 +214,10 @@ COMMENT ON PROCEDURE omd.register_module IS
 'replaces the list. p_inactive_indicator: Y skips each run. Returns p_module_id. '
 'p_table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a lake table on '
 'Spark that OMD commits. p_open_expiry_date: what the expiry date of a current record says '
-'(9999-12-31), as year-month-day. Warns of each problem that omd_report.readiness shows. Errors: '
+'(9999-12-31), as year-month-day. p_backoff: how long its work waits after a failure (10 seconds),'
+' twice as long after each further one in a row. p_backoff_limit: the longest such wait (1 hour). '
+'p_max_failures: after so many failures in a row its work waits for omd.retry (10); 0: never. '
+'Warns of each problem that omd_report.readiness shows. Errors: '
 'OM002, OM005, OM006, OM009, OM013, OM111: another target or way to undo its runs while a '
 'rollback is pending or a run executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. '
 'Locks: the Module row. DIRECT, "Module Processing". Call again when the answer was lost.';

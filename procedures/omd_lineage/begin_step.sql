@@ -146,9 +146,7 @@ EXCEPTION
         p_end_id := NULL;
         IF p_outcome = 'NOJOBS' THEN
             p_reason := NULL;
-            PERFORM omd_lineage._write_state(o.topic_id, 'NOJOBS: ' || p_detail)
-            FROM omd_lineage.offsets AS o
-            WHERE o.topic_id = v_claim.p_topic_id AND o.hostid = '';
+            PERFORM omd_lineage._note_unreadable(v_claim.p_topic_id, p_detail);
             RETURN;
         END IF;
         CALL omd_lineage.note_error(
@@ -169,7 +167,7 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'it with commit_step or fail_step and p_plan_number; NOJOBS, there is nothing to do, or the base '
 'table is locked; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of the Module'
 ' returned this; ERROR, the step could not begin, which counts as an attempt and is in the event '
-'log, and p_reason is the SQLSTATE; FAILED, the topic has failed too often and waits for retry. '
+'log, and p_reason is the SQLSTATE. '
 'p_processing_indicator, p_instance_array and p_reason are those of begin_module. p_detail says '
 'why. Errors: OM005: p_topic or p_engine is NULL; OM011: p_lease is not allowed; OM013: '
 'p_execution_context is no JSON object, or too large; OM014: the isolation level is not read '

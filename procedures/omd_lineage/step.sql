@@ -78,7 +78,7 @@ COMMENT ON PROCEDURE omd_lineage.step IS
 'Runs one step of the topic p_topic in the database, as p_hostid (NULL: the session). It plans a '
 'block, or takes the one that failed, transforms it and moves the offset; rows, offset and success'
 ' are one commit. Returns p_outcome: DONE, p_module_instance_id has written p_rows rows; NOJOBS, '
-'MUTEX, SKIPPED, ABORTED or FAILED, nothing was done; ERROR, everything was undone, and the error '
+'MUTEX, SKIPPED or ABORTED, nothing was done; ERROR, everything was undone, and the error '
 'was recorded and counts as an attempt. p_detail says why. The ready list heeds repeat, run_window'
 ' and back-off; step does not. It commits, so call it outside a transaction block. Errors: OM005: '
 'p_topic is NULL; OM014: the isolation level is not read committed; OM015: p_topic is not '

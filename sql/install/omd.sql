@@ -105,6 +105,13 @@
 \ir ../../migrations/V052__rollback_steps.sql
 \endif
 
+\set checksum '5ab7c099929045af3911afa64c46ef9898f34138587a7f5c1df0f6a6a350578d'
+\set migration 'V064__back_off'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V064__back_off.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/rollback_templates.sql
@@ -195,6 +202,7 @@
 \ir ../../procedures/omd/_require_nothing_to_undo.sql
 \ir ../../procedures/omd/_require_expiry_date.sql
 \ir ../../procedures/omd/_require_target.sql
+\ir ../../procedures/omd/_require_backoff.sql
 \ir ../../procedures/omd/register_module.sql
 \ir ../../procedures/omd/register_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
@@ -233,6 +241,13 @@
 \ir ../../procedures/omd/_hold_batch_instance.sql
 
 -- Modules
+\ir ../../procedures/omd/_pause_after.sql
+\ir ../../procedures/omd/count_failure.sql
+\ir ../../procedures/omd/clear_failures.sql
+\ir ../../procedures/omd/note_look.sql
+\ir ../../procedures/omd/is_of_the_call.sql
+\ir ../../procedures/omd/note_failure.sql
+\ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql
 \ir ../../procedures/omd/_give_up_module_instances.sql
@@ -334,11 +349,11 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
+\ir ../views/omd/module_pause.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
-\ir ../../procedures/omd/failures_in_a_row.sql
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql

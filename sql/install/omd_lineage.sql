@@ -105,6 +105,13 @@
 \ir ../../migrations/V055__between_rooms_lineage.sql
 \endif
 
+\set checksum 'd33a1220f898148b4468b6e9b5b465d607effaa163eef33dd0ccccfc7abb05b4'
+\set migration 'V065__back_off_lineage'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V065__back_off_lineage.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 \ir ../reference/omd_lineage/listeners.sql
@@ -122,7 +129,6 @@
 \ir ../../procedures/omd_lineage/until_block_end.sql
 \ir ../../procedures/omd_lineage/id_in_block.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
-\ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
 \ir ../views/omd_lineage/source_list.sql
@@ -199,6 +205,7 @@
 \ir ../../procedures/omd_lineage/_go_back.sql
 \ir ../../procedures/omd_lineage/_claim_topic.sql
 \ir ../../procedures/omd_lineage/_note_no_jobs.sql
+\ir ../../procedures/omd_lineage/_note_unreadable.sql
 \ir ../../procedures/omd_lineage/_start_step.sql
 \ir ../../procedures/omd_lineage/_start_restated_step.sql
 \ir ../../procedures/omd_lineage/_end_restated_step.sql

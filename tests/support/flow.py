@@ -69,6 +69,7 @@ EMPTY = """
         DELETE FROM omd.batch_module;
         DELETE FROM omd.batch_parameter;
         DELETE FROM omd.module_parameter;
+        DELETE FROM omd.module_state;
         DELETE FROM omd.module_companion;
         DELETE FROM omd.parameter;
         DELETE FROM omd.module;
