@@ -85,6 +85,10 @@ BEGIN
     UPDATE omd_decision.stage AS s SET version = p_version, module_id = v_module_id
     WHERE s.stage_id = v_stage.stage_id
         AND (s.version, s.module_id) IS DISTINCT FROM (p_version, v_module_id);
+    PERFORM omd_decision._set_engine(v_stage.stage_id);
+    IF v_stage.module_id <> v_module_id THEN
+        PERFORM omd.set_module_kind(v_stage.module_id);
+    END IF;
     IF v_definition ->> 'mode' = 'KEY' AND v_definition #> '{links,0,array}' = 'false' THEN
         RAISE WARNING USING
             MESSAGE = format('the primary link of stage "%s" is no array', v_code),

@@ -105,8 +105,16 @@
 \ir ../../migrations/V052__rollback_steps.sql
 \endif
 
+\set checksum '429873a33e18ca3e1d3a70f3e0baa6f9123846d12e8ea55599607c03ed76ada5'
+\set migration 'V061__module_kinds'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V061__module_kinds.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
+\ir ../reference/omd/module_kinds.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -195,7 +203,9 @@
 \ir ../../procedures/omd/_require_nothing_to_undo.sql
 \ir ../../procedures/omd/_require_expiry_date.sql
 \ir ../../procedures/omd/_require_target.sql
+\ir ../../procedures/omd/_require_job.sql
 \ir ../../procedures/omd/register_module.sql
+\ir ../../procedures/omd/set_module_kind.sql
 \ir ../../procedures/omd/register_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
 \ir ../../procedures/omd/add_batch_to_parent_batch.sql
