@@ -17,6 +17,7 @@ AS $begin_run$
 DECLARE
     v_plan record;
 BEGIN
+    p_executable := 'CALL omd_decision.process_stage()';
     SELECT p.* INTO v_plan
     FROM omd_decision._stage_plan(p_stage_code, p_effective_at, 'POSTGRES') AS p;
     PERFORM omd_decision._require_links(v_plan.definition);

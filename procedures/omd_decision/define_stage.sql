@@ -85,6 +85,10 @@ BEGIN
     UPDATE omd_decision.stage AS s SET version = p_version, module_id = v_module_id
     WHERE s.stage_id = v_stage.stage_id
         AND (s.version, s.module_id) IS DISTINCT FROM (p_version, v_module_id);
+    PERFORM omd_decision._set_engine(v_stage.stage_id);
+    IF v_stage.module_id <> v_module_id THEN
+        PERFORM omd.set_module_kind(v_stage.module_id);
+    END IF;
     -- The change may mend what has failed.
     IF p_changes <> '[]' THEN
         PERFORM omd.clear_failures(v_module_id);

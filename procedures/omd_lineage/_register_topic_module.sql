@@ -90,6 +90,10 @@ BEGIN
     END IF;
     -- This call warns of what is still missing.
     CALL omd.register_module(v_code, p_module_id => p_module_id);
+    PERFORM omd.set_module_kind(p_module_id, 'TOPIC', p_engine);
+    IF p_present_module_id <> p_module_id THEN
+        PERFORM omd.set_module_kind(p_present_module_id);
+    END IF;
 END
 $register_topic_module$;
 

@@ -105,6 +105,13 @@
 \ir ../../migrations/V052__rollback_steps.sql
 \endif
 
+\set checksum '429873a33e18ca3e1d3a70f3e0baa6f9123846d12e8ea55599607c03ed76ada5'
+\set migration 'V061__module_kinds'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V061__module_kinds.sql
+\endif
+
 \set checksum '5ab7c099929045af3911afa64c46ef9898f34138587a7f5c1df0f6a6a350578d'
 \set migration 'V064__back_off'
 \ir ../setup/claim.psql
@@ -114,6 +121,7 @@
 
 -- Reference rows
 \ir ../reference/omd/codes.sql
+\ir ../reference/omd/module_kinds.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -202,8 +210,10 @@
 \ir ../../procedures/omd/_require_nothing_to_undo.sql
 \ir ../../procedures/omd/_require_expiry_date.sql
 \ir ../../procedures/omd/_require_target.sql
+\ir ../../procedures/omd/_require_job.sql
 \ir ../../procedures/omd/_require_backoff.sql
 \ir ../../procedures/omd/register_module.sql
+\ir ../../procedures/omd/set_module_kind.sql
 \ir ../../procedures/omd/register_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
 \ir ../../procedures/omd/add_batch_to_parent_batch.sql

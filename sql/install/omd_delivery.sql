@@ -28,6 +28,13 @@
 \ir ../../migrations/V047__symbolic_links.sql
 \endif
 
+\set checksum '5b8a2fbb44835cb54f3d3b469327c611f30141ed09e40b0d75cce55f8fb5676b'
+\set migration 'V062__agreement_listeners'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V062__agreement_listeners.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/constraint_types.sql
@@ -124,7 +131,9 @@
 \ir ../../procedures/omd_delivery/_hold_agreement.sql
 \ir ../../procedures/omd_delivery/_require_effective.sql
 \ir ../../procedures/omd_delivery/_agreed_entities.sql
+\ir ../../procedures/omd_delivery/_register_agreement_module.sql
 \ir ../../procedures/omd_delivery/_equip_agreement.sql
+\ir ../../procedures/omd_delivery/agreements_of.sql
 \ir ../../procedures/omd_delivery/register_agreement.sql
 
 -- Creation
@@ -221,6 +230,9 @@
 \ir ../views/omd_delivery/delivery_models.sql
 \ir ../views/omd_delivery/delivery_constraints.sql
 \ir ../views/omd_delivery/delivery_thresholds.sql
+
+-- Kinds of Modules
+\ir ../reference/omd_delivery/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

@@ -29,6 +29,7 @@
 \ir ../reference/omd_facts/error_catalogue.sql
 \ir ../reference/omd_facts/delivery_statuses.sql
 \ir ../reference/omd_facts/read_bounds.sql
+\ir ../reference/omd_facts/listeners.sql
 
 -- Mapping
 \ir ../../procedures/omd_facts/_open_end.sql
@@ -87,6 +88,7 @@
 \ir ../../procedures/omd_facts/_fill_shared.sql
 \ir ../../procedures/omd_facts/_shared_views.sql
 \ir ../../procedures/omd_facts/_register_module.sql
+\ir ../../procedures/omd_facts/equip_agreement.sql
 \ir ../../procedures/omd_facts/_warn_unknown_keys.sql
 \ir ../../procedures/omd_facts/_raise_not_held.sql
 \ir ../../procedures/omd_facts/hold_views.sql
@@ -130,7 +132,6 @@
 \ir ../../procedures/omd_facts/_require_agreed.sql
 \ir ../../procedures/omd_facts/_analyze_removed.sql
 \ir ../../procedures/omd_facts/hold.sql
-\ir ../../procedures/omd_facts/_register_agreement_module.sql
 \ir ../../procedures/omd_facts/open_delivery.sql
 \ir ../../procedures/omd_facts/close_delivery.sql
 \ir ../../procedures/omd_facts/register_control.sql
@@ -179,6 +180,9 @@
 \ir ../views/omd_facts/facts_deliveries.sql
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
+
+-- Kinds of Modules
+\ir ../reference/omd_facts/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

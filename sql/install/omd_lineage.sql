@@ -105,6 +105,13 @@
 \ir ../../migrations/V055__between_rooms_lineage.sql
 \endif
 
+\set checksum '61b7d652cfa7c653ce0de31f54e014557a6734bf50dcd617d809b4e668db2e7f'
+\set migration 'V063__parts_of_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V063__parts_of_runs.sql
+\endif
+
 \set checksum 'd33a1220f898148b4468b6e9b5b465d607effaa163eef33dd0ccccfc7abb05b4'
 \set migration 'V065__back_off_lineage'
 \ir ../setup/claim.psql
@@ -269,6 +276,9 @@
 \ir ../views/omd_lineage/lineage_throughput.sql
 \ir ../views/omd_lineage/lineage_graph.sql
 \ir ../views/omd_lineage/lineage_topics.sql
+
+-- Kinds of Modules
+\ir ../reference/omd_lineage/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_lineage.sql

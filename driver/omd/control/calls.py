@@ -166,7 +166,8 @@ class ControlCalls(Calls):
 
     def batch_members(self, batch_code: str) -> list[BatchMembersRow]:
         """Returns what the Batch ``batch_code`` runs, in order: Modules by sequence, then child
-        Batches by sequence. member_type is MODULE or BATCH.
+        Batches by sequence. member_type is MODULE or BATCH. module_kind_code and engine_code are
+        those of a Module.
 
         Raises:
             UnknownBatch: OM001.
@@ -1037,6 +1038,7 @@ class ControlCalls(Calls):
         inactive_indicator: str | None = None,
         table_format_code: str | None = None,
         open_expiry_date: str | None = None,
+        job: str | None = None,
     ) -> int:
         """Inserts or updates the Module ``module_code``; a NULL argument keeps the present value.
 
@@ -1048,7 +1050,7 @@ class ControlCalls(Calls):
             table_code: the target, schema.table.
             table_type_code: the kind of target, such as HUB, SAT, LSAT, LINK or 3NF.
             platform_code: POSTGRES (the default) or SPARK.
-            executable: SQL for run_module.
+            executable: SQL for run_module; '': it has none any more.
             module_description: what it loads.
             business_key_columns: the key of a target with history.
             effective_date_column: where the validity of a row starts.
@@ -1063,6 +1065,7 @@ class ControlCalls(Calls):
                 table on Spark that OMD commits.
             open_expiry_date: what the expiry date of a current record says (9999-12-31), as
                 year-month-day.
+            job: without SQL, the Python function that is a run, module:function; '': none.
 
         Raises:
             UnknownModule: OM002.
@@ -1073,6 +1076,7 @@ class ControlCalls(Calls):
             TargetInUse: OM111.
             WrongPlatform: OM204.
             ProtectedTarget: OM210.
+            KindOfRoom: OM219.
         """
         answer: int = self._value(
             _REGISTER_MODULE,
@@ -1093,6 +1097,7 @@ class ControlCalls(Calls):
             inactive_indicator,
             table_format_code,
             open_expiry_date,
+            job,
         )
         return answer
 
@@ -1789,6 +1794,7 @@ _REGISTER_MODULE = Routine(
         "p_inactive_indicator": "text",
         "p_table_format_code": "text",
         "p_open_expiry_date": "text",
+        "p_job": "text",
     },
     required=1,
     repeat=Repeat(),

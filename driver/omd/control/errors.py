@@ -44,6 +44,7 @@ __all__ = [
     "InvalidLoadWindow",
     "InvalidRollbackTemplate",
     "InvalidTableCode",
+    "KindOfRoom",
     "LeaseExpired",
     "LeaseLost",
     "LoadWindowExists",
@@ -204,3 +205,7 @@ class InvalidRollbackTemplate(ConfigurationError, code="OM209"):
 
 class ProtectedTarget(ConfigurationError, code="OM210"):
     """The target is in a schema of OMD or of PostgreSQL itself."""
+
+
+class KindOfRoom(ConfigurationError, code="OM219"):
+    """The Module belongs to a room, whose rules say what a run of it is."""

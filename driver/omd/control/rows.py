@@ -75,6 +75,8 @@ class BatchMembersRow:
     member_code: str
     sequence: int
     inactive_indicator: str
+    module_kind_code: str | None
+    engine_code: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,9 @@ class ModuleDefinitionRow:
     inactive_indicator: str
     table_format_code: str | None
     open_expiry_date: str
+    module_kind_code: str
+    engine_code: str | None
+    job: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -739,6 +744,10 @@ class ModuleListRow:
         last_end_datetime: When the newest instance ended; NULL when the Module has never run or
             executes.
         pending_rollback: The instances that a begin would roll back now.
+        module_kind_code: What one run of the Module is.
+        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART, which never runs on
+            its own.
+        job: The function that is a run of a Module of kind SPARK; NULL when there is none.
     """
 
     view: ClassVar[str] = "omd_report.module_list"
@@ -757,6 +766,9 @@ class ModuleListRow:
     last_start_datetime: datetime | None
     last_end_datetime: datetime | None
     pending_rollback: list[int]
+    module_kind_code: str
+    engine_code: str | None
+    job: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -774,6 +786,8 @@ class ModuleTargetRow:
         insert_instance_column: The column of its target that holds the Module Instance which
             inserted the row.
         inactive_indicator: Y: each run of the Module is skipped.
+        module_kind_code: What one run of the Module is.
+        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART.
     """
 
     view: ClassVar[str] = "omd.module_target"
@@ -787,6 +801,8 @@ class ModuleTargetRow:
     table_format_code: str | None
     insert_instance_column: str
     inactive_indicator: str
+    module_kind_code: str
+    engine_code: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,6 +216,12 @@ VALUES
     'Give a table in a schema of your own.'
 ),
 (
+    -- The Module belongs to a room, whose rules say what a run of it is.
+    'OM219', 'KindOfRoom',
+    'Module "{module_code}" is of kind {module_kind_code}: {problem}',
+    '{next_command}'
+),
+(
     'OM901', 'MigrationChanged', 'migration {path} was changed after it was applied',
     'Restore the released file, then run the installer again.'
 ),
