@@ -51,3 +51,9 @@ COMMENT ON COLUMN omd.module_state.last_module_instance_id IS
 'The last Module Instance that was counted; NULL: it failed before it had one.';
 COMMENT ON COLUMN omd.module_state.looked_datetime IS
 'The last look that found nothing, while not_before is its pause; NULL otherwise.';
+
+ALTER TABLE omd.module_kind
+ADD COLUMN is_batch boolean NOT NULL DEFAULT FALSE;
+COMMENT ON COLUMN omd.module_kind.is_batch IS
+'A run of such a Module is a run of the Batch of the same code, so its failures count for the '
+'Module.';

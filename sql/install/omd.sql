@@ -112,7 +112,7 @@
 \ir ../../migrations/V061__module_kinds.sql
 \endif
 
-\set checksum '5ab7c099929045af3911afa64c46ef9898f34138587a7f5c1df0f6a6a350578d'
+\set checksum 'c4979b0d5d98afc627e3c1940cacd03ee47f082c20432370310f3bddffae1504'
 \set migration 'V064__back_off'
 \ir ../setup/claim.psql
 \if :pending
@@ -360,6 +360,7 @@
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/module_pause.sql
+\ir ../../procedures/omd/running_modules.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql

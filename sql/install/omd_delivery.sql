@@ -223,6 +223,9 @@
 \ir ../views/omd_delivery/delivery_findings.sql
 \ir ../views/omd_delivery/delivery_metrics.sql
 \ir ../views/omd_delivery/delivery_queue.sql
+\ir ../views/omd_delivery/open_queue.sql
+\ir ../views/omd_delivery/open_export.sql
+\ir ../views/omd_delivery/work.sql
 \ir ../views/omd_delivery/delivery_marks.sql
 \ir ../views/omd_delivery/delivery_events.sql
 \ir ../views/omd_delivery/delivery_tenants.sql

@@ -176,6 +176,7 @@
 -- Views
 \ir ../views/omd_facts/facts_map.sql
 \ir ../views/omd_facts/facts_state.sql
+\ir ../views/omd_facts/work.sql
 \ir ../views/omd_facts/facts_loads.sql
 \ir ../views/omd_facts/facts_deliveries.sql
 \ir ../views/omd_facts/facts_removals.sql

@@ -1,8 +1,8 @@
 -- The kind of the Modules of agreements, which workers perform. The agreements and entities of a
 -- former version get their Modules and kinds.
 
-INSERT INTO omd.module_kind (module_kind_code) VALUES ('DELIVERY')
-ON CONFLICT (module_kind_code) DO NOTHING;
+INSERT INTO omd.module_kind (module_kind_code, is_batch) VALUES ('DELIVERY', TRUE)
+ON CONFLICT (module_kind_code) DO UPDATE SET is_batch = excluded.is_batch;
 
 DO $do$
 BEGIN

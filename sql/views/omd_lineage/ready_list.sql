@@ -145,8 +145,11 @@ SELECT
         WHEN 'REPEAT' THEN r.run + r.repeat
     END AS not_before,
     coalesce(
-        r.base_pos > r.last_pos OR (r.base_pos = r.last_pos AND r.base_id > r.last_id), FALSE
-    ) AS has_news
+        r.next IS NOT NULL OR r.attempts > 0 OR r.is_to_be_undone OR r.is_to_be_restated
+        OR r.is_full OR r.base_pos > r.last_pos
+        OR (r.base_pos = r.last_pos AND r.base_id > r.last_id),
+        FALSE
+    ) AS has_work
 FROM seen AS r
 -- A topic that has not begun is the furthest behind.
 ORDER BY lag DESC NULLS FIRST, r.topic_id ASC;
@@ -186,5 +189,6 @@ COMMENT ON COLUMN omd_lineage.ready_list.since IS
 ' or failure; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.not_before IS
 'When its pause ends; NULL: it does not pause.';
-COMMENT ON COLUMN omd_lineage.ready_list.has_news IS
-'Its base table has come further than the topic.';
+COMMENT ON COLUMN omd_lineage.ready_list.has_work IS
+'There is something to do: its base table has come further, a block is planned, or a step is to be '
+'taken again.';

@@ -20,7 +20,7 @@ SELECT
     r.module_id,
     r.since,
     r.not_before,
-    r.has_news
+    r.has_work
 FROM omd_lineage.topic AS t
 CROSS JOIN
     LATERAL (
@@ -62,5 +62,4 @@ COMMENT ON COLUMN omd_lineage.ready_list_by_topic.since IS
 'Since when this holds; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list_by_topic.not_before IS
 'When its pause ends; NULL: it does not pause.';
-COMMENT ON COLUMN omd_lineage.ready_list_by_topic.has_news IS
-'Its base table has come further than the topic.';
+COMMENT ON COLUMN omd_lineage.ready_list_by_topic.has_work IS 'There is something to do.';
