@@ -730,8 +730,8 @@ class ControlCalls(Calls):
         """Ends a Module Instance with status S.
 
         The row counts are numbers of rows; NULL counts as 0. It is accepted from E with indicator P
-        only, so a run that was declared dead can't report success later. DIRECT, "Module Success
-        event".
+        only, so a run that was declared dead can't report success later. The failures of the Module
+        in a row are forgotten. DIRECT, "Module Success event".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -758,6 +758,31 @@ class ControlCalls(Calls):
         """
         answer: int = self._value(_NEXT_WRITE_NUMBER)
         return answer
+
+    def note_failure(
+        self,
+        module_code: str,
+        *,
+        detail: str | None = None,
+        code: str | None = None,
+        module_instance_id: int | None = None,
+    ) -> None:
+        """Counts a failure of the Module ``module_code`` that no run has reported: its work waits,
+        twice as long after each failure in a row.
+
+        Args:
+            detail: the text of the error, of which the first line is kept, without values of
+                rows.
+            code: its code, such as an SQLSTATE.
+            module_instance_id: the run that it belongs to, if there is one; a run counts once,
+                and one that has ended changes nothing.
+
+        Raises:
+            UnknownModule: OM002.
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        self._do(_NOTE_FAILURE, module_code, detail, code, module_instance_id)
 
     def parameter_value(
         self,
@@ -1039,6 +1064,9 @@ class ControlCalls(Calls):
         table_format_code: str | None = None,
         open_expiry_date: str | None = None,
         job: str | None = None,
+        backoff: timedelta | str | None = None,
+        backoff_limit: timedelta | str | None = None,
+        max_failures: int | None = None,
     ) -> int:
         """Inserts or updates the Module ``module_code``; a NULL argument keeps the present value.
 
@@ -1066,6 +1094,11 @@ class ControlCalls(Calls):
             open_expiry_date: what the expiry date of a current record says (9999-12-31), as
                 year-month-day.
             job: without SQL, the Python function that is a run, module:function; '': none.
+            backoff: how long its work waits after a failure (10 seconds), twice as long after
+                each further one in a row.
+            backoff_limit: the longest such wait (1 hour).
+            max_failures: after so many failures in a row its work waits for omd.retry (10); 0:
+                never.
 
         Raises:
             UnknownModule: OM002.
@@ -1098,6 +1131,9 @@ class ControlCalls(Calls):
             table_format_code,
             open_expiry_date,
             job,
+            backoff,
+            backoff_limit,
+            max_failures,
         )
         return answer
 
@@ -1239,6 +1275,19 @@ class ControlCalls(Calls):
             NotAtRest: OM113, it executes, or a rollback waits.
         """
         self._do(_RETIRE_MODULE, module_code)
+
+    def retry(self, module_code: str) -> bool:
+        """Forgets the failures of the Module ``module_code`` and its pause, so that its work is
+        ready again at once.
+
+        Returns ``was``: whether there was anything to forget.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+        """
+        answer: bool = self._value(_RETRY, module_code)
+        return answer
 
     def rollback_module(self, module_instance_id: int) -> None:
         """Executes the rollback that the evaluation of a Module Instance asked for, on a target in
@@ -1684,6 +1733,16 @@ _MODULE_SUCCESS = Routine(
     repeat=Repeat("OM101", "execution_status_code", "S"),
 )
 _NEXT_WRITE_NUMBER = Routine("omd.next_write_number", repeat=Repeat(), is_function=True)
+_NOTE_FAILURE = Routine(
+    "omd.note_failure",
+    {
+        "p_module_code": "text",
+        "p_detail": "text",
+        "p_code": "text",
+        "p_module_instance_id": "bigint",
+    },
+    required=1,
+)
 _PARAMETER_VALUE = Routine(
     "omd.parameter_value",
     {"p_parameter_code": "text", "p_module_instance_id": "bigint", "p_batch_instance_id": "bigint"},
@@ -1795,6 +1854,9 @@ _REGISTER_MODULE = Routine(
         "p_table_format_code": "text",
         "p_open_expiry_date": "text",
         "p_job": "text",
+        "p_backoff": "interval",
+        "p_backoff_limit": "interval",
+        "p_max_failures": "integer",
     },
     required=1,
     repeat=Repeat(),
@@ -1832,6 +1894,7 @@ _RENAME_MODULE = Routine(
 )
 _RETIRE_BATCH = Routine("omd.retire_batch", {"p_batch_code": "text"}, required=1)
 _RETIRE_MODULE = Routine("omd.retire_module", {"p_module_code": "text"}, required=1)
+_RETRY = Routine("omd.retry", {"p_module_code": "text"}, required=1, repeat=Repeat())
 _ROLLBACK_MODULE = Routine(
     "omd.rollback_module",
     {"p_module_instance_id": "bigint"},

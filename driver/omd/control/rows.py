@@ -37,6 +37,7 @@ __all__ = [
     "ModuleDefinitionRow",
     "ModuleExecutionLogRow",
     "ModuleListRow",
+    "ModulePauseRow",
     "ModuleTargetRow",
     "OpenInstanceRow",
     "ParameterListRow",
@@ -769,6 +770,37 @@ class ModuleListRow:
     module_kind_code: str
     engine_code: str | None
     job: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePauseRow:
+    """For rooms: the Modules that have failed since their last success, or had nothing to do when
+    they were ready, and whether their work waits.
+
+    Attributes:
+        module_id: The Module.
+        state: FAILED: it has failed too often, and waits for omd.retry. BACK_OFF: it waits
+            after a failure. NULL: it does not wait for these.
+        looked_datetime: The look that found nothing, while its pause lasts; work that is newer
+            does not wait. NULL: there is no such pause.
+        failures: How often it has failed since its last success.
+        not_before: When its pause ends; NULL: it has none.
+        failed_since: When the first of these failures was; NULL: none was.
+        last_problem: The last failure in one line, without values of rows.
+        last_module_instance_id: The Module Instance that failed last; NULL: it failed before it
+            had one.
+    """
+
+    view: ClassVar[str] = "omd.module_pause"
+
+    module_id: int
+    state: str | None
+    looked_datetime: datetime | None
+    failures: int
+    not_before: datetime | None
+    failed_since: datetime | None
+    last_problem: str
+    last_module_instance_id: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,7 @@ class DecisionCalls(Calls):
 
         Returns ``version``, the version that holds then, and ``changes``, a list of {"path", "old",
         "new"}; when it is empty the document is the present one. It registers the Module of the
-        stage and its rollback each time.
+        stage and its rollback each time; a next version forgets its failures.
 
         Args:
             stage: {"stage", "mode", "batch_size", "keys", "wave", "window", "ruleset", "links",

@@ -73,48 +73,67 @@ topics AS (
     WHERE t.processor IS NOT NULL
 ),
 
+-- Each LIMIT 1 keeps a reason from being computed wherever it is used; a query of one topic still
+-- reads one.
 reasoned AS (
     SELECT
         t.*,
-        CASE
-            WHEN t.is_inactive THEN 'INACTIVE'
-            WHEN t.is_held THEN 'HELD'
-            WHEN t.pause = 'FAILED' THEN 'FAILED'
-            WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
-            WHEN t.pause = 'BACK_OFF' THEN 'BACK_OFF'
-            WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
-            WHEN t.is_to_be_undone THEN 'ROLLBACK'
-            WHEN t.is_to_be_restated THEN 'RESTATE'
-            WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
-            WHEN t.is_full THEN 'FULL'
-            -- Without a time all positions are at -infinity, and the ids tell.
-            WHEN
-                NOT (
-                    t.last_pos < t.upto
-                    OR (
-                        t.last_pos = '-infinity' AND t.upto = '-infinity' AND t.last_id < t.base_id
-                    )
-                )
-                THEN 'DEPENDENCY'
-            WHEN now() <= t.run + t.repeat THEN 'REPEAT'
-            WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE) THEN 'MAX_WAIT'
-            ELSE 'DUE'
-        END AS reason
+        w.reason
     FROM topics AS t
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                CASE
+                    WHEN t.is_inactive THEN 'INACTIVE'
+                    WHEN t.is_held THEN 'HELD'
+                    WHEN t.pause = 'FAILED' THEN 'FAILED'
+                    WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
+                    WHEN t.pause = 'BACK_OFF' THEN 'BACK_OFF'
+                    WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
+                    WHEN t.is_to_be_undone THEN 'ROLLBACK'
+                    WHEN t.is_to_be_restated THEN 'RESTATE'
+                    WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
+                    WHEN t.is_full THEN 'FULL'
+                    -- Without a time all positions are at -infinity, and the ids tell.
+                    WHEN
+                        NOT (
+                            t.last_pos < t.upto
+                            OR (
+                                t.last_pos = '-infinity'
+                                AND t.upto = '-infinity'
+                                AND t.last_id < t.base_id
+                            )
+                        )
+                        THEN 'DEPENDENCY'
+                    WHEN now() <= t.run + t.repeat THEN 'REPEAT'
+                    WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE)
+                        THEN 'MAX_WAIT'
+                    ELSE 'DUE'
+                END AS reason
+            LIMIT 1 -- noqa: AM09
+        ) AS w
 ),
 
 -- What was ready and had nothing to do is no more ready until there is news.
 seen AS (
     SELECT
         r.*,
-        CASE
-            WHEN
-                r.is_looked_at
-                AND r.reason IN ('RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE')
-                THEN 'BACK_OFF'
-            ELSE r.reason
-        END AS shown_reason
+        w.shown_reason
     FROM reasoned AS r
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                CASE
+                    WHEN
+                        r.is_looked_at
+                        AND r.reason IN (
+                            'RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE'
+                        )
+                        THEN 'BACK_OFF'
+                    ELSE r.reason
+                END AS shown_reason
+            LIMIT 1 -- noqa: AM09
+        ) AS w
 )
 
 SELECT
