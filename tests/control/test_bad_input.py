@@ -88,8 +88,8 @@ def test_an_unknown_batch_instance_is_refused(flow: Flow, call: str, id: int) ->
 
 @pytest.mark.parametrize("call", PARENT_CALLS)
 def test_an_unknown_parent_is_refused(flow: Flow, call: str) -> None:
-    before = everything(flow)
     flow.call("register_module", module_code="m", executable="SELECT 1")
+    before = everything(flow)
     flow.refused("OM003", call, parent_batch_instance_id=999, **PARENT_CALLS[call])
     assert everything(flow) == before
     flow.call(call, parent_batch_instance_id=0, **PARENT_CALLS[call])
