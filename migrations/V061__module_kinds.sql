@@ -7,7 +7,8 @@ DECLARE
     v_routine text;
 BEGIN
     FOREACH v_routine IN ARRAY ARRAY[
-        'register_module', 'module_definition', 'batch_members', 'run_module'
+        'register_module', 'module_definition', 'batch_members', 'run_module',
+        'begin_in_database_run'
     ] LOOP
         IF to_regproc('omd.' || v_routine) IS NOT NULL THEN
             EXECUTE format(
@@ -69,3 +70,6 @@ COMMENT ON COLUMN omd.module.engine_code IS
 COMMENT ON COLUMN omd.module.job IS
 'The function that is a run of a Module of kind SPARK, as module:function; NULL when the code that '
 'runs it calls by itself.';
+
+-- OM214 says it now, since a Module without SQL may have a worker that performs it.
+DELETE FROM omd.error_catalogue WHERE sqlstate_code = 'OM203';

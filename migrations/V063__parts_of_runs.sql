@@ -11,7 +11,9 @@ BEGIN
         VALUES
         ('omd_lineage', 'begin_step'),
         ('omd_facts', '_begin_load'),
-        ('omd_facts', '_register_agreement_module')
+        ('omd_facts', '_release_item'),
+        ('omd_facts', '_register_agreement_module'),
+        ('omd_decision', '_begin_run')
     LOOP
         IF to_regproc(format('%I.%I', v_schema, v_name)) IS NOT NULL THEN
             EXECUTE format('COMMENT ON ROUTINE %I.%I IS %L', v_schema, v_name, 'Retired.');

@@ -105,7 +105,7 @@
 \ir ../../migrations/V052__rollback_steps.sql
 \endif
 
-\set checksum '429873a33e18ca3e1d3a70f3e0baa6f9123846d12e8ea55599607c03ed76ada5'
+\set checksum 'eff3127352a9a18d49a6de5121701a6ecb6105ab8bbfb018a198abe53ab078bf'
 \set migration 'V061__module_kinds'
 \ir ../setup/claim.psql
 \if :pending
@@ -336,7 +336,10 @@
 \ir ../../procedures/omd/purge_history.sql
 
 -- In-database runs
+\ir ../../procedures/omd/_require_database_run.sql
 \ir ../../procedures/omd/begin_in_database_run.sql
+\ir ../../procedures/omd/begin_run.sql
+\ir ../../procedures/omd/end_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
 \ir ../../procedures/omd/tell_discarded_rows.sql
 \ir ../../procedures/omd/_session_settings.sql
@@ -344,7 +347,13 @@
 \ir ../../procedures/omd/_restore_settings.sql
 \ir ../../procedures/omd/_written_rows.sql
 \ir ../../procedures/omd/execute_module.sql
+\ir ../../procedures/omd/_routines_of_kind.sql
+\ir ../../procedures/omd/finish_run.sql
+\ir ../../procedures/omd/_try_begin.sql
+\ir ../../procedures/omd/_raise_again.sql
+\ir ../../procedures/omd/_execute_runs.sql
 \ir ../../procedures/omd/run_module.sql
+\ir ../../procedures/omd/_require_database_batch.sql
 \ir ../../procedures/omd/_execute_batch.sql
 \ir ../../procedures/omd/run_batch.sql
 \ir ../../procedures/omd/_guard_instance_edit.sql

@@ -101,6 +101,9 @@
 \ir ../../procedures/omd_decision/process_stage.sql
 \ir ../../procedures/omd_decision/_stage_plan.sql
 \ir ../../procedures/omd_decision/_begin_run.sql
+\ir ../../procedures/omd_decision/_stage_of.sql
+\ir ../../procedures/omd_decision/begin_run.sql
+\ir ../../procedures/omd_decision/end_run.sql
 \ir ../../procedures/omd_decision/run_stage.sql
 \ir ../../procedures/omd_decision/begin_stage.sql
 \ir ../../procedures/omd_decision/judge_rejects.sql

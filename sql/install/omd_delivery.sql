@@ -205,6 +205,7 @@
 \ir ../../procedures/omd_delivery/registry_document.sql
 \ir ../../procedures/omd_delivery/hold_interface.sql
 \ir ../../procedures/omd_delivery/next_queue_item.sql
+\ir ../../procedures/omd_delivery/is_queued.sql
 \ir ../../procedures/omd_delivery/queue_item.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
 \ir ../../procedures/omd_delivery/delivery_terms.sql

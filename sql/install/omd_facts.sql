@@ -114,11 +114,13 @@
 \ir ../../procedures/omd_facts/_refused_key.sql
 \ir ../../procedures/omd_facts/_raise_refused.sql
 \ir ../../procedures/omd_facts/_load_entity.sql
-\ir ../../procedures/omd_facts/_release_item.sql
 \ir ../../procedures/omd_facts/_with_supertypes.sql
 \ir ../../procedures/omd_facts/_record_load.sql
 \ir ../../procedures/omd_facts/_load_item.sql
 \ir ../../procedures/omd_facts/_begin_load.sql
+\ir ../../procedures/omd_facts/_interface_of.sql
+\ir ../../procedures/omd_facts/begin_run.sql
+\ir ../../procedures/omd_facts/end_run.sql
 \ir ../../procedures/omd_facts/load.sql
 \ir ../../procedures/omd_facts/_interfaces_to_load.sql
 \ir ../../procedures/omd_facts/load_all.sql

@@ -105,7 +105,7 @@
 \ir ../../migrations/V055__between_rooms_lineage.sql
 \endif
 
-\set checksum '61b7d652cfa7c653ce0de31f54e014557a6734bf50dcd617d809b4e668db2e7f'
+\set checksum '0bb65dd8b1850b9cd78d28c35fa04e5e0f34391b9a0b598d7f41984fc50949bd'
 \set migration 'V063__parts_of_runs'
 \ir ../setup/claim.psql
 \if :pending
@@ -254,6 +254,10 @@
 \ir ../../procedures/omd_lineage/commit_step.sql
 \ir ../../procedures/omd_lineage/fail_step.sql
 \ir ../../procedures/omd_lineage/note_error.sql
+\ir ../../procedures/omd_lineage/_begin_in_database.sql
+\ir ../../procedures/omd_lineage/_topic_of.sql
+\ir ../../procedures/omd_lineage/begin_run.sql
+\ir ../../procedures/omd_lineage/end_run.sql
 \ir ../../procedures/omd_lineage/step.sql
 \ir ../../procedures/omd_lineage/restate.sql
 \ir ../../procedures/omd_lineage/purge_log.sql

@@ -1338,8 +1338,8 @@ class ControlCalls(Calls):
         force: bool | None = None,
         execution_context: Mapping[str, Any] | None = None,
     ) -> RunBatchAnswer:
-        """Runs the Batch ``batch_code`` in the database: its Modules by sequence, then its child
-        Batches.
+        """Runs the Batch ``batch_code`` in the database: its Modules by sequence, of any kind that
+        the database performs, each until nothing is left of what was there, then its child Batches.
 
         Returns ``batch_instance_id`` and ``execution_status_code``: S, F (the event log names the
         failed members), A or C. It commits, so call it outside a transaction block. The run lives
@@ -1359,6 +1359,7 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
+            NeedsWorker: OM214.
         """
         from omd.control.rows import RunBatchAnswer
 
@@ -1378,17 +1379,25 @@ class ControlCalls(Calls):
         batch_instance_id: int | None = None,
         executable: str | None = None,
         execution_context: Mapping[str, Any] | None = None,
+        until_done: bool | None = None,
     ) -> RunModuleAnswer:
-        """Runs the Module ``module_code`` in the database: begins it, executes ``executable`` (else
-        the registered SQL) and ends it.
+        """Runs the Module ``module_code`` in the database, whatever its kind: begins it, executes
+        it and ends it.
 
-        Returns ``module_instance_id`` and ``execution_status_code``: S, F (the error is in the
-        event log), A or C. The executable reads current_setting('omd.module_instance_id'). It
-        commits, so call it outside a transaction block. The run lives as long as this statement; if
-        the statement is broken off, the next begin declares the run dead.
+        Returns ``execution_status_code``: S, F (the error is in the event log), C (there was
+        nothing to do, or the run is skipped) or A (another works at it); ``module_instance_id``,
+        the last run, NULL where there is no instance; and ``detail``, why it is not S. The
+        executable reads current_setting('omd.module_instance_id'). It commits, so call it outside a
+        transaction block. The run lives as long as this statement; if the statement is broken off,
+        the next begin declares the run dead.
 
         Args:
+            batch_instance_id: the Batch Instance that calls, NULL or 0 for none.
+            executable: SQL for a Module of kind SQL or SPARK, instead of the registered one.
             execution_context: JSON about where it runs.
+            until_done: again while runs end with S and more is left of what was there at the
+                first begin (of an interface the items that were queued, of a topic while blocks
+                are full); NULL: true in a Batch, else false.
 
         Raises:
             UnknownModule: OM002.
@@ -1402,9 +1411,10 @@ class ControlCalls(Calls):
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
-            NoExecutable: OM203.
             WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
+            NeedsWorker: OM214.
+            KindOfRoom: OM219.
         """
         from omd.control.rows import RunModuleAnswer
 
@@ -1415,6 +1425,7 @@ class ControlCalls(Calls):
             batch_instance_id,
             executable,
             execution_context,
+            until_done,
         )
 
     def set_next_run_indicator(
@@ -1925,6 +1936,7 @@ _RUN_MODULE = Routine(
         "p_batch_instance_id": "bigint",
         "p_executable": "text",
         "p_execution_context": "jsonb",
+        "p_until_done": "boolean",
     },
     required=1,
 )

@@ -263,8 +263,9 @@ class RunBatchAnswer:
 class RunModuleAnswer:
     """Answer of omd.run_module."""
 
-    module_instance_id: int
+    module_instance_id: int | None
     execution_status_code: ExecutionStatus
+    detail: str | None
 
 
 @dataclass(frozen=True, slots=True)

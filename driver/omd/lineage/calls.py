@@ -35,10 +35,11 @@ class LineageCalls(Calls):
         lease: timedelta | str | None = None,
         execution_context: Mapping[str, Any] | None = None,
         engine: str | None = None,
+        batch_instance_id: int | None = None,
     ) -> BeginStepAnswer:
         """Begins a step of the topic ``topic`` on ``engine`` (SPARK or POSTGRES), for ``hostid``
-        (NULL: the session), with the lease ``lease`` and the context ``execution_context`` of
-        begin_module.
+        (NULL: the session), with the lease ``lease``, the context ``execution_context`` and the
+        ``batch_instance_id`` of begin_module.
 
         Drivers call it; step does everything in the database. Returns ``outcome``: RUN, go on with
         ``module_instance_id`` over the block (``start_pos`` and ``start_id``, ``end_pos`` and
@@ -60,7 +61,14 @@ class LineageCalls(Calls):
         from omd.lineage.rows import BeginStepAnswer
 
         return self._answer(
-            _BEGIN_STEP, BeginStepAnswer, topic, hostid, lease, execution_context, engine
+            _BEGIN_STEP,
+            BeginStepAnswer,
+            topic,
+            hostid,
+            lease,
+            execution_context,
+            engine,
+            batch_instance_id,
         )
 
     def cancel_restate(self, topic: str) -> None:
@@ -562,6 +570,7 @@ _BEGIN_STEP = Routine(
         "p_lease": "interval",
         "p_execution_context": "jsonb",
         "p_engine": "text",
+        "p_batch_instance_id": "bigint",
     },
     required=1,
 )
