@@ -28,6 +28,13 @@
 \ir ../../migrations/V047__symbolic_links.sql
 \endif
 
+\set checksum '5da367266462316367dd125350458b60875f73b4f851f920519239928e3f7f98'
+\set migration 'V072__arrival'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V072__arrival.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/constraint_types.sql
@@ -112,6 +119,8 @@
 \ir ../../procedures/omd_delivery/_way_back.sql
 \ir ../../procedures/omd_delivery/_require_event.sql
 \ir ../../procedures/omd_delivery/_write_event.sql
+\ir ../../procedures/omd_delivery/_hold_location.sql
+\ir ../../procedures/omd_delivery/_follow_delivery.sql
 \ir ../../procedures/omd_delivery/_move.sql
 \ir ../../procedures/omd_delivery/_entity_sql.sql
 
@@ -125,10 +134,19 @@
 \ir ../../procedures/omd_delivery/_require_effective.sql
 \ir ../../procedures/omd_delivery/_agreed_entities.sql
 \ir ../../procedures/omd_delivery/_equip_agreement.sql
+\ir ../../procedures/omd_delivery/_folder_pattern.sql
+\ir ../../procedures/omd_delivery/_folder_datetime.sql
+\ir ../../procedures/omd_delivery/_arrival_terms.sql
+\ir ../../procedures/omd_delivery/_is_file_path.sql
+\ir ../../procedures/omd_delivery/_interval_problem.sql
+\ir ../../procedures/omd_delivery/_location_problem.sql
+\ir ../../procedures/omd_delivery/_delivered_entities.sql
+\ir ../../procedures/omd_delivery/_arrival_problems.sql
+\ir ../../procedures/omd_delivery/_require_arrival.sql
+\ir ../../procedures/omd_delivery/_require_export.sql
 \ir ../../procedures/omd_delivery/register_agreement.sql
 
 -- Creation
-\ir ../../procedures/omd_delivery/_delivered_entities.sql
 \ir ../../procedures/omd_delivery/_bound_entities.sql
 \ir ../../procedures/omd_delivery/_contexts.sql
 \ir ../../procedures/omd_delivery/_require_contexts.sql
@@ -139,6 +157,17 @@
 \ir ../../procedures/omd_delivery/insert_delivery.sql
 \ir ../../procedures/omd_delivery/create_delivery.sql
 \ir ../../procedures/omd_delivery/report_loaded.sql
+
+-- Arrivals
+\ir ../../procedures/omd_delivery/_require_seen.sql
+\ir ../../procedures/omd_delivery/_manifest_problem.sql
+\ir ../../procedures/omd_delivery/_seen_folders.sql
+\ir ../../procedures/omd_delivery/claim_look.sql
+\ir ../../procedures/omd_delivery/report_arrivals.sql
+\ir ../../procedures/omd_delivery/take_arrival.sql
+\ir ../../procedures/omd_delivery/check_arrival.sql
+\ir ../../procedures/omd_delivery/finish_arrival.sql
+\ir ../../procedures/omd_delivery/forget_arrival.sql
 
 -- Runs
 \ir ../../procedures/omd_delivery/_end_run.sql
@@ -221,6 +250,9 @@
 \ir ../views/omd_delivery/delivery_models.sql
 \ir ../views/omd_delivery/delivery_constraints.sql
 \ir ../views/omd_delivery/delivery_thresholds.sql
+\ir ../views/omd_delivery/arrivals.sql
+\ir ../views/omd_delivery/arrival_locations.sql
+\ir ../views/omd_delivery/delivery_work.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql
