@@ -51,6 +51,7 @@ CREATE TABLE omd_delivery.arrival (
     moved_to text,
     CONSTRAINT pk_arrival PRIMARY KEY (arrival_id),
     CONSTRAINT uq_arrival_folder UNIQUE (agreement_id, folder),
+    CONSTRAINT uq_arrival_delivery UNIQUE (delivery_id),
     CONSTRAINT fk_arrival_agreement FOREIGN KEY (agreement_id)
     REFERENCES omd_delivery.agreement (agreement_id),
     CONSTRAINT fk_arrival_delivery FOREIGN KEY (delivery_id)
@@ -67,7 +68,6 @@ CREATE TABLE omd_delivery.arrival (
 );
 CREATE INDEX ix_arrival_oldest
 ON omd_delivery.arrival (agreement_id, arrival_status, snapshot_datetime, arrival_id);
-CREATE INDEX ix_arrival_delivery ON omd_delivery.arrival (delivery_id);
 COMMENT ON TABLE omd_delivery.arrival IS
 'The folders that were seen at the locations of agreements, and what became of each.';
 COMMENT ON COLUMN omd_delivery.arrival.arrival_id IS 'Surrogate key.';
@@ -76,9 +76,9 @@ COMMENT ON COLUMN omd_delivery.arrival.folder IS 'The name of the folder in the 
 COMMENT ON COLUMN omd_delivery.arrival.snapshot_datetime IS
 'The time T that its name gives; NULL: it gives none.';
 COMMENT ON COLUMN omd_delivery.arrival.arrival_status IS
-'UNFIT: it can''t be a delivery. INCOMPLETE: it is not ready. FOUND: it may be delivered. TAKEN: it '
-'is being delivered. DONE: it was accepted. REFUSED: it came to another end. CHANGED: it was taken, '
-'and has another content now.';
+'UNFIT: it can''t be a delivery. INCOMPLETE: it is not ready. FOUND: it may be delivered. TAKEN: '
+'it is being delivered. DONE: it was accepted. REFUSED: it came to another end. CHANGED: it was '
+'taken, and has another content now.';
 COMMENT ON COLUMN omd_delivery.arrival.fingerprint IS
 'The SHA-256 of path, bytes and time of change of its files: as it was when it was taken, before '
 'that as it was seen last; NULL: its files were not seen.';

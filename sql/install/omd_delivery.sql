@@ -28,7 +28,7 @@
 \ir ../../migrations/V047__symbolic_links.sql
 \endif
 
-\set checksum '5da367266462316367dd125350458b60875f73b4f851f920519239928e3f7f98'
+\set checksum '02abca2be0bbd130b146c8bbd9818e8f71b455fa2931e43d09c60489525a7fda'
 \set migration 'V072__arrival'
 \ir ../setup/claim.psql
 \if :pending
@@ -228,6 +228,7 @@
 \ir ../../procedures/omd_delivery/queue_item.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
 \ir ../../procedures/omd_delivery/delivery_terms.sql
+\ir ../../procedures/omd_delivery/agreement_terms.sql
 \ir ../../procedures/omd_delivery/write_terms.sql
 
 -- Receipts

@@ -17,7 +17,7 @@ SELECT
     END AS reason,
     CASE s.what
         WHEN 'CHANGED'
-            THEN format('delivery %s, whose folder %s has changed', d.delivery_id, d.folder)
+            THEN format('delivery %s, whose folder %s has changed', d.delivery_id, t.folder)
         WHEN 'BY HAND'
             THEN format('delivery %s, which was not made of a folder', d.delivery_id)
         WHEN 'OTHER' THEN format('delivery %s, which runs', e.delivery_id)
@@ -43,11 +43,8 @@ LEFT JOIN LATERAL (
         o.status_datetime,
         o.batch_instance_id,
         o.delete_type,
-        o.is_running AND omd_delivery._run_lives(o.delivery_id) AS is_running,
-        r.arrival_status,
-        r.folder
+        o.is_running AND omd_delivery._run_lives(o.delivery_id) AS is_running
     FROM omd_delivery.delivery AS o
-    LEFT JOIN omd_delivery.arrival AS r ON r.delivery_id = o.delivery_id
     WHERE
         o.interface_id = a.interface_id
         AND o.layer_code = 'LVL'
@@ -57,6 +54,7 @@ LEFT JOIN LATERAL (
     ORDER BY o.delivery_id
     LIMIT 1
 ) AS d ON TRUE
+LEFT JOIN omd_delivery.arrival AS t ON d.delivery_id = t.delivery_id
 LEFT JOIN LATERAL (
     SELECT
         r.delivery_id,
@@ -135,8 +133,8 @@ CROSS JOIN
                     OR a.effective_from > current_date
                     OR a.effective_to < current_date
                     THEN 'INACTIVE'
-                WHEN d.arrival_status = 'CHANGED' THEN 'CHANGED'
-                WHEN d.delivery_id IS NOT NULL AND d.folder IS NULL THEN 'BY HAND'
+                WHEN t.arrival_status = 'CHANGED' THEN 'CHANGED'
+                WHEN d.delivery_id IS NOT NULL AND t.folder IS NULL THEN 'BY HAND'
                 WHEN e.delivery_id IS NOT NULL THEN 'OTHER'
                 WHEN p.delivery_id IS NOT NULL THEN 'UNPERSISTED'
                 WHEN d.delivery_id IS NOT NULL OR m.delivery_id IS NOT NULL THEN 'RESUME'
