@@ -82,6 +82,7 @@ from omd.decision.errors import (
 from omd.delivery.errors import (
     AgreementNotEffective,
     AlternateKeyBroken,
+    ArrivalChanged,
     AttemptFenced,
     DeliveryAborted,
     DeliveryArgumentInvalid,
@@ -205,6 +206,7 @@ __all__ = [
     "AmbiguousKey",
     "AnswerLost",
     "ArrayTooLarge",
+    "ArrivalChanged",
     "AttemptFenced",
     "BackendGone",
     "BaseTableLocked",

@@ -76,7 +76,8 @@ BEGIN
                 l.value ->> 'folder', v_pattern.expression, v_pattern.parts, v_zone
             ) AS snapshot_datetime
         FROM jsonb_array_elements(p_seen) WITH ORDINALITY AS l (value, place)
-        WHERE l.value ->> 'folder' <> v_moved
+        -- What begins with a dot is hidden, and of programs.
+        WHERE l.value ->> 'folder' <> v_moved AND l.value ->> 'folder' NOT LIKE '.%'
         ORDER BY l.value ->> 'folder', l.place DESC
     ) AS s
     LEFT JOIN LATERAL (
@@ -115,5 +116,6 @@ $seen_folders$;
 COMMENT ON FUNCTION omd_delivery._seen_folders IS
 'Returns the folders of p_seen as p_agreement reads them: the time of each name, why it is unfit '
 'or unready (NULL: it is not), the fingerprint of its files, their number and bytes, and the '
-'entities of which it has files. The folder of what is done is left out. Locks: none.';
+'entities of which it has files. The folder of what is done is left '
+'out, and so are hidden ones. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery._seen_folders FROM PUBLIC;

@@ -11,6 +11,7 @@ from omd._core.errors import (
     StateError,
 )
 from omd.delivery.own_errors import (
+    ArrivalChanged,
     DeliveryAborted,
     DeliverySkipped,
     DeliveryWaits,
@@ -19,6 +20,7 @@ from omd.delivery.own_errors import (
 __all__ = [
     "AgreementNotEffective",
     "AlternateKeyBroken",
+    "ArrivalChanged",
     "AttemptFenced",
     "DeliveryAborted",
     "DeliveryArgumentInvalid",

@@ -95,9 +95,11 @@ class ArrivalLocationsRow:
     Attributes:
         agreement_code: The agreement.
         location: The location.
+        terms: What was agreed about arrivals, with the defaults of what was not said.
         is_inactive: The agreement is inactive, so nobody looks.
         looked_datetime: When somebody began to look there last; NULL: nobody has.
         next_look: From when on it is time to look again; NULL: at any time.
+        is_due: It is time to look; of many who try claim_look lets one.
         reported_datetime: When somebody said last what was there; NULL: nobody has.
         problem: Why the last look failed; NULL: it did not.
         problem_datetime: Since when looks have failed; NULL: the last one did not.
@@ -107,9 +109,11 @@ class ArrivalLocationsRow:
 
     agreement_code: str
     location: str
+    terms: dict[str, Any]
     is_inactive: bool
     looked_datetime: datetime | None
     next_look: datetime | None
+    is_due: bool
     reported_datetime: datetime | None
     problem: str | None
     problem_datetime: datetime | None
