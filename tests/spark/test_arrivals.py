@@ -7,12 +7,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 
 from delivery.runs import SHOP
 from delivery.test_arrivals import Drop
 from delivery.test_folders import write
-from omd.cli.main import main
 from omd.delivery import arrivals
 from omd.delivery.folders import LocalFolders
 from omd.errors import ArrivalChanged
@@ -162,24 +160,26 @@ def test_a_corrected_folder_replaces_what_was_reverted_and_is_moved(
     night.accept_turn()
 
 
-def test_the_commands_look_and_deliver(night: Night, dsn: str) -> None:
+def test_the_commands_look_and_deliver(
+    night: Night, omd_here: Callable[..., Any], dsn: str
+) -> None:
     def run(*arguments: str) -> Any:
-        return CliRunner().invoke(main, ["delivery", *arguments, "--dsn", dsn])
+        return omd_here("delivery", *arguments, dsn=dsn)
 
     write(night.location, "2020-01-01", "customer.csv", content=ONE)
     assert json.loads(run("arrivals", "--output", "json").stdout) == []
     looked = run("arrivals", "a", "--look", "--output", "json")
     (arrival,) = json.loads(looked.stdout)
-    assert (looked.exit_code, arrival["status"]) == (0, "FOUND")
+    assert (looked.returncode, arrival["arrival_status"]) == (0, "FOUND")
     delivered = run("arrivals", "a", "--deliver", "--output", "json")
     (arrival,) = json.loads(delivered.stdout)
-    assert (delivered.exit_code, arrival["status"]) == (0, "DONE"), delivered.output
-    night.shop.call("revert_delivery", delivery_id=arrival["delivery"], reason="x")
-    assert run("forget", str(arrival["arrival"]), "--reason", "x").exit_code == 0
+    assert (delivered.returncode, arrival["arrival_status"]) == (0, "DONE"), delivered.stderr
+    night.shop.call("revert_delivery", delivery_id=arrival["delivery_id"], reason="x")
+    assert run("forget", str(arrival["arrival_id"]), "--reason", "x").returncode == 0
     assert night.states() == {"2020-01-01": "INCOMPLETE"}
     night.location.rename(night.location.with_name("gone"))
     gone = run("arrivals", "--look")
-    assert gone.exit_code == 1
+    assert gone.returncode == 1
     assert "No such file" in gone.stderr
 
 
