@@ -49,8 +49,10 @@ EXCEPTION
             'hint', v_hint,
             'context', v_context
         );
-        -- Here the failure of a begin that has nothing to show for it is noted with the Module;
-        -- v_routine is NULL when the Module could not begin in the database at all.
+        -- A begin that answers FAILED has counted. Without a routine the database can't begin it.
+        IF v_routine IS NOT NULL AND NOT omd.is_of_the_call(v_sqlstate) THEN
+            CALL omd.note_failure(p_module_code, v_message, v_sqlstate);
+        END IF;
 END
 $try_begin$;
 

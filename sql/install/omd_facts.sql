@@ -24,6 +24,12 @@
 \if :pending
 \ir ../../migrations/V059__writers_data.sql
 \endif
+\set checksum '1f42c71f2be939e4fd3f9942176cf0cbb968e3ef7e0d488bf4f050e772cd2de2'
+\set migration 'V073__exports_by_themselves'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V073__exports_by_themselves.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -174,15 +180,19 @@
 \ir ../../procedures/omd_facts/begin_export.sql
 \ir ../../procedures/omd_facts/finish_export.sql
 \ir ../../procedures/omd_facts/cancel_export.sql
+\ir ../../procedures/omd_facts/_export_is_due.sql
+\ir ../../procedures/omd_facts/_export_lives.sql
+\ir ../../procedures/omd_facts/due_export.sql
 
 -- Views
 \ir ../views/omd_facts/facts_map.sql
 \ir ../views/omd_facts/facts_state.sql
-\ir ../views/omd_facts/work.sql
+\ir ../views/omd_facts/load_work.sql
 \ir ../views/omd_facts/facts_loads.sql
 \ir ../views/omd_facts/facts_deliveries.sql
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
+\ir ../views/omd_facts/export_work.sql
 
 -- Kinds of Modules
 \ir ../reference/omd_facts/module_kinds.sql

@@ -662,7 +662,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_facts.open_delivery > omd_delivery.move_delivery"],
     ),
     (
-        "OM137",
+        "OM138",
         "it only makes a trigger",
         [
             "omd_delivery._guard_table > omd_delivery._guard_change",

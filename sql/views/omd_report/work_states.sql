@@ -5,11 +5,51 @@
 CREATE OR REPLACE VIEW omd_report.work_states AS
 WITH
 each_room AS (
-    SELECT * FROM omd_lineage.work
+    SELECT
+        t.module_id,
+        t.state,
+        t.reason,
+        t.waits_for,
+        t.since,
+        t.not_before,
+        NULL::bigint AS module_instance_id,
+        t.detail
+    FROM omd_lineage.topic_work AS t
     UNION ALL
-    SELECT * FROM omd_delivery.work
+    SELECT
+        l.module_id,
+        l.state,
+        l.reason,
+        l.waits_for,
+        l.since,
+        NULL::timestamptz AS not_before,
+        NULL::bigint AS module_instance_id,
+        l.detail
+    FROM omd_facts.load_work AS l
     UNION ALL
-    SELECT * FROM omd_facts.work
+    SELECT
+        m.module_id,
+        d.state,
+        d.reason,
+        d.waits_for,
+        d.since,
+        d.not_before,
+        d.batch_instance_id AS module_instance_id,
+        'delivery ' || d.delivery_id AS detail
+    FROM omd_delivery.delivery_work AS d
+    INNER JOIN omd.module AS m ON d.batch_code = m.module_code
+    UNION ALL
+    SELECT
+        m.module_id,
+        e.state,
+        e.reason,
+        e.waits_for,
+        e.since,
+        e.not_before,
+        e.module_instance_id,
+        'delivery ' || e.delivery_id AS detail
+    FROM omd_facts.export_work AS e
+    INNER JOIN omd.module AS m ON e.module_code = m.module_code
 ),
 
 modules AS (

@@ -1,6 +1,6 @@
 -- It says in the words of ready work what the ready list says, which holds the rules.
 
-CREATE OR REPLACE VIEW omd_lineage.work AS
+CREATE OR REPLACE VIEW omd_lineage.topic_work AS
 SELECT
     r.module_id,
     CASE
@@ -15,18 +15,16 @@ SELECT
     CASE WHEN r.reason IN ('DEPENDENCY', 'NO_OFFSET') THEN r.blocker END AS waits_for,
     r.since,
     r.not_before,
-    NULL::bigint AS module_instance_id,
     CASE WHEN r.is_ready AND r.upto IS NOT NULL THEN 'up to ' || r.upto END AS detail
 FROM omd_lineage.ready_list AS r;
 
-COMMENT ON VIEW omd_lineage.work IS
+COMMENT ON VIEW omd_lineage.topic_work IS
 'For rooms: the topics with steps, and what there is to do for each.';
-COMMENT ON COLUMN omd_lineage.work.module_id IS 'The Module.';
-COMMENT ON COLUMN omd_lineage.work.state IS
+COMMENT ON COLUMN omd_lineage.topic_work.module_id IS 'The Module.';
+COMMENT ON COLUMN omd_lineage.topic_work.state IS
 'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
-COMMENT ON COLUMN omd_lineage.work.reason IS 'Why, as omd_lineage.ready_list says.';
-COMMENT ON COLUMN omd_lineage.work.waits_for IS 'What it waits for; NULL: nothing that has a name.';
-COMMENT ON COLUMN omd_lineage.work.since IS 'Since when; NULL when that is not known.';
-COMMENT ON COLUMN omd_lineage.work.not_before IS 'When its pause ends; NULL: it has none.';
-COMMENT ON COLUMN omd_lineage.work.module_instance_id IS 'NULL: the runs themselves tell it.';
-COMMENT ON COLUMN omd_lineage.work.detail IS 'How far a step may read; NULL: it is not ready.';
+COMMENT ON COLUMN omd_lineage.topic_work.reason IS 'Why, as omd_lineage.ready_list says.';
+COMMENT ON COLUMN omd_lineage.topic_work.waits_for IS 'What it waits for; NULL: nothing that has a name.';
+COMMENT ON COLUMN omd_lineage.topic_work.since IS 'Since when; NULL when that is not known.';
+COMMENT ON COLUMN omd_lineage.topic_work.not_before IS 'When its pause ends; NULL: it has none.';
+COMMENT ON COLUMN omd_lineage.topic_work.detail IS 'How far a step may read; NULL: it is not ready.';
