@@ -29,7 +29,6 @@ __all__ = [
     "DeliveryThresholdsRow",
     "DeliveryWorkRow",
     "DeployModelAnswer",
-    "OpenExportRow",
     "OpenQueueRow",
     "QuarantineRow",
     "StageVerdictAnswer",
@@ -590,6 +589,27 @@ class DeliveryWorkRow:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenQueueRow:
+    """For rooms: the accepted deliveries that the facts have not taken yet.
+
+    Attributes:
+        queue_id: The item; per interface the order in which they are taken.
+        interface_id: The interface.
+        delivery_id: The delivery.
+        model_version: The version of the model that its load needs.
+        queued_datetime: When it was queued.
+    """
+
+    view: ClassVar[str] = "omd_delivery.open_queue"
+
+    queue_id: int
+    interface_id: int
+    delivery_id: int
+    model_version: int
+    queued_datetime: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class QuarantineRow:
     """Samples of the rows that violate a constraint, as they were staged.
 
@@ -616,70 +636,3 @@ class QuarantineRow:
     is_skipped: bool
     raw: dict[str, Any] | None
     staged_from: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkRow:
-    """For rooms: the agreements of the layer LVL, and what there is to do for each.
-
-    Attributes:
-        module_id: The Module of the agreement.
-        state: RUNNING, PAUSED, READY, WAITING or IDLE.
-        reason: RESUME: a delivery is not at its end, and nobody works at it. EARLIER: another
-            one of the interface comes first. INACTIVE: the agreement is. NULL: there is nothing
-            to do.
-        waits_for: What it waits for; NULL: nothing.
-        since: When the delivery came to where it is.
-        not_before: NULL: it has no pause of its own.
-        module_instance_id: The Batch Instance that executes; NULL: none does.
-        detail: The delivery; NULL: there is none.
-    """
-
-    view: ClassVar[str] = "omd_delivery.work"
-
-    module_id: int
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime
-    not_before: datetime | None
-    module_instance_id: int | None
-    detail: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkRow:
-    """Everything that runs: what each Module does, what it could do, and what it waits for.
-
-    Attributes:
-        module_kind_code: The kind: what one run of it is.
-        code: The Module.
-        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process).
-        state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
-        reason: Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED;
-            why it is ready, or what it waits for; NULL: it is idle.
-        waits_for: What it waits for; NULL: it does not wait, or for nothing that has a name.
-        since: When this state began, by the row that made it so; NULL when that is not known.
-        not_before: When its pause ends; NULL: it has none.
-        failures: How often it has failed since its last success.
-        last_problem: The last failure since then in one line, without values of rows; NULL:
-            none was.
-        module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
-            one that failed last; NULL: there is none.
-        task_id: Its live task; NULL: there is none.
-    """
-
-    view: ClassVar[str] = "omd_report.work"
-
-    module_kind_code: str
-    code: str
-    engine_code: str
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime | None
-    not_before: datetime | None
-    failures: int
-    last_problem: str | None
-    module_instance_id: int | None
-    task_id: int | None

@@ -24,10 +24,9 @@ __all__ = [
     "FactsStateRow",
     "LoadAllAnswer",
     "LoadAnswer",
+    "LoadWorkRow",
     "ResyncAnswer",
     "VerifyRow",
-    "WorkRow",
-    "WorkRow",
 ]
 
 
@@ -318,67 +317,24 @@ class FactsStateRow:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkRow:
-    """Everything that runs: what each Module does, what it could do, and what it waits for.
-
-    Attributes:
-        module_kind_code: The kind: what one run of it is.
-        code: The Module.
-        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process).
-        state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
-        reason: Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED;
-            why it is ready, or what it waits for; NULL: it is idle.
-        waits_for: What it waits for; NULL: it does not wait, or for nothing that has a name.
-        since: When this state began, by the row that made it so; NULL when that is not known.
-        not_before: When its pause ends; NULL: it has none.
-        failures: How often it has failed since its last success.
-        last_problem: The last failure since then in one line, without values of rows; NULL:
-            none was.
-        module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
-            one that failed last; NULL: there is none.
-        task_id: Its live task; NULL: there is none.
-    """
-
-    view: ClassVar[str] = "omd_report.work"
-
-    module_kind_code: str
-    code: str
-    engine_code: str
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime | None
-    not_before: datetime | None
-    failures: int
-    last_problem: str | None
-    module_instance_id: int | None
-    task_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkRow:
-    """For rooms: the interfaces and the exports, and what there is to do for each.
+class LoadWorkRow:
+    """For rooms: the interfaces, and whether there is something to load.
 
     Attributes:
         module_id: The Module.
-        state: PAUSED, READY, WAITING or IDLE.
-        reason: QUEUED: a delivery is to be loaded. UNDO: a load is to be undone. RESUME: an
-            export is not at its end. DEPLOYMENT: the model of the delivery is not deployed.
-            INACTIVE: the agreement is. NULL: there is nothing to do.
+        state: READY, WAITING or IDLE.
+        reason: QUEUED: a delivery is to be loaded. UNDO: a load is to be undone. DEPLOYMENT:
+            the model of the delivery is not deployed. NULL: there is nothing to do.
         waits_for: What it waits for; NULL: nothing.
-        since: When the delivery was queued or ordered, or the load began that is to be undone.
-        not_before: NULL: it has no pause of its own.
-        module_instance_id: NULL: the runs themselves tell it.
+        since: When the delivery was queued, or the load began that is to be undone.
         detail: The delivery, or the run; NULL: there is none.
     """
 
-    view: ClassVar[str] = "omd_facts.work"
+    view: ClassVar[str] = "omd_facts.load_work"
 
     module_id: int
     state: str
     reason: str | None
     waits_for: str | None
     since: datetime
-    not_before: datetime | None
-    module_instance_id: int | None
     detail: str | None

@@ -33,8 +33,7 @@ __all__ = [
     "SourcesRow",
     "StepAnswer",
     "TopicDefinitionRow",
-    "WorkRow",
-    "WorkRow",
+    "TopicWorkRow",
 ]
 
 
@@ -621,7 +620,7 @@ class SourcesRow:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkRow:
+class TopicWorkRow:
     """For rooms: the topics with steps, and what there is to do for each.
 
     Attributes:
@@ -631,11 +630,10 @@ class WorkRow:
         waits_for: What it waits for; NULL: nothing that has a name.
         since: Since when; NULL when that is not known.
         not_before: When its pause ends; NULL: it has none.
-        module_instance_id: NULL: the runs themselves tell it.
         detail: How far a step may read; NULL: it is not ready.
     """
 
-    view: ClassVar[str] = "omd_lineage.work"
+    view: ClassVar[str] = "omd_lineage.topic_work"
 
     module_id: int
     state: str
@@ -643,43 +641,4 @@ class WorkRow:
     waits_for: str | None
     since: datetime | None
     not_before: datetime | None
-    module_instance_id: int | None
     detail: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkRow:
-    """Everything that runs: what each Module does, what it could do, and what it waits for.
-
-    Attributes:
-        module_kind_code: The kind: what one run of it is.
-        code: The Module.
-        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process).
-        state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
-        reason: Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED;
-            why it is ready, or what it waits for; NULL: it is idle.
-        waits_for: What it waits for; NULL: it does not wait, or for nothing that has a name.
-        since: When this state began, by the row that made it so; NULL when that is not known.
-        not_before: When its pause ends; NULL: it has none.
-        failures: How often it has failed since its last success.
-        last_problem: The last failure since then in one line, without values of rows; NULL:
-            none was.
-        module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
-            one that failed last; NULL: there is none.
-        task_id: Its live task; NULL: there is none.
-    """
-
-    view: ClassVar[str] = "omd_report.work"
-
-    module_kind_code: str
-    code: str
-    engine_code: str
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime | None
-    not_before: datetime | None
-    failures: int
-    last_problem: str | None
-    module_instance_id: int | None
-    task_id: int | None

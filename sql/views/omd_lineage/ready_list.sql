@@ -166,9 +166,10 @@ SELECT
     coalesce(
         r.next IS NOT NULL OR r.attempts > 0 OR r.is_to_be_undone OR r.is_to_be_restated
         OR r.is_full OR r.base_pos > r.last_pos
-        OR (r.base_pos = r.last_pos AND r.base_id > r.last_id),
+        OR (r.base_pos = '-infinity' AND r.last_pos = '-infinity' AND r.base_id > r.last_id),
         FALSE
-    ) AS has_work
+    ) AS has_work,
+    r.is_held
 FROM seen AS r
 -- A topic that has not begun is the furthest behind.
 ORDER BY lag DESC NULLS FIRST, r.topic_id ASC;
@@ -211,3 +212,4 @@ COMMENT ON COLUMN omd_lineage.ready_list.not_before IS
 COMMENT ON COLUMN omd_lineage.ready_list.has_work IS
 'There is something to do: its base table has come further, a block is planned, or a step is to be '
 'taken again.';
+COMMENT ON COLUMN omd_lineage.ready_list.is_held IS 'A step holds it, and lives.';

@@ -20,7 +20,8 @@ SELECT
     r.module_id,
     r.since,
     r.not_before,
-    r.has_work
+    r.has_work,
+    r.is_held
 FROM omd_lineage.topic AS t
 CROSS JOIN
     LATERAL (
@@ -63,3 +64,4 @@ COMMENT ON COLUMN omd_lineage.ready_list_by_topic.since IS
 COMMENT ON COLUMN omd_lineage.ready_list_by_topic.not_before IS
 'When its pause ends; NULL: it does not pause.';
 COMMENT ON COLUMN omd_lineage.ready_list_by_topic.has_work IS 'There is something to do.';
+COMMENT ON COLUMN omd_lineage.ready_list_by_topic.is_held IS 'A step holds it, and lives.';

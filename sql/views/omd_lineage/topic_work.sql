@@ -4,14 +4,14 @@ CREATE OR REPLACE VIEW omd_lineage.topic_work AS
 SELECT
     r.module_id,
     CASE
+        WHEN r.is_held THEN 'RUNNING'
         WHEN r.is_ready THEN 'READY'
-        WHEN r.reason = 'HELD' THEN 'RUNNING'
         WHEN r.reason = 'INACTIVE' THEN 'PAUSED'
         WHEN r.reason IN ('FAILED', 'BACK_OFF') THEN r.reason
         WHEN r.has_work OR r.reason IN ('NO_OFFSET', 'REPEAT') THEN 'WAITING'
         ELSE 'IDLE'
     END AS state,
-    r.reason,
+    CASE WHEN r.is_held THEN 'HELD' ELSE r.reason END AS reason,
     CASE WHEN r.reason IN ('DEPENDENCY', 'NO_OFFSET') THEN r.blocker END AS waits_for,
     r.since,
     r.not_before,

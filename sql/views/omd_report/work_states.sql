@@ -67,7 +67,8 @@ modules AS (
         p.failed_since,
         p.looked_datetime,
         r.start_datetime,
-        coalesce(w.not_before, p.not_before) AS not_before,
+        w.not_before AS room_not_before,
+        p.not_before,
         coalesce(r.module_instance_id, w.module_instance_id) AS running_instance_id,
         p.last_module_instance_id,
         CASE
@@ -110,7 +111,10 @@ SELECT
         WHEN w.state IN ('FAILED', 'BACK_OFF') THEN coalesce(w.failed_since, w.looked_datetime)
         WHEN w.state IN ('READY', 'WAITING') THEN w.since
     END AS since,
-    CASE WHEN w.state IN ('BACK_OFF', 'READY', 'WAITING') THEN w.not_before END AS not_before,
+    CASE
+        WHEN w.state IN ('BACK_OFF', 'READY') THEN w.not_before
+        WHEN w.state = 'WAITING' THEN w.room_not_before
+    END AS not_before,
     coalesce(w.failures, 0) AS failures,
     w.last_problem,
     coalesce(
