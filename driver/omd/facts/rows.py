@@ -302,6 +302,7 @@ class FactsStateRow:
         oldest_queued: Since when the oldest waits; NULL: none does.
         is_blocked: Facts can't be written through views: an LVL delivery is not at an end.
         unfinished_delivery_id: The oldest such delivery; NULL: there is none.
+        is_paused: Its loads wait after failures, as omd_report.work shows.
     """
 
     view: ClassVar[str] = "omd_report.facts_state"
@@ -314,6 +315,7 @@ class FactsStateRow:
     oldest_queued: datetime | None
     is_blocked: bool
     unfinished_delivery_id: int | None
+    is_paused: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -429,6 +429,7 @@ class ReadyListRow:
         not_before: When its pause ends; NULL: it does not pause.
         has_work: There is something to do: its base table has come further, a block is planned,
             or a step is to be taken again.
+        is_held: A step holds it, and lives.
     """
 
     view: ClassVar[str] = "omd_lineage.ready_list"
@@ -449,6 +450,7 @@ class ReadyListRow:
     since: datetime | None
     not_before: datetime | None
     has_work: bool
+    is_held: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,6 +477,7 @@ class ReadyListByTopicRow:
         since: Since when this holds; NULL when that is not known.
         not_before: When its pause ends; NULL: it does not pause.
         has_work: There is something to do.
+        is_held: A step holds it, and lives.
     """
 
     view: ClassVar[str] = "omd_lineage.ready_list_by_topic"
@@ -495,6 +498,7 @@ class ReadyListByTopicRow:
     since: datetime | None
     not_before: datetime | None
     has_work: bool
+    is_held: bool
 
 
 @dataclass(frozen=True, slots=True)
