@@ -6,20 +6,21 @@ RETURNS TABLE (
     module_instance_id bigint,
     start_datetime timestamptz
 )
-LANGUAGE sql
-VOLATILE
+LANGUAGE plpgsql
+STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 ROWS 20
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $running_modules$
+BEGIN
+    RETURN QUERY
     SELECT
         mi.module_id,
-        max(mi.module_instance_id) AS module_instance_id,
-        min(mi.start_datetime) AS start_datetime
+        max(mi.module_instance_id),
+        min(mi.start_datetime)
     FROM omd.module_instance AS mi
-    WHERE
-        mi.execution_status_code = 'E'
+    WHERE mi.execution_status_code = 'E'
         AND omd._is_open(
             mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
         )
@@ -28,7 +29,8 @@ BEGIN ATOMIC
             mi.processing_indicator, mi.batch_instance_id
         ) IS NULL
     GROUP BY mi.module_id;
-END;
+END
+$running_modules$;
 
 COMMENT ON FUNCTION omd.running_modules IS
 'For rooms: Returns each Module that executes in a run that lives, with its newest such instance '

@@ -287,6 +287,16 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
     ("OM204", "the target may be anywhere", ["omd.confirm_rollback > omd._require_rollback"]),
     (
+        "OM002 OM004 OM005",
+        "the kind of the Module is known, and no run is named",
+        ["omd._try_begin > omd.note_failure"],
+    ),
+    (
+        "OM002 OM005",
+        "the topic has a Module",
+        ["omd_lineage.retry > omd.retry"],
+    ),
+    (
         "OM004 OM005",
         "the instance is its own, of this moment",
         ["omd.explain_begin > omd._answer_module", "omd.explain_begin > omd.rollback_steps"],

@@ -1,4 +1,4 @@
-"""``omd_report.work`` and ``ready_work``: the state of each Module against a model in plain Python."""
+"""What could run and what waits: the state of each Module against a model in plain Python."""
 
 from __future__ import annotations
 

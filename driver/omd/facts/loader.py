@@ -55,7 +55,7 @@ class Loader:
     grace: float = 20
     _running: dict[str, Call[LoadAnswer]] = field(default_factory=dict)
     _due: dict[str, None] = field(default_factory=dict)  # in the order in which they became due
-    # What may be loaded, as of the last look; one that fails waits for as long as the database says.
+    # What may be loaded, as of the last look; one that fails waits as long as the database says.
     _open: set[str] = field(default_factory=set)
     _links: Links | None = None
 
