@@ -1,4 +1,4 @@
-"""`Platform` has Modules of every kind over one connection; the tests share the emptied database."""
+"""`Platform` has Modules of every kind; the tests share the emptied database."""
 
 from __future__ import annotations
 
