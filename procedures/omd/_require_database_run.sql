@@ -1,8 +1,9 @@
--- What the database can't perform is refused before anything begins.
+-- What the database can't perform is refused before anything begins, unless it would be skipped.
 
 CREATE OR REPLACE FUNCTION omd._require_database_run(
     p_module_code text,
     p_executable text,
+    p_batch_instance_id bigint,
     OUT p_module_kind_code text,
     OUT p_begin_routine text
 )
@@ -17,7 +18,7 @@ DECLARE
     v_module record;
     v_has_sql CONSTANT boolean := coalesce(p_executable ~ '\S', FALSE);
 BEGIN
-    SELECT m.module_code, m.engine_code, m.job, m.inactive_indicator, k.*
+    SELECT m.module_id, m.engine_code, m.job, m.inactive_indicator, k.*
     INTO v_module
     FROM omd.module AS m
     INNER JOIN omd.module_kind AS k USING (module_kind_code)
@@ -48,7 +49,18 @@ BEGIN
                 END
             )
         );
-    ELSIF v_module.engine_code <> 'POSTGRES' THEN
+    ELSIF v_module.engine_code = 'POSTGRES' THEN
+        RETURN;
+    END IF;
+    p_begin_routine := NULL;
+    IF v_module.inactive_indicator = 'N' AND NOT EXISTS (
+        SELECT FROM omd.batch_instance AS bi
+        INNER JOIN omd.batch_module AS bm USING (batch_id)
+        WHERE bi.batch_instance_id = p_batch_instance_id
+            AND bm.module_id = v_module.module_id
+            AND bm.inactive_indicator = 'Y'
+    )
+    THEN
         PERFORM omd.raise_error(
             'OM214',
             jsonb_build_object(
@@ -78,7 +90,8 @@ $require_database_run$;
 
 COMMENT ON FUNCTION omd._require_database_run IS
 'Returns the kind of the Module p_module_code and the routine that begins a run of it in the '
-'database, with p_executable where it is given. Errors: OM002, OM005, OM214: a worker is needed, '
-'OM219: a PART, or p_executable for the Module of a room. Locks: none.';
+'database, with p_executable where it is given; the routine is NULL when a worker is needed and '
+'the Module is inactive, or is so in the Batch of p_batch_instance_id. Errors: OM002, OM005, '
+'OM214: a worker is needed, OM219: a PART, or p_executable for the Module of a room. Locks: none.';
 REVOKE ALL ON FUNCTION omd._require_database_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._require_database_run TO omd_runner;

@@ -25,7 +25,12 @@ DECLARE
     v_context text;
 BEGIN
     SELECT k.p_module_kind_code, k.p_begin_routine INTO p_module_kind_code, v_routine
-    FROM omd._require_database_run(p_module_code, p_executable) AS k;
+    FROM omd._require_database_run(p_module_code, p_executable, p_batch_instance_id) AS k;
+    IF v_routine IS NULL THEN
+        p_outcome := 'SKIPPED';
+        p_detail := 'INACTIVE';
+        RETURN;
+    END IF;
     EXECUTE format('CALL %s($1, $2, $3, $4, $5, $6, $7)', v_routine)
     INTO p_outcome, p_module_instance_id, p_executable, p_detail
     USING

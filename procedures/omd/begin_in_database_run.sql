@@ -46,7 +46,7 @@ BEGIN
             )
         );
     ELSIF coalesce(p_executable, '') ~ '^[[:space:]]*$' THEN
-        PERFORM omd._require_database_run(p_module_code, NULL);
+        PERFORM omd._require_database_run(p_module_code, NULL, NULL);
     END IF;
     IF p_processing_indicator = 'R' THEN
         CALL omd._settle_rollback(p_module_instance_id, 'POSTGRES', p_processing_indicator);

@@ -15,7 +15,6 @@ DECLARE
     v_code CONSTANT text := p_ruleset ->> 'ruleset';
     v_problems jsonb;
     v_ruleset omd_decision.ruleset;
-    v_is_new boolean;
     v_hash text;
     v_version omd_decision.ruleset_version;
 BEGIN
@@ -30,7 +29,6 @@ BEGIN
     SELECT v_code, p_ruleset ->> 'kind'
     WHERE NOT EXISTS (SELECT FROM omd_decision._ruleset_problems(p_ruleset))
     ON CONFLICT (ruleset_code) DO NOTHING;
-    v_is_new := FOUND;
     SELECT r.* INTO v_ruleset
     FROM omd_decision.ruleset AS r
     WHERE r.ruleset_code = v_code
@@ -74,13 +72,6 @@ BEGIN
         RETURNING v.* INTO v_version;
     END IF;
 
-    IF v_is_new THEN
-        PERFORM omd_decision._set_engine(s.stage_id)
-        FROM omd_decision.stage AS s
-        INNER JOIN omd_decision.stage_version AS d
-            ON s.stage_id = d.stage_id AND s.version = d.version
-        WHERE d.definition ->> 'ruleset' = v_code;
-    END IF;
     IF p_ruleset ? 'tests' THEN
         DELETE FROM omd_decision.ruleset_test AS t
         WHERE t.ruleset_id = v_ruleset.ruleset_id

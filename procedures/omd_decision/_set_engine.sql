@@ -1,5 +1,5 @@
--- Who performs a run follows from the document of the stage and the kind of its ruleset, and both
--- may come in either order.
+-- Who performs a run follows from the document of the stage and from its ruleset, which is there
+-- before it and keeps its kind.
 
 CREATE OR REPLACE FUNCTION omd_decision._set_engine(
     p_stage_id integer
@@ -25,7 +25,7 @@ BEGIN
     FROM omd_decision.stage AS s
     INNER JOIN omd_decision.stage_version AS v
         ON s.stage_id = v.stage_id AND s.version = v.version
-    LEFT JOIN omd_decision.ruleset AS r ON v.definition ->> 'ruleset' = r.ruleset_code
+    INNER JOIN omd_decision.ruleset AS r ON v.definition ->> 'ruleset' = r.ruleset_code
     WHERE s.stage_id = p_stage_id AND s.module_id IS NOT NULL;
 END
 $set_engine$;
