@@ -659,6 +659,26 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_facts.open_delivery > omd_delivery.move_delivery"],
     ),
     (
+        "OM013 OM033",
+        "it has found the agreement",
+        ["omd_delivery.forget_arrival > omd_delivery._hold_agreement"],
+    ),
+    (
+        "OM037 OM038 OM039 OM041 OM131 OM232",
+        "it refuses the folder, and the next goes on",
+        ["omd_delivery.take_arrival > omd_delivery.create_delivery"],
+    ),
+    (
+        "OM031",
+        "it has found the agreement",
+        ["omd_facts.due_export > omd_delivery.hold_interface"],
+    ),
+    (
+        "OM036 OM232 OM251",
+        "the view says that the export is due",
+        ["omd_facts.due_export > omd_facts.create_export"],
+    ),
+    (
         "OM038",
         "it gives no time",
         [

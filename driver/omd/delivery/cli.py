@@ -772,8 +772,8 @@ def arrivals(
         if deliver and codes:
             spark = control.engines[SPARK].session(master, is_brief=True, quiet=True)
         for code in codes if look or deliver else ():
-            found = a.look_now(control, code, spark)
-            click.echo(f"Agreement {code}: found {found:,}.", err=True)
+            count = a.look_now(control, code, spark)
+            click.echo(f"Agreement {code}: folders found: {count:,}.", err=True)
             while deliver:
                 receipt = a.perform(control, spark, code, wait=timedelta(seconds=wait))
                 if receipt is None:

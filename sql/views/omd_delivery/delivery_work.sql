@@ -32,11 +32,16 @@ SELECT
         WHEN 'INACTIVE' THEN NULL
         ELSE coalesce(d.status_datetime, m.status_datetime)
     END AS since,
-    CASE s.what WHEN 'INCOMPLETE' THEN n.next_look END AS not_before,
+    CASE s.what
+        WHEN 'INCOMPLETE'
+            THEN
+                n.looked_datetime
+                + (omd_delivery._arrival_terms(a.arrival) ->> 'every')::interval
+    END AS not_before,
     CASE s.what WHEN 'RUNNING' THEN d.batch_instance_id END AS batch_instance_id,
     coalesce(d.delivery_id, m.delivery_id) AS delivery_id
 FROM omd_delivery.agreement AS a
-LEFT JOIN omd_report.arrival_locations AS n ON a.agreement_code = n.agreement_code
+LEFT JOIN omd_delivery.arrival_location AS n ON a.agreement_id = n.agreement_id
 LEFT JOIN LATERAL (
     SELECT
         o.delivery_id,
