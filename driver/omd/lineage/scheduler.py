@@ -198,7 +198,7 @@ class Scheduler:
                 self._moved.add(topic)
             self._progressed |= outcome is StepResult.DONE
             self._crowded |= outcome in (StepResult.MUTEX, StepResult.ABORTED)
-            self._failed |= outcome in (None, StepResult.ERROR, StepResult.FAILED)
+            self._failed |= outcome in (None, StepResult.ERROR)
 
 
 # A process has printed its outcome itself, and its exit code says which kind it was.
