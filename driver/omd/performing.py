@@ -47,7 +47,7 @@ _OF_STEP = {
     StepResult.MUTEX: ExecutionStatus.ABORTED,
     StepResult.ABORTED: ExecutionStatus.ABORTED,
 }
-_FAILED_STEP = (StepResult.FAILED, StepResult.ERROR)
+_FAILED_STEP = (StepResult.ERROR,)
 
 
 @dataclass(frozen=True, slots=True)
